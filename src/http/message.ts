@@ -1,0 +1,50 @@
+/** Header names are lower-case; a repeated header is an array or joined, as Node does it. */
+export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** A request body: still on the wire, or already parsed by a body parser of the application. */
+export type RequestBody =
+  | {
+      kind: 'stream'
+      /** Reads the whole body once; null when it is larger than `limitBytes`. */
+      read(limitBytes: number): Promise<Uint8Array | null>
+    }
+  | { kind: 'parsed'; value: unknown }
+
+/** A request as every framework can give it. */
+export interface HttpRequest {
+  /** As sent; methods are case-sensitive (RFC 9110 §9.1). */
+  method: string
+  /** The raw path as sent, without query, below `mount`; never decoded. */
+  path: string
+  /** The raw query without `?`; empty when there is none. */
+  query: string
+  /** The path prefix that the framework took off before we saw the request, or the space of a codehooks app; else empty. */
+  mount: string
+  headers: RequestHeaders
+  /** Names and values in turn as they came over the wire, where the framework keeps them; shows repeated headers. */
+  rawHeaders: readonly string[] | null
+  /** Address of the socket's other end; null when the framework cannot tell. */
+  ip: string | null
+  body: RequestBody
+}
+
+/** An answer of ours. */
+export interface HttpResponse {
+  status: number
+  headers: Readonly<Record<string, string | readonly string[]>>
+  body: string | Uint8Array | null
+}
+
+/** The one value of a header, or null when it is absent or was sent more than once. */
+export function singleHeader(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>, name: string): string | null {
+  const value = request.headers[name]
+  if (typeof value !== 'string') return null
+  if (request.rawHeaders === null) return value
+
+  let seen = 0
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    const raw = request.rawHeaders[index]
+    if (raw?.length === name.length && raw.toLowerCase() === name) seen += 1
+  }
+  return seen === 1 ? value : null
+}

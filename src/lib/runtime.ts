@@ -1,0 +1,54 @@
+/**
+ * The outside world as an application may replace it, for tests and unusual hosts.
+ *
+ * @example createAuth(settings, { now: () => Date.now(), fetch })
+ */
+export interface Runtime {
+  /** Wall clock, Unix milliseconds. Default: `Date.now`. */
+  now?: () => number
+  /** Every outgoing HTTP request goes through it. Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch
+}
+
+/** The whole outside world, defaults filled in. */
+export interface World {
+  /** Wall clock, Unix milliseconds. */
+  now(): number
+  /** A clock that never goes back, milliseconds from an arbitrary start. */
+  monotonic(): number
+  fetch: typeof globalThis.fetch
+  /** Calls back once after that many milliseconds without keeping the process alive; returns how to cancel it. */
+  timer(milliseconds: number, callback: () => void): () => void
+  /** True for the runtime of `latchkey/testing`: limits may be off and hashing may be cheap. */
+  testing: boolean
+}
+
+/** What `latchkey/testing` hands to `init`: a runtime that also owns monotonic time and timers. */
+export interface TestingRuntime extends Required<Runtime> {
+  [testingWorld]: Pick<World, 'monotonic' | 'timer'>
+}
+
+export const testingWorld = Symbol('latchkey.testing')
+
+/** Fills in what the application did not replace. */
+export function createWorld(runtime: Runtime | TestingRuntime = {}): World {
+  const testing = testingWorld in runtime ? runtime[testingWorld] : null
+  return {
+    now: runtime.now ?? Date.now,
+    monotonic: testing?.monotonic ?? (() => performance.now()),
+    fetch: runtime.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    timer: testing?.timer ?? realTimer,
+    testing: testing !== null,
+  }
+}
+
+/** Unix seconds of that world's wall clock. */
+export function nowSeconds(world: Pick<World, 'now'>): number {
+  return Math.floor(world.now() / 1000)
+}
+
+function realTimer(milliseconds: number, callback: () => void): () => void {
+  const timer = setTimeout(callback, milliseconds)
+  timer.unref()
+  return () => clearTimeout(timer)
+}

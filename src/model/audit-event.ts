@@ -1,0 +1,27 @@
+/** What is written down about security: who, what, when, from where, with which outcome (ASVS 5.0, 16.2.1). */
+export interface AuditEvent {
+  id: string
+  /** Unix milliseconds. */
+  atMs: number
+  event: AuditEventName
+  outcome: 'success' | 'failure'
+  userId: string | null
+  sessionId: string | null
+  ip: string | null
+  userAgent: string | null
+  /** Short, redacted facts; never a secret, token, code or address. */
+  detail: Readonly<Record<string, string | number | boolean>>
+}
+
+export type AuditEventName =
+  | 'registration_requested'
+  | 'account_created'
+  | 'email_verified'
+  | 'login'
+  | 'logout'
+  | 'session_revoked'
+  | 'sessions_revoked'
+  | 'refresh_reissued'
+  | 'refresh_token_reuse'
+  | 'profile_changed'
+  | 'account_deleted'

@@ -1,0 +1,15 @@
+/**
+ * One row of the change feed: something that every process must know within a second.
+ *
+ * `session`: the session ended. `user`: access tokens of that user below `version` are dead.
+ */
+export interface Change {
+  id: string
+  /** Milliseconds of the store's clock. */
+  atMs: number
+  kind: 'session' | 'user'
+  subject: string
+  version: number | null
+  /** Unix seconds after which no token lives that this row could concern. */
+  until: number
+}

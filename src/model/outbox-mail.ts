@@ -1,0 +1,16 @@
+/** A mail that waits to be sent. Its values are sealed, and erased once it is sent. Times are Unix seconds. */
+export interface OutboxMail {
+  id: string
+  /** Canonical address. */
+  recipient: string
+  template: string
+  /** Sealed JSON of the values the template needs; the outbox id is bound to it. */
+  sealedValues: string
+  createdAt: number
+}
+
+/** A mail that a worker has leased. */
+export interface LeasedMail extends OutboxMail {
+  /** How often it was tried before. */
+  attempts: number
+}

@@ -1,0 +1,26 @@
+/** How a session's tokens travel; fixed at sign-in. */
+export type SessionMode = 'cookie' | 'token'
+
+/** A sign-in and its refresh lineage. Times are Unix seconds unless the name says otherwise. */
+export interface Session {
+  id: string
+  userId: string
+  mode: SessionMode
+  /** The rotation n that the newest refresh token carries as `ctr`. */
+  counter: number
+  /** When a verifier first saw a token of n, in milliseconds of the store's clock; null while nobody has. */
+  provenAtMs: number | null
+  /** `iat` of the refresh token n; with `refreshExpiresAt` it makes that token again byte for byte. */
+  refreshIssuedAt: number
+  /** `exp` of the refresh token n. */
+  refreshExpiresAt: number
+  /** How the user proved who they are (RFC 8176): `pwd`, `otp`, `mfa`, … */
+  amr: readonly string[]
+  authTime: number
+  createdAt: number
+  /** Absolute end, however often the session is refreshed. */
+  expiresAt: number
+  lastSeenAt: number
+  ip: string | null
+  userAgent: string | null
+}

@@ -1,0 +1,43 @@
+/** Extra user fields of the application: `declare module 'latchkey' { interface UserFields { plan: string } }`. */
+// biome-ignore lint/suspicious/noEmptyInterface: applications add their fields by declaration merging.
+export interface UserFields {}
+
+/** An account as the store keeps it. Times are Unix seconds. */
+export interface UserRecord {
+  id: string
+  /** As typed; mails go to this text's canonical form. */
+  email: string
+  /** What addresses are compared by; unique. */
+  emailCanonical: string
+  emailVerified: boolean
+  name: string | null
+  /** Scheme, parameters and hash in one text; null for an account without a password. */
+  passwordHash: string | null
+  roles: readonly string[]
+  fields: Readonly<Record<string, unknown>>
+  /** Raised with every change of role, password, email or disabled state; access tokens below it are dead. */
+  version: number
+  disabledAt: number | null
+  /** null with `disabledAt` set: until enabled again. */
+  disabledUntil: number | null
+  createdAt: number
+  lastLoginAt: number | null
+}
+
+/** A user as answers show it. Times are ISO 8601 in UTC. */
+export interface User extends UserFields {
+  id: string
+  email: string
+  emailVerified: boolean
+  name: string | null
+  roles: readonly string[]
+  twoFactor: boolean
+  createdAt: string
+  lastLoginAt: string | null
+  identities: readonly { provider: string; linkedAt: string }[]
+}
+
+/** Whether the account is disabled at that moment (Unix seconds). */
+export function isDisabled(user: UserRecord, now: number): boolean {
+  return user.disabledAt !== null && (user.disabledUntil === null || user.disabledUntil > now)
+}

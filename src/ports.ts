@@ -1,0 +1,70 @@
+import type { Hooks } from './hooks.js'
+import type { Keyring } from './lib/keyring.js'
+import type { OutboxMail } from './model/outbox-mail.js'
+import type { PasswordFault, Passwords } from './passwords/passwords.js'
+import type { Store } from './store/store.js'
+import type { Tokens } from './tokens/access-tokens.js'
+
+/** All that a flow may reach. A flow takes the `Pick` of it that it touches. */
+export interface Ports extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'outbox' | 'audit'> {
+  passwords: Passwords
+  /** Why this password may not be chosen for that address; empty when it may. */
+  passwordFaults(password: string, email: string): Promise<PasswordFault[]>
+  tokens: Tokens
+  keyring: Keyring
+  mails: Mails
+  proofs: Proofs
+  clock: Clock
+  random: Random
+  policy: Policy
+  hooks: Hooks
+}
+
+/** Makes outbox rows; the verb that makes a mail due writes them in its own step. */
+export interface Mails {
+  /** `to` is a canonical address; `values` are what `templates/mail/<template>` needs. */
+  compose(template: string, to: string, values: Readonly<Record<string, string>>): OutboxMail
+}
+
+/** First sights of a rotation, kept in memory and written in batches, never on the request path. */
+export interface Proofs {
+  /** A verifier saw a token of rotation `counter`. Cheap, synchronous, repeatable. */
+  note(sessionId: string, counter: number): void
+  /** Writes what is pending for that session now, so that a refresh judges by it. */
+  settle(sessionId: string): Promise<void>
+}
+
+export interface Clock {
+  /** Unix seconds. */
+  now(): number
+  /** Unix milliseconds. */
+  nowMs(): number
+  /** Milliseconds of a clock that never goes back. */
+  monotonicMs(): number
+}
+
+export interface Random {
+  /** 16 random bytes, base64url. */
+  id(): string
+  /** 32 random bytes, base64url: a one-time token. */
+  token(): string
+  /** That many unbiased decimal digits, leading zeros kept. */
+  code(digits: number): string
+}
+
+/** The numbers and addresses that flows decide by; all from the settings. */
+export interface Policy {
+  /** Origin and path of `baseUrl` with `basePath`, no slash at the end: what links in mails begin with. */
+  authUrl: string
+  accessTokenSeconds: number
+  refreshTokenSeconds: number
+  sessionSeconds: number
+  maxSessions: number
+  registrationEnabled: boolean
+  emailVerification: 'required' | 'optional'
+  verificationSeconds: number
+  codeDigits: number
+  codeTries: number
+  /** Checks extra user fields with the owner's schema; throws `AuthError('invalid_request')`. */
+  parseFields(input: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
+}

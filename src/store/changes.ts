@@ -1,0 +1,21 @@
+import type { Change } from '../model/change.js'
+
+export interface ChangePage {
+  changes: Change[]
+  /** Milliseconds of the store's clock when the read began. */
+  storeNowMs: number
+  /** The newest `atMs` in the whole feed; null while it is empty. Going backwards means the store was put back to an older state. */
+  headMs: number | null
+}
+
+/** The change feed as its reader sees it. Rows are written by the verbs that change something. */
+export interface Changes {
+  /** Rows of the last `windowMs` milliseconds by the store's clock. */
+  recent(windowMs: number): Promise<ChangePage>
+
+  /** All rows that still matter at `now` (Unix seconds). */
+  current(now: number): Promise<ChangePage>
+
+  /** Removes rows that no longer matter and are older than the window anybody reads. */
+  prune(now: number): Promise<void>
+}

@@ -1,0 +1,29 @@
+import type { AuditEvent } from '../model/audit-event.js'
+import type { OneTimePurpose, OneTimeToken } from '../model/one-time-token.js'
+import type { OutboxMail } from '../model/outbox-mail.js'
+
+/** Anything mailed or typed once. Digests come as lists, one for each encryption key that may have made them. */
+export interface OneTimeTokens {
+  /**
+   * Keeps the token and its mail in one step, and drops the oldest of the same purpose and subject beyond `keep`,
+   * and every expired one of that purpose and subject.
+   */
+  put(token: OneTimeToken, mail: OutboxMail, options: { keep: number; now: number; audit?: AuditEvent }): Promise<void>
+
+  /** The live token with one of these digests, or null. Does not consume it. */
+  findByHash(purpose: OneTimePurpose, tokenHashes: readonly string[], now: number): Promise<OneTimeToken | null>
+
+  /** All live tokens for that address, newest first. */
+  listByEmail(purpose: OneTimePurpose, email: string, now: number): Promise<OneTimeToken[]>
+
+  /** Counts one guess against the token; false when it already had `limit` of them or is gone. Exact under concurrency. */
+  countTry(id: string, limit: number): Promise<boolean>
+
+  /** Gives a live token new secrets, a new end and a new mail (its old link and code are dead); false when it is gone. */
+  renew(
+    id: string,
+    secrets: Pick<OneTimeToken, 'tokenHash' | 'codeHash' | 'expiresAt'>,
+    mail: OutboxMail,
+    now: number,
+  ): Promise<boolean>
+}

@@ -1,0 +1,75 @@
+import type { AuditEvent } from '../model/audit-event.js'
+import type { OutboxMail } from '../model/outbox-mail.js'
+import type { Session } from '../model/session.js'
+import type { UserRecord } from '../model/user.js'
+
+/** That a verifier saw a token of this rotation, so long ago. */
+export interface Proof {
+  sessionId: string
+  counter: number
+  /** Milliseconds since the first sight, by the seeing process's own monotonic clock. */
+  ageMs: number
+}
+
+/** A session as the store has it now, with its user and the store's own clock at that moment. */
+export interface SessionState {
+  session: Session
+  user: UserRecord
+  /** Milliseconds of the store's clock: the only clock that `provenAtMs` may be compared with. */
+  storeNowMs: number
+}
+
+export interface Rotation {
+  sessionId: string
+  /** The counter that must still be the current one; it becomes `counter + 1`. */
+  counter: number
+  /** `iat` and `exp` of the successor. */
+  issuedAt: number
+  expiresAt: number
+  /** A proof of `counter` must be at least this old by the store's clock, unless counter is 0. */
+  provenForMs: number
+  now: number
+}
+
+export interface EndSessions {
+  /** Until when (Unix seconds) an access token of them could still live. */
+  until: number
+  audit: AuditEvent
+  /** A notice that must go out if and only if something ended. */
+  mail?: OutboxMail
+}
+
+/** Sign-ins. Every verb that ends one also writes its change row, last in the same transaction. */
+export interface Sessions {
+  /**
+   * Starts the session, sets the user's last login and ends the oldest sessions beyond `maxSessions`.
+   * False, and nothing changed, when the user is gone, disabled or no longer at `version`.
+   */
+  open(
+    session: Session,
+    version: number,
+    limit: { maxSessions: number; until: number },
+    audit: AuditEvent,
+  ): Promise<boolean>
+
+  /** The session with its user; null when it ended. Expired ones are returned: the flow names the reason. */
+  find(id: string): Promise<SessionState | null>
+
+  /**
+   * Raises the counter in one compare-and-set statement that also checks that the session lives and its user is enabled;
+   * the successor is unproven. Of concurrent calls exactly one gets the new state, the others null.
+   */
+  rotate(rotation: Rotation): Promise<SessionState | null>
+
+  /** Writes proofs, as the store's clock less each age; a counter that is not current or already proven is left alone. Also moves `lastSeenAt`. */
+  prove(proofs: readonly Proof[]): Promise<void>
+
+  /** The user's live sessions, newest sign-in first. */
+  list(userId: string, now: number): Promise<Session[]>
+
+  /** Ends one session; with `userId`, only if it is that user's. Of concurrent calls exactly one is true. */
+  end(id: string, userId: string | null, options: EndSessions): Promise<boolean>
+
+  /** Ends all of the user's sessions but `exceptId`; returns how many. */
+  endAll(userId: string, exceptId: string | null, options: EndSessions): Promise<number>
+}

@@ -1,0 +1,24 @@
+import type { AuditLog } from './audit.js'
+import type { Changes } from './changes.js'
+import type { OneTimeTokens } from './one-time-tokens.js'
+import type { Outbox } from './outbox.js'
+import type { Sessions } from './sessions.js'
+import type { Users } from './users.js'
+
+/**
+ * Everything that outlives a request. Each verb is one atomic step: one conditional write decides, a read may follow.
+ * A store that cannot answer rejects with `AuthError('store_unavailable')`, and the step has not happened, or has whole.
+ */
+export interface Store {
+  users: Users
+  sessions: Sessions
+  oneTimeTokens: OneTimeTokens
+  outbox: Outbox
+  audit: AuditLog
+  changes: Changes
+  /** Made by the first migration, the same for every process on this store: the `aud` of our tokens. */
+  installationId: string
+  /** Ids of the encryption keys that live records still name. */
+  keysInUse(now: number): Promise<string[]>
+  close(): Promise<void>
+}
