@@ -1,16 +1,11 @@
 import type { z } from 'zod'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { SessionMode } from '../model/session.js'
+import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Settings } from '../settings.js'
 import type { CookieJar } from './cookies.js'
 import type { HttpRequest, HttpResponse } from './message.js'
-
-/** Who asks, as far as logs, audit and notices are concerned. */
-export interface Origin {
-  ip: string | null
-  userAgent: string | null
-}
 
 /** What a route may use. */
 export interface RouteContext {
@@ -18,7 +13,7 @@ export interface RouteContext {
   settings: Settings
   request: HttpRequest
   /** The client's address (read through `trustedProxies`) and user agent. */
-  origin: Origin
+  visitor: Visitor
   /** Values of `:name` segments. */
   params: Readonly<Record<string, string>>
   /** `token` when the client sent `X-Auth-Mode: token` and is no browser. */

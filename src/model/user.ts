@@ -41,3 +41,23 @@ export interface User extends UserFields {
 export function isDisabled(user: UserRecord, now: number): boolean {
   return user.disabledAt !== null && (user.disabledUntil === null || user.disabledUntil > now)
 }
+
+/** The user as answers and hooks see it: no hash, no canonical address, no version. */
+export function toUser(record: UserRecord): User {
+  return {
+    ...record.fields,
+    id: record.id,
+    email: record.email,
+    emailVerified: record.emailVerified,
+    name: record.name,
+    roles: record.roles,
+    twoFactor: false,
+    createdAt: isoTime(record.createdAt),
+    lastLoginAt: record.lastLoginAt === null ? null : isoTime(record.lastLoginAt),
+    identities: [],
+  }
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

@@ -1,0 +1,80 @@
+import { AuthError } from '../errors.js'
+import type { SessionMode } from '../model/session.js'
+import { isDisabled, type UserRecord } from '../model/user.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import { auditEvent } from './audit.js'
+import type { IssuedSession } from './issue-tokens.js'
+import { type OpenSessionPorts, openSession } from './open-session.js'
+import { draftVerification, readApplicant } from './registration.js'
+import { requireEmail } from './require-email.js'
+import { mailAgain, type ResendPorts } from './resend-verification.js'
+
+export type LoginPorts = OpenSessionPorts & ResendPorts & Pick<Ports, 'users' | 'passwords' | 'audit'>
+
+export interface LoginInput {
+  email: string
+  password: string
+  mode: SessionMode
+  visitor: Visitor
+}
+
+/**
+ * Checks an address and password and opens a session.
+ *
+ * Exactly one hash is compared: the account's, else that of the newest pending registration, else a dummy, so that an
+ * unknown address costs as much as a wrong password (OWASP ASVS 5.0, 6.3.8). What is wrong beyond the password is
+ * said only after the right one.
+ *
+ * @throws {AuthError} `invalid_credentials`, `email_not_verified`, `account_disabled`, `busy`, `hook_failed`
+ */
+export async function login(ports: LoginPorts, input: LoginInput): Promise<IssuedSession> {
+  const startedAt = ports.clock.monotonicMs()
+  const email = requireEmail(input.email).canonical
+  const [user, pending] = await Promise.all([
+    ports.users.findByEmail(email),
+    ports.oneTimeTokens.listByEmail('registration', email, ports.clock.now()),
+  ])
+  const registration = user ? null : (pending[0] ?? null)
+  const stored = user ? user.passwordHash : registration && (readApplicant(ports, registration)?.passwordHash ?? null)
+
+  const check = await ports.passwords.verify(input.password, stored)
+  if (!check.matches) return refuse(ports, user, input, startedAt)
+  if (registration) {
+    await mailAgain(ports, registration)
+    throw new AuthError('email_not_verified')
+  }
+  if (!user) throw new AuthError('invalid_credentials')
+
+  await requireUsable(ports, user)
+  if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
+  return openSession(ports, { user, mode: input.mode, method: 'password', amr: ['pwd'], visitor: input.visitor })
+}
+
+async function refuse(
+  ports: LoginPorts,
+  user: UserRecord | null,
+  { visitor }: LoginInput,
+  startedAt: number,
+): Promise<never> {
+  await ports.audit.record(auditEvent(ports, 'login', visitor, { userId: user?.id ?? null, outcome: 'failure' }))
+  await ports.passwords.floor(startedAt)
+  throw new AuthError('invalid_credentials')
+}
+
+async function requireUsable(ports: LoginPorts, user: UserRecord): Promise<void> {
+  if (isDisabled(user, ports.clock.now())) throw new AuthError('account_disabled')
+  if (user.emailVerified || ports.policy.emailVerification === 'optional') return
+  const { token, mail } = draftVerification(ports, user, null)
+  await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
+  throw new AuthError('email_not_verified')
+}
+
+/** Rehashes under today's scheme. The sign-in does not depend on it: a full queue leaves it for the next time. */
+async function upgrade(ports: LoginPorts, user: UserRecord, stored: string, password: string): Promise<void> {
+  try {
+    await ports.users.upgradePasswordHash(user.id, stored, await ports.passwords.hash(password))
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+  }
+}

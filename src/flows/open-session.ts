@@ -1,0 +1,68 @@
+import { AuthError } from '../errors.js'
+import type { Session, SessionMode } from '../model/session.js'
+import type { UserRecord } from '../model/user.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import { auditEvent } from './audit.js'
+import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
+import { runHook } from './run-hook.js'
+
+export type OpenSessionPorts = Pick<Ports, 'sessions' | 'tokens' | 'clock' | 'random' | 'policy' | 'hooks'>
+
+export interface SignIn {
+  user: UserRecord
+  mode: SessionMode
+  /** How the user came, for hooks and audit: `password`, `registration`, … */
+  method: string
+  /** RFC 8176 */
+  amr: readonly string[]
+  visitor: Visitor
+}
+
+/**
+ * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), tokens.
+ *
+ * The user is the one that was checked: changed in between (password, roles, disabled), the session does not open.
+ *
+ * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `hook_failed`, or what a hook throws
+ */
+export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Promise<IssuedSession> {
+  const { user, visitor } = signIn
+  const hookInput = { user, method: signIn.method, visitor }
+  await runHook(ports.hooks.beforeLogin, hookInput)
+
+  const session = newSession(ports, signIn)
+  const limit = { maxSessions: ports.policy.maxSessions, until: changeMattersUntil(ports) }
+  const audit = auditEvent(ports, 'login', visitor, {
+    userId: user.id,
+    sessionId: session.id,
+    detail: { method: signIn.method },
+  })
+  const opened = await ports.sessions.open(session, user.version, limit, audit)
+  if (!opened) throw new AuthError('invalid_credentials')
+
+  const signedIn = { ...user, lastLoginAt: session.createdAt }
+  await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
+  return issueTokens(ports, signedIn, session)
+}
+
+function newSession(ports: OpenSessionPorts, { user, mode, amr, visitor }: SignIn): Session {
+  const now = ports.clock.now()
+  const expiresAt = now + ports.policy.sessionSeconds
+  return {
+    id: ports.random.id(),
+    userId: user.id,
+    mode,
+    counter: 0,
+    provenAtMs: null,
+    refreshIssuedAt: now,
+    refreshExpiresAt: Math.min(now + ports.policy.refreshTokenSeconds, expiresAt),
+    amr,
+    authTime: now,
+    createdAt: now,
+    expiresAt,
+    lastSeenAt: now,
+    ip: visitor.ip,
+    userAgent: visitor.userAgent,
+  }
+}

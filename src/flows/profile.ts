@@ -1,0 +1,65 @@
+import { AuthError } from '../errors.js'
+import type { SessionPrincipal } from '../model/principal.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import type { SessionState } from '../store/sessions.js'
+import { auditEvent } from './audit.js'
+import { changeMattersUntil } from './issue-tokens.js'
+
+export type ProfilePorts = Pick<Ports, 'users' | 'sessions' | 'passwords' | 'clock' | 'random' | 'policy'>
+
+/**
+ * The signed-in user and session as the store has them now.
+ *
+ * @throws {AuthError} `token_revoked` when the session ended meanwhile
+ */
+export async function readProfile(ports: Pick<Ports, 'sessions'>, principal: SessionPrincipal): Promise<SessionState> {
+  const state = await ports.sessions.find(principal.sessionId)
+  if (!state) throw new AuthError('token_revoked')
+  return state
+}
+
+/**
+ * Sets the name or extra fields.
+ *
+ * @throws {AuthError} `invalid_request` by the owner's schema, `token_revoked`
+ */
+export async function updateProfile(
+  ports: ProfilePorts,
+  principal: SessionPrincipal,
+  input: { name?: string | null; fields: Readonly<Record<string, unknown>>; visitor: Visitor },
+): Promise<SessionState> {
+  const { user } = await readProfile(ports, principal)
+  const given = Object.keys(input.fields).length > 0
+  const fields = given ? await ports.policy.parseFields({ ...user.fields, ...input.fields }) : undefined
+  await ports.users.updateProfile(
+    principal.userId,
+    { ...(input.name === undefined ? {} : { name: input.name }), ...(fields ? { fields } : {}) },
+    auditEvent(ports, 'profile_changed', input.visitor, {
+      userId: principal.userId,
+      sessionId: principal.sessionId,
+    }),
+  )
+  return readProfile(ports, principal)
+}
+
+/**
+ * Deletes the account for good, after its password.
+ *
+ * @throws {AuthError} `invalid_credentials`, `token_revoked`, `busy`
+ */
+export async function deleteAccount(
+  ports: ProfilePorts,
+  principal: SessionPrincipal,
+  input: { password: string; visitor: Visitor },
+): Promise<void> {
+  const startedAt = ports.clock.monotonicMs()
+  const { user } = await readProfile(ports, principal)
+  const check = await ports.passwords.verify(input.password, user.passwordHash)
+  if (!check.matches) {
+    await ports.passwords.floor(startedAt)
+    throw new AuthError('invalid_credentials')
+  }
+  const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId: user.id })
+  await ports.users.delete(user.id, changeMattersUntil(ports), audit)
+}

@@ -1,0 +1,42 @@
+import type { OneTimeToken } from '../model/one-time-token.js'
+import type { Ports } from '../ports.js'
+import { accountExistsMail, draftSecrets, holdsHandle, readApplicant } from './registration.js'
+import { requireEmail } from './require-email.js'
+
+export type ResendPorts = Pick<Ports, 'oneTimeTokens' | 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'>
+
+/**
+ * Mails again what this browser (or client) registered, with new secrets; the old link and code are dead.
+ *
+ * Says nothing either way: a decoy is renewed with the same work as a registration, and its owner is told again.
+ *
+ * @throws {AuthError} `invalid_request`
+ */
+export async function resendVerification(
+  ports: ResendPorts,
+  input: { email: string; handle: string | null },
+): Promise<void> {
+  const email = requireEmail(input.email).canonical
+  const token = await findOwn(ports, email, input.handle)
+  if (token) await mailAgain(ports, token)
+}
+
+/** New secrets and a new mail for a token that still waits. */
+export async function mailAgain(ports: ResendPorts, token: OneTimeToken): Promise<void> {
+  const name = token.userId
+    ? ((await ports.users.findById(token.userId))?.name ?? null)
+    : (readApplicant(ports, token)?.name ?? null)
+  const { mail, ...secrets } = draftSecrets(ports, token, name)
+  const decoy = token.purpose === 'registration' && readApplicant(ports, token) === null
+  const now = ports.clock.now()
+  await ports.oneTimeTokens.renew(token.id, secrets, decoy ? accountExistsMail(ports, token.email) : mail, now)
+}
+
+async function findOwn(ports: ResendPorts, email: string, handle: string | null): Promise<OneTimeToken | null> {
+  for (const purpose of ['registration', 'email_verification'] as const) {
+    const live = await ports.oneTimeTokens.listByEmail(purpose, email, ports.clock.now())
+    const own = live.find((token) => holdsHandle(ports, token, handle))
+    if (own) return own
+  }
+  return null
+}

@@ -1,0 +1,134 @@
+import { AuthError } from '../errors.js'
+import type { OneTimeToken } from '../model/one-time-token.js'
+import type { SessionMode } from '../model/session.js'
+import type { UserRecord } from '../model/user.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import { auditEvent } from './audit.js'
+import { changeMattersUntil, type IssuedSession } from './issue-tokens.js'
+import { type OpenSessionPorts, openSession } from './open-session.js'
+import { newUser } from './register.js'
+import { type Applicant, holdsHandle, matchesCode, readApplicant } from './registration.js'
+import { requireEmail } from './require-email.js'
+import { runHook } from './run-hook.js'
+
+export type VerifyEmailPorts = OpenSessionPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring'>
+
+export interface VerifyEmailInput {
+  /** From the mail's link; else `email` and `code`. */
+  token?: string
+  email?: string
+  code?: string
+  /** Needed in any browser but the one that registered. */
+  password: string | null
+  /** What the browser that registered holds. */
+  handle: string | null
+  mode: SessionMode
+  visitor: Visitor
+}
+
+const purposes = ['registration', 'email_verification'] as const
+
+/**
+ * Confirms an address and signs in.
+ *
+ * One click (or the code) suffices in the browser that registered; any other must give the password, so that nobody
+ * can be made to confirm an account that another person planted.
+ *
+ * @throws {AuthError} `invalid_token` (unknown, used, expired, foreign and guessed too often look alike),
+ *   `invalid_request` when the password is needed, `invalid_credentials` when it is wrong
+ */
+export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<IssuedSession> {
+  const token = input.token === undefined ? await findByCode(ports, input) : await findByLink(ports, input.token)
+  if (!token) throw new AuthError('invalid_token')
+  return token.purpose === 'registration' ? confirmRegistration(ports, token, input) : confirmUser(ports, token, input)
+}
+
+async function findByLink(ports: VerifyEmailPorts, secret: string): Promise<OneTimeToken | null> {
+  for (const purpose of purposes) {
+    const hashes = ports.keyring.digests(purpose, secret)
+    const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
+    if (token) return token
+  }
+  return null
+}
+
+/** A code counts only with the browser's handle or the password; every guess counts on every token it could open. */
+async function findByCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
+  const email = requireEmail(input.email ?? '').canonical
+  const live = (
+    await Promise.all(purposes.map((purpose) => ports.oneTimeTokens.listByEmail(purpose, email, ports.clock.now())))
+  ).flat()
+  const own = live.filter((token) => holdsHandle(ports, token, input.handle))
+  const candidates = own.length > 0 || input.password === null ? own : live
+
+  let found: OneTimeToken | null = null
+  for (const token of candidates) {
+    const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
+    if (counted && matchesCode(ports, token, input.code ?? '')) found ??= token
+  }
+  return found
+}
+
+async function confirmRegistration(
+  ports: VerifyEmailPorts,
+  token: OneTimeToken,
+  input: VerifyEmailInput,
+): Promise<IssuedSession> {
+  const applicant = readApplicant(ports, token)
+  if (!applicant) throw new AuthError('invalid_token')
+  await requirePassword(ports, token, applicant.passwordHash, input)
+
+  const user = confirmedUser(ports, token, applicant)
+  const audit = auditEvent(ports, 'account_created', input.visitor, { userId: user.id })
+  const created = await ports.users.createFromRegistration(user, token.id, ports.clock.now(), audit)
+  if (!created) throw new AuthError('invalid_token')
+
+  await runHook(ports.hooks.afterRegister, { user, method: 'password', visitor: input.visitor })
+  return signIn(ports, user, input)
+}
+
+async function confirmUser(
+  ports: VerifyEmailPorts,
+  token: OneTimeToken,
+  input: VerifyEmailInput,
+): Promise<IssuedSession> {
+  const known = token.userId === null ? null : await ports.users.findById(token.userId)
+  if (!known) throw new AuthError('invalid_token')
+  await requirePassword(ports, token, known.passwordHash, input)
+
+  const audit = auditEvent(ports, 'email_verified', input.visitor, { userId: known.id })
+  const until = changeMattersUntil(ports)
+  const user = await ports.users.verifyEmail(token.id, ports.clock.now(), until, audit)
+  if (!user) throw new AuthError('invalid_token')
+  return signIn(ports, user, input)
+}
+
+async function requirePassword(
+  ports: VerifyEmailPorts,
+  token: OneTimeToken,
+  passwordHash: string | null,
+  input: VerifyEmailInput,
+): Promise<void> {
+  if (holdsHandle(ports, token, input.handle)) return
+  if (input.password === null) {
+    throw new AuthError('invalid_request', {
+      errors: [{ path: 'password', message: 'is needed, since this is not the browser that registered' }],
+    })
+  }
+  const startedAt = ports.clock.monotonicMs()
+  const check = await ports.passwords.verify(input.password, passwordHash)
+  if (check.matches) return
+  await ports.passwords.floor(startedAt)
+  throw new AuthError('invalid_credentials')
+}
+
+function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: Applicant): UserRecord {
+  const { email, name, fields, passwordHash } = applicant
+  return { ...newUser(ports, { email, canonical: token.email, name, fields }), passwordHash, emailVerified: true }
+}
+
+function signIn(ports: VerifyEmailPorts, user: UserRecord, input: VerifyEmailInput): Promise<IssuedSession> {
+  const { mode, visitor } = input
+  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor })
+}
