@@ -1,0 +1,110 @@
+import { importsOf, packageOf, resolve, type Source } from './house-source.js'
+
+const ground = ['lib', 'model', 'errors', 'hooks', 'settings']
+const reach = ['store', 'mail', 'oauth', 'tokens', 'passwords', 'limits', 'templates']
+
+/**
+ * Who may import whom, by the first name below `src/`. `type:x` allows types only. A name that is missing here is a
+ * floor nobody has thought about, and fails.
+ */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(ground.map((name) => [name, ground])),
+  ...Object.fromEntries(reach.map((name) => [name, [name, ...ground]])),
+  ports: [...ground, ...reach].map((name) => `type:${name}`),
+  flows: ['flows', 'type:ports', ...ground],
+  http: ['http', 'type:ports', ...ground],
+  adapters: ['adapters', 'http/message', ...ground],
+  routes: ['routes', 'http', 'flows', 'type:ports', ...ground],
+  guard: ['guard', 'routes', 'http', 'flows', 'type:ports', ...reach.map((name) => `type:${name}`), ...ground],
+  auth: ['routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
+  init: ['auth', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
+  index: ['init', 'auth', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
+  testing: ['init', 'auth', 'type:http', 'mail', ...ground],
+}
+
+/** Which part of `src/` owns an npm package. `type:` where others may use its types. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  kysely: ['store/sql'],
+  'better-sqlite3': ['store/sql'],
+  'node:sqlite': ['store/sql'],
+  jsonwebtoken: ['tokens'],
+  bcryptjs: ['passwords'],
+  piscina: ['passwords'],
+  nodemailer: ['mail'],
+  handlebars: ['templates'],
+  zod: ['settings', 'routes', 'type:http/route'],
+  cookie: ['http/cookies'],
+  'ipaddr.js': ['lib/client-ip'],
+  'lru-cache': ['guard', 'tokens'],
+}
+
+/** Costs tens of milliseconds to load, so it waits until it is needed. */
+const heavy = ['kysely', 'better-sqlite3', 'node:sqlite', 'bcryptjs', 'piscina', 'nodemailer', 'handlebars']
+
+/** Floors: an import goes down or stays in its folder, as the table says. */
+export function floorFaults(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) =>
+    importsOf(source)
+      .filter((found) => found.specifier.startsWith('.'))
+      .flatMap((found) => {
+        const target = resolve(sources, source, found.specifier)
+        if (!target) return [`${source.path}:${found.line} imports ${found.specifier}, which does not exist`]
+        const allowed = mayImport[areaOf(source)]
+        if (!allowed) return [`${source.path} stands on no floor of the house`]
+        if (allowed.some((rule) => covers(rule, target, found.typeOnly))) return []
+        return [`${source.path}:${found.line} may not import ${target.path}`]
+      }),
+  )
+}
+
+/** One owner a package; flows have none at all, not even node's own modules (clock and randomness come through ports). */
+export function ownerFaults(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) =>
+    importsOf(source)
+      .filter((found) => !found.specifier.startsWith('.'))
+      .flatMap((found) => {
+        const name = packageOf(found.specifier)
+        const place = `${source.path}:${found.line}`
+        if (areaOf(source) === 'flows') return [`${place} imports ${name}; flows import no package`]
+        const owned = owners[name]
+        if (!owned) return name.startsWith('node:') ? [] : [`${place} imports ${name}, which has no owner`]
+        return owned.some((rule) => covers(rule, source, found.typeOnly))
+          ? []
+          : [`${place} imports ${name}, which belongs to ${owned.join(', ')}`]
+      }),
+  )
+}
+
+/** Importing the package loads nothing heavy: no static import of it is reachable from a public door. */
+export function weightFaults(sources: readonly Source[], door = 'src/index.ts'): string[] {
+  const start = sources.find((source) => source.path === door)
+  const reached = new Set<Source>(start ? [start] : [])
+  // A set may grow while it is walked.
+  for (const source of reached) {
+    for (const found of importsOf(source)) {
+      const target = found.typeOnly || found.lazy ? null : resolve(sources, source, found.specifier)
+      if (target) reached.add(target)
+    }
+  }
+  return [...reached].flatMap((source) =>
+    importsOf(source)
+      .filter((found) => !found.typeOnly && !found.lazy && heavy.includes(packageOf(found.specifier)))
+      .map((found) => `${source.path}:${found.line} loads ${found.specifier} as soon as ${door} is imported`),
+  )
+}
+
+/** `flows` of `src/flows/login.ts`, `errors` of `src/errors.ts`. */
+function areaOf(source: Source): string {
+  return (
+    source.path
+      .replace(/^src\//, '')
+      .split('/')[0]
+      ?.replace(/\.(ts|js)$/, '') ?? ''
+  )
+}
+
+function covers(rule: string, target: Source, typeOnly: boolean): boolean {
+  if (rule.startsWith('type:')) return typeOnly && covers(rule.slice(5), target, false)
+  const path = target.path.replace(/^src\//, '').replace(/\.(ts|js)$/, '')
+  return path === rule || path.startsWith(`${rule}/`)
+}

@@ -1,0 +1,190 @@
+import { posix } from 'node:path'
+import ts from 'typescript'
+import { enclosingFunction, lineOf, type Source, walk } from './house-source.js'
+
+/** What is let off a rule, by path, and nothing else. */
+export interface Exceptions {
+  /** Generated files and data lists: no size limits. */
+  unmeasured?: readonly string[]
+  /** Parse functions, `path#function`: `as` may stand in them, since what comes in has no type yet. */
+  boundaries?: readonly string[]
+  /** Adapters that may be longer. */
+  longAdapters?: readonly string[]
+}
+
+const maximum = { file: 300, function: 60, adapter: 60, flow: 120, route: 60 }
+const bannedNames = /(^|-)(utils?|helpers?|managers?|services?|data|infos?)(-|$)/
+
+/** Files, functions, adapters, flows and routes stay small enough to be read at once. */
+export function sizeFaults(sources: readonly Source[], exceptions: Exceptions = {}): string[] {
+  return sources
+    .filter((source) => !exceptions.unmeasured?.includes(source.path))
+    .flatMap((source) => [...fileSizeFaults(source, exceptions), ...functionSizeFaults(source)])
+}
+
+function fileSizeFaults(source: Source, exceptions: Exceptions): string[] {
+  const faults: string[] = []
+  const lines = source.text.trimEnd().split('\n').length
+  if (lines > maximum.file) faults.push(`${source.path} has ${lines} lines, at most ${maximum.file}`)
+
+  const kind = (['adapter', 'flow', 'route'] as const).find((name) => source.path.startsWith(`src/${name}s/`))
+  const code = codeLines(source.text)
+  if (kind && code > maximum[kind] && !exceptions.longAdapters?.includes(source.path)) {
+    faults.push(`${source.path} has ${code} lines of code, at most ${maximum[kind]} for an ${kind}`)
+  }
+  return faults
+}
+
+function functionSizeFaults(source: Source): string[] {
+  const faults: string[] = []
+  walk(source.tree, (node) => {
+    if (!ts.isFunctionLike(node)) return
+    const first = lineOf(source, node)
+    const lines = source.tree.getLineAndCharacterOfPosition(node.getEnd()).line + 2 - first
+    if (lines > maximum.function) faults.push(`${source.path}:${first} is a function of ${lines} lines, at most 60`)
+  })
+  return faults
+}
+
+/** Lines that are neither blank nor comment; a comment has lines of its own in this house. */
+export function codeLines(text: string): number {
+  let inComment = false
+  return text.split('\n').filter((line) => {
+    const trimmed = line.trim()
+    if (!inComment && trimmed.startsWith('/*')) inComment = true
+    const isCode = !inComment && trimmed !== '' && !trimmed.startsWith('//')
+    if (inComment && trimmed.endsWith('*/')) inComment = false
+    return isCode
+  }).length
+}
+
+/** No default export, no `export *`, no barrel but the public doors. */
+export function exportFaults(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) => {
+    const faults: string[] = []
+    const door = /^src\/(index|testing)\.ts$/.test(source.path)
+    const reExports = source.tree.statements.filter((node) => ts.isExportDeclaration(node) && node.moduleSpecifier)
+    if (!door && reExports.length > 0 && reExports.length === source.tree.statements.length) {
+      faults.push(`${source.path} only hands on what others export`)
+    }
+    walk(source.tree, (node) => {
+      const place = `${source.path}:${lineOf(source, node)}`
+      if (node.kind === ts.SyntaxKind.DefaultKeyword && !ts.isCaseOrDefaultClause(node.parent)) {
+        faults.push(`${place} has a default export`)
+      }
+      if (ts.isExportAssignment(node) || (ts.isExportSpecifier(node) && node.name.text === 'default')) {
+        faults.push(`${place} has a default export`)
+      }
+      if (ts.isExportDeclaration(node) && !node.exportClause) faults.push(`${place} says export *`)
+    })
+    return faults
+  })
+}
+
+/** No `any`, no `!`, and `as` only in the parse functions that are listed. */
+export function typeFaults(sources: readonly Source[], exceptions: Exceptions = {}): string[] {
+  const faults: string[] = []
+  const used = new Set<string>()
+  for (const source of sources) {
+    walk(source.tree, (node) => {
+      const place = `${source.path}:${lineOf(source, node)}`
+      if (node.kind === ts.SyntaxKind.AnyKeyword) faults.push(`${place} says any`)
+      if (ts.isNonNullExpression(node)) faults.push(`${place} says !`)
+      if ((ts.isPropertyDeclaration(node) || ts.isVariableDeclaration(node)) && node.exclamationToken) {
+        faults.push(`${place} says !`)
+      }
+      if (!isAssertion(node)) return
+      const boundary = `${source.path}#${outermostFunctionName(node)}`
+      if (exceptions.boundaries?.includes(boundary)) used.add(boundary)
+      else faults.push(`${place} says as, in ${boundary}`)
+    })
+  }
+  const idle = exceptions.boundaries?.filter((boundary) => !used.has(boundary)) ?? []
+  return [...faults, ...idle.map((boundary) => `${boundary} needs no exception any more`)]
+}
+
+/** The outside world comes through `lib/`: clock, randomness; and nothing reads the environment. */
+export function worldFaults(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) => {
+    const faults: string[] = []
+    const inLib = source.path.startsWith('src/lib/')
+    walk(source.tree, (node) => {
+      const place = `${source.path}:${lineOf(source, node)}`
+      const text = ts.isPropertyAccessExpression(node) || ts.isIdentifier(node) ? node.getText(source.tree) : ''
+      if (text === 'process.env') faults.push(`${place} reads process.env`)
+      if (text === 'Math.random') faults.push(`${place} uses Math.random`)
+      if (!inLib && /^(Date\.now|performance\.now|process\.hrtime)$/.test(text)) faults.push(`${place} reads ${text}`)
+      if (!inLib && ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length) {
+        faults.push(`${place} reads new Date()`)
+      }
+      if (!inLib && ts.isIdentifier(node) && /^(randomBytes|randomUUID|randomInt|getRandomValues)$/.test(text)) {
+        faults.push(`${place} uses ${text}`)
+      }
+    })
+    return [...new Set(faults)]
+  })
+}
+
+/** Two `init` calls in one process share nothing: no variable and no empty collection at the top of a module. */
+export function stateFaults(sources: readonly Source[]): string[] {
+  return sources.flatMap((source) =>
+    source.tree.statements.filter(ts.isVariableStatement).flatMap((statement) => {
+      const place = `${source.path}:${lineOf(source, statement)}`
+      if (!(statement.declarationList.flags & ts.NodeFlags.Const)) return [`${place} declares a variable of the module`]
+      return statement.declarationList.declarations
+        .filter(({ initializer }) => initializer !== undefined && isEmptyCollection(initializer))
+        .map((declaration) => `${place} keeps ${declaration.name.getText(source.tree)} for the whole process`)
+    }),
+  )
+}
+
+/** Titles are sentences about behaviour, without «should»; nothing is narrowed down or put off. */
+export function titleFaults(tests: readonly Source[]): string[] {
+  return tests.flatMap((source) => {
+    const faults: string[] = []
+    walk(source.tree, (node) => {
+      if (!ts.isCallExpression(node)) return
+      const [called] = /^(test|it|describe)\b[.\w]*/.exec(node.expression.getText(source.tree)) ?? []
+      const [title] = node.arguments
+      if (!called || !title || !ts.isStringLiteralLike(title)) return
+      const place = `${source.path}:${lineOf(source, node)}`
+      if (/\bshould\b/i.test(title.text)) faults.push(`${place} says should`)
+      if (/\.(only|todo|skip|fails)$/.test(called)) faults.push(`${place} says ${called}`)
+    })
+    return faults
+  })
+}
+
+/** Names that say nothing: `utils.ts`, `token-helper.ts`. */
+export function nameFaults(paths: readonly string[]): string[] {
+  return paths.flatMap((path) =>
+    path
+      .split('/')
+      .filter((part) => bannedNames.test(posix.basename(part).replace(/\..*$/, '')))
+      .map((part) => `${path}: ${part} says nothing`),
+  )
+}
+
+function isAssertion(node: ts.Node): boolean {
+  if (ts.isTypeAssertionExpression(node)) return true
+  return ts.isAsExpression(node) && !ts.isConstTypeReference(node.type)
+}
+
+function isEmptyCollection(node: ts.Expression): boolean {
+  if (ts.isArrayLiteralExpression(node)) return node.elements.length === 0
+  if (ts.isObjectLiteralExpression(node)) return node.properties.length === 0
+  if (!ts.isNewExpression(node)) return false
+  const kind = node.expression.getText()
+  const [content] = node.arguments ?? []
+  return kind === 'LRUCache' || (/^(Weak)?(Map|Set)$/.test(kind) && (!content || isEmptyCollection(content)))
+}
+
+/** Of functions inside each other the outermost named one, which is what stands in the list of boundaries. */
+function outermostFunctionName(node: ts.Node): string {
+  let name = 'top level'
+  for (let around = enclosingFunction(node); around; around = enclosingFunction(around)) {
+    if (around.name) name = around.name.getText()
+    else if (ts.isVariableDeclaration(around.parent)) name = around.parent.name.getText()
+  }
+  return name
+}
