@@ -1,0 +1,67 @@
+// What a guard costs: the same Express route, bare and guarded, with a token that was seen before.
+// Server on one core, client on the other; each guarded run stands between two bare ones, and only their ratio counts.
+import { median, shuffled, spread, table } from './numbers.js'
+import { launch, message, serve } from './process.js'
+
+const contenders = [
+  { peer: 'latchkey', credential: 'cookie' },
+  { peer: 'latchkey', credential: 'bearer' },
+  { peer: 'express-jwt', credential: 'cookie' },
+  { peer: 'express-jwt', credential: 'bearer' },
+  { peer: 'better-auth', credential: 'cookie' },
+]
+
+export async function benchGuard({ rounds = 5, seconds = 2 } = {}) {
+  const servers = {}
+  for (const peer of ['bare', 'latchkey', 'express-jwt', 'better-auth']) servers[peer] = await serve(peer, 0)
+  const client = launch('load.js', [], 1)
+  await message(client)
+  const run = async (peer, credential) => {
+    client.send({ url: `${servers[peer].baseUrl}/api/hello`, headers: servers[peer].credentials[credential], seconds })
+    return message(client)
+  }
+
+  for (const { peer, credential } of [{ peer: 'bare', credential: 'none' }, ...contenders]) await run(peer, credential)
+  const samples = new Map(contenders.map((contender) => [contender, []]))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contender of shuffled(contenders)) {
+      const before = await run('bare', 'none')
+      const guarded = await run(contender.peer, contender.credential)
+      const after = await run('bare', 'none')
+      const bare = (before.perSecond + after.perSecond) / 2
+      samples
+        .get(contender)
+        .push({ ratio: guarded.perSecond / bare, guarded: guarded.perSecond, bare, p99: guarded.p99 })
+    }
+  }
+
+  client.disconnect()
+  for (const server of Object.values(servers)) await server.stop()
+  return report(samples)
+}
+
+function report(samples) {
+  const rows = [['guard on Express', 'bare req/s', 'guarded req/s', 'guarded/bare', '±', 'p99 ms (c32)']]
+  const results = []
+  for (const [{ peer, credential }, runs] of samples) {
+    const of = (key) => median(runs.map((run) => run[key]))
+    const ratio = of('ratio')
+    rows.push([
+      `${peer}, ${credential}`,
+      of('bare').toFixed(0),
+      of('guarded').toFixed(0),
+      ratio.toFixed(2),
+      `${(100 * spread(runs.map((run) => run.ratio))).toFixed(1)}%`,
+      of('p99').toFixed(1),
+    ])
+    if (peer === 'latchkey') {
+      results.push({
+        name: `guarded/bare, ${credential}`,
+        value: ratio.toFixed(3),
+        target: '≥ 0.92',
+        pass: ratio >= 0.92,
+      })
+    }
+  }
+  return { table: table(rows), results }
+}

@@ -1,0 +1,16 @@
+// better-auth at its best: the session is read from the signed cookie cache, not from the database.
+import { randomBytes } from 'node:crypto'
+import Database from 'better-sqlite3'
+
+export function configuration(baseURL, file) {
+  return {
+    baseURL,
+    secret: randomBytes(48).toString('base64url'),
+    database: new Database(file),
+    emailAndPassword: { enabled: true },
+    session: { cookieCache: { enabled: true, maxAge: 3600 } },
+    rateLimit: { enabled: false },
+    telemetry: { enabled: false },
+    logger: { level: 'error' },
+  }
+}

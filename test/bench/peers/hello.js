@@ -1,0 +1,3 @@
+export function hello(_request, response) {
+  response.json({ hello: 'world' })
+}

@@ -1,0 +1,27 @@
+// node server.js <peer>: one contender in a process of its own. Tells its parent where it listens and how to get in.
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const { start } = await import(`./peers/${process.argv[2]}.js`)
+const server = createServer()
+await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+
+const baseUrl = `http://localhost:${server.address().port}`
+const file = join(tmpdir(), `latchkey-bench-${randomUUID()}.db`)
+const accounts = Array.from({ length: 16 }, (_, index) => ({
+  email: `ada${index}@example.com`,
+  password: `difference-engine-${randomUUID()}`,
+}))
+
+const peer = await start({ baseUrl, file, accounts })
+server.on('request', peer.app)
+const credentials = peer.ready ? await peer.ready() : peer.credentials
+process.send({ baseUrl, credentials, login: peer.login })
+
+process.on('disconnect', () => {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
+  process.exit()
+})
