@@ -1,0 +1,69 @@
+import type { AccessClaims, RefreshClaims } from './access-tokens.js'
+
+/** Who writes our tokens and for whom; both are compared as whole strings. */
+export interface Parties {
+  issuer: string
+  audience: string
+}
+
+/** The last second of the year 9999: a later time is milliseconds taken for seconds, or nonsense. */
+const latestTime = 253_402_300_799
+
+/** An id as we make them, and any other that has no blank, control character or look-alike in it. */
+const idText = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * Access claims out of a payload whose signature is sound, deep-frozen; null when one is missing or of the wrong type.
+ *
+ * Claims that we do not know are left out, so that an instance of an older version accepts what a newer one signed.
+ */
+export function readAccessClaims(payload: unknown, parties: Parties): AccessClaims | null {
+  if (!isOurs(payload, parties)) return null
+  const { sub, sid, ctr, ver, email, email_verified, roles, amr, auth_time, iat, exp } = payload
+
+  if (!isId(sub) || !isId(sid) || !isCount(ctr) || !isCount(ver)) return null
+  if (!isText(email) || typeof email_verified !== 'boolean' || !isTexts(roles) || !isTexts(amr)) return null
+  if (!isTime(auth_time) || !isTime(iat) || !isTime(exp)) return null
+
+  const frozenLists = { roles: Object.freeze(roles), amr: Object.freeze(amr) }
+  return Object.freeze({ sub, sid, ctr, ver, email, email_verified, ...frozenLists, auth_time, iat, exp })
+}
+
+/** Refresh claims out of a payload whose signature is sound, frozen; null when one is missing or of the wrong type. */
+export function readRefreshClaims(payload: unknown, parties: Parties): RefreshClaims | null {
+  if (!isOurs(payload, parties)) return null
+  const { sub, sid, ctr, iat, exp } = payload
+
+  if (!isId(sub) || !isId(sid) || !isCount(ctr) || !isTime(iat) || !isTime(exp)) return null
+  return Object.freeze({ sub, sid, ctr, iat, exp })
+}
+
+/** `aud` as an array is refused although RFC 7519 §4.1.3 allows it, and so is `nbf`: we never write either. */
+function isOurs(payload: unknown, parties: Parties): payload is Record<string, unknown> {
+  if (!isRecord(payload)) return false
+  return payload.iss === parties.issuer && payload.aud === parties.audience && !Object.hasOwn(payload, 'nbf')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === 'string' && idText.test(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText)
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function isTime(value: unknown): value is number {
+  return isCount(value) && value > 0 && value <= latestTime
+}

@@ -1,0 +1,160 @@
+import { isUtf8 } from 'node:buffer'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createRequire } from 'node:module'
+import type { sign } from 'jsonwebtoken'
+import type { AccessClaims, RefreshClaims, Tokens } from './access-tokens.js'
+import { type Parties, readAccessClaims, readRefreshClaims } from './claims.js'
+
+export interface TokenSettings extends Parties {
+  /** The first signs, all verify. */
+  accessSecrets: readonly string[]
+  /** The first signs, all verify. */
+  refreshSecrets: readonly string[]
+}
+
+/** Longer ones are neither made nor looked at; a typical access token has some 500 characters. */
+export const maxTokenLength = 4096
+
+/** 32 bytes in base64url. */
+const signatureLength = 43
+
+interface Header {
+  alg: 'HS256'
+  /** RFC 8725 §3.11: explicit typing keeps one kind of token out of another's place. */
+  typ: 'at+jwt' | 'rt+jwt'
+  kid: string
+}
+
+/** The keys of one kind of token. */
+interface Ring {
+  signing: { header: Header; key: KeyObject }
+  /** From the base64url text of each header that we write to its key. */
+  keys: ReadonlyMap<string, KeyObject>
+}
+
+type Sign = (payload: object, signing: Ring['signing']) => string
+
+/**
+ * Our own tokens: JWTs with HS256, signed by jsonwebtoken, checked by a few synchronous lines.
+ *
+ * A check accepts only the exact header texts that we write, so no header is ever parsed and no `alg`, `kid`, `crit` or
+ * `jku` of a stranger can choose anything. It does not ask the clock: `exp` is there and sound, but whether it has passed
+ * (and whether `iat` lies ahead, as another instance's clock may make it) is the caller's question on every use.
+ *
+ * Signing throws when a check would refuse the result: a claim of the wrong type, or more than 4096 characters.
+ *
+ * @throws {Error} when there is no secret
+ * @example
+ * const tokens = createTokens({ accessSecrets, refreshSecrets, issuer: 'https://app.example', audience: installationId })
+ * const claims = tokens.checkAccess(text)
+ * if (claims === null || claims.exp <= now) refuse()
+ */
+export function createTokens(settings: TokenSettings): Tokens {
+  const parties: Parties = { issuer: settings.issuer, audience: settings.audience }
+  const access = createRing('at+jwt', settings.accessSecrets)
+  const refresh = createRing('rt+jwt', settings.refreshSecrets)
+  const signJwt = createSign()
+
+  return {
+    signAccess(claims) {
+      const payload = accessPayload(parties, claims)
+      if (readAccessClaims(payload, parties) === null) throw new Error('access claims of the wrong type')
+      return withinLimit(signJwt(payload, access.signing))
+    },
+    signRefresh(claims) {
+      const payload = refreshPayload(parties, claims)
+      if (readRefreshClaims(payload, parties) === null) throw new Error('refresh claims of the wrong type')
+      return withinLimit(signJwt(payload, refresh.signing))
+    },
+    checkAccess: (token) => readAccessClaims(openToken(token, access.keys), parties),
+    checkRefresh: (token) => readRefreshClaims(openToken(token, refresh.keys), parties),
+  }
+}
+
+/** The payload of a token that one of the keys signed, still to be checked; null when none did. */
+function openToken(token: string, keys: ReadonlyMap<string, KeyObject>): unknown {
+  if (token.length > maxTokenLength) return null
+  const first = token.indexOf('.')
+  const second = token.indexOf('.', first + 1)
+  if (first === -1 || second === -1 || token.length - second - 1 !== signatureLength) return null
+
+  const key = keys.get(token.slice(0, first))
+  if (key === undefined) return null
+
+  const expected = createHmac('sha256', key).update(token.slice(0, second)).digest('base64url')
+  if (!sameText(token.slice(second + 1), expected)) return null
+  return parsePayload(token.slice(first + 1, second))
+}
+
+/** Compares as text, in constant time: bytes have one canonical spelling only, so a token cannot have two. */
+function sameText(given: string, expected: string): boolean {
+  // UTF-8, not Latin-1: the latter would cut U+0141 down to an `A`.
+  const bytes = Buffer.from(given)
+  return bytes.length === signatureLength && timingSafeEqual(bytes, Buffer.from(expected))
+}
+
+function parsePayload(text: string): unknown {
+  const bytes = Buffer.from(text, 'base64url')
+  if (!isUtf8(bytes) || bytes.toString('base64url') !== text) return null
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return null
+  }
+}
+
+function createRing(typ: Header['typ'], secrets: readonly string[]): Ring {
+  const entries = secrets.map((secret) => {
+    const header: Header = { alg: 'HS256', typ, kid: keyId(typ, secret) }
+    return { header, key: createSecretKey(Buffer.from(secret)) }
+  })
+  const [signing] = entries
+  if (signing === undefined) throw new Error(`no secret for ${typ}`)
+
+  const keys = new Map(
+    entries.map(({ header, key }) => [Buffer.from(JSON.stringify(header)).toString('base64url'), key]),
+  )
+  return { signing, keys }
+}
+
+/** 8 characters that name the secret without telling of it: by HKDF (RFC 5869), never a plain hash of it. */
+function keyId(typ: Header['typ'], secret: string): string {
+  return Buffer.from(hkdfSync('sha256', secret, '', `latchkey key id ${typ}`, 6)).toString('base64url')
+}
+
+/** The order is fixed, so that the same claims give the same token. */
+function accessPayload(parties: Parties, claims: AccessClaims): object {
+  const { sub, sid, ctr, ver, email, email_verified, roles, amr, auth_time, iat, exp } = claims
+  const user = { sub, sid, ctr, ver, email, email_verified, roles: [...roles], amr: [...amr], auth_time }
+  return { iss: parties.issuer, aud: parties.audience, ...user, iat, exp }
+}
+
+function refreshPayload(parties: Parties, { sub, sid, ctr, iat, exp }: RefreshClaims): object {
+  return { iss: parties.issuer, aud: parties.audience, sub, sid, ctr, iat, exp }
+}
+
+function withinLimit(token: string): string {
+  if (token.length > maxTokenLength)
+    throw new Error(`the token has more than ${maxTokenLength} characters: too many roles`)
+  return token
+}
+
+/**
+ * jsonwebtoken takes 17 ms to load and only sign-ins and refreshes need it, so it loads in the background; a signature
+ * wanted before that loads it at once. `import()` is what lets a bundler find it.
+ */
+function createSign(): Sign {
+  let jsonwebtoken: { sign: typeof sign } | null = null
+  import('jsonwebtoken').then(
+    (loaded) => {
+      jsonwebtoken ??= loaded.default
+    },
+    () => undefined,
+  )
+  const loadNow = (): { sign: typeof sign } => createRequire(import.meta.url)('jsonwebtoken')
+
+  return (payload, { header, key }) => {
+    jsonwebtoken ??= loadNow()
+    return jsonwebtoken.sign(payload, key, { algorithm: 'HS256', header })
+  }
+}

@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache'
+
+/**
+ * Tokens already verified by one verifier, with what was worked out from their claims.
+ *
+ * Only the signature and the claims' types are remembered. Whoever gets a value must still ask its expiry and its
+ * revocation, on every hit.
+ */
+export interface VerifiedCache<V> {
+  get(token: string): V | null
+  /** Only for a token that was just verified; failures are never stored. */
+  set(token: string, value: V): void
+  /** Forgets all: the verifier's keys have changed. */
+  clear(): void
+}
+
+interface Entry<V> {
+  token: string
+  value: V
+}
+
+/** Characters at a token's end that find its entry: a whole HS256 signature. */
+const tailLength = 43
+
+/**
+ * A bounded cache of verified tokens; the one that was not asked for longest goes first.
+ *
+ * An entry is found by the end of the token and counts only if the whole text is equal. Every request brings its token as
+ * a new string whose hash has to be computed: over 43 characters that costs a quarter of what it does over 500.
+ *
+ * @param size entries, 10,000 unless told
+ * @example
+ * const cache = createVerifiedCache<SessionPrincipal>()
+ * const known = cache.get(token)
+ */
+export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCache<V> {
+  const entries = new LRUCache<string, Entry<V>>({ max: size })
+
+  return {
+    get(token) {
+      const entry = entries.get(token.slice(-tailLength))
+      return entry !== undefined && entry.token === token ? entry.value : null
+    },
+    set(token, value) {
+      // A copy: a slice would keep the whole Cookie header alive that it was cut from.
+      const text = Buffer.from(token).toString()
+      entries.set(text.slice(-tailLength), { token: text, value })
+    },
+    clear: () => entries.clear(),
+  }
+}
