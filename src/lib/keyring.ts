@@ -1,3 +1,6 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { deriveKey, deriveKeyId } from './digest.js'
+
 /**
  * Keyed digests and sealing under the `encryptionKey` setting: HKDF (RFC 5869) makes one key for each purpose, so that
  * a digest or a sealed text of one purpose is worth nothing for another. Every result names its key, `<key id>.<rest>`.
@@ -13,4 +16,99 @@ export interface Keyring {
   open(purpose: string, context: string, sealed: string): string | null
   /** Ids of all keys, newest first. */
   keyIds: readonly string[]
+}
+
+/** One secret: its name and the keys derived from it, each on first use. */
+interface RingKey {
+  id: string
+  keyFor(use: 'digest' | 'seal', purpose: string): Buffer
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * Makes the keyring of these secrets: the first makes new digests and seals, all are read.
+ *
+ * AES-GCM with random nonces carries 2^32 seals a key (NIST SP 800-38D §8.3); each purpose has a key of its own.
+ *
+ * @throws {TypeError} without a secret
+ * @example const keyring = createKeyring(settings.encryptionKeys)
+ */
+export function createKeyring(secrets: readonly string[]): Keyring {
+  const ring = [...new Set(secrets)].map(createRingKey)
+  const [newest] = ring
+  if (!newest) throw new TypeError('A keyring needs at least one secret.')
+
+  return {
+    digest: (purpose, value) => digestUnder(newest, purpose, value),
+    digests: (purpose, value) => ring.map((key) => digestUnder(key, purpose, value)),
+    seal: (purpose, context, text) => sealUnder(newest, purpose, context, text),
+    open: (purpose, context, sealed) => openUnder(ring, purpose, context, sealed),
+    keyIds: Object.freeze(ring.map((key) => key.id)),
+  }
+}
+
+function createRingKey(secret: string): RingKey {
+  const derived = new Map<string, Buffer>()
+
+  function keyFor(use: 'digest' | 'seal', purpose: string): Buffer {
+    const info = `latchkey/${use}/${purpose}`
+    const known = derived.get(info)
+    if (known) return known
+
+    const key = deriveKey(secret, info, 32)
+    derived.set(info, key)
+    return key
+  }
+
+  return { id: deriveKeyId(secret, 'latchkey/key-id'), keyFor }
+}
+
+function digestUnder(key: RingKey, purpose: string, value: string): string {
+  return `${key.id}.${createHmac('sha256', key.keyFor('digest', purpose)).update(value).digest('base64url')}`
+}
+
+function sealUnder(key: RingKey, purpose: string, context: string, text: string): string {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key.keyFor('seal', purpose), nonce, { authTagLength: tagBytes })
+  cipher.setAAD(authenticated(purpose, context))
+  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return `${key.id}.${sealed.toString('base64url')}`
+}
+
+function openUnder(ring: readonly RingKey[], purpose: string, context: string, sealed: string): string | null {
+  const dot = sealed.indexOf('.')
+  const key = ring.find(({ id }) => id === sealed.slice(0, dot))
+  const bytes = canonicalBytes(sealed.slice(dot + 1))
+  if (!key || !bytes || bytes.length < nonceBytes + tagBytes) return null
+
+  const cipher = createDecipheriv('aes-256-gcm', key.keyFor('seal', purpose), bytes.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  })
+  cipher.setAAD(authenticated(purpose, context))
+  cipher.setAuthTag(bytes.subarray(-tagBytes))
+  try {
+    return Buffer.concat([cipher.update(bytes.subarray(nonceBytes, -tagBytes)), cipher.final()]).toString('utf8')
+  } catch {
+    return null // the tag does not fit: changed, or sealed for something else
+  }
+}
+
+/** Purpose and context, each after its length, so that no other pair reads the same. */
+function authenticated(...parts: readonly string[]): Buffer {
+  return Buffer.concat(
+    parts.flatMap((part) => {
+      const bytes = Buffer.from(part)
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(bytes.length)
+      return [length, bytes]
+    }),
+  )
+}
+
+/** The bytes of the one right spelling; Buffer also reads spellings with stray characters or bits, which are changes. */
+function canonicalBytes(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64url')
+  return bytes.toString('base64url') === text ? bytes : null
 }

@@ -7,12 +7,18 @@ export interface PasswordCheck {
 
 /** Hashing and comparing passwords away from the event loop. */
 export interface Passwords {
-  /** @throws {AuthError} `busy` when the queue is full */
+  /**
+   * Makes the text to store; it names scheme, pepper and cost.
+   *
+   * @throws {AuthError} `busy` when the queue is full; `weak_password` above 256 characters and `invalid_request` for
+   * text that is no Unicode, neither of which may be cut or bent into shape
+   */
   hash(password: string): Promise<string>
 
   /**
    * Compares with a stored hash. With null it compares with a dummy of today's cost and never matches, so that an
-   * unknown user costs what a known one does (OWASP ASVS 5.0, 6.3.8).
+   * unknown user costs what a known one does (OWASP ASVS 5.0, 6.3.8). So does any text that is no hash of ours, and any
+   * password that nobody can have. A mismatch answers only after what the slowest lately took.
    *
    * @throws {AuthError} `busy` when the queue is full
    */
@@ -21,6 +27,7 @@ export interface Passwords {
   /** Waits until a failed sign-in that began at `startedAtMs` (monotonic) has taken as long as the slowest scheme seen. */
   floor(startedAtMs: number): Promise<void>
 
+  /** Lets running work finish, then ends the workers; later calls are `busy`. */
   close(): Promise<void>
 }
 

@@ -1,0 +1,14 @@
+import { hkdfSync } from 'node:crypto'
+
+/** Derives that many bytes from a secret with HKDF-SHA-256 (RFC 5869); every `info` gives an unrelated key. */
+export function deriveKey(secret: string, info: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', info, bytes))
+}
+
+/**
+ * A name for a secret that may stand beside what it made: 8 base64url characters. It is derived like a key and not a
+ * hash of the secret, so it is worth nothing where the same secret is used for something else.
+ */
+export function deriveKeyId(secret: string, info: string): string {
+  return deriveKey(secret, info, 6).toString('base64url')
+}

@@ -1,0 +1,27 @@
+import { randomBytes, randomInt } from 'node:crypto'
+
+/** The one source of randomness; everything comes from the operating system's generator (OWASP ASVS 5.0, 11.5.1). */
+export interface RandomSource {
+  /** 16 random bytes, base64url. */
+  id(): string
+  /** 32 random bytes, base64url: a one-time token. */
+  token(): string
+  /** That many unbiased decimal digits, leading zeros kept. @throws {RangeError} unless a positive integer */
+  code(digits: number): string
+  /** A number in [0, 1), to spread retries. */
+  jitter(): number
+}
+
+export function createRandom(): RandomSource {
+  return {
+    id: () => randomBytes(16).toString('base64url'),
+    token: () => randomBytes(32).toString('base64url'),
+    code: digitCode,
+    jitter: () => randomInt(2 ** 32) / 2 ** 32,
+  }
+}
+
+function digitCode(digits: number): string {
+  if (!Number.isInteger(digits) || digits < 1) throw new RangeError('A code needs at least one digit.')
+  return Array.from({ length: digits }, () => randomInt(10)).join('') // randomInt has no modulo bias
+}

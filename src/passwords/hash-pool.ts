@@ -1,0 +1,122 @@
+import { AuthError } from '../errors.js'
+import { startStopwatch } from '../lib/stopwatch.js'
+import { HashWorkers, WorkerLost } from './hash-workers.js'
+
+/** One bcrypt computation. */
+export interface HashJob {
+  text: string
+  /** A cost, for a new salt; or the first 29 characters of a hash, to compute it again. */
+  salt: number | string
+}
+
+export interface HashResult {
+  hash: string
+  /** What the computation took, without waiting for its turn. */
+  milliseconds: number
+}
+
+/** Runs bcrypt away from the event loop, so many at a time, with a bounded queue. */
+export interface HashPool {
+  /** @throws {AuthError} `busy` when the queue is full, the pool is closed, or two threads died over the job */
+  run(job: HashJob): Promise<HashResult>
+  /** Lets what was accepted finish, then ends the threads. */
+  close(): Promise<void>
+}
+
+export interface HashPoolOptions {
+  /** Default 2. */
+  threads?: number
+  /** Jobs that may wait for their turn. Default 64. */
+  maxQueue?: number
+  /** The worker file, if not the one of this package. */
+  workerFile?: URL
+  /** Called once if there are no worker threads here, with the reason: an error's code or class. */
+  onFallback?: (reason: string) => void
+}
+
+/** @example const pool = createHashPool({ maxQueue: 16, onFallback: (reason) => logger.warn({ reason }, 'no workers') }) */
+export function createHashPool(options: HashPoolOptions = {}): HashPool {
+  return new BoundedHashPool(options)
+}
+
+class BoundedHashPool implements HashPool {
+  readonly #maxQueue: number
+  readonly #onFallback: (reason: string) => void
+  #threads: number
+  /** null: none to be had, bcryptjs runs on the event loop. */
+  #workers: HashWorkers | null
+  #accepted = 0
+  #closed = false
+  #whenIdle: (() => void)[] = []
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(options: HashPoolOptions) {
+    this.#threads = options.threads ?? 2
+    this.#maxQueue = options.maxQueue ?? 64
+    this.#onFallback = options.onFallback ?? (() => {})
+    this.#workers = new HashWorkers(this.#threads, options.workerFile ?? null)
+  }
+
+  async run(job: HashJob): Promise<HashResult> {
+    if (this.#closed || this.#accepted >= this.#threads + this.#maxQueue) throw busy()
+
+    this.#accepted += 1
+    try {
+      return await this.#compute(job)
+    } finally {
+      this.#accepted -= 1
+      if (this.#accepted === 0) for (const tell of this.#whenIdle.splice(0)) tell()
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#accepted > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve))
+    await this.#workers?.close()
+  }
+
+  async #compute(job: HashJob): Promise<HashResult> {
+    const workers = this.#workers
+    if (!workers) return this.#computeHere(job)
+
+    for (const last of [false, true]) {
+      try {
+        return await workers.run(job)
+      } catch (error) {
+        if (!(error instanceof WorkerLost)) throw error
+        const diedInThisJob = error.started && last
+        if (!workers.proven && (diedInThisJob || !error.started)) this.#fallBack(error.message)
+        if (this.#workers !== workers && !diedInThisJob) return this.#computeHere(job)
+      }
+    }
+    throw busy()
+  }
+
+  #fallBack(reason: string): void {
+    const workers = this.#workers
+    if (!workers) return
+
+    this.#workers = null
+    this.#threads = 1
+    void workers.close()
+    this.#onFallback(reason)
+  }
+
+  /** One at a time; bcryptjs lets the event loop turn every 100 ms. */
+  #computeHere(job: HashJob): Promise<HashResult> {
+    const result = this.#turn.then(() => computeOnEventLoop(job))
+    this.#turn = result.catch(() => {})
+    return result
+  }
+}
+
+async function computeOnEventLoop(job: HashJob): Promise<HashResult> {
+  const { hash } = await import('bcryptjs')
+  const elapsed = startStopwatch()
+  const hashed = await hash(job.text, job.salt)
+  return { hash: hashed, milliseconds: elapsed() }
+}
+
+function busy(): AuthError {
+  return new AuthError('busy', { retryAfterSeconds: 1 })
+}
