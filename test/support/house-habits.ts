@@ -94,7 +94,7 @@ export function typeFaults(sources: readonly Source[], exceptions: Exceptions = 
         faults.push(`${place} says !`)
       }
       if (!isAssertion(node)) return
-      const boundary = `${source.path}#${outermostFunctionName(node)}`
+      const boundary = `${source.path}#${nameOfFunctionAround(node)}`
       if (exceptions.boundaries?.includes(boundary)) used.add(boundary)
       else faults.push(`${place} says as, in ${boundary}`)
     })
@@ -179,12 +179,11 @@ function isEmptyCollection(node: ts.Expression): boolean {
   return kind === 'LRUCache' || (/^(Weak)?(Map|Set)$/.test(kind) && (!content || isEmptyCollection(content)))
 }
 
-/** Of functions inside each other the outermost named one, which is what stands in the list of boundaries. */
-function outermostFunctionName(node: ts.Node): string {
-  let name = 'top level'
+/** The nearest function with a name, which is what stands in the list of boundaries. */
+function nameOfFunctionAround(node: ts.Node): string {
   for (let around = enclosingFunction(node); around; around = enclosingFunction(around)) {
-    if (around.name) name = around.name.getText()
-    else if (ts.isVariableDeclaration(around.parent)) name = around.parent.name.getText()
+    if (around.name) return around.name.getText()
+    if (ts.isVariableDeclaration(around.parent)) return around.parent.name.getText()
   }
-  return name
+  return 'top level'
 }

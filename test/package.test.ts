@@ -1,0 +1,147 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const doors = ['.', './testing', './package.json']
+
+let folder: string
+let packed: string[]
+
+/** What `npm pack` makes of the built package, installed as an application would, in a folder of its own. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'latchkey-package-'))
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], {
+    cwd: root,
+  })
+  const [report] = JSON.parse(stdout)
+  packed = report.files.map((file: { path: string }) => file.path)
+
+  await writeFile(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
+  await run('npm', ['install', '--ignore-scripts', '--prefer-offline', `./${report.filename}`], { cwd: folder })
+  await link('better-sqlite3')
+  await link('@types/node')
+}, 180_000)
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Optional peers and types that the consumer brings itself, without the minutes of compiling them again. */
+async function link(name: string): Promise<void> {
+  await mkdir(join(folder, 'node_modules', name, '..'), { recursive: true })
+  await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+}
+
+/** Runs a script of the consumer and returns what it printed, as JSON. */
+async function consume(name: string, script: string): Promise<unknown> {
+  await writeFile(join(folder, name), script)
+  const { stdout } = await run(process.execPath, ['--no-warnings', name], { cwd: folder })
+  return JSON.parse(stdout)
+}
+
+const nameOf = (door: string) => `latchkey${door.slice(1)}`
+
+describe('the packed package', () => {
+  test('has the doors that these tests open, and no other', async () => {
+    const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+    expect(Object.keys(exports)).toEqual(doors)
+  })
+
+  test('holds the build, its sources, the templates and the papers, and nothing else', () => {
+    const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']
+    const rest = packed.filter((path) => !/^(dist|src|templates)\//.test(path))
+    expect(rest.sort()).toEqual(papers)
+    expect(packed.filter((path) => /(^|\/)(test|bench|examples)\/|\.test\.|\.db/.test(path))).toEqual([])
+  })
+
+  test('holds a build of every source, and no build of a source that is gone', async () => {
+    const names = await readdir(join(root, 'src'), { recursive: true })
+    const sources = names.filter((name) => /\.(ts|js)$/.test(name)).map((name) => name.replace(/\.ts$/, '.js'))
+    const built = packed.filter((path) => /^dist\/.*\.js$/.test(path)).map((path) => path.slice('dist/'.length))
+    expect(built.sort()).toEqual(sources.sort())
+  })
+
+  test('opens every door to import', async () => {
+    const lines = doors.map((door) => {
+      const attributes = door.endsWith('.json') ? ", { with: { type: 'json' } }" : ''
+      return `found['${door}'] = Object.keys(await import('${nameOf(door)}'${attributes}))`
+    })
+    const found = await consume(
+      'import.mjs',
+      `const found = {}\n${lines.join('\n')}\nconsole.log(JSON.stringify(found))`,
+    )
+    expect(found).toMatchObject({ '.': ['AuthError', 'SettingsError', 'createAuth', 'init'] })
+    expect(found).toHaveProperty(['./testing'], expect.arrayContaining(['createTestClient']))
+  })
+
+  test('opens every door to require', async () => {
+    const lines = doors.map((door) => `found['${door}'] = Object.keys(require('${nameOf(door)}'))`)
+    const found = await consume(
+      'require.cjs',
+      `const found = {}\n${lines.join('\n')}\nconsole.log(JSON.stringify(found))`,
+    )
+    expect(found).toHaveProperty(['.'], expect.arrayContaining(['AuthError', 'SettingsError', 'createAuth', 'init']))
+    expect(found).toHaveProperty(['./testing'], expect.arrayContaining(['createTestClient']))
+  })
+
+  test('signs a visitor up, over the built-in templates and the hash workers of the build', async () => {
+    const answers = await consume(
+      'use.mjs',
+      `import { createAuth } from 'latchkey'
+       import { createTestClient, createTestMailbox, createTestRuntime, testSettings } from 'latchkey/testing'
+       const mailbox = createTestMailbox()
+       const runtime = createTestRuntime()
+       const auth = createAuth(testSettings({ mailbox }), runtime)
+       const next = () => Response.json({ notes: [] })
+       const client = createTestClient(auth, { mailbox, clock: runtime.clock, next })
+       const before = await client.get('/api/notes')
+       const signedUp = await client.signUp({ email: 'ada@example.test', password: 'correct horse battery' })
+       const after = await client.get('/api/notes')
+       await auth.close()
+       console.log(JSON.stringify([before.status, signedUp.status, after.status, after.body]))`,
+    )
+    expect(answers).toEqual([401, 200, 200, { notes: [] }])
+  })
+
+  test('type-checks in an application that checks its libraries too, ESM and CommonJS', async () => {
+    await writeFile(
+      join(folder, 'app.ts'),
+      `import { AuthError, type Principal, SettingsError, createAuth, init } from 'latchkey'
+       import { createTestClient } from 'latchkey/testing'
+       const auth = init({}, { JWT_ACCESS_TOKEN_SECRET: 'a', JWT_REFRESH_TOKEN_SECRET: ['b'], baseUrl: 'https://a.test' })
+       export async function whoIs(request: Request): Promise<Principal | null> {
+         const answer: Response = await auth.fetch(request, { ip: '127.0.0.1' })
+         if (answer.status === 401) throw new AuthError('unauthenticated')
+         return null
+       }
+       export const parts = [SettingsError, createAuth, createTestClient]
+       // @ts-expect-error a code that no row of the table has
+       export const unknown = new AuthError('no_such_code')\n`,
+    )
+    await writeFile(
+      join(folder, 'app.cts'),
+      `import latchkey = require('latchkey')
+       import testing = require('latchkey/testing')
+       export const parts = [latchkey.init, testing.createTestClient]\n`,
+    )
+    const options = {
+      strict: true,
+      noEmit: true,
+      module: 'nodenext',
+      target: 'es2023',
+      types: ['node'],
+      skipLibCheck: false,
+    }
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, files: ['app.ts', 'app.cts'] }),
+    )
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const output = await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) => error)
+    expect(output.stdout).toBe('')
+  }, 60_000)
+})
