@@ -1,0 +1,44 @@
+import { decide, failure, type Handle, type Pass, type Verdict } from './adapter.js'
+import { answer, type CodehooksRequest, type CodehooksResponse, fromCodehooksRequest } from './codehooks-message.js'
+
+export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => void) => void | Promise<void>
+
+type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => void
+
+/** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
+export function createHook(handle: Handle, onPass: OnPass): Hook {
+  const judge = (req: CodehooksRequest) => handle(fromCodehooksRequest(req))
+
+  function carryOut(verdict: Verdict, req: CodehooksRequest, res: CodehooksResponse, next: () => void): void {
+    if (verdict.kind === 'answer') answer(req, res, verdict.response)
+    else if (succeeds(() => onPass(req, res, verdict))) next()
+    else answer(req, res, failure)
+  }
+
+  // Without a promise where none is needed: on the platform a body stream is lost after the first await.
+  return (req, res, next) => {
+    const verdict = decide(judge, req)
+    return 'then' in verdict
+      ? verdict.then((settled) => carryOut(settled, req, res, next))
+      : carryOut(verdict, req, res, next)
+  }
+}
+
+function succeeds(step: () => void): boolean {
+  try {
+    step()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes the request what the application is to see. */
+export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pass): void {
+  for (const [name, value] of Object.entries(pass.responseHeaders ?? {})) res.setHeader(name, value)
+  for (const [name, value] of Object.entries(pass.requestHeaders ?? {})) {
+    if (value === null) delete req.headers[name]
+    else req.headers[name] = value
+  }
+  req.auth = pass.principal
+}

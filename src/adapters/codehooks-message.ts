@@ -1,0 +1,70 @@
+import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
+import type { Principal } from '../model/principal.js'
+import { failure } from './adapter.js'
+import { mountPrefix } from './mount-prefix.js'
+
+/** What all hosts of a codehooks-js application give. */
+export interface CodehooksRequest {
+  method: string
+  headers: Record<string, string | string[] | undefined>
+  /** The path without the space; hosts before 1.1 wrote it small. */
+  apiPath?: string
+  apipath?: string
+  /** Path with the space, and query. */
+  originalUrl: string
+  body?: unknown
+  /** The body as text, where the host keeps it. */
+  rawBody?: unknown
+  auth?: Principal | null
+}
+
+export interface CodehooksResponse {
+  status(code: number): unknown
+  setHeader(name: string, value: string | string[]): unknown
+  write(data: Uint8Array, type: 'buffer'): unknown
+  end(text?: string): unknown
+}
+
+/** Throws where the host does not tell the path without the space: we could not know what is guarded. */
+export function fromCodehooksRequest(req: CodehooksRequest): HttpRequest {
+  const path = req.apiPath ?? req.apipath
+  if (path === undefined) throw new TypeError('the host gives no apiPath')
+  const [fullPath = '', ...query] = req.originalUrl.split('?')
+  return {
+    method: req.method,
+    path,
+    query: query.join('?'),
+    mount: mountPrefix(fullPath, path),
+    headers: req.headers,
+    rawHeaders: null,
+    ip: null,
+    body: bodyOf(req),
+  }
+}
+
+function bodyOf({ rawBody, body }: CodehooksRequest): RequestBody {
+  if (typeof rawBody !== 'string' || rawBody === '') return { kind: 'parsed', value: body }
+  const bytes = Buffer.from(rawBody)
+  return { kind: 'stream', read: async (limitBytes) => (bytes.length > limitBytes ? null : bytes) }
+}
+
+/** Everything is written before the response ends: the platform may stop us there. Never throws. */
+export function answer(req: CodehooksRequest, res: CodehooksResponse, response: HttpResponse): void {
+  try {
+    write(req, res, response)
+  } catch {
+    if (response !== failure) answer(req, res, failure)
+  }
+}
+
+/** The platform keeps one value a name, so several cookies are one call with a list. */
+function write(req: CodehooksRequest, res: CodehooksResponse, { status, headers, body }: HttpResponse): void {
+  res.status(status)
+  for (const [name, value] of Object.entries(headers)) {
+    res.setHeader(name, typeof value === 'string' ? value : [...value])
+  }
+  if (body === null || req.method === 'HEAD') return void res.end()
+  if (typeof body === 'string') return void res.end(body)
+  res.write(body, 'buffer')
+  res.end()
+}

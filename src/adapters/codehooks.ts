@@ -1,0 +1,65 @@
+import type { HttpResponse } from '../http/message.js'
+import type { Adapter, Handle, MountPaths } from './adapter.js'
+import { createHook, type Hook, prepare } from './codehooks-hook.js'
+import { answer } from './codehooks-message.js'
+
+/** The part of a codehooks-js application that we use. It calls `auths`, then picks a route, then calls `appmiddleware`. */
+interface CodehooksApp {
+  all(path: string, hook: Hook): unknown
+  auths: object
+  appmiddleware: unknown[]
+}
+
+const nothing: HttpResponse = { status: 404, headers: {}, body: null }
+
+/**
+ * codehooks-js.
+ *
+ * The gate among the auth hooks is what the platform asks; the first match wins, so ours stand first. What it finds does
+ * not travel to the route, and hooks of the application or a platform token can lead around it, so the first middleware
+ * decides again for every request, answers the auth routes, and gives the application `req.auth`.
+ */
+export const codehooks: Adapter = {
+  name: 'codehooks-js',
+  recognises: isCodehooks,
+  mount(app, handle, paths) {
+    if (!isCodehooks(app)) throw new TypeError('not a codehooks-js application')
+    putFirst(app.auths, hooksOf(handle, paths))
+    // The runtime calls middleware only where a route matches.
+    for (const pattern of patterns(paths.basePath)) app.all(pattern, (req, res) => answer(req, res, nothing))
+    app.appmiddleware.unshift(createHook(handle, prepare))
+  },
+}
+
+function isCodehooks(app: unknown): app is CodehooksApp {
+  if (typeof app !== 'object' || app === null) return false
+  const methods = ['auth', 'init', 'all', 'setDatastore']
+  return (
+    methods.every((name) => typeof Reflect.get(app, name) === 'function') && 'auths' in app && 'appmiddleware' in app
+  )
+}
+
+function hooksOf(handle: Handle, { basePath, guarded }: MountPaths): Record<string, Hook> {
+  const open = patterns(basePath).map((pattern): [string, Hook] => [pattern, (_req, _res, next) => next()])
+  const gate = createHook(handle, () => {})
+  return Object.fromEntries([...open, ...guarded.flatMap(patterns).map((pattern): [string, Hook] => [pattern, gate])])
+}
+
+/** `/api/*` does not match `/api`. */
+function patterns(prefix: string): string[] {
+  return prefix === '/' ? ['/', '/*'] : [prefix, `${prefix}/*`]
+}
+
+/**
+ * Ours keep their place and value. What the application registers under the same pattern is ignored, and what it
+ * registers below a guarded prefix comes after us and is never asked: the place where those become hooks of the guard.
+ */
+function putFirst(auths: object, hooks: Readonly<Record<string, Hook>>): void {
+  const theirs = Object.getOwnPropertyDescriptors(auths)
+  const ours: PropertyDescriptorMap = {}
+  for (const [pattern, hook] of Object.entries(hooks)) {
+    ours[pattern] = { get: () => [hook], set: () => {}, enumerable: true, configurable: true }
+  }
+  for (const pattern of Object.keys(theirs)) Reflect.deleteProperty(auths, pattern)
+  Object.defineProperties(auths, { ...ours, ...theirs, ...ours })
+}

@@ -1,0 +1,41 @@
+import type { HttpResponse } from '../http/message.js'
+import { failure, type Pass } from './adapter.js'
+
+/** An answer of ours; a broken one is a 500. Several cookies stay several headers. */
+export function toResponse(method: string, response: HttpResponse): Response {
+  try {
+    return build(method, response)
+  } catch {
+    return build(method, failure)
+  }
+}
+
+function build(method: string, { status, headers, body }: HttpResponse): Response {
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+  const empty = body === null || method === 'HEAD' || status === 204 || status === 304
+  return new Response(empty ? null : Buffer.from(body), { status, headers: list })
+}
+
+/** The request as the application is to see it; the very same one when nothing changes. */
+export function withHeaders(request: Request, changes: Pass['requestHeaders']): Request {
+  if (changes === null) return request
+  const headers = new Headers(request.headers)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) headers.delete(name)
+    else headers.set(name, value)
+  }
+  return new Request(request, { headers })
+}
+
+/** Copies, since the headers of a redirect or of a fetched response cannot be changed; 101 cannot be copied. */
+export function withCors(response: Response, added: Readonly<Record<string, string>>): Response {
+  if (response.status < 200) return response
+  const headers = new Headers(response.headers)
+  for (const [name, value] of Object.entries(added)) {
+    if (name === 'vary') headers.append(name, value)
+    else headers.set(name, value)
+  }
+  return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
+}

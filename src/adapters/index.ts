@@ -1,0 +1,21 @@
+import { SettingsError } from '../errors.js'
+import type { Adapter } from './adapter.js'
+import { codehooks } from './codehooks.js'
+import { express } from './express.js'
+
+/** To add a framework: one file beside these, one line here, five lines in `test/adapters/`. */
+const adapters: readonly Adapter[] = [codehooks, express]
+
+/**
+ * The adapter of the framework that made `app`.
+ *
+ * @throws {SettingsError} when no adapter recognises it
+ */
+export function adapterFor(app: unknown): Adapter {
+  const found = adapters.find((adapter) => adapter.recognises(app))
+  if (found) return found
+  const names = adapters.map((adapter) => adapter.name).join(', ')
+  throw new SettingsError([
+    { setting: 'app', message: `is no application of a supported framework (${names}); without one, use createAuth` },
+  ])
+}

@@ -1,0 +1,160 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
+import type { Principal } from '../model/principal.js'
+import { decide, failure, type Handle, type Pass, type Verdict } from './adapter.js'
+import { mountPrefix } from './mount-prefix.js'
+
+/** A request as node's server and the frameworks around it hand it on. */
+export interface NodeRequest extends IncomingMessage {
+  /** The URL before a framework took a mount prefix off. */
+  originalUrl?: string
+  /** What a body parser made of the body. */
+  body?: unknown
+  auth?: Principal | null
+}
+
+export type NodeListener = (req: NodeRequest, res: ServerResponse, next: () => void) => void
+
+/** `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's. */
+export function createListener(handle: Handle): NodeListener {
+  const judge = (req: NodeRequest) => handle(fromNodeRequest(req))
+
+  return function latchkey(req, res, next) {
+    const verdict = decide(judge, req)
+    if ('then' in verdict) void verdict.then((settled) => carryOut(settled, req, res, next))
+    else carryOut(verdict, req, res, next)
+  }
+}
+
+function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next: () => void): void {
+  if (verdict.kind === 'answer') answer(req, res, verdict.response)
+  else if (passOn(req, res, verdict)) next()
+}
+
+/** The request as plain data. Its body is not touched unless it is read. */
+export function fromNodeRequest(req: NodeRequest): HttpRequest {
+  const url = req.url ?? '/'
+  const target = originForm(url)
+  const mark = target.indexOf('?')
+  const path = mark === -1 ? target : target.slice(0, mark)
+  return {
+    method: req.method ?? 'GET',
+    path,
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    mount: req.originalUrl === undefined || req.originalUrl === url ? '' : mountPrefix(pathOf(req.originalUrl), path),
+    headers: req.headers,
+    rawHeaders: req.rawHeaders,
+    ip: req.socket.remoteAddress ?? null,
+    body: bodyOf(req),
+  }
+}
+
+function pathOf(url: string): string {
+  const target = originForm(url)
+  const mark = target.indexOf('?')
+  return mark === -1 ? target : target.slice(0, mark)
+}
+
+/** Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url
+  const below = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i, '')
+  return below === '' || below.startsWith('?') ? `/${below}` : below
+}
+
+/** Whoever has read the stream has left us `req.body` at best; `{}` beside an unread stream is a parser that passed. */
+function bodyOf(req: NodeRequest): RequestBody {
+  if (req.readableDidRead === false && !req.readableEnded) {
+    return { kind: 'stream', read: (limitBytes) => readBody(req, limitBytes) }
+  }
+  return { kind: 'parsed', value: req.body }
+}
+
+/** null also for a body that will never be complete, since its client is gone. Never rejects. */
+function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array | null> {
+  if (stream.destroyed || Number(stream.headers['content-length']) > limitBytes) return Promise.resolve(null)
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    const onData = (chunk: Uint8Array | string) => {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      chunks.push(bytes)
+      size += bytes.length
+      if (size > limitBytes) settle(null)
+    }
+    const onEnd = () => settle(Buffer.concat(chunks, size))
+    const onGone = () => settle(null)
+    stream.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
+
+    function settle(body: Uint8Array | null): void {
+      stream.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
+      if (body === null) stream.pause()
+      resolve(body)
+    }
+  })
+}
+
+/** Sends an answer of ours. A body that nobody read is drained, so that the connection can be used again; 413 closes. */
+export function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
+  if (res.headersSent) return
+  try {
+    write(req, res, response)
+  } catch {
+    for (const name of res.getHeaderNames()) res.removeHeader(name)
+    write(req, res, failure)
+  }
+  // Node drains by itself only what nobody has begun to read.
+  if (req.readableDidRead) req.resume()
+}
+
+function write(req: NodeRequest, res: ServerResponse, { status, headers, body }: HttpResponse): void {
+  res.statusCode = status
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+  if (status === 413) res.setHeader('connection', 'close')
+  if (body === null) return void res.end()
+  if (req.method !== 'HEAD') return void res.end(body)
+  res.setHeader('content-length', Buffer.byteLength(body))
+  res.end()
+}
+
+/** Makes the request what the application is to see. False: that failed, and the request is answered. */
+export function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
+  try {
+    if (pass.responseHeaders !== null) addHeaders(res, pass.responseHeaders)
+    if (pass.requestHeaders !== null) rewriteHeaders(req, pass.requestHeaders)
+    req.auth = pass.principal
+    return true
+  } catch {
+    answer(req, res, failure)
+    return false
+  }
+}
+
+/** `Vary` is a list that others have a say in (RFC 9110 §12.5.5); everything else is replaced. */
+function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'vary') res.appendHeader(name, value)
+    else res.setHeader(name, value)
+  }
+}
+
+/** In `rawHeaders` too: proxies forward those, and they must not carry what a client made up. */
+function rewriteHeaders(req: NodeRequest, changes: Readonly<Record<string, string | null>>): void {
+  const { headers, rawHeaders } = req
+  let kept = 0
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
+    if (Object.hasOwn(changes, name.toLowerCase())) continue
+    rawHeaders[kept] = name
+    rawHeaders[kept + 1] = value
+    kept += 2
+  }
+  rawHeaders.length = kept
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete headers[name]
+    else {
+      headers[name] = value
+      rawHeaders.push(name, value)
+    }
+  }
+}
