@@ -1,5 +1,5 @@
 import { decide, failure, type Handle, type Pass, type Verdict } from './adapter.js'
-import { answer, type CodehooksRequest, type CodehooksResponse, fromCodehooksRequest } from './codehooks-message.js'
+import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './codehooks-message.js'
 
 export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => void) => void | Promise<void>
 
@@ -7,7 +7,7 @@ type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => voi
 
 /** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
 export function createHook(handle: Handle, onPass: OnPass): Hook {
-  const judge = (req: CodehooksRequest) => handle(fromCodehooksRequest(req))
+  const judge = (req: CodehooksRequest) => handle(readRequest(req))
 
   function carryOut(verdict: Verdict, req: CodehooksRequest, res: CodehooksResponse, next: () => void): void {
     if (verdict.kind === 'answer') answer(req, res, verdict.response)

@@ -26,7 +26,7 @@ export interface CodehooksResponse {
 }
 
 /** Throws where the host does not tell the path without the space: we could not know what is guarded. */
-export function fromCodehooksRequest(req: CodehooksRequest): HttpRequest {
+export function readRequest(req: CodehooksRequest): HttpRequest {
   const path = req.apiPath ?? req.apipath
   if (path === undefined) throw new TypeError('the host gives no apiPath')
   const [fullPath = '', ...query] = req.originalUrl.split('?')

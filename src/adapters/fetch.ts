@@ -16,7 +16,7 @@ export function createFetch(
   notFound: (request: HttpRequest) => HttpResponse,
 ): (request: Request, options?: FetchOptions) => Promise<Response> {
   return async (request, { ip, next } = {}) => {
-    const message = toHttpRequest(request, ip ?? null)
+    const message = readRequest(request, ip ?? null)
     const verdict = await decide(handle, message)
     if (verdict.kind === 'answer') return toResponse(request.method, verdict.response)
     if (!next) return toResponse(request.method, notFound(message))
@@ -30,7 +30,7 @@ export function createFetch(
  *
  * Path and query are cut out of the URL as it stands, since routers of the Fetch world read it in more than one way.
  */
-export function toHttpRequest(request: Request, ip: string | null): HttpRequest {
+export function readRequest(request: Request, ip: string | null): HttpRequest {
   // Without an authority there is no path to judge by; '' is nobody's public route.
   const [url = '', path = '', query = ''] = /^[^:]+:\/\/[^/\\?#]*([^?#]*)\??([^#]*)/.exec(request.url) ?? []
   const headers = Object.fromEntries(request.headers)

@@ -17,7 +17,7 @@ export type NodeListener = (req: NodeRequest, res: ServerResponse, next: () => v
 
 /** `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's. */
 export function createListener(handle: Handle): NodeListener {
-  const judge = (req: NodeRequest) => handle(fromNodeRequest(req))
+  const judge = (req: NodeRequest) => handle(readRequest(req))
 
   return function latchkey(req, res, next) {
     const verdict = decide(judge, req)
@@ -32,7 +32,7 @@ function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next:
 }
 
 /** The request as plain data. Its body is not touched unless it is read. */
-export function fromNodeRequest(req: NodeRequest): HttpRequest {
+export function readRequest(req: NodeRequest): HttpRequest {
   const url = req.url ?? '/'
   const target = originForm(url)
   const mark = target.indexOf('?')
