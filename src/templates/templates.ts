@@ -1,7 +1,20 @@
 /** Renders pages and mails: our own templates, with the owner's folder over them. */
 export interface Templates {
-  /** HTML of `pages/<name>.hbs` inside the layout. */
+  /**
+   * HTML of `pages/<name>.hbs` inside the layout. A value named `error` is a code (of ours or of a query): the page
+   * shows our sentence for it, never the code itself.
+   */
   page(name: string, values: Readonly<Record<string, unknown>>): string
-  /** The three files of `mail/<name>/`. */
+  /** The three files of `mail/<name>/`. The subject is one line. */
   mail(name: string, values: Readonly<Record<string, unknown>>): { subject: string; text: string; html: string }
+  /** The asset that pages ask for under `<basePath>/assets/<fileName>`, or null. */
+  asset(fileName: string): Asset | null
+}
+
+/** A file for browsers. Its name carries a hash of its content, so it may be cached for ever. */
+export interface Asset {
+  /** @example 'latchkey.3f9a0c1b2d4e.css' */
+  fileName: string
+  contentType: string
+  body: string
 }

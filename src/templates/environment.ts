@@ -1,0 +1,65 @@
+import { createRequire } from 'node:module'
+import type Handlebars from 'handlebars'
+import { fillLabel, type Labels } from './labels.js'
+import type { Values } from './values.js'
+
+export type Escaping = 'html' | 'none'
+
+export type Render = (values: Values) => string
+
+/** Compiles templates. HTML and text have one each: a partial compiled for text must never end up unescaped in HTML. */
+export interface Environment {
+  /** Throws when the text is no template. */
+  compile(text: string): Render
+  /** Makes a template that others may stand in: `{{#> name}}…{{/name}}`. */
+  layout(name: string, text: string): void
+  /** The syntax tree, once the compiler has taken it. Throws when the text is no template. */
+  inspect(text: string): unknown
+}
+
+/** `log` would write values to the console, the other two are doors of old exploits (CVE-2021-23369, CVE-2021-23383). */
+const knownHelpers = { label: true, log: false, helperMissing: false, blockHelperMissing: false }
+
+const noPrototypes = { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false }
+
+/**
+ * An environment of its own, strict: an unknown value or helper is an error and never an empty place in a mail.
+ * Loads handlebars, which takes tens of milliseconds; nobody needs it before the first page or mail.
+ */
+export function createEnvironment(escaping: Escaping, labels: Labels): Environment {
+  const load = createRequire(import.meta.url)
+  const shared: typeof Handlebars = load('handlebars')
+  const handlebars = shared.create()
+  const options = {
+    strict: true,
+    knownHelpersOnly: true,
+    knownHelpers,
+    noEscape: escaping === 'none',
+    preventIndent: true,
+  }
+
+  handlebars.registerHelper('label', (name: unknown, { data }: Handlebars.HelperOptions) => {
+    if (typeof name !== 'string' || !Object.hasOwn(labels, name)) throw new TypeError(`There is no label ${name}.`)
+    return fillLabel(labels[name] ?? '', data.root)
+  })
+
+  return {
+    compile(text) {
+      const render = handlebars.compile<Values>(requireText(text), options)
+      return (values) => render(values, noPrototypes)
+    },
+    layout(name, text) {
+      handlebars.registerPartial(name, handlebars.compile(requireText(text), options))
+    },
+    inspect(text) {
+      handlebars.precompile(requireText(text), options)
+      return handlebars.parse(text)
+    },
+  }
+}
+
+/** Handlebars also takes syntax trees and makes code of them (CVE-2026-33937). */
+function requireText(text: unknown): string {
+  if (typeof text !== 'string') throw new TypeError('A template must be a string.')
+  return text
+}

@@ -1,0 +1,81 @@
+import { SettingsError } from '../errors.js'
+import { oneLine } from '../lib/one-line.js'
+import { readableOn, stylesheet } from './assets.js'
+import { builtIn } from './built-in.js'
+import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
+import { readOwnerFolder } from './folder.js'
+import { defaultLabels, errorSentence, type Labels } from './labels.js'
+import { createRenderer } from './renderer.js'
+import type { Templates } from './templates.js'
+import { mailValues, plainValues } from './values.js'
+
+export interface TemplateOptions {
+  /** The owner's folder: a file in it replaces ours of the same name. null: only ours. */
+  folder: string | null
+  /** `accentColor`: `#rgb` or `#rrggbb`. */
+  brand: { name: string; logoUrl: string | null; accentColor: string | null }
+  /** Texts that replace ours, by the names in `labels.ts`. */
+  labels: Labels
+  /** BCP 47. */
+  locale: string
+  /** Path of `baseUrl` with `basePath`: what links on pages begin with. A page's own value of that name wins. */
+  basePath: string
+}
+
+const defaultAccentColor = '#1f5fd1'
+const cssFile = 'assets/latchkey.css'
+const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'ur', 'yi'])
+
+/**
+ * Our templates with the owner's folder over them. Handlebars is loaded at the first page or mail; with a folder at
+ * once, since the owner's files are checked here: an application with a broken template does not start.
+ *
+ * @throws {SettingsError} naming every file and line that is wrong
+ * @example
+ * const templates = createTemplates({ folder: null, brand, labels: {}, locale: 'en', basePath: '/auth' })
+ * templates.page('error', { error: 'not_found', requestId })
+ */
+export function createTemplates(options: TemplateOptions): Templates {
+  const owner = options.folder === null ? null : readOwnerFolder(options.folder, new Set(Object.keys(builtIn)))
+  const source = (file: string) => owner?.files.get(file) ?? builtIn[file]
+  const labels = { ...defaultLabels, ...options.labels }
+  const values = commonValues(options)
+  const css = stylesheet(source(cssFile) ?? '', values.brand)
+  const common = { ...values, stylesheet: css.fileName }
+  const renderer = createRenderer(source, labels)
+
+  const templates: Templates = {
+    page(name, given) {
+      const code = typeof given.error === 'string' ? given.error : ''
+      const error = code && errorSentence(labels, code)
+      return renderer.render(`pages/${name}.hbs`, { ...common, ...plainValues(given), error })
+    },
+    mail(name, given) {
+      const all = { ...common, lifetimeHours: null, ...mailValues(given, options.locale) }
+      const part = (file: string) => renderer.render(`mail/${name}/${file}.hbs`, all)
+      return { subject: oneLine(part('subject.txt')), text: part('body.txt'), html: part('body.html') }
+    },
+    asset: (fileName) => (fileName === css.fileName ? css : null),
+  }
+
+  const faults = optionFaults(options)
+  if (owner) {
+    faults.push(...owner.faults.map(templatesFault), ...ownerFaults(owner.files, { renderer, labels, common }))
+    if (faults.length === 0) faults.push(...trialFaults(templates))
+  }
+  if (faults.length > 0) throw new SettingsError(faults)
+  return templates
+}
+
+/** What every page and mail may name. */
+function commonValues({ brand, locale, basePath }: TemplateOptions) {
+  const accentColor = brand.accentColor ?? defaultAccentColor
+  const language = locale.toLowerCase().split('-')[0] ?? ''
+  return {
+    brand: { ...brand, accentColor, onAccentColor: readableOn(accentColor) ?? '#ffffff' },
+    productName: brand.name,
+    lang: locale,
+    dir: rightToLeft.has(language) ? 'rtl' : 'ltr',
+    basePath,
+  }
+}

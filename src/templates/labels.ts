@@ -1,0 +1,90 @@
+import { errorTable } from '../errors.js'
+
+/** Every text of our pages and mails by name. `{name}` stands for a value of that page or mail. */
+export type Labels = Readonly<Record<string, string>>
+
+const errorLabels = Object.fromEntries(
+  Object.entries(errorTable).map(([code, [, sentence]]) => [`error.${code}`, sentence]),
+)
+
+/** The English texts: what the `labels` setting may replace, one by one. */
+export const defaultLabels: Labels = Object.freeze({
+  ...errorLabels,
+  'error.invalid_request': 'Please check what you have entered and try again.',
+  'error.unknown': 'Something went wrong. Please try again.',
+  'error.oauth_denied': 'The sign-in was cancelled.',
+  'error.oauth_state': 'This sign-in took too long or was started in another browser. Please try again.',
+  'error.oauth_failed': 'The provider could not sign you in. Please try again.',
+  'error.oauth_email_unverified': 'Your address is not verified with that provider.',
+  'error.oauth_link_required': 'There is already an account with this address. Sign in to it first.',
+
+  'mail.greeting': 'Hello,',
+  'mail.greetingByName': 'Hello {name},',
+  'mail.footer': 'You receive this mail because this address was used at {productName}.',
+  'mail.plainLink': 'If the button does not work, open this link:',
+  'mail.device': 'Device:',
+  'mail.time': 'Time:',
+
+  'verify.subject': 'Confirm your email address for {productName}',
+  'verify.link': 'Confirm that this is your email address:',
+  'verify.button': 'Confirm email address',
+  'verify.code': 'Or enter this code where you registered:',
+  'verify.lifetime': 'The link and the code work for {lifetimeHours} hours.',
+  'verify.notYou': 'If you did not register, ignore this mail: nothing happens without your confirmation.',
+
+  'accountExists.subject': 'You already have an account at {productName}',
+  'accountExists.what': 'Somebody, maybe you, tried to register with this address. It already has an account.',
+  'accountExists.signIn': 'If it was you, sign in:',
+  'accountExists.button': 'Sign in',
+  'accountExists.notYou': 'If it was not you, ignore this mail: nothing about your account has changed.',
+
+  'refreshReuse.subject': 'We ended one of your sessions at {productName}',
+  'refreshReuse.what': 'One of your sessions was ended to protect your account.',
+  'refreshReuse.why':
+    'A key of that session was used a second time, long after it had been replaced. This can mean that somebody ' +
+    'copied it from your device. It can also happen when a device or browser profile is restored from a backup.',
+  'refreshReuse.next':
+    'Sign in again as you always do. If you do not recognise this, change your password and look through your ' +
+    'sessions. This mail has no link on purpose.',
+
+  'field.email': 'Email address',
+  'field.code': 'Code from the mail',
+  'field.password': 'Password',
+
+  'verifyPage.title': 'Confirm your email address',
+  'verifyPage.explain': 'One more click, and your address is confirmed.',
+  'verifyPage.explainCode': 'We have sent you a mail. Enter the code from it, or open the link in it.',
+  'verifyPage.whyPassword':
+    'This is not the browser you registered with, so we need the password that you chose when you registered.',
+  'verifyPage.button': 'Confirm',
+  'verifyPage.notYou': 'If you did not register, close this page: nothing happens without your confirmation.',
+
+  'errorPage.title': 'That did not work',
+  'errorPage.requestId': 'If you ask for help, give this number:',
+
+  'mailbox.title': 'Development mailbox',
+  'mailbox.explain': 'Mails are kept here instead of being sent, the newest first.',
+  'mailbox.refresh': 'Refresh',
+  'mailbox.to': 'To',
+  'mailbox.time': 'Time',
+  'mailbox.code': 'Code',
+  'mailbox.html': 'HTML part',
+  'mailbox.empty': 'No mail yet.',
+})
+
+/** The sentence for an error code, whatever the code is: one that we do not know gets the general one. */
+export function errorSentence(labels: Labels, code: string): string {
+  return ownText(labels, `error.${code}`) ?? ownText(labels, 'error.unknown') ?? ''
+}
+
+/** The text with its `{placeholders}` replaced once: what comes in with a value is never looked at again. */
+export function fillLabel(text: string, values: Readonly<Record<string, unknown>>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : placeholder
+  })
+}
+
+function ownText(labels: Labels, name: string): string | undefined {
+  return Object.hasOwn(labels, name) ? labels[name] : undefined
+}

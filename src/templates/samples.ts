@@ -1,0 +1,44 @@
+import type { Values } from './values.js'
+
+/**
+ * What each mail and page is given. An owner's templates are tried with these when the application starts, and may
+ * name nothing else; a preview shows them.
+ */
+export const samples: Readonly<Record<string, Values>> = Object.freeze({
+  'mail/verify': {
+    name: 'Ada Lovelace',
+    url: 'https://app.example/auth/verify-email?token=sample',
+    code: '123456',
+    lifetimeHours: '24',
+  },
+  'mail/account-exists': { url: 'https://app.example/auth/login' },
+  'mail/refresh-reuse': {
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+  },
+  'pages/verify-email': {
+    token: 'sample',
+    email: 'ada@app.example',
+    needsPassword: true,
+    error: 'invalid_credentials',
+  },
+  'pages/error': { error: 'internal_error', requestId: 'sample' },
+  'pages/mailbox': {
+    mails: [
+      {
+        to: 'ada@app.example',
+        subject: 'Sample',
+        at: '2026-01-31T12:00:00Z',
+        code: '123456',
+        text: [
+          { text: 'See ', url: null },
+          { text: 'https://app.example/', url: 'https://app.example/' },
+        ],
+        html: '<p>See above</p>',
+      },
+    ],
+  },
+})
+
+/** What layouts are given beside the values of the mail or page in them. */
+export const layoutValues: Values = Object.freeze({ title: 'Sample', wide: false })
