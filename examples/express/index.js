@@ -1,0 +1,38 @@
+// A notes API whose accounts, sessions and guard are Latchkey's, with a page to try them.
+// Run it from the repository: npm run demo. PORT, DATA_FOLDER and ACCESS_TOKEN_LIFETIME (try 10s) may be set.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import express from 'express'
+import { init } from 'latchkey'
+
+const folder = process.env.DATA_FOLDER ?? fileURLToPath(new URL('data', import.meta.url))
+const port = Number(process.env.PORT ?? 3000)
+const notes = new Map()
+
+const app = express()
+const auth = init(app, {
+  baseUrl: `http://localhost:${port}`,
+  JWT_ACCESS_TOKEN_SECRET: secret('JWT_ACCESS_TOKEN_SECRET'),
+  JWT_REFRESH_TOKEN_SECRET: secret('JWT_REFRESH_TOKEN_SECRET'),
+  accessTokenLifetime: process.env.ACCESS_TOKEN_LIFETIME ?? '15m',
+  database: `sqlite:${folder}/demo.db`,
+  brand: { name: 'Notes' },
+})
+app.use(express.static(fileURLToPath(new URL('page', import.meta.url))), express.json())
+app.get('/api/notes', (req, res) => res.json(notes.get(req.auth.userId) ?? []))
+app.post('/api/notes', (req, res) => {
+  const note = { text: String(req.body.text).slice(0, 200) }
+  notes.set(req.auth.userId, [...(notes.get(req.auth.userId) ?? []), note])
+  res.status(201).json(note)
+})
+
+const server = app.listen(port, 'localhost', () => console.log(`Open http://localhost:${port} and create an account.`))
+process.once('SIGTERM', () => server.close(() => auth.close()))
+
+/** From the environment; else made at the first start and kept in a file that only its owner can read. */
+function secret(name) {
+  const file = `${folder}/${name}`
+  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' })
+  return process.env[name] ?? readFileSync(file, 'utf8')
+}
