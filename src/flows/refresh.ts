@@ -6,7 +6,8 @@ import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
 import type { RefreshClaims } from '../tokens/access-tokens.js'
 import { auditEvent } from './audit.js'
-import { changeMattersUntil, type IssuedSession, issueAccess, issueTokens } from './issue-tokens.js'
+import { endAsTheft } from './end-as-theft.js'
+import { type IssuedSession, issueAccess, issueTokens } from './issue-tokens.js'
 
 export type RefreshPorts = Pick<
   Ports,
@@ -118,20 +119,4 @@ async function reissue(ports: RefreshPorts, { session, user }: SessionState, vis
     await ports.audit.record(auditEvent(ports, 'refresh_reissued', visitor, { userId: user.id, sessionId: session.id }))
   }
   return issueTokens(ports, user, session)
-}
-
-async function endAsTheft(ports: RefreshPorts, { session, user }: SessionState, visitor: Visitor): Promise<never> {
-  await ports.sessions.end(session.id, null, {
-    until: changeMattersUntil(ports),
-    audit: auditEvent(ports, 'refresh_token_reuse', visitor, {
-      userId: user.id,
-      sessionId: session.id,
-      outcome: 'failure',
-    }),
-    mail: ports.mails.compose('refresh-reuse', user.emailCanonical, {
-      device: session.userAgent ?? '',
-      at: new Date(ports.clock.nowMs()).toISOString(),
-    }),
-  })
-  throw new AuthError('token_revoked')
 }

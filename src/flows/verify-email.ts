@@ -5,11 +5,11 @@ import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
+import { findByCode, findByLink } from './find-verification.js'
 import { changeMattersUntil, type IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
 import { newUser } from './register.js'
-import { type Applicant, holdsHandle, matchesCode, readApplicant } from './registration.js'
-import { requireEmail } from './require-email.js'
+import { type Applicant, holdsHandle, readApplicant } from './registration.js'
 import { runHook } from './run-hook.js'
 
 export type VerifyEmailPorts = OpenSessionPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring'>
@@ -27,8 +27,6 @@ export interface VerifyEmailInput {
   visitor: Visitor
 }
 
-const purposes = ['registration', 'email_verification'] as const
-
 /**
  * Confirms an address and signs in.
  *
@@ -42,32 +40,6 @@ export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInp
   const token = input.token === undefined ? await findByCode(ports, input) : await findByLink(ports, input.token)
   if (!token) throw new AuthError('invalid_token')
   return token.purpose === 'registration' ? confirmRegistration(ports, token, input) : confirmUser(ports, token, input)
-}
-
-async function findByLink(ports: VerifyEmailPorts, secret: string): Promise<OneTimeToken | null> {
-  for (const purpose of purposes) {
-    const hashes = ports.keyring.digests(purpose, secret)
-    const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
-    if (token) return token
-  }
-  return null
-}
-
-/** A code counts only with the browser's handle or the password; every guess counts on every token it could open. */
-async function findByCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
-  const email = requireEmail(input.email ?? '').canonical
-  const live = (
-    await Promise.all(purposes.map((purpose) => ports.oneTimeTokens.listByEmail(purpose, email, ports.clock.now())))
-  ).flat()
-  const own = live.filter((token) => holdsHandle(ports, token, input.handle))
-  const candidates = own.length > 0 || input.password === null ? own : live
-
-  let found: OneTimeToken | null = null
-  for (const token of candidates) {
-    const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
-    if (counted && matchesCode(ports, token, input.code ?? '')) found ??= token
-  }
-  return found
 }
 
 async function confirmRegistration(

@@ -1,5 +1,157 @@
-/** Our cookies by short name. */
-export type CookieName = 'access' | 'refresh' | 'registration'
+import { stringifySetCookie } from 'cookie'
+import type { Settings } from '../settings.js'
 
-/** Our cookies on one request: a value, or null when absent or sent more than once with different values. */
+/**
+ * Our cookies: a new one is one line here.
+ *
+ * `wide` ones go to the whole host (`__Host-`, Path=/). `narrow` ones go only below our own routes, which `__Host-` does
+ * not allow (RFC 6265bis §4.1.3.2), so their prefix is `__Secure-`.
+ */
+const cookieTable = {
+  access: { name: 'access-token', reach: 'wide' },
+  refresh: { name: 'refresh-token', reach: 'narrow' },
+  /** The handle of the browser that registered. */
+  registration: { name: 'registration', reach: 'narrow' },
+} as const satisfies Record<string, CookieKind>
+
+interface CookieKind {
+  name: string
+  reach: 'wide' | 'narrow'
+  /** In place of the setting: a cookie that must survive the way back from another site is always Lax. */
+  sameSite?: 'lax'
+}
+
+/** Our cookies by short name. */
+export type CookieName = keyof typeof cookieTable
+
+/** Our cookies on one request: a value, or null when absent, empty or sent more than once. */
 export type CookieJar = Readonly<Record<CookieName, string | null>>
+
+/** The names that browsers see. */
+export type CookieNames = Readonly<Record<CookieName, string>>
+
+/** What a client has that uses no cookies. */
+export const noCookies: CookieJar = Object.freeze(everyCookie(() => null))
+
+type CookieSettings = Pick<Settings, 'cookies' | 'development'>
+
+/** Browsers keep no cookie longer (RFC 6265bis §5.5), so we do not say more. */
+const longestAgeSeconds = 400 * 24 * 60 * 60
+
+/** Browsers drop a cookie whose name and value are longer (RFC 6265bis §5.6). */
+const longestPair = 4096
+
+/** What our tokens are made of; nothing that has to be encoded. */
+const plainValue = /^[\w.~-]*$/
+
+/**
+ * The names that browsers see, worked out once: `__Host-access-token`, with a suffix `__Host-access-token-<suffix>`.
+ *
+ * On http loopback (`development`) there is no prefix: prefixed names need Secure, which not every browser takes there.
+ * With `domain` all are `__Secure-`, because `__Host-` forbids Domain.
+ */
+export function cookieNames({ cookies, development }: CookieSettings): CookieNames {
+  const nameOf = (short: CookieName): string => {
+    const { name, reach } = cookieTable[short]
+    const prefix = reach === 'wide' && cookies.domain === null ? '__Host-' : '__Secure-'
+    return `${development ? '' : prefix}${name}${cookies.suffix === '' ? '' : `-${cookies.suffix}`}`
+  }
+  return Object.freeze(everyCookie(nameOf))
+}
+
+/** Our cookies of a `Cookie` header; see `readCookie` for what counts. */
+export function readCookies(header: string | readonly string[] | undefined, names: CookieNames): CookieJar {
+  return everyCookie((short) => readCookie(header, names[short]))
+}
+
+/**
+ * The value of one cookie, as sent: nothing is decoded, quotes stay. null when it is absent, empty, or there twice, be
+ * the values equal or not: a sibling host may have set the other one (product rule: twice is no credential).
+ *
+ * Stands on the hot path, so it looks for the name instead of taking the header apart. Only SP and HTAB are trimmed: what
+ * `trim()` takes for blanks, a browser takes for a part of the name, and thereby for a name without prefix.
+ */
+export function readCookie(header: string | readonly string[] | undefined, name: string): string | null {
+  if (header === undefined) return null
+  const text = typeof header === 'string' ? header : header.join('; ')
+
+  const start = nextPair(text, name, 0)
+  if (start === -1 || nextPair(text, name, start) !== -1) return null
+
+  const end = text.indexOf(';', start)
+  return trimBlanks(text, start, end === -1 ? text.length : end) || null
+}
+
+/**
+ * A `Set-Cookie` line: HttpOnly, and Secure, SameSite, Domain and Partitioned by the settings.
+ *
+ * @param narrowPath Path of the narrow cookies; the wide ones have `/` whatever it is.
+ * @throws {Error} when the value needs encoding or is too long for browsers to keep
+ * @example serializeCookie('refresh', token, 2_592_000, settings, '/auth')
+ */
+export function serializeCookie(
+  short: CookieName,
+  value: string,
+  maxAgeSeconds: number,
+  settings: CookieSettings,
+  narrowPath: string,
+): string {
+  const name = cookieNames(settings)[short]
+  if (!plainValue.test(value)) throw new Error(`the value of the ${short} cookie needs encoding`)
+  if (name.length + value.length > longestPair) throw new Error(`the ${short} cookie is too long for browsers`)
+
+  const maxAge = Math.min(maxAgeSeconds, longestAgeSeconds)
+  return stringifySetCookie({ name, value, maxAge, ...attributesOf(short, settings, narrowPath) })
+}
+
+/** The `Set-Cookie` line that removes it: with the same attributes, or the browser does not find it. */
+export function clearCookie(short: CookieName, settings: CookieSettings, narrowPath: string): string {
+  const name = cookieNames(settings)[short]
+  const gone = { name, value: '', maxAge: 0, expires: new Date(0) }
+  return stringifySetCookie({ ...gone, ...attributesOf(short, settings, narrowPath) })
+}
+
+function attributesOf(short: CookieName, { cookies, development }: CookieSettings, narrowPath: string) {
+  const kind: CookieKind = cookieTable[short]
+  const secure = cookies.secure || !development || cookies.sameSite === 'none'
+  return {
+    path: kind.reach === 'wide' ? '/' : narrowPath || '/',
+    httpOnly: true,
+    secure,
+    sameSite: kind.sameSite ?? cookies.sameSite,
+    partitioned: cookies.partitioned && secure,
+    ...(cookies.domain === null ? {} : { domain: cookies.domain }),
+  }
+}
+
+/** Where the value of the next pair of that name begins; -1 when there is none. */
+function nextPair(text: string, name: string, from: number): number {
+  for (let at = text.indexOf(name, from); at !== -1; at = text.indexOf(name, at + 1)) {
+    const end = at + name.length
+    if (text[end] === '=' && startsPair(text, at)) return end + 1
+  }
+  return -1
+}
+
+/** Nothing but blanks between here and the last semicolon, or the header's beginning. */
+function startsPair(text: string, at: number): boolean {
+  let before = at - 1
+  while (isBlank(text, before)) before -= 1
+  return before === -1 || text[before] === ';'
+}
+
+function trimBlanks(text: string, from: number, to: number): string {
+  let start = from
+  let end = to
+  while (start < end && isBlank(text, start)) start += 1
+  while (end > start && isBlank(text, end - 1)) end -= 1
+  return text.slice(start, end)
+}
+
+function isBlank(text: string, at: number): boolean {
+  return text[at] === ' ' || text[at] === '\t'
+}
+
+function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
+  return { access: make('access'), refresh: make('refresh'), registration: make('registration') }
+}

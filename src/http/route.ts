@@ -1,11 +1,20 @@
 import type { z } from 'zod'
+import type { Mail } from '../mail/mailer.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { SessionMode } from '../model/session.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Settings } from '../settings.js'
-import type { CookieJar } from './cookies.js'
+import type { Templates } from '../templates/templates.js'
+import type { CookieJar, CookieNames } from './cookies.js'
 import type { HttpRequest, HttpResponse } from './message.js'
+
+/** The development mailbox as its page shows it. */
+export interface MailboxView {
+  /** What the printed address carries as `key`. */
+  key: string
+  list(): readonly Mail[]
+}
 
 /** What a route may use. */
 export interface RouteContext {
@@ -18,15 +27,20 @@ export interface RouteContext {
   params: Readonly<Record<string, string>>
   /** `token` when the client sent `X-Auth-Mode: token` and is no browser. */
   mode: SessionMode
-  /** Our cookies on the request, by their short names. */
+  /** Our cookies on the request; all null in token mode. */
   cookies: CookieJar
-  /** Path that our narrow cookies are bound to: the mount, the path of `baseUrl` and `basePath`. */
-  cookiePath: string
-  /** The signed-in session. Throws `AuthError` as the guard would when there is none. */
+  cookieNames: CookieNames
+  /** Where the auth routes lie for the client: mount or path of `baseUrl`, and `basePath`. Narrow cookies are bound to it. */
+  authPath: string
+  /** The bearer token of the request, or null. */
+  bearer: string | null
+  /** The signed-in session. Rejects with `AuthError` as the guard would when there is none. */
   session(): Promise<SessionPrincipal>
+  templates: Templates
+  /** The development mailbox; null where there is none. */
+  mailbox: MailboxView | null
   /** A form of our own pages: success and failure are 303 redirects. */
   form: boolean
-  requestId: string
 }
 
 /** A route is data: the router, the README, the OpenAPI document and the tests read the list of them. */
@@ -41,7 +55,17 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   body: Schema | null
   /** What it does, in one sentence for README and reference. */
   summary: string
-  /** Only in development. */
+  /** Answers in development only. */
   development?: boolean
   handle(context: RouteContext, body: z.output<Schema>): Promise<HttpResponse>
+}
+
+/** Keeps the type of the body between a route's schema and its handler, and forgets it in the table. */
+export function defineRoute<Schema extends z.ZodType>(route: Route<Schema>): Route {
+  return { ...route, handle: (context, body) => route.handle(context, checked(body)) }
+
+  /** Boundary: the router hands over only what this very schema has parsed. */
+  function checked(body: unknown): z.output<Schema> {
+    return body as z.output<Schema>
+  }
 }

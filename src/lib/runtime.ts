@@ -52,3 +52,10 @@ function realTimer(milliseconds: number, callback: () => void): () => void {
   timer.unref()
   return () => clearTimeout(timer)
 }
+
+/** Real time, also under a test clock: for waits that shape how a step is tried, not what it decides. */
+export function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds)
+  })
+}

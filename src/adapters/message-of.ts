@@ -1,0 +1,22 @@
+import { IncomingMessage } from 'node:http'
+import type { HttpRequest } from '../http/message.js'
+import { type CodehooksRequest, readRequest as readCodehooksRequest } from './codehooks-message.js'
+import { readRequest as readFetchRequest } from './fetch.js'
+import { readRequest as readNodeRequest } from './node-message.js'
+
+/**
+ * A request of any supported framework as plain data: what handlers hold in their hands.
+ *
+ * @throws {TypeError} when it is no request that we know
+ */
+export function messageOf(request: unknown): HttpRequest {
+  if (request instanceof Request) return readFetchRequest(request, null)
+  if (request instanceof IncomingMessage) return readNodeRequest(request)
+  if (isCodehooksRequest(request)) return readCodehooksRequest(request)
+  throw new TypeError('not a request of a supported framework')
+}
+
+function isCodehooksRequest(request: unknown): request is CodehooksRequest {
+  if (typeof request !== 'object' || request === null || !('headers' in request)) return false
+  return 'originalUrl' in request && ('apiPath' in request || 'apipath' in request)
+}

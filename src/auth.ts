@@ -1,0 +1,204 @@
+import type { Handle, Verdict } from './adapters/adapter.js'
+import { createFetch, type FetchOptions } from './adapters/fetch.js'
+import { messageOf } from './adapters/message-of.js'
+import { createDelivery } from './delivery.js'
+import { AuthError } from './errors.js'
+import { listSessions, revokeSession, revokeSessions } from './flows/sessions.js'
+import type { HttpRequest, HttpResponse } from './http/message.js'
+import { problem } from './http/problem.js'
+import { createKeyring } from './lib/keyring.js'
+import { createRandom } from './lib/random.js'
+import { createWorld, type Runtime, sleep } from './lib/runtime.js'
+import type { Principal } from './model/principal.js'
+import type { Session } from './model/session.js'
+import { type Early, type Live, open } from './open.js'
+import { createPasswords } from './passwords/bcrypt.js'
+import { parseSettings, type Settings, type SettingsInput } from './settings.js'
+import { createTemplates } from './templates/handlebars.js'
+
+/** Latchkey, running: what `init` and `createAuth` return. */
+export interface Auth {
+  /**
+   * Answers the auth routes, guards the rest and hands what may pass to `next`; without `next` that is 404.
+   * Without `ip` there is no limit per IP.
+   *
+   * @example Deno.serve((request, info) => auth.fetch(request, { ip: info.remoteAddr.hostname, next: app.fetch }))
+   */
+  fetch(request: Request, options?: FetchOptions): Promise<Response>
+  /** Resolves once the store is open and migrated; requests wait for it by themselves. Rejects with what is wrong. */
+  ready(): Promise<void>
+  /** Sends what is due, stops the workers, closes pools and store. May be called again. */
+  close(): Promise<void>
+  /** Who is behind a request (node's or the Fetch API's), origin rules included; null for nobody. */
+  principal(request: unknown): Promise<Principal | null>
+  sessions: {
+    /** The user's live sessions, newest sign-in first. */
+    list(userId: string): Promise<{ items: Session[]; nextCursor: null }>
+    /** Ends one session everywhere within a second. False when there was none. */
+    revoke(sessionId: string): Promise<boolean>
+    /** Ends all sessions of that user; returns how many. */
+    revokeAll(userId: string): Promise<number>
+  }
+}
+
+/** What an adapter mounts. */
+export interface Assembled {
+  auth: Auth
+  handle: Handle
+  settings: Settings
+}
+
+/** A store that could not be opened is tried again by requests, no more often than this. */
+const reopenAfterMs = 1_000
+
+const server = { ip: null, userAgent: null }
+
+/**
+ * Latchkey without a framework.
+ *
+ * @throws {SettingsError} with every fault of the settings at once
+ * @example
+ * const auth = createAuth({ JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, baseUrl: 'http://localhost:3000' })
+ * const response = await auth.fetch(request, { ip, next: (request, principal) => api(request, principal) })
+ */
+export function createAuth(settings: SettingsInput, runtime?: Runtime): Auth {
+  return assemble(settings, runtime).auth
+}
+
+/** Parses the settings, begins to open the store, and builds the front door that waits for it. */
+export function assemble(input: SettingsInput, runtime?: Runtime): Assembled {
+  const early = prepare(input, runtime)
+  const opening = createOpening(early)
+  opening.start()
+
+  const handle: Handle = (request) => {
+    const live = opening.live()
+    return live ? live.handle(request) : handleLate(opening, request)
+  }
+  return { auth: createSurface(opening, handle), handle, settings: early.settings }
+}
+
+function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
+  const world = createWorld(runtime)
+  const settings = parseSettings(input, world)
+  const random = createRandom()
+  const templates = createTemplates(settings)
+  return {
+    settings,
+    world,
+    random,
+    templates,
+    keyring: createKeyring(settings.encryptionKeys),
+    passwords: createPasswords({
+      ...settings.password,
+      algorithm: 'bcrypt',
+      monotonic: () => performance.now(),
+      sleep,
+      onFallback: (reason) =>
+        settings.logger.warn({ event: 'hash_fallback', reason }, 'Passwords are hashed on the event loop.'),
+    }),
+    ...createDelivery(settings, random),
+  }
+}
+
+interface Opening {
+  start(): void
+  live(): Live | null
+  /** @throws what is wrong with the store or the keys */
+  ready(): Promise<Live>
+  close(): Promise<void>
+}
+
+function createOpening(early: Early): Opening {
+  let live: Live | null = null
+  let pending: Promise<Live> | null = null
+  let failure: { error: unknown; atMs: number } | null = null
+  let closing: Promise<void> | null = null
+
+  async function tryOpen(): Promise<Live> {
+    try {
+      live = await open(early)
+      return live
+    } catch (error) {
+      failure = { error, atMs: performance.now() }
+      pending = null
+      early.settings.logger.error(openingFault(error), 'Latchkey cannot open its store; requests get 503.')
+      throw error
+    }
+  }
+
+  function ready(): Promise<Live> {
+    if (closing) return Promise.reject(new AuthError('store_unavailable', { detail: 'Latchkey is closed.' }))
+    if (live) return Promise.resolve(live)
+    if (!pending && failure && performance.now() - failure.atMs < reopenAfterMs) return Promise.reject(failure.error)
+    pending ??= tryOpen()
+    return pending
+  }
+
+  async function closeAll(): Promise<void> {
+    const opened = live ?? (await pending?.catch(() => null)) ?? null
+    live = null
+    await opened?.close()
+  }
+
+  return {
+    start: () => void ready().catch(() => {}),
+    live: () => live,
+    ready,
+    close() {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+}
+
+/** The message of a store that cannot open is ours and names the folder or the key; it holds no secret. */
+function openingFault(error: unknown): Record<string, unknown> {
+  return { event: 'store_unavailable', error: error instanceof Error ? error.message : String(error) }
+}
+
+async function handleLate(opening: Opening, request: HttpRequest): Promise<Verdict> {
+  try {
+    const live = await opening.ready()
+    return await live.handle(request)
+  } catch {
+    const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
+    return { kind: 'answer', response: problem(fault, 'starting') }
+  }
+}
+
+function createSurface(opening: Opening, handle: Handle): Auth {
+  const ports = async () => (await opening.ready()).ports
+  return {
+    fetch: createFetch(handle, notFound),
+    async ready() {
+      await opening.ready()
+    },
+    close: () => opening.close(),
+    async principal(request) {
+      const { guard } = await opening.ready()
+      return guard.identify(messageOf(request)).catch(nobody)
+    },
+    sessions: {
+      list: async (userId) => ({ items: await listSessions(await ports(), userId), nextCursor: null }),
+      revoke: async (sessionId) =>
+        revokeSession(await ports(), { userId: null, sessionId, visitor: server }).then(() => true, missing),
+      revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor: server }),
+    },
+  }
+}
+
+function notFound(): HttpResponse {
+  return problem(new AuthError('not_found'), 'none')
+}
+
+/** A refusal means nobody; that it cannot be decided is the caller's to know. */
+function nobody(error: unknown): null {
+  if (error instanceof AuthError && error.status < 500) return null
+  throw error
+}
+
+function missing(error: unknown): false {
+  if (error instanceof AuthError && error.code === 'not_found') return false
+  throw error
+}

@@ -1,0 +1,23 @@
+import type { MailboxView } from './http/route.js'
+import type { RandomSource } from './lib/random.js'
+import { createMailbox } from './mail/mailbox.js'
+import type { Mailer } from './mail/mailer.js'
+import { createSmtpMailer } from './mail/nodemailer.js'
+import type { Settings } from './settings.js'
+
+/** Where mails go: over SMTP, or in development without mail settings into a mailbox with a page of its own. */
+export function createDelivery(
+  settings: Settings,
+  random: Pick<RandomSource, 'token'>,
+): { mailer: Mailer; mailbox: MailboxView | null } {
+  if (settings.mail) return { mailer: createSmtpMailer(settings.mail), mailbox: null }
+  const key = random.token()
+  const address = `${settings.origin}${settings.urlPath}${settings.basePath}/dev/mailbox?key=${key}`
+  const mailbox = createMailbox({ print, address })
+  return { mailer: mailbox, mailbox: { key, list: mailbox.list } }
+}
+
+function print(line: string): void {
+  // biome-ignore lint/suspicious/noConsole: the development mailbox speaks to the developer's console, nowhere else.
+  console.log(line)
+}

@@ -1,0 +1,31 @@
+import { AuthError } from '../errors.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import type { SessionState } from '../store/sessions.js'
+import { auditEvent } from './audit.js'
+import { changeMattersUntil } from './issue-tokens.js'
+
+/**
+ * Two holders used one refresh lineage: ends the session for both, writes it down and tells the user.
+ *
+ * @throws {AuthError} `token_revoked`, always
+ */
+export async function endAsTheft(
+  ports: Pick<Ports, 'sessions' | 'clock' | 'random' | 'policy' | 'mails'>,
+  { session, user }: SessionState,
+  visitor: Visitor,
+): Promise<never> {
+  await ports.sessions.end(session.id, null, {
+    until: changeMattersUntil(ports),
+    audit: auditEvent(ports, 'refresh_token_reuse', visitor, {
+      userId: user.id,
+      sessionId: session.id,
+      outcome: 'failure',
+    }),
+    mail: ports.mails.compose('refresh-reuse', user.emailCanonical, {
+      device: session.userAgent ?? '',
+      at: new Date(ports.clock.nowMs()).toISOString(),
+    }),
+  })
+  throw new AuthError('token_revoked')
+}

@@ -1,0 +1,153 @@
+import type { Verdict } from '../adapters/adapter.js'
+import { AuthError } from '../errors.js'
+import { type CookieNames, readCookies } from '../http/cookies.js'
+import { corsHeaders, preflight } from '../http/cors.js'
+import type { HttpRequest, HttpResponse } from '../http/message.js'
+import { originFault } from '../http/origin.js'
+import { problem, redirect, withHeaders } from '../http/problem.js'
+import { bearerOf, logFault, toAuthError } from '../http/router.js'
+import type { Principal, SessionPrincipal } from '../model/principal.js'
+import type { Settings } from '../settings.js'
+import { createForwardedHeaders } from './forwarded-headers.js'
+import type { Revocations } from './revocations.js'
+import { checkSession, type SessionCheckPorts } from './session.js'
+
+export interface GuardOptions extends SessionCheckPorts {
+  settings: Settings
+  cookieNames: CookieNames
+  revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
+  clientIp(request: HttpRequest): string | null
+  requestId(): string
+}
+
+export interface Guard {
+  /** A request under a guarded prefix: who may pass, passes. Synchronous while the news is fresh. */
+  protect(request: HttpRequest): Verdict | Promise<Verdict>
+  /** A request that `publicRoutes` lets through: nobody is asked, but nothing a client says of itself gets by. */
+  open(request: HttpRequest): Verdict
+  /**
+   * Who is behind the request, anywhere.
+   *
+   * @throws {AuthError} as a guarded route would answer
+   */
+  identify(request: HttpRequest): Promise<Principal>
+  /** The same, but only a signed-in user will do. */
+  identifySession(request: HttpRequest): Promise<SessionPrincipal>
+}
+
+/** What the guard needs besides its options, made once. */
+interface Wired extends GuardOptions {
+  forwarded: ReturnType<typeof createForwardedHeaders>
+}
+
+export function createGuard(options: GuardOptions): Guard {
+  const wired: Wired = { ...options, forwarded: createForwardedHeaders(options.settings) }
+  return {
+    protect(request) {
+      const early = preflight(request, options.settings)
+      if (early) return { kind: 'answer', response: early }
+      if (options.revocations.isFresh()) return decide(wired, request)
+      return requireFresh(wired).then(
+        () => decide(wired, request),
+        (error) => refuse(wired, request, toAuthError(error)),
+      )
+    },
+    open(request) {
+      const early = preflight(request, options.settings)
+      return early ? { kind: 'answer', response: early } : pass(wired, request, null)
+    },
+    async identify(request) {
+      await requireFresh(wired)
+      return identify(wired, request)
+    },
+    async identifySession(request) {
+      await requireFresh(wired)
+      const principal: Principal = identify(wired, request)
+      if (principal.kind !== 'session') throw new AuthError('forbidden')
+      return principal
+    },
+  }
+}
+
+function decide(wired: Wired, request: HttpRequest): Verdict {
+  try {
+    return pass(wired, request, identify(wired, request))
+  } catch (error) {
+    return refuse(wired, request, toAuthError(error))
+  }
+}
+
+/**
+ * The order of a decision: IP allow-list → origin rule → `authenticate` hook → API token → bearer token → cookie.
+ * Exactly one credential decides; an invalid one is refused and never falls through to the next.
+ * (Allow-list, hook and API tokens take their places here as they arrive.)
+ */
+function identify(wired: Wired, request: HttpRequest): SessionPrincipal {
+  if (request.headers.authorization !== undefined && hasBearer(request)) {
+    requireOwnOrigin(wired.settings, request, false)
+    const token = bearerOf(request)
+    if (token === null) throw new AuthError('unauthenticated')
+    return checkSession(wired, token)
+  }
+  const token = readAccessCookie(wired, request)
+  requireOwnOrigin(wired.settings, request, token !== null)
+  if (token === null) throw new AuthError('unauthenticated')
+  return checkSession(wired, token)
+}
+
+/** Whether a bearer token was sent at all, sound or not; other schemes are somebody else's (a proxy's Basic, for one). */
+function hasBearer(request: HttpRequest): boolean {
+  const { authorization } = request.headers
+  return typeof authorization !== 'string' || /^bearer(?: |$)/i.test(authorization) || bearerIsRepeated(request)
+}
+
+function bearerIsRepeated({ rawHeaders }: HttpRequest): boolean {
+  if (rawHeaders === null) return false
+  const names = rawHeaders.filter((_, index) => index % 2 === 0)
+  return names.filter((name) => name.toLowerCase() === 'authorization').length > 1
+}
+
+function readAccessCookie({ cookieNames }: Wired, request: HttpRequest): string | null {
+  if (request.headers['x-auth-mode'] === 'token') return null
+  return readCookies(request.headers.cookie, cookieNames).access
+}
+
+function requireOwnOrigin(settings: Settings, request: HttpRequest, cookieDecides: boolean): void {
+  const type = request.headers['content-type']
+  const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
+  const fault = originFault(request, settings, { cookieDecides, form })
+  if (fault) throw new AuthError(fault)
+}
+
+function pass(wired: Wired, request: HttpRequest, principal: Principal | null): Verdict {
+  const requestHeaders = wired.forwarded(request.headers, wired.clientIp(request), wired.requestId())
+  return { kind: 'pass', principal, requestHeaders, responseHeaders: corsHeaders(request, wired.settings) }
+}
+
+function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
+  const requestId = wired.requestId()
+  logFault(wired.settings.logger, fault, requestId)
+  const response = withHeaders(refusalFor(wired.settings, request, fault, requestId), {
+    'x-request-id': requestId,
+    ...corsHeaders(request, wired.settings),
+  })
+  return { kind: 'answer', response }
+}
+
+/** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */
+async function requireFresh({ revocations }: Wired): Promise<void> {
+  if (revocations.isFresh() || (await revocations.catchUp())) return
+  throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
+}
+
+/** A person who opens a guarded page is led to the sign-in page; a program gets the problem. */
+function refusalFor(settings: Settings, request: HttpRequest, fault: AuthError, requestId: string): HttpResponse {
+  if (fault.status !== 401 || !isNavigation(request)) return problem(fault, requestId)
+  const target = settings.redirectFailUrl
+  const separator = target.includes('?') ? '&' : '?'
+  return redirect(303, `${target}${separator}redirect=${encodeURIComponent(`${request.mount}${request.path}`)}`)
+}
+
+function isNavigation({ method, headers }: HttpRequest): boolean {
+  return method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+}

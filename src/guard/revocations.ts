@@ -1,0 +1,201 @@
+import type { Change } from '../model/change.js'
+import type { Clock } from '../ports.js'
+import type { Logger } from '../settings.js'
+import type { ChangePage, Changes } from '../store/changes.js'
+
+export interface RevocationsOptions {
+  changes: Changes
+  clock: Clock
+  timer: (milliseconds: number, callback: () => void) => () => void
+  /** With news older than this, nobody passes. */
+  stalenessSeconds: number
+  logger: Logger
+}
+
+/** What this process knows about ended sessions and dead access tokens. Asked on every request, without I/O. */
+export interface Revocations {
+  /** Loads every row that still matters and begins to follow the feed. */
+  start(): Promise<void>
+  /** A row that this process itself wrote: it counts from now on. */
+  apply(change: Change): void
+  /** Whether the news is young enough to decide by. */
+  isFresh(): boolean
+  /** One read, waited for at most half a second; whether the news is fresh then. */
+  catchUp(): Promise<boolean>
+  isEnded(sessionId: string): boolean
+  /** The version below which that user's access tokens are dead; 0 when none is known to be. */
+  deadBelow(userId: string): number
+  close(): void
+}
+
+/** How often the feed is read. */
+const pollMs = 400
+/** How far back each read looks, by the store's clock, so that rows which commit late or out of order are seen. */
+const windowMs = 60_000
+/** A gap this long between two good reads may hide rows that the window no longer shows. */
+const holeMs = windowMs - 10_000
+/** How long a request of a paused process waits for news before it is refused. */
+const catchUpMs = 500
+/** How often rows and memories that no longer matter are dropped. */
+const pruneEveryMs = 60_000
+
+interface Read {
+  wallMs: number
+  monotonicMs: number
+}
+
+interface Progress {
+  lastRead: Read | null
+  lastPage: Pick<ChangePage, 'storeNowMs' | 'headMs'> | null
+  reading: Promise<void> | null
+  stopTimer: () => void
+  closed: boolean
+  prunedAtMs: number
+  failing: boolean
+}
+
+interface Knowledge {
+  /** Row id → the store's time of the row: each is applied once. */
+  applied: Map<string, number>
+  /** Session id → until when (Unix seconds) it matters. */
+  sessions: Map<string, number>
+  users: Map<string, { version: number; until: number }>
+}
+
+export function createRevocations(options: RevocationsOptions): Revocations {
+  const known: Knowledge = { applied: new Map(), sessions: new Map(), users: new Map() }
+  const progress: Progress = {
+    lastRead: null,
+    lastPage: null,
+    reading: null,
+    stopTimer: () => {},
+    closed: false,
+    prunedAtMs: options.clock.monotonicMs(),
+    failing: false,
+  }
+  const poll = () => {
+    progress.stopTimer = options.timer(pollMs, () => {
+      read(options, known, progress).then(
+        () => progress.closed || poll(),
+        () => progress.closed || poll(),
+      )
+    })
+  }
+  return {
+    async start() {
+      await read(options, known, progress)
+      if (!progress.closed) poll()
+    },
+    apply: (change) => learn(known, change),
+    isFresh: () => isFresh(options, progress.lastRead),
+    async catchUp() {
+      await soonOrNever(options, read(options, known, progress))
+      return isFresh(options, progress.lastRead)
+    },
+    isEnded: (sessionId) => known.sessions.has(sessionId),
+    deadBelow: (userId) => known.users.get(userId)?.version ?? 0,
+    close() {
+      progress.closed = true
+      progress.stopTimer()
+    },
+  }
+}
+
+/**
+ * Age counts from the start of the last good read, by the wall or the monotonic clock, whichever shows more; clocks that
+ * since then went back or apart cannot be believed and count as stale.
+ */
+function isFresh({ clock, stalenessSeconds }: RevocationsOptions, lastRead: Read | null): boolean {
+  if (lastRead === null) return false
+  const limitMs = stalenessSeconds * 1000
+  const wallAge = clock.nowMs() - lastRead.wallMs
+  const monotonicAge = clock.monotonicMs() - lastRead.monotonicMs
+  if (wallAge < 0 || monotonicAge < 0) return false
+  if (wallAge > limitMs || monotonicAge > limitMs) return false
+  return Math.abs(wallAge - monotonicAge) <= limitMs
+}
+
+/** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */
+function read(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
+  progress.reading ??= readOnce(options, known, progress)
+    .then(
+      () => report(options, progress, null),
+      (error) => {
+        report(options, progress, error)
+        throw error
+      },
+    )
+    .finally(() => {
+      progress.reading = null
+    })
+  return progress.reading
+}
+
+async function readOnce(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
+  const { changes, clock } = options
+  const started: Read = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
+  let page = progress.lastPage === null ? null : await changes.recent(windowMs)
+  if (page === null || hasHole(progress, page, started)) page = await changes.current(clock.now())
+
+  for (const change of page.changes) {
+    if (!known.applied.has(change.id)) learn(known, change)
+  }
+  progress.lastPage = { storeNowMs: page.storeNowMs, headMs: page.headMs }
+  progress.lastRead = started
+  await prune(options, known, progress)
+}
+
+/** Whether rows may have come and gone from the window since the last good read, or the store was put back. */
+function hasHole({ lastPage, lastRead }: Progress, page: ChangePage, started: Read): boolean {
+  if (lastPage === null || lastRead === null) return true
+  const storeGap = page.storeNowMs - lastPage.storeNowMs
+  const ownGap = started.monotonicMs - lastRead.monotonicMs
+  if (storeGap < 0 || storeGap > holeMs || ownGap > holeMs) return true
+  return lastPage.headMs !== null && (page.headMs ?? Number.NEGATIVE_INFINITY) < lastPage.headMs
+}
+
+function learn(known: Knowledge, change: Change): void {
+  known.applied.set(change.id, change.atMs)
+  if (change.kind === 'session') {
+    known.sessions.set(change.subject, Math.max(change.until, known.sessions.get(change.subject) ?? 0))
+    return
+  }
+  const before = known.users.get(change.subject)
+  known.users.set(change.subject, {
+    version: Math.max(change.version ?? 0, before?.version ?? 0),
+    until: Math.max(change.until, before?.until ?? 0),
+  })
+}
+
+/** Forgets what no longer matters, in memory and in the store. A store that will not prune now will do so later. */
+async function prune({ changes, clock }: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
+  if (clock.monotonicMs() - progress.prunedAtMs < pruneEveryMs) return
+  progress.prunedAtMs = clock.monotonicMs()
+  const now = clock.now()
+  for (const [id, until] of known.sessions) if (until <= now) known.sessions.delete(id)
+  for (const [id, user] of known.users) if (user.until <= now) known.users.delete(id)
+  const oldest = (progress.lastPage?.storeNowMs ?? 0) - 2 * windowMs
+  for (const [id, atMs] of known.applied) if (atMs < oldest) known.applied.delete(id)
+  await changes.prune(now).catch(() => {})
+}
+
+/** Says once that the feed fails, and once that it is back. */
+function report({ logger, stalenessSeconds }: RevocationsOptions, progress: Progress, error: unknown): void {
+  const failing = error !== null
+  if (failing === progress.failing) return
+  progress.failing = failing
+  const fields = { event: 'change_feed', stalenessSeconds, error: error instanceof Error ? error.name : null }
+  if (failing) logger.error(fields, 'The change feed cannot be read; guarded requests get 503 once it is stale.')
+  else logger.warn(fields, 'The change feed can be read again.')
+}
+
+function soonOrNever({ timer }: RevocationsOptions, reading: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = timer(catchUpMs, resolve)
+    const finish = () => {
+      stop()
+      resolve()
+    }
+    reading.then(finish, finish)
+  })
+}

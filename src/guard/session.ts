@@ -1,0 +1,63 @@
+import { AuthError } from '../errors.js'
+import type { SessionPrincipal } from '../model/principal.js'
+import type { Clock, Proofs } from '../ports.js'
+import type { AccessClaims, Tokens } from '../tokens/access-tokens.js'
+import type { Revocations } from './revocations.js'
+
+/** What a verified access token says, kept so that the next request with it costs a look-up. */
+export interface VerifiedToken {
+  principal: SessionPrincipal
+  version: number
+  /** Unix seconds. */
+  expiresAt: number
+}
+
+/** Bounded memory of verified tokens, keyed by the whole token; it holds no failures. */
+export interface VerifiedTokens {
+  get(token: string): VerifiedToken | null
+  set(token: string, verified: VerifiedToken): void
+}
+
+export interface SessionCheckPorts {
+  tokens: Pick<Tokens, 'checkAccess'>
+  verified: VerifiedTokens
+  revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
+  proofs: Pick<Proofs, 'note'>
+  clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Turns an access token into its principal. Synchronous: no store, no pool, and for a token seen before no cryptography;
+ * expiry and revocation are asked every time.
+ *
+ * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`
+ */
+export function checkSession(ports: SessionCheckPorts, token: string): SessionPrincipal {
+  const known = ports.verified.get(token) ?? verify(ports, token)
+  if (known.expiresAt <= ports.clock.now()) throw new AuthError('token_expired')
+  if (ports.revocations.isEnded(known.principal.sessionId)) throw new AuthError('token_revoked')
+  if (known.version < ports.revocations.deadBelow(known.principal.userId)) throw new AuthError('token_expired')
+  return known.principal
+}
+
+function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
+  const claims = ports.tokens.checkAccess(token)
+  if (!claims) throw new AuthError('unauthenticated')
+  ports.proofs.note(claims.sid, claims.ctr)
+  const verified = { principal: toPrincipal(claims), version: claims.ver, expiresAt: claims.exp }
+  ports.verified.set(token, verified)
+  return verified
+}
+
+function toPrincipal(claims: AccessClaims): SessionPrincipal {
+  return Object.freeze({
+    kind: 'session',
+    userId: claims.sub,
+    sessionId: claims.sid,
+    email: claims.email,
+    emailVerified: claims.email_verified,
+    roles: Object.freeze([...claims.roles]),
+    amr: Object.freeze([...claims.amr]),
+    authTime: claims.auth_time,
+  })
+}

@@ -1,0 +1,71 @@
+import type { Route } from './route.js'
+
+/** What the table says of a path. */
+export interface RouteMatch {
+  /** By method, as sent. */
+  byMethod: ReadonlyMap<string, Route>
+  params: Readonly<Record<string, string>>
+}
+
+interface Pattern {
+  segments: readonly string[]
+  byMethod: Map<string, Route>
+}
+
+/** Ids are base64url; anything else in a `:name` segment is no route. */
+const parameterValue = /^[\w-]{1,128}$/
+
+/**
+ * Finds routes by the raw path below `basePath`, character for character: `//`, `/./`, `%2f`, other case and a slash at
+ * the end are other paths, and so not found.
+ */
+export function createRouteTable(routes: readonly Route[]): (path: string) => RouteMatch | null {
+  const exact = new Map<string, Map<string, Route>>()
+  const patterns: Pattern[] = []
+
+  for (const route of routes) {
+    for (const path of [route.path, ...(route.aliases ?? [])]) {
+      if (path.includes('/:')) patternFor(patterns, path).byMethod.set(route.method, route)
+      else methodsFor(exact, path).set(route.method, route)
+    }
+  }
+
+  return (path) => {
+    const byMethod = exact.get(path)
+    if (byMethod) return { byMethod, params: {} }
+    if (patterns.length === 0 || path.length > 256) return null
+    const segments = path.split('/')
+    for (const pattern of patterns) {
+      const params = matchSegments(pattern.segments, segments)
+      if (params) return { byMethod: pattern.byMethod, params }
+    }
+    return null
+  }
+}
+
+function methodsFor(exact: Map<string, Map<string, Route>>, path: string): Map<string, Route> {
+  const known = exact.get(path) ?? new Map<string, Route>()
+  exact.set(path, known)
+  return known
+}
+
+function patternFor(patterns: Pattern[], path: string): Pattern {
+  const known = patterns.find((pattern) => pattern.segments.join('/') === path)
+  if (known) return known
+  const pattern: Pattern = { segments: path.split('/'), byMethod: new Map() }
+  patterns.push(pattern)
+  return pattern
+}
+
+function matchSegments(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== segments.length) return null
+  const params: Record<string, string> = {}
+  for (const [index, expected] of pattern.entries()) {
+    const actual = segments[index] ?? ''
+    if (!expected.startsWith(':')) {
+      if (actual !== expected) return null
+    } else if (parameterValue.test(actual)) params[expected.slice(1)] = actual
+    else return null
+  }
+  return params
+}

@@ -1,0 +1,204 @@
+import { AuthError, type FieldError } from '../errors.js'
+import type { SessionPrincipal } from '../model/principal.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import type { Logger, Settings } from '../settings.js'
+import type { Templates } from '../templates/templates.js'
+import { readBody } from './body.js'
+import { type CookieJar, type CookieNames, noCookies, readCookies } from './cookies.js'
+import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
+import { originFault } from './origin.js'
+import { problem, redirect } from './problem.js'
+import type { MailboxView, Route, RouteContext } from './route.js'
+import { createRouteTable, type RouteMatch } from './route-table.js'
+
+export interface RouterOptions {
+  routes: readonly Route[]
+  settings: Settings
+  ports: Ports
+  cookieNames: CookieNames
+  /** Who the guard finds behind the request; rejects with `AuthError`. */
+  session(request: HttpRequest): Promise<SessionPrincipal>
+  templates: Templates
+  mailbox: MailboxView | null
+  visitor(request: HttpRequest): Visitor
+  requestId(): string
+  logger: Logger
+}
+
+/** Finds the route, checks where the request comes from, parses the body, and turns whatever happens into an answer. */
+export interface Router {
+  /** Null: no route of ours. */
+  find(request: HttpRequest): RouteMatch | null
+  /** Never rejects. */
+  answer(request: HttpRequest, match: RouteMatch): Promise<HttpResponse>
+}
+
+export function createRouter(options: RouterOptions): Router {
+  const { basePath, development } = options.settings
+  const table = createRouteTable(options.routes.filter((route) => development || !route.development))
+  return {
+    find(request) {
+      if (!request.path.startsWith(`${basePath}/`)) return null
+      return table(request.path.slice(basePath.length))
+    },
+    answer: (request, match) => answer(options, request, match),
+  }
+}
+
+async function answer(options: RouterOptions, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
+  const requestId = options.requestId()
+  const seen: Seen = { form: false, route: null }
+  try {
+    return withRequestId(await dispatch(options, request, match, seen), requestId)
+  } catch (error) {
+    const fault = toAuthError(error)
+    logFault(options.logger, fault, requestId)
+    return withRequestId(refusal(options, request, match, seen, fault, requestId), requestId)
+  }
+}
+
+/** What is known of a request by the time it fails. */
+interface Seen {
+  form: boolean
+  route: Route | null
+}
+
+async function dispatch(
+  options: RouterOptions,
+  request: HttpRequest,
+  match: RouteMatch,
+  seen: Seen,
+): Promise<HttpResponse> {
+  const cookies = readCookies(request.headers.cookie, options.cookieNames)
+  const mode = modeOf(request, cookies)
+  const body = await readBody(request)
+  seen.form = body.form
+  const method = body.form && body.method !== null ? body.method : request.method
+  const route = match.byMethod.get(method === 'HEAD' ? 'GET' : method)
+  if (!route) throw new AuthError('method_not_allowed')
+  seen.route = route
+  const cookieDecides = mode === 'cookie' && Object.values(cookies).some((value) => value !== null)
+  const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
+  if (fault) throw new AuthError(fault)
+
+  const context = contextFor(options, request, match, { mode, cookies, form: body.form })
+  return route.handle(context, await parse(route, body.value))
+}
+
+function contextFor(
+  options: RouterOptions,
+  request: HttpRequest,
+  match: RouteMatch,
+  { mode, cookies, form }: Pick<RouteContext, 'mode' | 'cookies' | 'form'>,
+): RouteContext {
+  const { settings, ports, cookieNames } = options
+  return {
+    ports,
+    settings,
+    request,
+    visitor: options.visitor(request),
+    params: match.params,
+    mode,
+    cookies: mode === 'token' ? noCookies : cookies,
+    cookieNames,
+    authPath: authPathOf(settings, request),
+    bearer: bearerOf(request),
+    session: () => options.session(request),
+    templates: options.templates,
+    mailbox: options.mailbox,
+    form,
+  }
+}
+
+/**
+ * A client without cookies says so; a browser may not, since a script on a page could then trade the cookie for a token.
+ *
+ * @throws {AuthError} `forbidden`
+ */
+function modeOf(request: HttpRequest, cookies: CookieJar): RouteContext['mode'] {
+  const asked = request.headers['x-auth-mode']
+  if (asked === undefined) return 'cookie'
+  if (asked !== 'token')
+    throw new AuthError('invalid_request', { errors: [{ path: 'X-Auth-Mode', message: 'must be token' }] })
+  const browser =
+    request.headers.origin !== undefined ||
+    request.headers['sec-fetch-site'] !== undefined ||
+    Object.values(cookies).some((value) => value !== null)
+  if (browser) throw new AuthError('forbidden')
+  return 'token'
+}
+
+/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
+export function bearerOf(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): string | null {
+  const header = singleHeader(request, 'authorization')
+  if (header === null || header.slice(0, 7).toLowerCase() !== 'bearer ') return null
+  return header.slice(7)
+}
+
+/** Where the auth routes lie for the client: behind a mount or a proxy path their cookies need that prefix. */
+function authPathOf(settings: Settings, request: HttpRequest): string {
+  return `${request.mount === '' ? settings.urlPath : request.mount}${settings.basePath}`
+}
+
+async function parse(route: Route, value: unknown): Promise<unknown> {
+  if (route.body === null) return null
+  const parsed = await route.body.safeParseAsync(value)
+  if (parsed.success) return parsed.data
+  const errors: FieldError[] = parsed.error.issues.map((issue) => ({
+    path: issue.path.join('.'),
+    message: issue.message,
+  }))
+  throw new AuthError('invalid_request', { errors })
+}
+
+function refusal(
+  options: RouterOptions,
+  request: HttpRequest,
+  match: RouteMatch,
+  seen: Seen,
+  fault: AuthError,
+  requestId: string,
+): HttpResponse {
+  if (seen.form && seen.route !== null) {
+    return redirect(303, `${authPathOf(options.settings, request)}${seen.route.path}?error=${fault.code}`)
+  }
+  const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
+  return problem(fault, requestId, headers)
+}
+
+function allowed({ byMethod }: RouteMatch): string {
+  const methods = [...byMethod.keys()]
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}
+
+function withRequestId(response: HttpResponse, requestId: string): HttpResponse {
+  return { ...response, headers: { ...response.headers, 'x-request-id': requestId } }
+}
+
+/** Everything that is no `AuthError` is our own mistake: the visitor learns nothing of it. */
+export function toAuthError(error: unknown): AuthError {
+  return error instanceof AuthError ? error : new AuthError('internal_error', { cause: error })
+}
+
+/** Logs what the owner must look at, by name and code only: a message could quote what the visitor sent. */
+export function logFault(logger: Logger, fault: AuthError, requestId: string): void {
+  if (fault.status < 500) return
+  const cause = fault.details.cause
+  const fields = {
+    event: 'request_failed',
+    code: fault.code,
+    requestId,
+    cause: cause instanceof Error ? cause.name : undefined,
+    causeCode: cause instanceof Error && 'code' in cause ? String(cause.code) : undefined,
+    stack: fault.code === 'internal_error' && cause instanceof Error ? stackFrames(cause) : undefined,
+  }
+  if (fault.code === 'internal_error') logger.error(fields, 'A request failed.')
+  else logger.warn(fields, 'A request could not be served.')
+}
+
+/** The places of a stack without its first lines, which quote the message. */
+function stackFrames(error: Error): string[] {
+  const lines = (error.stack ?? '').split('\n').map((line) => line.trim())
+  return lines.filter((line) => line.startsWith('at ')).slice(0, 8)
+}

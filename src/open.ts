@@ -1,0 +1,225 @@
+import type { Handle, Verdict } from './adapters/adapter.js'
+import { AuthError } from './errors.js'
+import { createGuard, type Guard } from './guard/guard.js'
+import { createProofs } from './guard/proofs.js'
+import { createRevocations, type Revocations } from './guard/revocations.js'
+import { createScope } from './guard/scope.js'
+import type { VerifiedToken } from './guard/session.js'
+import { cookieNames } from './http/cookies.js'
+import { corsHeaders, preflight } from './http/cors.js'
+import type { HttpRequest } from './http/message.js'
+import { problem, withHeaders } from './http/problem.js'
+import type { MailboxView } from './http/route.js'
+import { createRouter, type Router } from './http/router.js'
+import { createClientIp } from './lib/client-ip.js'
+import type { Keyring } from './lib/keyring.js'
+import type { RandomSource } from './lib/random.js'
+import { createRequestIds } from './lib/request-id.js'
+import { nowSeconds, sleep, type World } from './lib/runtime.js'
+import type { Mailer } from './mail/mailer.js'
+import { createMails, createOutboxWorker } from './mail/outbox.js'
+import type { Visitor } from './model/visitor.js'
+import type { Passwords } from './passwords/passwords.js'
+import { passwordFaults } from './passwords/policy.js'
+import { policyOf } from './policy.js'
+import type { Clock, Ports } from './ports.js'
+import { routes } from './routes/index.js'
+import type { Settings } from './settings.js'
+import { openSqlStore } from './store/sql/store.js'
+import type { Store } from './store/store.js'
+import type { Templates } from './templates/templates.js'
+import { createTokens } from './tokens/jwt.js'
+import { createVerifiedCache } from './tokens/verified-cache.js'
+
+/** What is made at once, before the store is open. */
+export interface Early {
+  settings: Settings
+  world: World
+  keyring: Keyring
+  random: RandomSource
+  templates: Templates
+  passwords: Passwords
+  mailer: Mailer
+  mailbox: MailboxView | null
+}
+
+/** Everything, running. */
+export interface Live {
+  handle: Handle
+  ports: Ports
+  guard: Guard
+  close(): Promise<void>
+}
+
+/**
+ * Opens the store, migrates it, loads what was revoked, and builds ports, guard and router over it.
+ *
+ * @throws {Error} when the store cannot be opened, or records need an encryption key that is gone
+ */
+export async function open(early: Early): Promise<Live> {
+  const { settings, world } = early
+  const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
+  const late: Late = { revocations: null, kick: () => {} }
+  const store = await openStore(early, late)
+  try {
+    await requireKeys(store, early.keyring, clock.now())
+    const revocations = createRevocations({
+      changes: store.changes,
+      clock,
+      timer: world.timer,
+      stalenessSeconds: settings.revocation.stalenessSeconds,
+      logger: settings.logger,
+    })
+    late.revocations = revocations
+    await revocations.start()
+    return await assemble(early, store, clock, revocations, late)
+  } catch (error) {
+    late.revocations?.close()
+    await store.close()
+    throw error
+  }
+}
+
+/** What the store tells of, but what can only be made once the store is open. */
+interface Late {
+  revocations: Revocations | null
+  kick: () => void
+}
+
+function openStore({ settings, world, random }: Early, late: Late): Promise<Store> {
+  return openSqlStore({
+    database: settings.database,
+    now: world.now,
+    randomId: random.id,
+    sleep,
+    random: random.jitter,
+    onChange: (change) => late.revocations?.apply(change),
+    onMail: () => late.kick(),
+  })
+}
+
+async function requireKeys(store: Store, keyring: Keyring, now: number): Promise<void> {
+  const gone = (await store.keysInUse(now)).filter((id) => !keyring.keyIds.includes(id))
+  if (gone.length === 0) return
+  throw new Error(
+    `encryptionKey: records still need ${gone.length === 1 ? 'a key' : 'keys'} that is gone (${gone.join(', ')})`,
+  )
+}
+
+async function assemble(early: Early, store: Store, clock: Clock, revocations: Revocations, late: Late): Promise<Live> {
+  const { settings, world, keyring, random } = early
+  const proofs = createProofs({ sessions: store.sessions, clock, timer: world.timer })
+  const tokens = createTokens({
+    accessSecrets: settings.accessSecrets,
+    refreshSecrets: settings.refreshSecrets,
+    issuer: settings.origin,
+    audience: store.installationId,
+  })
+  const worker = createOutboxWorker({
+    outbox: store.outbox,
+    keyring,
+    templates: early.templates,
+    mailer: early.mailer,
+    now: clock.now,
+    timer: world.timer,
+    randomId: random.id,
+    random: random.jitter,
+    logger: settings.logger,
+  })
+  late.kick = worker.kick
+  worker.start()
+
+  const ports: Ports = {
+    users: store.users,
+    sessions: store.sessions,
+    oneTimeTokens: store.oneTimeTokens,
+    outbox: store.outbox,
+    audit: store.audit,
+    passwords: early.passwords,
+    passwordFaults: async (password, email) => passwordFaults(password, email, settings.password),
+    tokens,
+    keyring,
+    mails: createMails({ keyring, randomId: random.id, now: clock.now }),
+    proofs,
+    clock,
+    random,
+    policy: policyOf(settings),
+    hooks: settings.hooks,
+  }
+  const { handle, guard } = createHandle(early, ports, revocations)
+  return {
+    handle,
+    ports,
+    guard,
+    async close() {
+      await worker.close()
+      await proofs.close()
+      revocations.close()
+      await early.mailer.close()
+      await early.passwords.close()
+      await store.close()
+    },
+  }
+}
+
+function createHandle(early: Early, ports: Ports, revocations: Revocations): { handle: Handle; guard: Guard } {
+  const { settings, templates, mailbox } = early
+  const requestId = createRequestIds()
+  const clientIp = createClientIp(settings.trustedProxies)
+  const names = cookieNames(settings)
+  const ipOf = (request: HttpRequest) => clientIp(request.ip, request.headers)
+  const guard = createGuard({
+    settings,
+    cookieNames: names,
+    tokens: ports.tokens,
+    verified: createVerifiedCache<VerifiedToken>(),
+    revocations,
+    proofs: ports.proofs,
+    clock: ports.clock,
+    clientIp: ipOf,
+    requestId,
+  })
+  const router = createRouter({
+    routes,
+    settings,
+    ports,
+    cookieNames: names,
+    session: guard.identifySession,
+    templates,
+    mailbox,
+    visitor: (request): Visitor => ({ ip: ipOf(request), userAgent: userAgentOf(request) }),
+    requestId,
+    logger: settings.logger,
+  })
+  return { handle: createFrontDoor(settings, router, guard, requestId), guard }
+}
+
+/** Auth routes first; then the guard; what is neither is the application's, untouched. */
+function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
+  const scopeOf = createScope(settings)
+  const untouched: Verdict = { kind: 'pass', principal: null, requestHeaders: null, responseHeaders: null }
+
+  return (request) => {
+    const match = router.find(request)
+    if (match) {
+      const early = preflight(request, settings)
+      if (early) return { kind: 'answer', response: early }
+      const cors = corsHeaders(request, settings) ?? {}
+      return router.answer(request, match).then((response) => ({
+        kind: 'answer',
+        response: withHeaders(response, cors),
+      }))
+    }
+    const scope = scopeOf(request.path)
+    if (scope === 'guarded') return guard.protect(request)
+    if (scope === 'public') return guard.open(request)
+    if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
+    const id = requestId()
+    return { kind: 'answer', response: withHeaders(problem(new AuthError('not_found'), id), { 'x-request-id': id }) }
+  }
+}
+
+function userAgentOf({ headers }: HttpRequest): string | null {
+  const value = headers['user-agent']
+  return typeof value === 'string' ? value.slice(0, 256) : null
+}

@@ -1,0 +1,46 @@
+import { AuthError } from './errors.js'
+import type { Policy } from './ports.js'
+import type { Settings, StandardSchema } from './settings.js'
+
+/** How long a registration's link and code live. */
+const verificationSeconds = 24 * 60 * 60
+
+/** What flows decide by, out of the settings. */
+export function policyOf(settings: Settings): Policy {
+  return {
+    authUrl: `${settings.origin}${settings.urlPath}${settings.basePath}`,
+    accessTokenSeconds: settings.accessTokenSeconds,
+    refreshTokenSeconds: settings.refreshTokenSeconds,
+    sessionSeconds: settings.sessionSeconds,
+    maxSessions: settings.maxSessions,
+    registrationEnabled: settings.registration.enabled,
+    emailVerification: settings.registration.emailVerification,
+    verificationSeconds,
+    codeDigits: settings.otp.length,
+    codeTries: settings.otp.tries,
+    parseFields: (input) => parseFields(settings.registration.fields, input),
+  }
+}
+
+/** Without a schema of the owner's, no extra field is kept: nobody can give themselves one (ASVS 5.0, 15.3.3). */
+async function parseFields(
+  schema: StandardSchema | null,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (schema === null) return {}
+  const result = await schema['~standard'].validate(input)
+  if (result.issues) {
+    throw new AuthError('invalid_request', {
+      errors: result.issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message })),
+    })
+  }
+  const value: unknown = result.value
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AuthError('internal_error', { cause: new TypeError('registration.fields must give an object') })
+  }
+  return { ...value }
+}
+
+function pathOf(path: readonly (PropertyKey | { key: PropertyKey })[] | undefined): string {
+  return (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+}

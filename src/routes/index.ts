@@ -1,0 +1,29 @@
+import type { Route } from '../http/route.js'
+import { loginRoute } from './login.js'
+import { logoutRoute } from './logout.js'
+import { mailboxRoute } from './mailbox.js'
+import { deleteMeRoute, readMeRoute, updateMeRoute } from './me.js'
+import { assetRoute, verifyEmailPageRoute } from './pages.js'
+import { refreshRoute } from './refresh.js'
+import { registerRoute } from './register.js'
+import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './sessions.js'
+import { resendVerificationRoute, verifyEmailRoute } from './verify-email.js'
+
+/** THE route table. */
+export const routes: readonly Route[] = [
+  registerRoute,
+  verifyEmailRoute,
+  resendVerificationRoute,
+  loginRoute,
+  refreshRoute,
+  logoutRoute,
+  readMeRoute,
+  updateMeRoute,
+  deleteMeRoute,
+  listSessionsRoute,
+  revokeSessionRoute,
+  revokeSessionsRoute,
+  verifyEmailPageRoute,
+  assetRoute,
+  mailboxRoute,
+]

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { logout } from '../flows/logout.js'
+import { empty, redirect } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { clearedSession } from './session-answer.js'
+
+export const logoutRoute = defineRoute({
+  method: 'POST',
+  path: '/logout',
+  limit: 'other',
+  body: z.object({ refreshToken: z.string().max(4096).optional() }),
+  summary: 'Signs out, with or without a session, and clears the cookies.',
+  async handle(context, body) {
+    const { ports, mode, cookies, visitor, bearer, settings } = context
+    await logout(ports, {
+      accessToken: bearer ?? cookies.access,
+      refreshToken: mode === 'token' ? (body.refreshToken ?? null) : cookies.refresh,
+      visitor,
+    })
+    if (mode === 'token') return empty(204)
+    const cleared = { 'set-cookie': clearedSession(context) }
+    return context.form ? redirect(303, settings.redirectLogoutUrl, cleared) : empty(204, cleared)
+  },
+})

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { deleteAccount, readProfile, updateProfile } from '../flows/profile.js'
+import { empty, json } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { nameField, passwordField } from './fields.js'
+import { clearedSession, sessionAnswer } from './session-answer.js'
+
+export const readMeRoute = defineRoute({
+  method: 'GET',
+  path: '/me',
+  limit: 'other',
+  body: null,
+  summary: 'Tells who is signed in.',
+  async handle({ ports, session }) {
+    const state = await readProfile(ports, await session())
+    return json(200, sessionAnswer(state.user, state.session))
+  },
+})
+
+export const updateMeRoute = defineRoute({
+  method: 'PATCH',
+  path: '/me',
+  limit: 'other',
+  body: z.looseObject({ name: nameField.nullable().optional() }),
+  summary: 'Changes the name or the extra fields that the application allows.',
+  async handle({ ports, session, visitor }, { name, ...fields }) {
+    const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
+    const state = await updateProfile(ports, await session(), changes)
+    return json(200, sessionAnswer(state.user, state.session))
+  },
+})
+
+export const deleteMeRoute = defineRoute({
+  method: 'DELETE',
+  path: '/me',
+  limit: 'login',
+  body: z.object({ password: passwordField }),
+  summary: 'Deletes the account for good, after its password.',
+  async handle(context, { password }) {
+    const { ports, session, visitor, mode } = context
+    await deleteAccount(ports, await session(), { password, visitor })
+    return mode === 'token' ? empty(204) : empty(204, { 'set-cookie': clearedSession(context) })
+  },
+})

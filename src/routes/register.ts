@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { register } from '../flows/register.js'
+import { serializeCookie } from '../http/cookies.js'
+import { json, redirect, withHeaders } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { emailField, nameField, passwordField } from './fields.js'
+import { issuedAnswer } from './session-answer.js'
+
+const body = z.looseObject({ email: emailField, password: passwordField, name: nameField.optional() })
+
+export const registerRoute = defineRoute({
+  method: 'POST',
+  path: '/register',
+  limit: 'mail',
+  body,
+  summary: 'Registers an address and mails a link and a code that confirm it.',
+  async handle(context, { email, password, name, ...fields }) {
+    const { ports, mode, visitor, settings, authPath } = context
+    const { handle, issued } = await register(ports, { email, password, name: name ?? null, fields, mode, visitor })
+    const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
+
+    if (issued)
+      return mode === 'token'
+        ? issuedAnswer(context, 201, issued)
+        : withHeaders(issuedAnswer(context, 201, issued), { 'set-cookie': [cookie] })
+    const answer = { status: 'verification_sent' }
+    if (mode === 'token') return json(202, { ...answer, transaction: handle })
+    if (context.form) return redirect(303, `${authPath}/verify-email`, { 'set-cookie': [cookie] })
+    return json(202, answer, { 'set-cookie': [cookie] })
+  },
+})

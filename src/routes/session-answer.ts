@@ -1,0 +1,60 @@
+import type { IssuedSession } from '../flows/issue-tokens.js'
+import { clearCookie, serializeCookie } from '../http/cookies.js'
+import type { HttpResponse } from '../http/message.js'
+import { json, redirect } from '../http/problem.js'
+import type { RouteContext } from '../http/route.js'
+import type { Session } from '../model/session.js'
+import { toUser, type User, type UserRecord } from '../model/user.js'
+
+/** What every route that tells of a session answers with. Times are ISO 8601 in UTC. */
+export interface SessionAnswer {
+  user: User
+  session: { id: string; expiresAt: string }
+}
+
+export function sessionAnswer(user: UserRecord, session: Session): SessionAnswer {
+  const endsAt = Math.min(session.refreshExpiresAt, session.expiresAt)
+  return { user: toUser(user), session: { id: session.id, expiresAt: isoTime(endsAt) } }
+}
+
+/** A session with its tokens: in cookies, or in the body for a client without cookies, never both. */
+export function issuedAnswer(context: RouteContext, status: 200 | 201, issued: IssuedSession): HttpResponse {
+  const answer = sessionAnswer(issued.user, issued.session)
+  if (context.mode === 'token') return json(status, { ...answer, ...tokensOf(issued) })
+
+  const cookies = sessionCookies(context, issued)
+  if (context.form) return redirect(303, context.settings.redirectSuccessUrl, { 'set-cookie': cookies })
+  return json(status, answer, { 'set-cookie': cookies })
+}
+
+/** Takes both cookies away, with the attributes they were set with. */
+export function clearedSession(context: RouteContext): string[] {
+  const { settings, authPath } = context
+  return [clearCookie('access', settings, authPath), clearCookie('refresh', settings, authPath)]
+}
+
+function tokensOf(issued: IssuedSession): Record<string, string> {
+  return {
+    ...(issued.accessToken === null
+      ? {}
+      : { accessToken: issued.accessToken, accessTokenExpiresAt: isoTime(issued.accessExpiresAt) }),
+    ...(issued.refreshToken === null ? {} : { refreshToken: issued.refreshToken }),
+  }
+}
+
+function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
+  const now = ports.clock.now()
+  const { accessToken, refreshToken, accessExpiresAt, session } = issued
+  return [
+    ...(accessToken === null
+      ? []
+      : [serializeCookie('access', accessToken, accessExpiresAt - now, settings, authPath)]),
+    ...(refreshToken === null
+      ? []
+      : [serializeCookie('refresh', refreshToken, session.refreshExpiresAt - now, settings, authPath)]),
+  ]
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { resendVerification } from '../flows/resend-verification.js'
+import { verifyEmail } from '../flows/verify-email.js'
+import { clearCookie } from '../http/cookies.js'
+import { json, redirect, withHeaders } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { codeField, emailField, passwordField, tokenField, transactionField } from './fields.js'
+import { issuedAnswer } from './session-answer.js'
+
+const confirmation = { password: passwordField.optional(), transaction: transactionField.optional() }
+
+const body = z.union([
+  z.object({ token: tokenField, ...confirmation }),
+  z.object({ email: emailField, code: codeField, ...confirmation }),
+])
+
+export const verifyEmailRoute = defineRoute({
+  method: 'POST',
+  path: '/verify-email',
+  limit: 'guess',
+  body,
+  summary: 'Confirms an address by the mailed link or code and signs in.',
+  async handle(context, { password, transaction, ...proof }) {
+    const { ports, mode, visitor, cookies, settings, authPath } = context
+    const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
+    const issued = await verifyEmail(ports, { ...proof, password: password ?? null, handle, mode, visitor })
+    const answer = issuedAnswer(context, 200, issued)
+    if (mode === 'token') return answer
+    return withHeaders(answer, { 'set-cookie': [clearCookie('registration', settings, authPath)] })
+  },
+})
+
+export const resendVerificationRoute = defineRoute({
+  method: 'POST',
+  path: '/verify-email/resend',
+  limit: 'mail',
+  body: z.object({ email: emailField, transaction: transactionField.optional() }),
+  summary: 'Mails again what this browser registered; answers the same whether or not there is anything.',
+  async handle({ ports, mode, cookies, form, authPath }, { email, transaction }) {
+    await resendVerification(ports, { email, handle: mode === 'token' ? (transaction ?? null) : cookies.registration })
+    return form ? redirect(303, `${authPath}/verify-email`) : json(202, { status: 'verification_sent' })
+  },
+})
