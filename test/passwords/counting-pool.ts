@@ -1,0 +1,24 @@
+import { createHashPool, type HashJob, type HashPool, type HashPoolOptions } from '../../src/passwords/hash-pool.js'
+
+/** A real pool that writes down what it was asked for: how many computations, at which cost, over how many bytes. */
+export interface CountingPool extends HashPool {
+  jobs: HashJob[]
+}
+
+export function createCountingPool(options: HashPoolOptions = {}): CountingPool {
+  const pool = createHashPool(options)
+  const jobs: HashJob[] = []
+  return {
+    jobs,
+    run(job) {
+      jobs.push(job)
+      return pool.run(job)
+    },
+    close: () => pool.close(),
+  }
+}
+
+/** The cost of a computation, for a new salt or an old one. */
+export function costOf(job: HashJob): number {
+  return typeof job.salt === 'number' ? job.salt : Number(job.salt.slice(4, 6))
+}

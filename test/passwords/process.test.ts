@@ -1,0 +1,86 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Compiled, compile } from './compiled.js'
+
+let compiled: Compiled
+
+beforeAll(() => {
+  compiled = compile()
+})
+afterAll(() => compiled.remove())
+
+/** Makes `passwords`, signs in once and prints what came of it. */
+const signIn = `
+  import { createPasswords } from './passwords/bcrypt.js'
+  const passwords = createPasswords({
+    cost: 4, algorithm: 'bcrypt', pepper: ['pepper'], monotonic: () => 0, sleep: async () => {},
+    onFallback: (reason) => console.log('fallback:', reason),
+  })
+  const stored = await passwords.hash('correct horse')
+  const right = await passwords.verify('correct horse', stored)
+  const wrong = await passwords.verify('wrong horse', stored)
+  console.log(right.matches, right.outdated, wrong.matches)
+`
+
+describe('a process that hashes', () => {
+  test('ends by itself when its work is done, idle threads or not, and prints no warning', async () => {
+    expect(await compiled.run(signIn)).toEqual({ code: 0, stdout: 'true false false\n', stderr: '' })
+  })
+
+  test('ends after close, which settles even when nothing else keeps it alive', async () => {
+    const closing = `${signIn}; await passwords.close(); console.log('closed')`
+    expect(await compiled.run(closing)).toEqual({ code: 0, stdout: 'true false false\nclosed\n', stderr: '' })
+  })
+
+  test('stays alive for a job that nothing else waits for', async () => {
+    const source = `
+      import { createHashPool } from './passwords/hash-pool.js'
+      createHashPool().run({ text: 'x', salt: 8 }).then(({ hash }) => console.log(hash.length))
+    `
+    expect(await compiled.run(source)).toEqual({ code: 0, stdout: '60\n', stderr: '' })
+  })
+
+  test('refuses common passwords from compiled code too', async () => {
+    const source = `
+      import { passwordFaults } from './passwords/policy.js'
+      console.log(await passwordFaults('Sunshine2024', 'a@b.example', { minLength: 8 }))
+    `
+    expect(await compiled.run(source)).toEqual({ code: 0, stdout: "[ 'common' ]\n", stderr: '' })
+  })
+})
+
+describe('a process without worker threads', () => {
+  test('hashes on the event loop where the platform forbids threads', async () => {
+    const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission'
+    const { code, stdout } = await compiled.run(signIn, [permission, '--allow-fs-read=*', '--no-warnings'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'fallback: ERR_ACCESS_DENIED\ntrue false false\n' })
+  })
+
+  test('hashes on the event loop where the worker file was left behind, as in a bundle', async () => {
+    const bundle = compile()
+    rmSync(join(bundle.folder, 'passwords', 'hash-worker.js'))
+    expect(await bundle.run(signIn)).toEqual({
+      code: 0,
+      stdout: 'fallback: the worker file is missing\ntrue false false\n',
+      stderr: '',
+    })
+    bundle.remove()
+  })
+})
+
+test('no package and no list is loaded before it is needed', async () => {
+  const bare = compile()
+  rmSync(join(bare.folder, 'node_modules'))
+  rmSync(join(bare.folder, 'passwords', 'common-passwords.js'))
+  const source = `
+    import { createPasswords } from './passwords/bcrypt.js'
+    import { passwordFaults } from './passwords/policy.js'
+    createPasswords({ cost: 4, algorithm: 'bcrypt', pepper: [], monotonic: () => 0, sleep: async () => {} })
+    console.log(typeof passwordFaults)
+  `
+  expect(await bare.run(source)).toEqual({ code: 0, stdout: 'function\n', stderr: '' })
+  bare.remove()
+})
