@@ -1,0 +1,207 @@
+import { AuthError } from '../errors.js'
+import { type HttpRequest, type RequestBody, singleHeader } from './message.js'
+
+/** What a request carried, as plain data. */
+export interface Body {
+  /** Without prototype: a field named `constructor` is a field like any other, and an absent one is absent. */
+  value: Readonly<Record<string, unknown>>
+  /** It was a form: the answer is a redirect. */
+  form: boolean
+  /** What a form asked for in `_method`, since forms can only POST. */
+  method: 'PATCH' | 'DELETE' | null
+}
+
+export const bodyLimitBytes = 64 * 1024
+
+/** Our own bodies are flat; what an owner adds to them may be a little deeper. */
+const deepest = 32
+
+/**
+ * The body as one object: JSON, or the fields of a form. Nothing but an object at the top, strict UTF-8, at most 64 KiB;
+ * an empty one is `{}`. GET and HEAD have none, whatever was sent along.
+ *
+ * Of a JSON key that comes twice the last counts, as `JSON.parse` has it: nobody reads the body before us, so nobody can
+ * have judged by the first. A form field that comes twice is refused. Keys named `__proto__` are dropped.
+ *
+ * A body that a parser of the application has already read (an object, a string or bytes) goes through the same checks.
+ *
+ * @throws {AuthError} `invalid_request`, `payload_too_large`, `unsupported_media_type`
+ */
+export async function readBody(request: HttpRequest): Promise<Body> {
+  if (request.method === 'GET' || request.method === 'HEAD') return { value: empty(), form: false, method: null }
+  const type = mediaTypeOf(request)
+  refuseByHeaders(request)
+
+  const content = await contentOf(request.body)
+  if (type === null) {
+    if (!isEmpty(content)) throw new AuthError('unsupported_media_type')
+    return { value: empty(), form: false, method: null }
+  }
+  return type === 'form' ? formBody(content) : { value: jsonObject(content), form: false, method: null }
+}
+
+/** Compressed bodies are not read at all: their real size shows only after the work (CWE-409). */
+function refuseByHeaders(request: HttpRequest): void {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') throw new AuthError('unsupported_media_type')
+
+  const length = request.headers['content-length']
+  if (length === undefined) return
+  if (typeof length !== 'string' || !/^\d+$/.test(length)) throw malformed('The length is not a number.')
+  if (Number(length) > bodyLimitBytes) throw new AuthError('payload_too_large')
+}
+
+/** null: none was named. A form or JSON in any charset but UTF-8 is neither. */
+function mediaTypeOf(request: HttpRequest): 'json' | 'form' | null {
+  if (request.headers['content-type'] === undefined) return null
+  const [type = '', ...parameters] = (singleHeader(request, 'content-type') ?? '').split(';')
+
+  const charsets = parameters.filter((parameter) => /^[ \t]*charset[ \t]*=/i.test(parameter))
+  const inUtf8 = charsets.every((charset) => /=[ \t]*(?:utf-?8|"utf-?8")[ \t]*$/i.test(charset))
+  if (inUtf8 && /^[ \t]*application\/json[ \t]*$/i.test(type)) return 'json'
+  if (inUtf8 && /^[ \t]*application\/x-www-form-urlencoded[ \t]*$/i.test(type)) return 'form'
+  throw new AuthError('unsupported_media_type')
+}
+
+/** The text of the body, or what the application's parser made of it. */
+async function contentOf(body: RequestBody): Promise<unknown> {
+  if (body.kind === 'parsed') {
+    if (body.value instanceof Uint8Array) return decode(body.value)
+    if (typeof body.value === 'string') return decode(Buffer.from(body.value))
+    return body.value ?? ''
+  }
+  const bytes = await body.read(bodyLimitBytes)
+  if (bytes === null) throw new AuthError('payload_too_large')
+  return decode(bytes)
+}
+
+function decode(bytes: Uint8Array): string {
+  if (bytes.length > bodyLimitBytes) throw new AuthError('payload_too_large')
+  const text = decodeUtf8(bytes)
+  // RFC 8259 §8.1: no byte order mark. In a form it would become a part of the first name.
+  if (text.startsWith('\ufeff')) throw malformed('The body begins with a byte order mark.')
+  return text
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw malformed('The body is not UTF-8.')
+  }
+}
+
+/** Parsers leave `{}` behind where they found nothing. */
+function isEmpty(content: unknown): boolean {
+  return content === '' || (isPlainObject(content) && Object.keys(content).length === 0)
+}
+
+function jsonObject(content: unknown): Record<string, unknown> {
+  if (isEmpty(content)) return empty()
+  const parsed = typeof content === 'string' ? parseJson(content) : content
+  if (!isPlainObject(parsed)) throw malformed('The body is not an object.')
+
+  const value = copyObject(parsed, 1)
+  // Already parsed, and perhaps sent in chunks: only now does its size show.
+  if (typeof content !== 'string') refuseLarge(value)
+  return value
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw malformed('The body is not JSON.')
+  }
+}
+
+function formBody(content: unknown): Body {
+  const fields = typeof content === 'string' ? parseForm(content) : parsedForm(content)
+  const { _method: asked, ...rest } = fields
+  if (asked !== undefined && asked !== 'PATCH' && asked !== 'DELETE') throw malformed('_method is PATCH or DELETE.')
+  return { value: Object.assign(empty(), rest), form: true, method: asked ?? null }
+}
+
+/** application/x-www-form-urlencoded without its leniencies: a broken escape or a repeated name is refused. */
+function parseForm(text: string): Record<string, string> {
+  const fields: Record<string, string> = Object.create(null)
+  for (const pair of text.split('&')) {
+    const [name, value] = splitPair(pair)
+    if (name in fields) throw malformed('A field comes twice.')
+    if (pair !== '' && name !== '__proto__') fields[name] = value
+  }
+  return fields
+}
+
+function splitPair(pair: string): [name: string, value: string] {
+  const equals = pair.indexOf('=')
+  if (equals === -1) return [unescapeField(pair), '']
+  return [unescapeField(pair.slice(0, equals)), unescapeField(pair.slice(equals + 1))]
+}
+
+function unescapeField(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw malformed('A field is not encoded as it must be.')
+  }
+}
+
+/** Parsers turn a repeated name or one with brackets into arrays and objects: both are refused here. */
+function parsedForm(content: unknown): Record<string, string> {
+  if (!isPlainObject(content)) throw malformed('The body is no form.')
+  const fields: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(copyObject(content, 1))) {
+    if (typeof value !== 'string') throw malformed('A field comes twice.')
+    fields[name] = value
+  }
+  refuseLarge(fields)
+  return fields
+}
+
+function refuseLarge(value: unknown): void {
+  if (Buffer.byteLength(JSON.stringify(value)) > bodyLimitBytes) throw new AuthError('payload_too_large')
+}
+
+/** Copies what JSON can say and nothing else, so that no prototype, getter or `toJSON` comes along. */
+function copyObject(source: object, depth: number): Record<string, unknown> {
+  if (depth > deepest) throw malformed('The body is nested too deeply.')
+  const copy = empty()
+  for (const [key, value] of Object.entries(source)) {
+    requireWellFormed(key)
+    if (key !== '__proto__') copy[key] = copyValue(value, depth + 1)
+  }
+  return copy
+}
+
+function copyValue(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') requireWellFormed(value)
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
+    return value
+  if (Array.isArray(value)) {
+    if (depth > deepest) throw malformed('The body is nested too deeply.')
+    return value.map((item) => copyValue(item, depth + 1))
+  }
+  if (isPlainObject(value)) return copyObject(value, depth)
+  throw malformed('The body holds what JSON cannot say.')
+}
+
+/** A lone surrogate has no UTF-8: two different texts would be hashed and stored as the same one (RFC 7493 §2.1). */
+function requireWellFormed(text: string): void {
+  if (/\p{Surrogate}/u.test(text)) throw malformed('A text is not well-formed Unicode.')
+}
+
+/** Also one that was made in another realm, whose `Object.prototype` is not ours. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function empty(): Record<string, unknown> {
+  return Object.create(null)
+}
+
+function malformed(message: string): AuthError {
+  return new AuthError('invalid_request', { errors: [{ path: '', message }] })
+}
