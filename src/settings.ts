@@ -1,67 +1,26 @@
+import { SettingsError, type SettingsFault } from './errors.js'
 import type { Hooks } from './hooks.js'
-import type { Principal } from './model/principal.js'
+import type { TrustedProxies } from './lib/client-ip.js'
+import type { StandardSchema } from './settings/accounts.js'
+import type { OAuthCredentials } from './settings/addresses.js'
+import { assemble } from './settings/assemble.js'
+import type { Database } from './settings/database.js'
+import { sentenceOf } from './settings/field.js'
+import type { AuthenticateHook } from './settings/input.js'
+import type { Limit, LimitKind } from './settings/limits.js'
+import type { Logger } from './settings/logger.js'
+import { rules } from './settings/rules.js'
+import { settingsSchema, type Table } from './settings/schema.js'
+import { findSite } from './settings/site.js'
+import { dotted, freeze, snapshot } from './settings/snapshot.js'
 
-/** Where log lines go; pino, the console and most loggers fit. */
-export interface Logger {
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void
-  error(fields: Readonly<Record<string, unknown>>, message: string): void
-}
-
-/** One number and window of a limit: `'30/1m'`. */
-export interface Limit {
-  count: number
-  windowSeconds: number
-}
-
-export type LimitKind = 'login' | 'mail' | 'guess' | 'refresh' | 'apiToken' | 'other'
-
-/** The part of the Standard Schema interface (standardschema.dev, v1) that we call. */
-export interface StandardSchema {
-  readonly '~standard': {
-    readonly version: 1
-    readonly vendor: string
-    validate(value: unknown): StandardResult | Promise<StandardResult>
-  }
-}
-
-export type StandardResult =
-  | { readonly value: unknown; readonly issues?: undefined }
-  | {
-      readonly issues: readonly {
-        readonly message: string
-        readonly path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined
-      }[]
-    }
-
-export interface OAuthCredentials {
-  clientId: string
-  clientSecret: string
-  redirectUri: string
-}
-
-export interface HookRequest {
-  method: string
-  path: string
-  query: string
-  headers: Readonly<Record<string, string | string[] | undefined>>
-  ip: string | null
-  raw: unknown
-}
-
-export type AuthenticateHook = (
-  request: HookRequest,
-) => Principal | false | undefined | Promise<Principal | false | undefined>
-
-export type Database =
-  | { kind: 'sqlite' /** `:memory:` or a file path */; file: string }
-  | { kind: 'postgres' | 'mysql'; url: string }
-  | { kind: 'dialect' /** a Kysely dialect */; dialect: unknown }
-  | { kind: 'datastore'; datastore: unknown }
-
-export type TrustedProxies =
-  | { kind: 'none' }
-  | { kind: 'hops'; count: number }
-  | { kind: 'cidrs'; cidrs: readonly string[] }
+export type { TrustedProxies } from './lib/client-ip.js'
+export type { StandardResult, StandardSchema } from './settings/accounts.js'
+export type { OAuthCredentials } from './settings/addresses.js'
+export type { Database } from './settings/database.js'
+export type { AuthenticateHook, HookRequest, SettingsInput } from './settings/input.js'
+export type { Limit, LimitKind } from './settings/limits.js'
+export type { Logger } from './settings/logger.js'
 
 /** The settings after parsing: every default filled in, durations in seconds, frozen. */
 export interface Settings {
@@ -72,7 +31,7 @@ export interface Settings {
   redirectSuccessUrl: string
   redirectFailUrl: string
   redirectLogoutUrl: string
-  /** Without a slash at the end; `/` guards everything. */
+  /** Lower case, without a slash at the end; `/` guards everything. */
   baseAPIRoutes: readonly string[]
   publicRoutes: readonly string[]
   google: OAuthCredentials | null
@@ -112,7 +71,7 @@ export interface Settings {
   registration: { enabled: boolean; emailVerification: 'required' | 'optional'; fields: StandardSchema | null }
   password: {
     minLength: number
-    /** false, or the URL of the range API (true in the settings means the public one). */
+    /** false, or the URL of the range API with a slash at the end (true in the settings means the public one). */
     checkBreached: string | false
     algorithm: 'bcrypt' | 'argon2id'
     cost: number
@@ -137,4 +96,47 @@ export interface Settings {
   admin: { emails: readonly string[]; page: string }
   revocation: { stalenessSeconds: number }
   logger: Logger
+}
+
+/**
+ * Reads the settings of an application: checks every rule, fills in every default, and copies, so that a later change of
+ * the application's object changes nothing. Its own objects (functions, dialects, transports, schemas, loggers) are
+ * passed through as they are.
+ *
+ * @throws {SettingsError} with every fault at once; names settings, never their values
+ */
+export function parseSettings(input: unknown, world: { testing: boolean }): Settings {
+  const faults: SettingsFault[] = []
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new SettingsError([{ setting: 'settings', message: 'must be an object' }])
+  }
+  const { values, foreign } = snapshot(input, faults)
+  const { table, broken } = readTable(values, faults)
+
+  const sound = (...names: (keyof Table)[]) => names.every((name) => !broken.has(name))
+  const fault = (setting: string, message: string) => void faults.push({ setting, message })
+  const site = findSite({ table, sound, fault })
+  for (const rule of rules) rule({ table, site, testing: world.testing, sound, fault })
+
+  if (faults.length > 0 || site === null) throw new SettingsError(faults)
+  return freeze(assemble(table, site), foreign)
+}
+
+/** Reads each setting on its own. Those with a fault stand in `broken`, and in the table as if they had not been given. */
+function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFault[]) {
+  const broken = new Set<unknown>()
+  const first = settingsSchema.safeParse(values, { error: sentenceOf })
+  if (first.success) return { table: first.data, broken }
+
+  for (const issue of first.error.issues) {
+    // Of several unknown names each has its own line.
+    const lines = issue.message.split('\n')
+    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]
+    for (const [index, path] of paths.entries()) {
+      broken.add(path[0])
+      faults.push({ setting: dotted(path), message: lines[index] ?? 'is not valid' })
+    }
+  }
+  const rest = Object.entries(values).filter(([name]) => !broken.has(name))
+  return { table: settingsSchema.parse(Object.fromEntries(rest)), broken }
 }

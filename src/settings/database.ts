@@ -1,0 +1,56 @@
+import { either, foreign, settled, text } from './field.js'
+
+/** Where the store keeps its rows. */
+export type Database =
+  | { kind: 'sqlite' /** `:memory:` or a file path */; file: string }
+  | { kind: 'postgres' | 'mysql'; url: string }
+  | { kind: 'dialect' /** a Kysely dialect */; dialect: unknown }
+  | { kind: 'datastore'; datastore: unknown }
+
+/** The part of a Kysely dialect by which we know one. */
+export interface KyselyDialect {
+  createDriver(): unknown
+  createQueryCompiler(): unknown
+}
+
+/** The part of the codehooks `Datastore` by which we know one. */
+export interface CodehooksDatastore {
+  open(): Promise<unknown>
+}
+
+const sentence =
+  'must be sqlite::memory:, sqlite:./file, sqlite:/file, a postgres:, mysql: or mariadb: URL, a Kysely dialect or a codehooks Datastore'
+
+const databaseUrl = text(sentence, parseDatabaseUrl)
+const databaseObject = foreign<unknown>(sentence, (value) => parseDatabaseObject(value) !== null).transform(
+  (value, context): Database => settled(parseDatabaseObject(value), sentence, context),
+)
+
+export const database = either<string | KyselyDialect | CodehooksDatastore, Database>((value) =>
+  typeof value === 'string' ? databaseUrl : databaseObject,
+)
+
+export const redis = text('must be a redis: or rediss: URL', (value) =>
+  /^rediss?:\/\/[^/\s]/.test(value) && URL.canParse(value) ? value : null,
+)
+
+function parseDatabaseObject(value: unknown): Database | null {
+  if (hasMethods(value, ['createDriver', 'createQueryCompiler'])) return { kind: 'dialect', dialect: value }
+  return hasMethods(value, ['open']) ? { kind: 'datastore', datastore: value } : null
+}
+
+/** True when it is an object (or a function) with these methods, own or inherited. */
+export function hasMethods(value: unknown, names: readonly string[]): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
+  return names.every((name) => typeof Reflect.get(value, name) === 'function')
+}
+
+function parseDatabaseUrl(text: string): Database | null {
+  const [, scheme, rest] = /^([a-z]+):(\P{Cc}+)$/u.exec(text) ?? []
+  if (scheme === undefined || rest === undefined) return null
+  if (scheme === 'sqlite') return /^\/\/|^:(?!memory:$)|^\s|\s$/.test(rest) ? null : { kind: 'sqlite', file: rest }
+
+  const kind = { postgres: 'postgres', postgresql: 'postgres', mysql: 'mysql', mariadb: 'mysql' } as const
+  if (!Object.hasOwn(kind, scheme) || !rest.startsWith('//') || !URL.canParse(text)) return null
+  return { kind: scheme.startsWith('postgres') ? 'postgres' : 'mysql', url: text }
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
+
+import { either, oneOrMore, shortText, text } from './field.js'
+
+/** Signatures with a public key (RFC 7518 §3.1, RFC 8037, RFC 9864). */
+const algorithms = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+/**
+ * Key sets that sign for everybody's applications alike: without an audience, a token that another application was
+ * given would be good here too.
+ */
+const sharedHosts = [
+  'www.googleapis.com',
+  'accounts.google.com',
+  'securetoken.google.com',
+  'appleid.apple.com',
+  'login.microsoftonline.com',
+  'login.live.com',
+  'www.facebook.com',
+  'limited.facebook.com',
+  'token.actions.githubusercontent.com',
+  'gitlab.com',
+  'oidc.circleci.com',
+  'slack.com',
+  'www.linkedin.com',
+  'id.twitch.tv',
+  'api.login.yahoo.com',
+  'access.line.me',
+  'api.line.me',
+]
+
+const algorithm = text(
+  `must be one of: ${algorithms.join(', ')}; HS256 and its like verify with a shared secret and are never looked up in a key set`,
+  (value) => (algorithms.includes(value) ? value : null),
+)
+
+const url = text('must be an https URL without fragment and password (http on loopback in development)', (value) => {
+  const parsed = parseHttpUrl(value)
+  return parsed === null || !isSecureUrl(parsed) || value.includes('#') ? null : value
+})
+
+const parts = z.strictObject({
+  url,
+  issuer: shortText(512).optional(),
+  audience: oneOrMore('must be a text or a list of texts', shortText(512)).optional(),
+  algorithms: oneOrMore('must be a list of algorithms', algorithm).prefault(['RS256']),
+  exclusive: z.boolean().default(false),
+  allowPrivate: z.boolean().default(false),
+})
+
+export interface JwksInput {
+  /** Address of the key set (RFC 7517). https; http on loopback in development. */
+  url: string
+  /** What `iss` must be. Default: not checked. */
+  issuer?: string | undefined
+  /** What `aud` must name. Default: not checked, with a warning; required for providers that sign for everybody. */
+  audience?: string | readonly string[] | undefined
+  /** Accepted signature algorithms. Default: `['RS256']`. */
+  algorithms?: string | readonly string[] | undefined
+  /** Nothing else gives access any more: no API token, no session, no bearer token of ours. Default: false. */
+  exclusive?: boolean | undefined
+  /** The key set may be at a private address. Default: false. */
+  allowPrivate?: boolean | undefined
+}
+
+export const jwks = either<string | JwksInput, z.output<typeof parts>>((value) =>
+  typeof value === 'string' ? url.transform((address) => parts.parse({ url: address })) : parts,
+)
+
+/** True for key sets that sign for everybody's applications alike. */
+export function isSharedKeySet(url: string): boolean {
+  return sharedHosts.includes(new URL(url).hostname)
+}

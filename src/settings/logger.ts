@@ -1,0 +1,28 @@
+/** Where log lines go; pino, the console and most loggers fit. */
+export interface Logger {
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void
+  error(fields: Readonly<Record<string, unknown>>, message: string): void
+}
+
+/** The logger of an application that gave none: warnings and errors to the console, one line each. */
+export function createConsoleLogger(): Logger {
+  return {
+    // biome-ignore lint/suspicious/noConsole: the one place where the console is meant
+    warn: (fields, message) => console.warn(line(message, fields)),
+    // biome-ignore lint/suspicious/noConsole: the one place where the console is meant
+    error: (fields, message) => console.error(line(message, fields)),
+  }
+}
+
+/**
+ * JSON keeps a line break inside a value from making a second log line. Of an error only its class and code are told, since its
+ * text may quote what the visitor sent.
+ */
+function line(message: string, fields: Readonly<Record<string, unknown>>): string {
+  return `latchkey: ${message} ${JSON.stringify(fields, (_, value: unknown) => plain(value))}`
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value)
+  return value instanceof Error ? { name: value.name, code: Reflect.get(value, 'code') } : value
+}

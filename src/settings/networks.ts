@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { parseCidr, type TrustedProxies } from '../lib/client-ip.js'
+import { either, text, wholeNumber } from './field.js'
+
+/** An entry of the allow-list, canonical. */
+export const network = text('must be an IP address or a CIDR', (value) => parseCidr(value)?.text ?? null)
+
+/** Whoever trusts every address lets every client choose its own. */
+const proxyNetwork = text('must be an IP address, a CIDR that is not everybody, or unix', (value) => {
+  if (value === 'unix') return value
+  const cidr = parseCidr(value)
+  return cidr === null || cidr.prefix === 0 ? null : cidr.text
+})
+
+const hops = wholeNumber(0, 16).transform(
+  (count): TrustedProxies => (count === 0 ? { kind: 'none' } : { kind: 'hops', count }),
+)
+const networks = z
+  .array(proxyNetwork, { error: 'must be a number of hops or a list of IP addresses and CIDRs' })
+  .transform((cidrs): TrustedProxies => (cidrs.length === 0 ? { kind: 'none' } : { kind: 'cidrs', cidrs }))
+
+export const trustedProxies = either<number | readonly string[], TrustedProxies>((value) =>
+  typeof value === 'number' ? hops : networks,
+)

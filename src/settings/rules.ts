@@ -1,0 +1,155 @@
+import { safeRedirect } from '../lib/url.js'
+import { isSharedKeySet } from './jwks.js'
+import { isWithin } from './paths.js'
+import type { Table } from './schema.js'
+import type { Site } from './site.js'
+
+/** What the rules look at. */
+export interface Seen {
+  table: Table
+  site: Site | null
+  testing: boolean
+  /** True when none of these settings has a fault of its own: only then can they be compared. */
+  sound(...names: (keyof Table)[]): boolean
+  fault(setting: string, message: string): void
+}
+
+/** The rules that several settings, or the place they are used in, decide together. */
+export const rules: readonly ((seen: Seen) => void)[] = [
+  secretsDiffer,
+  guardedPrefixes,
+  openPaths,
+  redirects,
+  cookieReach,
+  cookieSafety,
+  mailIsThere,
+  lifetimes,
+  knownClients,
+  keySet,
+  nothingSwitchedOff,
+]
+
+function secretsDiffer({ table, sound, fault }: Seen): void {
+  const access = table.JWT_ACCESS_TOKEN_SECRET
+  const refresh = table.JWT_REFRESH_TOKEN_SECRET
+  if (!access && sound('JWT_ACCESS_TOKEN_SECRET')) fault('JWT_ACCESS_TOKEN_SECRET', 'is required')
+  if (!refresh && sound('JWT_REFRESH_TOKEN_SECRET')) fault('JWT_REFRESH_TOKEN_SECRET', 'is required')
+  if (access?.some((secret) => refresh?.includes(secret))) {
+    fault('JWT_REFRESH_TOKEN_SECRET', 'must differ from JWT_ACCESS_TOKEN_SECRET, and no member of one be in the other')
+  }
+}
+
+function guardedPrefixes({ table, sound, fault }: Seen): void {
+  if (!sound('baseAPIRoutes', 'basePath')) return
+  const { basePath } = table
+  const collides = (prefix: string) => prefix !== '/' && (isWithin(prefix, basePath) || isWithin(basePath, prefix))
+  if (table.baseAPIRoutes.some(collides)) {
+    fault('baseAPIRoutes', 'must not be equal to, above or below basePath; only / may cover it')
+  }
+}
+
+function openPaths({ table, sound, fault }: Seen): void {
+  if (!sound('baseAPIRoutes', 'publicRoutes')) return
+  for (const [index, route] of table.publicRoutes.entries()) {
+    const opened = route.endsWith('/*') ? route.slice(0, -2) : null
+    if (opened !== null && table.baseAPIRoutes.some((prefix) => isWithin(prefix, opened))) {
+      fault(
+        `publicRoutes.${index}`,
+        'opens the whole of a guarded prefix; take the prefix out of baseAPIRoutes instead',
+      )
+    }
+  }
+}
+
+function redirects({ table, site, sound, fault }: Seen): void {
+  for (const name of ['redirectSuccessUrl', 'redirectFailUrl', 'redirectLogoutUrl'] as const) {
+    const target = table[name]
+    if (target === undefined || !sound(name)) continue
+    if (!target.startsWith('/') && !sound('trustedOrigins')) continue
+    if (safeRedirect(target, site?.origin ?? 'https://site.invalid', table.trustedOrigins) === null) {
+      fault(name, 'must be a path of this origin that begins with one slash, or a URL of one of trustedOrigins')
+    }
+  }
+}
+
+function cookieReach({ table, site, sound, fault }: Seen): void {
+  if (!sound('cookies')) return
+  const { sameSite, domain } = table.cookies
+  if (sameSite === 'none' && sound('trustedOrigins') && table.trustedOrigins.length === 0) {
+    fault('cookies.sameSite', 'none needs trustedOrigins: without them no other site may use the cookies')
+  }
+  if (domain !== undefined && site && site.hostname !== domain && !site.hostname.endsWith(`.${domain}`)) {
+    fault('cookies.domain', 'must be the host of baseUrl or a domain above it')
+  }
+}
+
+function cookieSafety({ table, site, sound, fault }: Seen): void {
+  if (!sound('cookies')) return
+  const { sameSite, secure, partitioned } = table.cookies
+  if (secure === false && sameSite === 'none') fault('cookies.secure', 'cannot be false with sameSite none')
+  else if (secure === false && site && !site.development) fault('cookies.secure', 'can be false on http loopback only')
+  const isSecure = secure ?? (sameSite === 'none' || !site?.development)
+  if (partitioned && !isSecure) fault('cookies.partitioned', 'needs secure cookies')
+}
+
+function mailIsThere({ table, site, sound, fault }: Seen): void {
+  if (!site || site.development || table.mail || !sound('mail')) return
+  fault('mail', 'is required unless baseUrl is http on loopback')
+}
+
+function lifetimes({ table, testing, sound, fault }: Seen): void {
+  const pairs = [
+    ['accessTokenLifetime', 'JWT_ACCESS_TOKEN_SECRET_EXPIRE'],
+    ['refreshTokenLifetime', 'JWT_REFRESH_TOKEN_SECRET_EXPIRE'],
+  ] as const
+  for (const [name, alias] of pairs) {
+    const both = table[name] !== undefined && table[alias] !== undefined
+    if (both && table[name] !== table[alias])
+      fault(alias, `differs from ${name}, for which it is another name; give one`)
+  }
+  if (!sound('accessTokenLifetime', 'JWT_ACCESS_TOKEN_SECRET_EXPIRE')) return
+  const { access, refresh, session } = lifetimesOf(table)
+  const accessName = table.accessTokenLifetime === undefined ? 'JWT_ACCESS_TOKEN_SECRET_EXPIRE' : 'accessTokenLifetime'
+  if (access < 60 && !testing) fault(accessName, 'must be at least 1m: clocks of two machines differ')
+  if (!sound('refreshTokenLifetime', 'JWT_REFRESH_TOKEN_SECRET_EXPIRE')) return
+  if (refresh <= access) fault('refreshTokenLifetime', 'must be longer than accessTokenLifetime')
+  if (sound('sessionLifetime') && session < refresh) {
+    fault('sessionLifetime', 'must not be shorter than refreshTokenLifetime')
+  }
+}
+
+/** In seconds. Of refresh token and session, the one that is not given follows the one that is. */
+export function lifetimesOf(table: Table): { access: number; refresh: number; session: number } {
+  const day = 86_400
+  const access = table.accessTokenLifetime ?? table.JWT_ACCESS_TOKEN_SECRET_EXPIRE ?? 900
+  const givenRefresh = table.refreshTokenLifetime ?? table.JWT_REFRESH_TOKEN_SECRET_EXPIRE
+  const refresh = givenRefresh ?? Math.min(30 * day, table.sessionLifetime ?? 30 * day)
+  return { access, refresh, session: table.sessionLifetime ?? Math.max(90 * day, refresh) }
+}
+
+function knownClients({ table, sound, fault }: Seen): void {
+  if (!sound('trustedProxies', 'allowList')) return
+  if (table.trustedProxies.kind === 'hops' && table.allowList.length > 0) {
+    fault('trustedProxies', 'must be CIDRs when there is an allowList: a count cannot tell who sent the header')
+  }
+}
+
+function keySet({ table, site, sound, fault }: Seen): void {
+  if (!table.jwks || !sound('jwks')) return
+  if (site && !site.development && table.jwks.url.toLowerCase().startsWith('http:')) {
+    fault('jwks.url', 'must be https outside development')
+  }
+  if (!table.jwks.audience && isSharedKeySet(table.jwks.url)) {
+    fault('jwks.audience', 'is required: this provider signs tokens for everybody, also for other applications')
+  }
+}
+
+function nothingSwitchedOff({ table, testing, sound, fault }: Seen): void {
+  if (testing) return
+  if (sound('limits') && table.limits === null) {
+    fault('limits', 'cannot be switched off unless the runtime comes from latchkey/testing; raise the numbers instead')
+  }
+  if (sound('password') && (table.password.cost < 10 || table.password.cost > 15)) {
+    fault('password.cost', 'must be from 10 to 15')
+  }
+}

@@ -1,0 +1,77 @@
+import { isLoopbackHost, sameOrigins } from '../lib/url.js'
+import type { Table } from './schema.js'
+
+/** Where the application stands in the web. */
+export interface Site {
+  origin: string
+  hostname: string
+  /** Path without a slash at the end; mostly empty. */
+  urlPath: string
+  /** http on loopback; there is no other switch. */
+  development: boolean
+  ownOrigins: readonly string[]
+}
+
+/** A setting that says where we are: `baseUrl`, or a `REDIRECT_URI` without the callback route. */
+interface Address {
+  setting: string
+  url: URL
+  urlPath: string
+}
+
+interface Looking {
+  table: Table
+  sound(...names: (keyof Table)[]): boolean
+  fault(setting: string, message: string): void
+}
+
+/**
+ * Finds out where we are: `baseUrl` says so, else a `REDIRECT_URI`; all that are given must agree. Null when that cannot
+ * be known, and then there is a fault.
+ */
+export function findSite({ table, sound, fault }: Looking): Site | null {
+  const base = table.baseUrl && addressAt('baseUrl', table.baseUrl, '')
+  const callbacks = sound('basePath') ? callbackAddresses(table, fault) : []
+  const [first, ...others] = base ? [base, ...callbacks] : callbacks
+  if (!first) {
+    const silent = !table.google && !table.github && sound('baseUrl', 'google', 'github')
+    if (silent) fault('baseUrl', 'is required, unless a REDIRECT_URI gives it')
+    return null
+  }
+
+  const site = siteAt(first)
+  for (const other of others) {
+    if (site.ownOrigins.includes(other.url.origin) && site.urlPath === other.urlPath) continue
+    fault(other.setting, `names another origin, or another path before basePath, than ${first.setting}`)
+  }
+  return sound('baseUrl') ? site : null
+}
+
+function callbackAddresses(table: Table, fault: Looking['fault']): Address[] {
+  const addresses: Address[] = []
+  for (const name of ['google', 'github'] as const) {
+    const redirectUri = table[name]?.redirectUri
+    if (redirectUri === undefined) continue
+    const address = addressAt(`${name}.REDIRECT_URI`, new URL(redirectUri), `${table.basePath}/oauthcallback/${name}`)
+    if (address) addresses.push(address)
+    else fault(`${name}.REDIRECT_URI`, `must end in the callback route, that is basePath and /oauthcallback/${name}`)
+  }
+  return addresses
+}
+
+/** Takes the route off the address; null when it does not end in it. Providers compare letter for letter, so do we. */
+function addressAt(setting: string, url: URL, route: string): Address | null {
+  if (!url.pathname.endsWith(route)) return null
+  const urlPath = url.pathname.slice(0, url.pathname.length - route.length).replace(/\/$/, '')
+  return { setting, url, urlPath }
+}
+
+function siteAt({ url, urlPath }: Address): Site {
+  return {
+    origin: url.origin,
+    hostname: url.hostname,
+    urlPath,
+    development: url.protocol === 'http:' && isLoopbackHost(url.hostname),
+    ownOrigins: sameOrigins(url.origin),
+  }
+}
