@@ -18,8 +18,18 @@ function build(method: string, { status, headers, body }: HttpResponse): Respons
   return new Response(empty ? null : Buffer.from(body), { status, headers: list })
 }
 
+/** What `next` gets and what its answer gets; null when one of the headers cannot be. */
+export function prepare(request: Request, pass: Pass): { request: Request; added: Headers | null } | null {
+  try {
+    const added = pass.responseHeaders === null ? null : new Headers(pass.responseHeaders)
+    return { request: withHeaders(request, pass.requestHeaders), added }
+  } catch {
+    return null
+  }
+}
+
 /** The request as the application is to see it; the very same one when nothing changes. */
-export function withHeaders(request: Request, changes: Pass['requestHeaders']): Request {
+function withHeaders(request: Request, changes: Pass['requestHeaders']): Request {
   if (changes === null) return request
   const headers = new Headers(request.headers)
   for (const [name, value] of Object.entries(changes)) {
@@ -30,10 +40,10 @@ export function withHeaders(request: Request, changes: Pass['requestHeaders']): 
 }
 
 /** Copies, since the headers of a redirect or of a fetched response cannot be changed; 101 cannot be copied. */
-export function withCors(response: Response, added: Readonly<Record<string, string>>): Response {
-  if (response.status < 200) return response
+export function withAdded(response: Response, added: Headers | null): Response {
+  if (added === null || response.status < 200) return response
   const headers = new Headers(response.headers)
-  for (const [name, value] of Object.entries(added)) {
+  for (const [name, value] of added) {
     if (name === 'vary') headers.append(name, value)
     else headers.set(name, value)
   }

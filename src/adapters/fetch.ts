@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
 import type { Principal } from '../model/principal.js'
-import { decide, type Handle } from './adapter.js'
-import { toResponse, withCors, withHeaders } from './fetch-message.js'
+import { decide, failure, type Handle } from './adapter.js'
+import { prepare, toResponse, withAdded } from './fetch-message.js'
 
 export interface FetchOptions {
   /** Address of the client's end of the socket; without it there is no limit per IP. */
@@ -20,8 +20,9 @@ export function createFetch(
     const verdict = await decide(handle, message)
     if (verdict.kind === 'answer') return toResponse(request.method, verdict.response)
     if (!next) return toResponse(request.method, notFound(message))
-    const response = await next(withHeaders(request, verdict.requestHeaders), verdict.principal)
-    return verdict.responseHeaders === null ? response : withCors(response, verdict.responseHeaders)
+    const prepared = prepare(request, verdict)
+    if (prepared === null) return toResponse(request.method, failure)
+    return withAdded(await next(prepared.request, verdict.principal), prepared.added)
   }
 }
 

@@ -1,0 +1,240 @@
+import { createServer, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import express5, { type ErrorRequestHandler, type Express } from 'express'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Handle, Pass, Verdict } from '../../src/adapters/adapter.js'
+import { express as adapter } from '../../src/adapters/express.js'
+import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
+import { rawRequest } from '../support/raw-http.js'
+
+/** The same calls as Express 5, and no types of its own. */
+const express4: typeof express5 = createRequire(import.meta.url)('express4')
+
+const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [] }
+const traits = { prefix: true, ownsSocket: true, parentParser: true }
+const pass: Pass = { kind: 'pass', principal: null, requestHeaders: null, responseHeaders: null }
+const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
+
+describe.each([
+  ['Express 5', express5],
+  ['Express 4', express4],
+])('%s', (name, express) => {
+  adapterContract(name, (scene) => serve(express, scene), traits)
+
+  test('a synchronous handle leads to the route without a detour through promises', async () => {
+    const order: string[] = []
+    const app = express()
+    app.get('/api/secret', (_req, res) => {
+      order.push('route')
+      res.end()
+    })
+    mount(app, () => {
+      queueMicrotask(() => order.push('microtask'))
+      return pass
+    })
+    await ask(app, '/api/secret')
+    expect(order).toEqual(['route', 'microtask'])
+  })
+
+  test('a principal that middleware of a parent put there is overwritten', async () => {
+    const app = express()
+    mount(app, () => pass)
+    app.get('/api/secret', (req, res) => void res.json({ auth: Reflect.get(req, 'auth') }))
+    const parent = express()
+    parent.use((req, _res, next) => {
+      Reflect.set(req, 'auth', { kind: 'session', userId: 'planted' })
+      next()
+    })
+    parent.use(app)
+    expect(await ask(parent, '/api/secret').then((response) => response.json())).toEqual({ auth: null })
+  })
+
+  test('an error of the application is handled by the application', async () => {
+    const app = express()
+    mount(app, () => pass)
+    app.get('/api/secret', () => {
+      throw new Error('mine')
+    })
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(418).send(error.message)
+    app.use(onError)
+    const response = await ask(app, '/api/secret')
+    expect([response.status, await response.text()]).toEqual([418, 'mine'])
+  })
+
+  test('an asynchronous pass leaves errors to the application as well', async () => {
+    const app = express()
+    mount(app, async () => pass)
+    app.get('/api/secret', () => {
+      throw new Error('mine')
+    })
+    const onError: ErrorRequestHandler = (error, _req, res, _next) => void res.status(418).send(error.message)
+    app.use(onError)
+    expect((await ask(app, '/api/secret')).status).toBe(418)
+  })
+
+  test('our Vary is added to that of a parent', async () => {
+    const app = express()
+    mount(app, () => ({ ...pass, responseHeaders: { vary: 'Origin' } }))
+    app.get('/api/secret', (_req, res) => void res.end())
+    const parent = express()
+    parent.use((_req, res, next) => {
+      res.vary('Accept-Encoding')
+      next()
+    })
+    parent.use(app)
+    expect((await ask(parent, '/api/secret')).headers.get('vary')).toBe('Accept-Encoding, Origin')
+  })
+
+  test('everything that was there stands behind the layer: middleware, routers, parameters, mounted applications', async () => {
+    const reached: string[] = []
+    const app = express()
+    app.use((_req, _res, next) => {
+      reached.push('middleware')
+      next()
+    })
+    app.param('id', (_req, _res, next) => {
+      reached.push('parameter')
+      next()
+    })
+    app.get('/api/:id', (_req, res) => void res.end('leaked'))
+    app.use(
+      '/api',
+      express.Router().get('/secret', (_req, res) => void res.end('leaked')),
+    )
+    app.use(
+      '/api',
+      express().get('/secret', (_req, res) => void res.end('leaked')),
+    )
+    app.use(express.static('.'))
+    mount(app, () => refusal)
+    for (const path of ['/api/secret', '/api/1', '/package.json', '/API/secret']) {
+      expect(await ask(app, path).then((response) => response.text())).toBe('refused')
+    }
+    expect(reached).toEqual([])
+  })
+
+  test('the layer holds from the moment it is mounted on a server that already runs', async () => {
+    const app = express()
+    app.get('/api/secret', (_req, res) => void res.end('leaked'))
+    const { port, close } = await listen(app)
+    onTestFinished(close)
+    mount(app, () => refusal)
+    expect((await fetch(`http://127.0.0.1:${port}/api/secret`)).status).toBe(401)
+  })
+
+  test.each([
+    ['/:tenant', '/ada/auth', '/ada'],
+    ['/:tenant', '/caf%C3%A9/auth', '/caf%C3%A9'],
+    ['/:tenant', '/x;domain=evil.example/auth', ''],
+    ['/:tenant', '/../auth', ''],
+    ['/:a/:b', '/a/b/auth', '/a/b'],
+  ])('below %s the target %s has the mount %s, never more than a plain path', async (pattern, target, mounted) => {
+    const seen: string[] = []
+    const app = express()
+    mount(app, (request) => {
+      seen.push(request.mount, request.path)
+      return refusal
+    })
+    const parent = express()
+    parent.use(pattern, app)
+    const { port, close } = await listen(parent)
+    onTestFinished(close)
+    await rawRequest(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    expect(seen).toEqual([mounted, '/auth'])
+  })
+
+  test('a path that a parent rewrote has no mount', async () => {
+    const seen: string[] = []
+    const app = express()
+    mount(app, (request) => {
+      seen.push(request.mount, request.path)
+      return refusal
+    })
+    const parent = express()
+    parent.use((req, _res, next) => {
+      req.url = '/api/secret'
+      next()
+    })
+    parent.use(app)
+    await ask(parent, '/old')
+    expect(seen).toEqual(['', '/api/secret'])
+  })
+
+  test('an answer after somebody else has answered is dropped', async () => {
+    let asked: () => void = () => {}
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve
+    })
+    const app = express().disable('x-powered-by')
+    mount(app, async () => {
+      asked()
+      await new Promise((resolve) => setImmediate(resolve))
+      return refusal
+    })
+    const parent = express()
+    parent.use((_req, res, next) => {
+      res.end('early')
+      next()
+    })
+    parent.use(app)
+    expect(await ask(parent, '/api/secret').then((response) => response.text())).toBe('early')
+    await wasAsked
+  })
+})
+
+test('Express applications are recognised, their routers and other servers are not', () => {
+  expect([express5(), express4()].map(adapter.recognises)).toEqual([true, true])
+  const others = [express5.Router(), express4.Router(), createServer(), {}, () => {}, null, undefined, 'app']
+  expect(others.map(adapter.recognises)).toEqual(others.map(() => false))
+})
+
+function mount(app: Express, handle: Handle): void {
+  adapter.mount(app, handle, paths)
+}
+
+async function ask(app: Express, path: string): Promise<Response> {
+  const { port, close } = await listen(app)
+  onTestFinished(close)
+  return fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+}
+
+function register(app: Express, routes: readonly AppRoute[]): void {
+  for (const { method, path, answer } of routes) {
+    app[method](path, async (req, res) => {
+      const body = req.body === undefined ? (await buffer(req)).toString() : JSON.stringify(req.body)
+      const { headers, rawHeaders } = req
+      const answered = answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body })
+      res.set(answered.headers).send(answered.body)
+    })
+  }
+}
+
+async function serve(express: typeof express5, { handle, before, after, parser, prefix }: Scene): Promise<Running> {
+  const app = express()
+  if (parser === 'application') app.use(express.json())
+  register(app, before)
+  mount(app, handle)
+  register(app, after)
+  if (prefix === '' && parser !== 'parent') return listen(app)
+
+  const parent = express()
+  if (parser === 'parent') parent.use(express.json())
+  parent.use(prefix || '/', app)
+  return listen(parent)
+}
+
+async function listen(listener: RequestListener): Promise<Running> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
