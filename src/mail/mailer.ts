@@ -1,5 +1,7 @@
 /** A rendered mail. */
 export interface Mail {
+  /** The same at every attempt: it becomes the Message-ID, so that a second delivery can be recognised as one. */
+  id?: string
   /** Canonical address; always handed on as an object, never parsed as a list. */
   to: string
   subject: string

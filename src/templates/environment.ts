@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type Handlebars from 'handlebars'
 import { fillLabel, type Labels } from './labels.js'
+import { codeIn, splitLinks } from './mail-text.js'
 import type { Values } from './values.js'
 
 export type Escaping = 'html' | 'none'
@@ -18,7 +19,14 @@ export interface Environment {
 }
 
 /** `log` would write values to the console, the other two are doors of old exploits (CVE-2021-23369, CVE-2021-23383). */
-const knownHelpers = { label: true, log: false, helperMissing: false, blockHelperMissing: false }
+const knownHelpers = {
+  label: true,
+  links: true,
+  codeIn: true,
+  log: false,
+  helperMissing: false,
+  blockHelperMissing: false,
+}
 
 const noPrototypes = { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false }
 
@@ -42,6 +50,9 @@ export function createEnvironment(escaping: Escaping, labels: Labels): Environme
     if (typeof name !== 'string' || !Object.hasOwn(labels, name)) throw new TypeError(`There is no label ${name}.`)
     return fillLabel(labels[name] ?? '', data.root)
   })
+
+  handlebars.registerHelper('links', splitLinks)
+  handlebars.registerHelper('codeIn', codeIn)
 
   return {
     compile(text) {

@@ -1,26 +1,20 @@
 import { SettingsError } from '../errors.js'
 import { oneLine } from '../lib/one-line.js'
+import type { Settings } from '../settings.js'
 import { readableOn, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
-import { defaultLabels, errorSentence, type Labels } from './labels.js'
+import { defaultLabels, errorSentence } from './labels.js'
 import { createRenderer } from './renderer.js'
 import type { Templates } from './templates.js'
 import { mailValues, plainValues } from './values.js'
 
-export interface TemplateOptions {
-  /** The owner's folder: a file in it replaces ours of the same name. null: only ours. */
-  folder: string | null
-  /** `accentColor`: `#rgb` or `#rrggbb`. */
-  brand: { name: string; logoUrl: string | null; accentColor: string | null }
-  /** Texts that replace ours, by the names in `labels.ts`. */
-  labels: Labels
-  /** BCP 47. */
-  locale: string
-  /** Path of `baseUrl` with `basePath`: what links on pages begin with. A page's own value of that name wins. */
-  basePath: string
-}
+/**
+ * `templates` is the owner's folder: a file in it replaces ours of the same name. `labels` replace our texts, by the
+ * names in `labels.ts`. `urlPath` and `basePath` are what links on pages begin with, unless a page gets its own.
+ */
+export type TemplateOptions = Pick<Settings, 'templates' | 'brand' | 'labels' | 'locale' | 'urlPath' | 'basePath'>
 
 const defaultAccentColor = '#1f5fd1'
 const cssFile = 'assets/latchkey.css'
@@ -32,11 +26,11 @@ const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'u
  *
  * @throws {SettingsError} naming every file and line that is wrong
  * @example
- * const templates = createTemplates({ folder: null, brand, labels: {}, locale: 'en', basePath: '/auth' })
+ * const templates = createTemplates(settings)
  * templates.page('error', { error: 'not_found', requestId })
  */
 export function createTemplates(options: TemplateOptions): Templates {
-  const owner = options.folder === null ? null : readOwnerFolder(options.folder, new Set(Object.keys(builtIn)))
+  const owner = options.templates === null ? null : readOwnerFolder(options.templates, new Set(Object.keys(builtIn)))
   const source = (file: string) => owner?.files.get(file) ?? builtIn[file]
   const labels = { ...defaultLabels, ...options.labels }
   const values = commonValues(options)
@@ -68,7 +62,7 @@ export function createTemplates(options: TemplateOptions): Templates {
 }
 
 /** What every page and mail may name. */
-function commonValues({ brand, locale, basePath }: TemplateOptions) {
+function commonValues({ brand, locale, urlPath, basePath }: TemplateOptions) {
   const accentColor = brand.accentColor ?? defaultAccentColor
   const language = locale.toLowerCase().split('-')[0] ?? ''
   return {
@@ -76,6 +70,6 @@ function commonValues({ brand, locale, basePath }: TemplateOptions) {
     productName: brand.name,
     lang: locale,
     dir: rightToLeft.has(language) ? 'rtl' : 'ltr',
-    basePath,
+    basePath: `${urlPath}${basePath}`,
   }
 }

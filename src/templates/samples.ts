@@ -28,12 +28,8 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
       {
         to: 'ada@app.example',
         subject: 'Sample',
-        at: '2026-01-31T12:00:00Z',
-        code: '123456',
-        text: [
-          { text: 'See ', url: null },
-          { text: 'https://app.example/', url: 'https://app.example/' },
-        ],
+        at: '2026-01-31T12:00:00.000Z',
+        text: 'Open https://app.example/ or enter\n\n123456\n',
         html: '<p>See above</p>',
       },
     ],

@@ -1,0 +1,84 @@
+import type { Keyring } from '../lib/keyring.js'
+import type { LeasedMail } from '../model/outbox-mail.js'
+import { type Mail, type Mailer, MailFault } from './mailer.js'
+import type { MailLog, PatientOutboxRows } from './outbox-rows.js'
+import { openValues } from './sealed-values.js'
+
+export interface DeliveryOptions {
+  rows: PatientOutboxRows
+  keyring: Pick<Keyring, 'open'>
+  templates: MailTemplates
+  mailer: Pick<Mailer, 'send'>
+  brandValues: Readonly<Record<string, string>>
+  /** Unix seconds. */
+  now(): number
+  /** A number in [0, 1), to spread retries. */
+  random(): number
+  log: MailLog
+  /** How long a mail is tried. */
+  setAsideAfterSeconds: number
+}
+
+/** What a delivery needs of the templates. */
+export interface MailTemplates {
+  mail(name: string, values: Readonly<Record<string, unknown>>): { subject: string; text: string; html: string }
+}
+
+const firstRetrySeconds = 5
+const lastRetrySeconds = 3_600
+const rememberedMails = 1_000
+
+/** Delivers one leased mail and tells the store how it went: true when the server took it. Never rejects. */
+export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => Promise<boolean> {
+  const { rows, mailer } = options
+  /** Taken by the server while the store could not be told: this process sends them no second time. */
+  const taken = new Set<string>()
+
+  return async (mail) => {
+    try {
+      if (!taken.has(mail.id)) await mailer.send(renderMail(options, mail))
+    } catch (error) {
+      await putBack(options, mail, error)
+      return false
+    }
+    if (await rows.sent(mail.id)) taken.delete(mail.id)
+    else remember(taken, mail.id)
+    return true
+  }
+}
+
+function renderMail({ keyring, templates, brandValues }: DeliveryOptions, mail: LeasedMail): Mail {
+  const values = openValues(keyring, mail)
+  if (!values) throw new MailFault('values_unreadable', true)
+  try {
+    const parts = templates.mail(mail.template, { ...brandValues, ...values })
+    return { id: mail.id, to: mail.recipient, ...parts }
+  } catch {
+    throw new MailFault('template_failed', true)
+  }
+}
+
+/** Due again after a pause, or set aside with the reason: refused for good, unreadable, or tried for too long. */
+async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknown): Promise<void> {
+  const fault = error instanceof MailFault ? error : new MailFault('transport_failed', false)
+  const now = options.now()
+  const isOver = fault.permanent || now - mail.createdAt >= options.setAsideAfterSeconds
+  const fields = { mailId: mail.id, template: mail.template, reason: fault.code, attempts: mail.attempts + 1 }
+
+  if (isOver) options.log('error', { event: 'mail_set_aside', ...fields }, 'A mail was set aside for good.')
+  else options.log('warn', { event: 'mail_failed', ...fields }, 'A mail waits for another attempt.')
+  const nextAttemptAt = isOver ? null : now + retrySeconds(mail.attempts, options.random())
+  await options.rows.failed(mail.id, fault.code, nextAttemptAt)
+}
+
+/** Doubles from 5 s to 1 h; up to a quarter is taken off by chance, so that mails that failed together come apart. */
+function retrySeconds(attempts: number, jitter: number): number {
+  const seconds = Math.min(lastRetrySeconds, firstRetrySeconds * 2 ** attempts)
+  return Math.max(firstRetrySeconds, Math.round(seconds * (1 - jitter / 4)))
+}
+
+function remember(ids: Set<string>, id: string): void {
+  ids.add(id)
+  const [oldest] = ids
+  if (ids.size > rememberedMails && oldest !== undefined) ids.delete(oldest)
+}

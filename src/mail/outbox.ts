@@ -1,0 +1,152 @@
+import type { Keyring } from '../lib/keyring.js'
+import type { World } from '../lib/runtime.js'
+import type { OutboxMail } from '../model/outbox-mail.js'
+import type { Logger } from '../settings.js'
+import { createDelivery, type DeliveryOptions } from './delivery.js'
+import { mailLog, type OutboxRows, patient } from './outbox-rows.js'
+import { sealValues } from './sealed-values.js'
+
+export interface MailsOptions {
+  keyring: Pick<Keyring, 'seal'>
+  /** 16 random bytes, base64url. */
+  randomId(): string
+  /** Unix seconds. */
+  now(): number
+}
+
+/** Makes outbox rows: the flow that makes a mail due hands its row to the store in the same step. */
+export function createMails({ keyring, randomId, now }: MailsOptions) {
+  return {
+    /** `to` is a canonical address; `values` are what `templates/mail/<template>` needs. */
+    compose(template: string, to: string, values: Readonly<Record<string, string>>): OutboxMail {
+      const id = randomId()
+      return { id, recipient: to, template, sealedValues: sealValues(keyring, id, values), createdAt: now() }
+    },
+  }
+}
+
+/** Sends what waits in the outbox. Nothing in it ever throws or rejects: mail must not end a process. */
+export interface OutboxWorker {
+  /** Something may be due: sends it now. Resolves when there is nothing left to do for the moment. */
+  kick(): Promise<void>
+  /** Looks by itself from now on, every few seconds: for mails of other processes and for those that failed. */
+  start(): void
+  /** Sends what is due, for ten seconds at most, and stops. */
+  close(): Promise<void>
+}
+
+export interface OutboxWorkerOptions
+  extends Pick<DeliveryOptions, 'keyring' | 'templates' | 'mailer' | 'now' | 'random'> {
+  outbox: OutboxRows
+  /** Values that every mail is given, such as `lifetimeHours`; those of the mail win. */
+  brandValues?: Readonly<Record<string, string>>
+  timer: World['timer']
+  logger: Logger
+  /** How long a mail is tried. Default: three days. */
+  setAsideAfterSeconds?: number
+}
+
+const batchSize = 10
+const lanes = 4
+const leaseSeconds = 60
+/** No send begins when its lease could end before it does; one send takes 20 s at most. */
+const leaseReserveSeconds = 25
+const pollMilliseconds = 5_000
+const drainMilliseconds = 10_000
+const threeDaysSeconds = 3 * 24 * 3_600
+
+/**
+ * One loop a process. A mail goes out once, unless a process dies between the server's acceptance and the store's
+ * confirmation: then it goes out again when its lease ends, under the same Message-ID. The other order would lose it.
+ *
+ * @example const worker = createOutboxWorker({ outbox: store.outbox, keyring, templates, mailer, … }); worker.start()
+ */
+export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
+  const batches = createBatches(options)
+  let running: Promise<void> | null = null
+  let closing: Promise<void> | null = null
+  let due = false
+  let cancelPoll = () => {}
+
+  function kick(): Promise<void> {
+    if (closing) return closing
+    due = true
+    running ??= work()
+    return running
+  }
+
+  async function work(): Promise<void> {
+    while (due) {
+      due = false
+      const more = await batches.send()
+      due ||= more
+    }
+    running = null
+  }
+
+  async function lookAgain(): Promise<void> {
+    await kick()
+    if (!closing) cancelPoll = options.timer(pollMilliseconds, lookAgain)
+  }
+
+  async function drain(): Promise<void> {
+    cancelPoll()
+    await running
+    while (await batches.send());
+  }
+
+  return {
+    kick,
+    start() {
+      lookAgain()
+    },
+    close() {
+      closing ??= within(options.timer, drainMilliseconds, drain()).then(batches.stop)
+      return closing
+    },
+  }
+}
+
+function createBatches({ outbox, logger, ...options }: OutboxWorkerOptions) {
+  const { now } = options
+  const log = mailLog(logger)
+  const rows = patient(outbox, log)
+  const { brandValues = {}, setAsideAfterSeconds = threeDaysSeconds } = options
+  const deliver = createDelivery({ ...options, rows, log, brandValues, setAsideAfterSeconds })
+  let stopped = false
+
+  return {
+    /** Sends one batch; true when more may be due. A server that takes nothing is left alone until the next look. */
+    async send(): Promise<boolean> {
+      if (stopped) return false
+      const leasedAt = now()
+      const waiting = await rows.lease(batchSize, leasedAt, leasedAt + leaseSeconds)
+      const isFull = waiting.length === batchSize
+      let sent = 0
+
+      async function lane(): Promise<void> {
+        for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
+          if (stopped || now() > leasedAt + leaseSeconds - leaseReserveSeconds) return
+          if (await deliver(mail)) sent += 1
+        }
+      }
+
+      await Promise.all(Array.from({ length: lanes }, lane))
+      return isFull && sent > 0
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+/** Resolves with the work or after that time, whichever comes first. */
+function within(timer: World['timer'], milliseconds: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = timer(milliseconds, resolve)
+    work.then(() => {
+      cancel()
+      resolve()
+    })
+  })
+}
