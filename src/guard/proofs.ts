@@ -3,6 +3,8 @@ import type { Proof, Sessions } from '../store/sessions.js'
 
 /** How long first sights are gathered before they are written. */
 const batchMs = 1_000
+/** A store that fails is asked again after twice as long each time, up to this. */
+const longestWaitMs = 30_000
 /** How many one statement run writes; more wait for the next. */
 const batchSize = 200
 /** How many written sights are remembered, so that a token that left the cache is not written again. */
@@ -25,18 +27,25 @@ export function createProofs(options: {
   const pending = new Map<string, Sight>()
   const written = new Map<string, number>()
   let stopTimer: (() => void) | null = null
+  let waitMs = batchMs
   let closed = false
 
   function arm(): void {
     if (stopTimer !== null || closed) return
-    stopTimer = options.timer(batchMs, () => {
+    stopTimer = options.timer(waitMs, () => {
       stopTimer = null
-      writeBatch()
-        .catch(() => {})
-        .then(() => {
-          if (pending.size > 0) arm()
-        })
+      void tick()
     })
+  }
+
+  async function tick(): Promise<void> {
+    try {
+      await writeBatch()
+      waitMs = batchMs
+    } catch {
+      waitMs = Math.min(2 * waitMs, longestWaitMs)
+    }
+    if (pending.size > 0) arm()
   }
 
   async function writeBatch(only?: string): Promise<void> {

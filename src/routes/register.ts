@@ -4,7 +4,7 @@ import { serializeCookie } from '../http/cookies.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { emailField, nameField, passwordField } from './fields.js'
-import { issuedAnswer } from './session-answer.js'
+import { signedInAnswer } from './session-answer.js'
 
 const body = z.looseObject({ email: emailField, password: passwordField, name: nameField.optional() })
 
@@ -19,10 +19,10 @@ export const registerRoute = defineRoute({
     const { handle, issued } = await register(ports, { email, password, name: name ?? null, fields, mode, visitor })
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
 
-    if (issued)
-      return mode === 'token'
-        ? issuedAnswer(context, 201, issued)
-        : withHeaders(issuedAnswer(context, 201, issued), { 'set-cookie': [cookie] })
+    if (issued) {
+      const answer = await signedInAnswer(context, 201, issued)
+      return mode === 'token' ? answer : withHeaders(answer, { 'set-cookie': [cookie] })
+    }
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, { ...answer, transaction: handle })
     if (context.form) return redirect(303, `${authPath}/verify-email`, { 'set-cookie': [cookie] })

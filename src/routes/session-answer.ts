@@ -1,4 +1,5 @@
 import type { IssuedSession } from '../flows/issue-tokens.js'
+import { logout } from '../flows/logout.js'
 import { clearCookie, serializeCookie } from '../http/cookies.js'
 import type { HttpResponse } from '../http/message.js'
 import { json, redirect } from '../http/problem.js'
@@ -25,6 +26,20 @@ export function issuedAnswer(context: RouteContext, status: 200 | 201, issued: I
   const cookies = sessionCookies(context, issued)
   if (context.form) return redirect(303, context.settings.redirectSuccessUrl, { 'set-cookie': cookies })
   return json(status, answer, { 'set-cookie': cookies })
+}
+
+/**
+ * The same after a sign-in. What this browser held before ends: a planted session gains nothing (ASVS 5.0, 7.2.4), and
+ * signing in twice leaves no session behind that nobody holds.
+ */
+export async function signedInAnswer(
+  context: RouteContext,
+  status: 200 | 201,
+  issued: IssuedSession,
+): Promise<HttpResponse> {
+  const { ports, cookies, visitor } = context
+  await logout(ports, { accessToken: cookies.access, refreshToken: cookies.refresh, visitor })
+  return issuedAnswer(context, status, issued)
 }
 
 /** Takes both cookies away, with the attributes they were set with. */

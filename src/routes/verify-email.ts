@@ -5,7 +5,7 @@ import { clearCookie } from '../http/cookies.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from './fields.js'
-import { issuedAnswer } from './session-answer.js'
+import { signedInAnswer } from './session-answer.js'
 
 const confirmation = { password: passwordField.optional(), transaction: transactionField.optional() }
 
@@ -24,7 +24,7 @@ export const verifyEmailRoute = defineRoute({
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
     const issued = await verifyEmail(ports, { ...proof, password: password ?? null, handle, mode, visitor })
-    const answer = issuedAnswer(context, 200, issued)
+    const answer = await signedInAnswer(context, 200, issued)
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('registration', settings, authPath)] })
   },

@@ -1,0 +1,221 @@
+import type { IssuedSession } from '../../src/flows/issue-tokens.js'
+import { openSession } from '../../src/flows/open-session.js'
+import { refresh } from '../../src/flows/refresh.js'
+import { newUser } from '../../src/flows/register.js'
+import { createProofs } from '../../src/guard/proofs.js'
+import { createKeyring } from '../../src/lib/keyring.js'
+import { createRandom } from '../../src/lib/random.js'
+import { createMails } from '../../src/mail/outbox.js'
+import type { Clock, Policy, Ports } from '../../src/ports.js'
+import type { Sessions } from '../../src/store/sessions.js'
+import { openSqlStore } from '../../src/store/sql/store.js'
+import type { Store } from '../../src/store/store.js'
+import { createTokens } from '../../src/tokens/jwt.js'
+
+const random = createRandom()
+const visitor = { ip: '192.0.2.1', userAgent: 'test' }
+
+const policy: Policy = {
+  authUrl: 'http://localhost:3000/auth',
+  accessTokenSeconds: 900,
+  refreshTokenSeconds: 30 * 86_400,
+  sessionSeconds: 90 * 86_400,
+  maxSessions: 50,
+  registrationEnabled: true,
+  emailVerification: 'required',
+  verificationSeconds: 86_400,
+  codeDigits: 6,
+  codeTries: 5,
+  parseFields: async () => ({}),
+}
+
+/** What a browser, or a thief, holds. */
+export interface Jar {
+  access: string
+  refresh: string
+}
+
+/** Simulated time, one real store, and processes whose clocks differ. */
+export class RotationWorld {
+  readonly store: Store
+  readonly #time: { nowMs: number }
+  readonly #due: { atMs: number; run: () => void }[] = []
+  readonly #work = new Set<Promise<unknown>>()
+
+  private constructor(time: { nowMs: number }, store: Store) {
+    this.#time = time
+    this.store = store
+  }
+
+  static async create(): Promise<RotationWorld> {
+    const time = { nowMs: Date.UTC(2026, 0, 1) }
+    const store = await openSqlStore({
+      database: { kind: 'sqlite', file: ':memory:' },
+      now: () => time.nowMs,
+      randomId: random.id,
+      sleep: async () => {},
+      random: random.jitter,
+      onChange: () => {},
+      onMail: () => {},
+    })
+    return new RotationWorld(time, store)
+  }
+
+  /** True time, milliseconds; the store's clock shows it. */
+  get nowMs(): number {
+    return this.#time.nowMs
+  }
+
+  /** A process whose wall clock is off by that much. */
+  process(skewMs: number): Process {
+    return new Process(this, skewMs)
+  }
+
+  async signIn(process: Process): Promise<{ jar: Jar; sessionId: string }> {
+    const email = `${random.id().toLowerCase()}@example.com`
+    const user = newUser(process.ports, { email, canonical: email, name: null, fields: {} })
+    await this.store.users.create(user, {
+      id: random.id(),
+      atMs: this.nowMs,
+      event: 'account_created',
+      outcome: 'success',
+      userId: user.id,
+      sessionId: null,
+      ip: null,
+      userAgent: null,
+      detail: {},
+    })
+    const issued = await openSession(process.ports, { user, mode: 'cookie', method: 'password', amr: ['pwd'], visitor })
+    return { jar: take({ access: '', refresh: '' }, issued), sessionId: issued.session.id }
+  }
+
+  schedule(atMs: number, run: () => void): () => void {
+    const entry = { atMs, run }
+    this.#due.push(entry)
+    return () => {
+      const index = this.#due.indexOf(entry)
+      if (index !== -1) this.#due.splice(index, 1)
+    }
+  }
+
+  /** Lets time pass up to that moment, running what falls due on the way, each thing to its end. */
+  async until(atMs: number): Promise<void> {
+    for (;;) {
+      const next = this.#due.filter((entry) => entry.atMs <= atMs).sort((a, b) => a.atMs - b.atMs)[0]
+      if (!next) break
+      this.#due.splice(this.#due.indexOf(next), 1)
+      this.#time.nowMs = Math.max(this.nowMs, next.atMs)
+      next.run()
+      await this.settle()
+    }
+    this.#time.nowMs = Math.max(this.nowMs, atMs)
+  }
+
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#work.add(work)
+    const done = () => this.#work.delete(work)
+    work.then(done, done)
+    return work
+  }
+
+  async settle(): Promise<void> {
+    while (this.#work.size > 0) await Promise.allSettled([...this.#work])
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** One process of the application: its own clock and its own memory of what it has seen. */
+export class Process {
+  readonly ports: Ports
+  /** While true, batches of proofs do not get through to the store. */
+  batchesFail = false
+  #proofs: ReturnType<typeof createProofs>
+  #generation = 0
+  readonly #world: RotationWorld
+  readonly #clock: Clock
+
+  constructor(world: RotationWorld, skewMs: number) {
+    this.#world = world
+    this.#clock = {
+      now: () => Math.floor((world.nowMs + skewMs) / 1000),
+      nowMs: () => world.nowMs + skewMs,
+      monotonicMs: () => world.nowMs,
+    }
+    this.#proofs = this.#freshProofs()
+    const keyring = createKeyring(['a secret of this test, long enough to be one'])
+    this.ports = {
+      users: world.store.users,
+      sessions: world.store.sessions,
+      oneTimeTokens: world.store.oneTimeTokens,
+      outbox: world.store.outbox,
+      audit: world.store.audit,
+      tokens: createTokens({
+        accessSecrets: ['access secret of this test, long enough'],
+        refreshSecrets: ['refresh secret of this test, long enough'],
+        issuer: 'http://localhost:3000',
+        audience: world.store.installationId,
+      }),
+      proofs: {
+        note: (sessionId, counter) => this.#proofs.note(sessionId, counter),
+        settle: (sessionId) => this.#proofs.settle(sessionId),
+      },
+      passwords: {
+        hash: unused,
+        verify: unused,
+        floor: unused,
+        close: unused,
+      },
+      passwordFaults: unused,
+      keyring,
+      mails: createMails({ keyring, randomId: random.id, now: this.#clock.now }),
+      clock: this.#clock,
+      random,
+      policy,
+      hooks: {},
+    }
+  }
+
+  /** What this process saw but had not written is gone. */
+  crash(): void {
+    this.#generation += 1
+    this.#proofs = this.#freshProofs()
+  }
+
+  refresh(token: string): Promise<IssuedSession> {
+    return refresh(this.ports, { refreshToken: token, mode: 'cookie', visitor })
+  }
+
+  /** A guarded request: sound and unexpired by this process's clock, or not. */
+  api(token: string): boolean {
+    const claims = this.ports.tokens.checkAccess(token)
+    if (!claims) return false
+    this.ports.proofs.note(claims.sid, claims.ctr)
+    return claims.exp > this.#clock.now()
+  }
+
+  #freshProofs(): ReturnType<typeof createProofs> {
+    const generation = this.#generation
+    const sessions: Pick<Sessions, 'prove'> = {
+      prove: (proofs) => {
+        const fails = this.batchesFail || generation !== this.#generation
+        return this.#world.track(
+          fails ? Promise.reject(new Error('no store')) : this.#world.store.sessions.prove(proofs),
+        )
+      },
+    }
+    return createProofs({
+      sessions,
+      clock: this.#clock,
+      timer: (ms, run) => this.#world.schedule(this.#world.nowMs + ms, () => generation === this.#generation && run()),
+    })
+  }
+}
+
+/** What a browser does with an answer: the newest cookies win. */
+export function take(jar: Jar, issued: IssuedSession): Jar {
+  return { access: issued.accessToken ?? jar.access, refresh: issued.refreshToken ?? jar.refresh }
+}
+
+async function unused(): Promise<never> {
+  throw new Error('not part of this test')
+}
