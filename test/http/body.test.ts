@@ -243,6 +243,17 @@ describe('size and framing', () => {
     expect((await readBody(post(''))).value).toEqual({})
   })
 
+  test.each(['gzip', 'br', 'GZIP', '', 'identity, gzip'])(
+    'ATK-110 a content-encoding of %j is not supported',
+    async (encoding) => {
+      expect(await fault(post('{}', { ...json, 'content-encoding': encoding }))).toBe('unsupported_media_type')
+      expect(await fault(post(parsed({ a: 1 }), { ...json, 'content-encoding': encoding }))).toBe(
+        'unsupported_media_type',
+      )
+      expect(await fault(post('{}', { ...json, 'content-encoding': 'identity' }))).toBeNull()
+    },
+  )
+
   test('a body that says it is too large is not read', async () => {
     const body = stream([Buffer.from('{}')])
     expect(await fault(post(body, { ...json, 'content-length': '65537' }))).toBe('payload_too_large')

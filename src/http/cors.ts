@@ -1,0 +1,78 @@
+import type { Settings } from '../settings.js'
+import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
+import { empty } from './problem.js'
+
+type Request = Pick<HttpRequest, 'method' | 'headers' | 'rawHeaders'>
+type Trust = Pick<Settings, 'trustedOrigins'>
+
+/** Who may read an answer depends on `Origin`, so no cache may give one origin what was made for another. */
+const vary = Object.freeze({ vary: 'Origin' })
+
+const exposed = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After'
+
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE'
+
+const ownHeaders = ['content-type', 'authorization', 'x-auth-mode']
+
+/** API tokens do not belong in browsers; a page that asks to send one is not let. */
+const tokenHeaders = ['x-apikey', 'x-api-key']
+
+/** What a page of a trusted origin asks for beyond our own headers, bounded. */
+const maxAskedHeaders = 32
+
+/** Seconds for which a browser need not ask again. */
+const preflightLifetime = 600
+
+/**
+ * CORS headers for an answer, ours or the application's: a trusted origin is echoed exactly and may send credentials,
+ * any other gets nothing (ASVS 5.0, 3.4.2). null: no origin is trusted at all, so nothing depends on it.
+ */
+export function corsHeaders(request: Request, { trustedOrigins }: Trust): Readonly<Record<string, string>> | null {
+  if (trustedOrigins.length === 0) return null
+  const origin = trustedOrigin(request, trustedOrigins)
+  if (origin === null) return vary
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': exposed,
+    ...vary,
+  }
+}
+
+/**
+ * The answer to a CORS preflight, or null when the request is none. An origin that is not trusted gets the same answer
+ * without the headers, which is a refusal; the application never sees either.
+ *
+ * A trusted page may send whatever headers it asks for (tracing, idempotency keys), but no API token.
+ */
+export function preflight(request: Request, { trustedOrigins }: Trust): HttpResponse | null {
+  const { headers } = request
+  const asks = headers.origin !== undefined && headers['access-control-request-method'] !== undefined
+  if (request.method !== 'OPTIONS' || !asks) return null
+
+  const origin = trustedOrigin(request, trustedOrigins)
+  const varyAll = { vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers' }
+  if (origin === null) return empty(204, varyAll)
+  return empty(204, {
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-allow-methods': methods,
+    'access-control-allow-headers': [...ownHeaders, ...askedHeaders(request)].join(', '),
+    'access-control-max-age': String(preflightLifetime),
+    ...varyAll,
+  })
+}
+
+function trustedOrigin(request: Request, trustedOrigins: readonly string[]): string | null {
+  const origin = singleHeader(request, 'origin')
+  return origin !== null && trustedOrigins.includes(origin) ? origin : null
+}
+
+function askedHeaders(request: Request): string[] {
+  const asked = singleHeader(request, 'access-control-request-headers') ?? ''
+  const names = asked
+    .split(',', maxAskedHeaders)
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => /^[\w-]{1,64}$/.test(name))
+  return [...new Set(names)].filter((name) => !ownHeaders.includes(name) && !tokenHeaders.includes(name))
+}

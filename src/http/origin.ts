@@ -1,0 +1,60 @@
+import type { ErrorCode } from '../errors.js'
+import type { Settings } from '../settings.js'
+import { type HttpRequest, singleHeader } from './message.js'
+
+export interface OriginFacts {
+  /** One of our cookies came, and no other credential is going to decide in its place. */
+  cookieDecides: boolean
+  /** The body is a form, which any page of the web can send here. */
+  form: boolean
+  /** A WebSocket upgrade: a GET that is guarded like a write. */
+  upgrade?: boolean
+}
+
+type Request = Pick<HttpRequest, 'method' | 'headers' | 'rawHeaders'>
+type Origins = Pick<Settings, 'ownOrigins' | 'trustedOrigins'>
+
+/** RFC 9110 §9.2.1. Any other method, or the same in another case, counts as a write. */
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * The origin rule: whether another site may have made somebody's browser send this (ASVS 5.0, 3.5.1).
+ *
+ * - `Origin`, if present, is our own or trusted: for writes always, for reads where a cookie decides. `null` is neither.
+ * - Without it, `Sec-Fetch-Site` of a write is `same-origin`, `none` or absent; absent too, there is no cookie of ours,
+ *   since every browser that keeps cookies the way we set them sends one of the two.
+ * - A form comes from our own pages and shows it: by `Origin`, or by `Sec-Fetch-Site: same-origin`.
+ *
+ * Browsers send `Origin: null` with a form of a page whose Referrer-Policy is `no-referrer` (Fetch, "append a request
+ * `Origin` header"), so no page that posts to us can have that policy.
+ *
+ * @returns the code to refuse it with, or null
+ */
+export function originFault(request: Request, origins: Origins, facts: OriginFacts): ErrorCode | null {
+  const fine = request.headers.origin === undefined ? siteIsFine(request, facts) : originIsFine(request, origins, facts)
+  if (!fine) return 'csrf_rejected'
+  return facts.form && !isFromOurPages(request, origins) ? 'csrf_rejected' : null
+}
+
+function originIsFine(request: Request, { ownOrigins, trustedOrigins }: Origins, facts: OriginFacts): boolean {
+  const origin = singleHeader(request, 'origin')
+  if (origin !== null && (ownOrigins.includes(origin) || trustedOrigins.includes(origin))) return true
+  return !isWrite(request, facts) && !facts.cookieDecides
+}
+
+function siteIsFine(request: Request, facts: OriginFacts): boolean {
+  if (!isWrite(request, facts)) return true
+  const site = request.headers['sec-fetch-site']
+  if (site === undefined) return !facts.cookieDecides
+  return site === 'same-origin' || site === 'none'
+}
+
+function isWrite(request: Request, facts: OriginFacts): boolean {
+  return facts.upgrade === true || !safeMethods.has(request.method)
+}
+
+function isFromOurPages(request: Request, { ownOrigins }: Origins): boolean {
+  if (request.headers.origin === undefined) return singleHeader(request, 'sec-fetch-site') === 'same-origin'
+  const origin = singleHeader(request, 'origin')
+  return origin !== null && ownOrigins.includes(origin)
+}
