@@ -97,7 +97,7 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
       onFallback: (reason) =>
         settings.logger.warn({ event: 'hash_fallback', reason }, 'Passwords are hashed on the event loop.'),
     }),
-    ...createDelivery(settings, random),
+    ...createDelivery(settings, random, world),
   }
 }
 

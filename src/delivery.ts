@@ -1,5 +1,6 @@
 import type { MailboxView } from './http/route.js'
 import type { RandomSource } from './lib/random.js'
+import type { World } from './lib/runtime.js'
 import { createMailbox } from './mail/mailbox.js'
 import type { Mailer } from './mail/mailer.js'
 import { createSmtpMailer } from './mail/nodemailer.js'
@@ -9,11 +10,12 @@ import type { Settings } from './settings.js'
 export function createDelivery(
   settings: Settings,
   random: Pick<RandomSource, 'token'>,
+  world: Pick<World, 'now'>,
 ): { mailer: Mailer; mailbox: MailboxView | null } {
   if (settings.mail) return { mailer: createSmtpMailer(settings.mail), mailbox: null }
   const key = random.token()
   const address = `${settings.origin}${settings.urlPath}${settings.basePath}/dev/mailbox?key=${key}`
-  const mailbox = createMailbox({ print, address })
+  const mailbox = createMailbox({ now: world.now, print, address })
   return { mailer: mailbox, mailbox: { key, list: mailbox.list } }
 }
 

@@ -8,7 +8,7 @@ import type { VerifiedToken } from './guard/session.js'
 import { cookieNames } from './http/cookies.js'
 import { corsHeaders, preflight } from './http/cors.js'
 import type { HttpRequest } from './http/message.js'
-import { problem, withHeaders } from './http/problem.js'
+import { problem, transportHeaders, withHeaders } from './http/problem.js'
 import type { MailboxView } from './http/route.js'
 import { createRouter, type Router } from './http/router.js'
 import { createClientIp } from './lib/client-ip.js'
@@ -86,9 +86,13 @@ interface Late {
   kick: () => void
 }
 
-function openStore({ settings, world, random }: Early, late: Late): Promise<Store> {
+async function openStore({ settings, world, random }: Early, late: Late): Promise<Store> {
+  const { database } = settings
+  if (database.kind === 'datastore') {
+    throw new Error('database: a Datastore can be given from a later release on. Until then use sqlite:<file>.')
+  }
   return openSqlStore({
-    database: settings.database,
+    database,
     now: world.now,
     randomId: random.id,
     sleep,
@@ -122,11 +126,11 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     mailer: early.mailer,
     now: clock.now,
     timer: world.timer,
-    randomId: random.id,
     random: random.jitter,
+    brandValues: { lifetimeHours: String(policyOf(settings).verificationSeconds / 3600) },
     logger: settings.logger,
   })
-  late.kick = worker.kick
+  late.kick = () => void worker.kick()
   worker.start()
 
   const ports: Ports = {
@@ -197,6 +201,7 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
 /** Auth routes first; then the guard; what is neither is the application's, untouched. */
 function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
   const scopeOf = createScope(settings)
+  const transport = transportHeaders(settings)
   const untouched: Verdict = { kind: 'pass', principal: null, requestHeaders: null, responseHeaders: null }
 
   return (request) => {
@@ -204,10 +209,10 @@ function createFrontDoor(settings: Settings, router: Router, guard: Guard, reque
     if (match) {
       const early = preflight(request, settings)
       if (early) return { kind: 'answer', response: early }
-      const cors = corsHeaders(request, settings) ?? {}
+      const added = { ...transport, ...corsHeaders(request, settings) }
       return router.answer(request, match).then((response) => ({
         kind: 'answer',
-        response: withHeaders(response, cors),
+        response: withHeaders(response, added),
       }))
     }
     const scope = scopeOf(request.path)
@@ -215,7 +220,7 @@ function createFrontDoor(settings: Settings, router: Router, guard: Guard, reque
     if (scope === 'public') return guard.open(request)
     if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
     const id = requestId()
-    return { kind: 'answer', response: withHeaders(problem(new AuthError('not_found'), id), { 'x-request-id': id }) }
+    return { kind: 'answer', response: problem(new AuthError('not_found'), id, transport) }
   }
 }
 

@@ -21,6 +21,7 @@ export interface CodehooksRequest {
 export interface CodehooksResponse {
   status(code: number): unknown
   setHeader(name: string, value: string | string[]): unknown
+  removeHeader(name: string): unknown
   write(data: Uint8Array, type: 'buffer'): unknown
   end(text?: string): unknown
 }
@@ -53,7 +54,9 @@ export function answer(req: CodehooksRequest, res: CodehooksResponse, response: 
   try {
     write(req, res, response)
   } catch {
-    if (response !== failure) answer(req, res, failure)
+    if (response === failure) return
+    for (const name of Object.keys(response.headers)) res.removeHeader(name)
+    answer(req, res, failure)
   }
 }
 

@@ -70,7 +70,11 @@ function bodyOf(req: NodeRequest): RequestBody {
   return { kind: 'parsed', value: req.body }
 }
 
-/** null also for a body that will never be complete, since its client is gone. Never rejects. */
+/**
+ * null also for a body that will never be complete, since its client is gone. Never rejects.
+ *
+ * Beyond the limit the stream flows on and what comes is dropped, so that the connection can be used again.
+ */
 function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array | null> {
   if (stream.destroyed || Number(stream.headers['content-length']) > limitBytes) return Promise.resolve(null)
   return new Promise((resolve) => {
@@ -88,13 +92,12 @@ function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array |
 
     function settle(body: Uint8Array | null): void {
       stream.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
-      if (body === null) stream.pause()
       resolve(body)
     }
   })
 }
 
-/** Sends an answer of ours. A body that nobody read is drained, so that the connection can be used again; 413 closes. */
+/** Sends an answer of ours. A body that nobody has read is drained by node; 413 closes the connection. */
 export function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
   if (res.headersSent) return
   try {
@@ -103,8 +106,6 @@ export function answer(req: NodeRequest, res: ServerResponse, response: HttpResp
     for (const name of res.getHeaderNames()) res.removeHeader(name)
     write(req, res, failure)
   }
-  // Node drains by itself only what nobody has begun to read.
-  if (req.readableDidRead) req.resume()
 }
 
 function write(req: NodeRequest, res: ServerResponse, { status, headers, body }: HttpResponse): void {

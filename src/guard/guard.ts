@@ -4,7 +4,7 @@ import { type CookieNames, readCookies } from '../http/cookies.js'
 import { corsHeaders, preflight } from '../http/cors.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { originFault } from '../http/origin.js'
-import { problem, redirect, withHeaders } from '../http/problem.js'
+import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { bearerOf, logFault, toAuthError } from '../http/router.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
@@ -129,6 +129,7 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   logFault(wired.settings.logger, fault, requestId)
   const response = withHeaders(refusalFor(wired.settings, request, fault, requestId), {
     'x-request-id': requestId,
+    ...transportHeaders(wired.settings),
     ...corsHeaders(request, wired.settings),
   })
   return { kind: 'answer', response }

@@ -97,7 +97,8 @@ async function openSender(transport: unknown): Promise<Sender> {
 
 /** The owner's options over our defaults. Those of another kind of transport know no pool. */
 function configOf(transport: unknown): TransportConfig {
-  const given = isConfig(transport) ? transport : { url: String(transport) }
+  const given = typeof transport === 'string' && /^smtps?:/i.test(transport) ? { url: transport } : transport
+  if (!isConfig(given)) throw new MailFault('transport_misconfigured', false)
   const isSmtp = !['sendmail', 'streamTransport', 'jsonTransport', 'SES'].some((kind) => kind in given)
   return { ...(isSmtp ? smtpDefaults : {}), ...given, ...noOutsideContent }
 }

@@ -1,0 +1,87 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { Change } from '../../model/change.js'
+import type { ChangePage, Changes } from '../changes.js'
+import { type ChangesTable, type Tables, toNumber } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+
+/** Longer than any window in which rows are read again: what is younger stays, even if it no longer matters. */
+const keptMs = 600_000
+
+export function createChanges(steps: Steps): Changes {
+  return {
+    recent: (windowMs) =>
+      steps.step(async (db) => {
+        // Clock and head before the rows: a row that commits in between is seen now or by the next read, never missed.
+        const clock = await readClock(steps, db)
+        const since = clock.storeNowMs - windowMs
+        const rows = await db.selectFrom('latchkey_changes').selectAll().where('at_ms', '>', since).execute()
+        return { ...clock, changes: rows.map(toChange) }
+      }),
+
+    current: (now) =>
+      steps.step(async (db) => {
+        const clock = await readClock(steps, db)
+        const rows = await db.selectFrom('latchkey_changes').selectAll().where('matters_until', '>=', now).execute()
+        return { ...clock, changes: rows.map(toChange) }
+      }),
+
+    prune: (now) =>
+      steps.step(async (db) => {
+        const { headMs } = await readClock(steps, db)
+        if (headMs === null) return
+        // The newest row stays: without it the head would go back, which means to readers that the store did.
+        await db
+          .deleteFrom('latchkey_changes')
+          .where('matters_until', '<', now)
+          .where('at_ms', '<', headMs)
+          .where('at_ms', '<', steps.flavour.storeNowMs(-keptMs))
+          .execute()
+      }),
+  }
+}
+
+async function readClock({ flavour }: Steps, db: Kysely<Tables>): Promise<Pick<ChangePage, 'storeNowMs' | 'headMs'>> {
+  const row = await db
+    .selectFrom('latchkey_changes')
+    .select((eb) => [flavour.storeNowMs().as('store_now_ms'), eb.fn.max('at_ms').as('head_ms')])
+    .executeTakeFirstOrThrow()
+  return { storeNowMs: Number(row.store_now_ms), headMs: toNumber(row.head_ms) }
+}
+
+/**
+ * Writes one row for each subject, by the store's clock at the insert: the last write of its transaction, so that it
+ * is as young as can be when it commits. The process itself hears of them once the transaction has committed.
+ */
+export async function writeChanges(
+  unit: Unit,
+  kind: Change['kind'],
+  subjects: readonly string[],
+  until: number,
+  version: number | null = null,
+): Promise<void> {
+  if (subjects.length === 0) return
+  const atMs = unit.flavour.storeNowMs()
+  const inserts = subjects.map((subject) => ({
+    id: unit.randomId(),
+    at_ms: atMs,
+    kind,
+    subject,
+    version,
+    matters_until: until,
+  }))
+  await unit.db.insertInto('latchkey_changes').values(inserts).execute()
+  const ids = inserts.map(({ id }) => id)
+  const rows = await unit.db.selectFrom('latchkey_changes').selectAll().where('id', 'in', ids).execute()
+  unit.changes.push(...rows.map(toChange))
+}
+
+function toChange(row: Selectable<ChangesTable>): Change {
+  return {
+    id: row.id,
+    atMs: Number(row.at_ms),
+    kind: row.kind,
+    subject: row.subject,
+    version: toNumber(row.version),
+    until: Number(row.matters_until),
+  }
+}

@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../../settings.js'
+import { createFlavour, type Flavour, flavourNameOf, isDialect } from './flavour.js'
+import type { Tables } from './schema.js'
+import { openSqlite, type SqliteDriverName } from './sqlite-driver.js'
+import { databasePath, explainFileError, makePrivateFile } from './sqlite-file.js'
+
+export type SqlDatabase = Exclude<Database, { kind: 'datastore' }>
+
+export interface Connection {
+  db: Kysely<Tables>
+  flavour: Flavour
+  /** Which driver is in use; `dialect` where the application gave its own. */
+  driver: SqliteDriverName | 'dialect'
+  /** What went wrong with the database as such, in words where we know them. */
+  explain(error: unknown): unknown
+}
+
+/**
+ * Connects. Kysely and drivers are loaded here and not before: importing latchkey stays fast.
+ *
+ * @throws {Error} naming the setting and what is wrong with it; what the driver throws, for example when the file is busy
+ */
+export async function connect(database: SqlDatabase, now: () => number): Promise<Connection> {
+  if (database.kind === 'sqlite') return connectSqlite(database.file, now)
+  if (database.kind === 'dialect') return connectDialect(database.dialect, now)
+  throw new Error(
+    `database: ${database.kind} URLs arrive with the next release. Until then give a Kysely dialect, or sqlite:<file>.`,
+  )
+}
+
+async function connectSqlite(setting: string, now: () => number): Promise<Connection> {
+  const file = databasePath(setting)
+  const explain = (error: unknown) => explainFileError(error, file)
+  makePrivateFile(file)
+  const { Kysely, sql, SqliteDialect } = await import('kysely')
+  const opened = await openSqlite(file).catch((error: unknown) => {
+    throw explain(error)
+  })
+  return {
+    db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: opened }) }),
+    flavour: createFlavour('sqlite', sql, now),
+    driver: opened.driver,
+    explain,
+  }
+}
+
+async function connectDialect(dialect: unknown, now: () => number): Promise<Connection> {
+  if (!isDialect(dialect)) throw new Error('database: neither a URL nor a Kysely dialect.')
+  const { Kysely, sql } = await import('kysely')
+  const db = new Kysely<Tables>({ dialect })
+  return {
+    db,
+    flavour: createFlavour(flavourNameOf(db), sql, now),
+    driver: 'dialect',
+    explain: (error) => error,
+  }
+}

@@ -1,0 +1,102 @@
+import type { Dialect, Kysely, RawBuilder, Sql, Transaction } from 'kysely'
+import type { Tables } from './schema.js'
+
+/** What differs between the databases; everything else is written once. */
+export interface Flavour {
+  name: 'sqlite' | 'postgres' | 'mysql'
+  /**
+   * Milliseconds of the store's clock plus `offset`, at the moment the statement runs. The one clock that all processes
+   * on this store share: change rows and proofs carry it. SQLite lives on the process's own machine, so there it is
+   * the process's clock.
+   */
+  storeNowMs(offset?: number): RawBuilder<number>
+  /** The same in seconds, rounded down; `offsetMs` is in milliseconds. */
+  storeNowSeconds(offsetMs: number): RawBuilder<number>
+  /** The text before the first dot of a column: the key id of a digest or sealed text. */
+  beforeDot(column: string): RawBuilder<string | null>
+  /** Until the transaction ends, others that give the same name wait. For steps that no single row can decide. */
+  serialise(transaction: Transaction<Tables>, name: string): Promise<void>
+  /** The type of a column for more than the 64 KiB of MySQL's `text`. */
+  longText: 'text' | RawBuilder<unknown>
+  /** What ends a CREATE TABLE. */
+  tableEnd: RawBuilder<unknown>
+}
+
+export function createFlavour(name: Flavour['name'], sql: Sql, now: () => number): Flavour {
+  if (name === 'sqlite') return sqlite(sql, now)
+  return name === 'postgres' ? postgres(sql) : mysql(sql)
+}
+
+function sqlite(sql: Sql, now: () => number): Flavour {
+  // Drivers bind a JavaScript number as a REAL; the cast makes it the integer that the columns hold.
+  const integer = (value: number) => sql<number>`cast(${Math.floor(value)} as integer)`
+  return {
+    name: 'sqlite',
+    storeNowMs: (offset = 0) => integer(now() + offset),
+    storeNowSeconds: (offsetMs) => integer((now() + offsetMs) / 1000),
+    beforeDot: (column) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, '.') - 1)`,
+    // One writer at a time: the first write of a transaction makes the others wait.
+    serialise: async () => {},
+    longText: 'text',
+    tableEnd: sql``,
+  }
+}
+
+function postgres(sql: Sql): Flavour {
+  // clock_timestamp, not now(): the latter stands still for the whole transaction.
+  const clockMs = (offset: number) => sql`extract(epoch from clock_timestamp()) * 1000 + ${Math.floor(offset)}::bigint`
+  return {
+    name: 'postgres',
+    storeNowMs: (offset = 0) => sql<number>`floor(${clockMs(offset)})::bigint`,
+    storeNowSeconds: (offsetMs) => sql<number>`floor((${clockMs(offsetMs)}) / 1000)::bigint`,
+    beforeDot: (column) => sql`split_part(${sql.ref(column)}, '.', 1)`,
+    async serialise(transaction, name) {
+      await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
+    },
+    longText: 'text',
+    tableEnd: sql``,
+  }
+}
+
+function mysql(sql: Sql): Flavour {
+  // sysdate(3), not now(3): the latter stands still for the whole statement, however long it waited for a lock.
+  const clockMs = (offset: number) => sql`unix_timestamp(sysdate(3)) * 1000 + ${Math.floor(offset)}`
+  return {
+    name: 'mysql',
+    storeNowMs: (offset = 0) => sql<number>`cast(floor(${clockMs(offset)}) as signed)`,
+    storeNowSeconds: (offsetMs) => sql<number>`cast(floor((${clockMs(offsetMs)}) / 1000) as signed)`,
+    beforeDot: (column) => sql`substring_index(${sql.ref(column)}, '.', 1)`,
+    // MySQL has no lock that ends with the transaction but those on rows: all names share the one row that always is.
+    async serialise(transaction) {
+      await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
+    },
+    longText: sql`mediumtext`,
+    // The default collations of MySQL and MariaDB ignore case and accents: 'Ab' and 'aB' would be one id, and two
+    // addresses one account. Binary collation for whole tables, so that no column can be forgotten.
+    tableEnd: sql`character set utf8mb4 collate utf8mb4_bin`,
+  }
+}
+
+/**
+ * Which SQL a dialect of the application speaks, found out by letting it compile a query: class names do not survive
+ * minifiers, second copies of Kysely and the many dialects of third parties; quotes and placeholders do.
+ *
+ * @throws {Error} when it speaks none of the three
+ */
+export function flavourNameOf(db: Kysely<Tables>): Flavour['name'] {
+  const { sql } = db.selectFrom('latchkey_installation').select('id').where('slot', '=', 1).compile()
+  if (sql.includes('`') && sql.includes('?')) return 'mysql'
+  if (sql.includes('"') && sql.includes('$1')) return 'postgres'
+  if (sql.includes('"') && sql.includes('?')) return 'sqlite'
+  throw new Error('database: the dialect must speak the SQL of SQLite, PostgreSQL, MySQL or MariaDB.')
+}
+
+/** Whether the application gave a Kysely dialect: the four factories are the whole interface. */
+export function isDialect(value: unknown): value is Dialect {
+  const factories = ['createDriver', 'createAdapter', 'createQueryCompiler', 'createIntrospector']
+  return typeof value === 'object' && value !== null && factories.every((name) => isFunction(Reflect.get(value, name)))
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}

@@ -1,0 +1,167 @@
+import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
+import type { Tables } from '../schema.js'
+import type { MigrationContext } from './migration.js'
+
+/**
+ * The first tables. `ifNotExists` everywhere: MySQL commits each of these statements by itself, so a migration that was
+ * cut off runs again over its own leftovers.
+ *
+ * Ids are 22 characters, digests `<key id>.<43 characters>`; an address has at most 320. The widest key below, purpose
+ * and subject in utf8mb4, is (32 + 320) × 4 = 1,408 bytes; InnoDB allows 3,072.
+ */
+export async function first(db: Kysely<Tables>, context: MigrationContext): Promise<void> {
+  await createInstallation(db, context)
+  await createUsers(db, context)
+  await createSessions(db, context)
+  await createOneTimeTokens(db, context)
+  await createOutbox(db, context)
+  await createAudit(db, context)
+  await createChanges(db, context)
+}
+
+/** The installation's id is the `aud` of every token: made once, and kept by whoever comes later. */
+async function createInstallation(db: Kysely<Tables>, context: MigrationContext): Promise<void> {
+  await context
+    .createTable('latchkey_installation')
+    .addColumn('slot', 'smallint', (column) => column.primaryKey())
+    .addColumn('id', 'varchar(64)', required)
+    .execute()
+  const present = await db.selectFrom('latchkey_installation').select('id').executeTakeFirst()
+  if (present) return
+  await db.insertInto('latchkey_installation').values({ slot: 1, id: context.randomId() }).execute()
+}
+
+async function createUsers(_db: Kysely<Tables>, { createTable, longText }: MigrationContext): Promise<void> {
+  await createTable('latchkey_users')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .addColumn('email', 'varchar(320)', required)
+    .addColumn('email_canonical', 'varchar(320)', required)
+    .addColumn('email_verified', 'smallint', required)
+    .addColumn('name', 'text')
+    .addColumn('password_hash', 'text')
+    .addColumn('roles', 'text', required)
+    .addColumn('fields', longText, required)
+    .addColumn('version', 'bigint', required)
+    .addColumn('disabled_at', 'bigint')
+    .addColumn('disabled_until', 'bigint')
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('last_login_at', 'bigint')
+    .addUniqueConstraint('latchkey_users_email', ['email_canonical'])
+    .execute()
+}
+
+async function createSessions(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
+  await createTable('latchkey_sessions')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .$call(withOrdinal)
+    .addColumn('user_id', 'varchar(64)', required)
+    .addColumn('mode', 'varchar(16)', required)
+    .addColumn('counter', 'bigint', required)
+    .addColumn('proven_at_ms', 'bigint')
+    .addColumn('refresh_issued_at', 'bigint', required)
+    .addColumn('refresh_expires_at', 'bigint', required)
+    .addColumn('amr', 'text', required)
+    .addColumn('auth_time', 'bigint', required)
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('expires_at', 'bigint', required)
+    .addColumn('last_seen_at', 'bigint', required)
+    .addColumn('ip', 'varchar(64)')
+    .addColumn('user_agent', 'text')
+    .addForeignKeyConstraint('latchkey_sessions_user', ['user_id'], 'latchkey_users', ['id'], (key) =>
+      key.onDelete('cascade'),
+    )
+    .execute()
+  await createIndex('latchkey_sessions', ['user_id', 'created_at'])
+}
+
+async function createOneTimeTokens(
+  _db: Kysely<Tables>,
+  { createTable, createIndex, longText }: MigrationContext,
+): Promise<void> {
+  await createTable('latchkey_one_time_tokens')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .$call(withOrdinal)
+    .addColumn('purpose', 'varchar(32)', required)
+    .addColumn('subject', 'varchar(320)', required)
+    .addColumn('user_id', 'varchar(64)')
+    .addColumn('email', 'varchar(320)', required)
+    .addColumn('token_hash', 'varchar(128)', required)
+    .addColumn('code_hash', 'varchar(128)')
+    .addColumn('handle_hash', 'varchar(128)')
+    .addColumn('payload', longText)
+    .addColumn('tries', 'bigint', required)
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('expires_at', 'bigint', required)
+    .addForeignKeyConstraint('latchkey_one_time_tokens_user', ['user_id'], 'latchkey_users', ['id'], (key) =>
+      key.onDelete('cascade'),
+    )
+    .execute()
+  await createIndex('latchkey_one_time_tokens', ['purpose', 'subject'])
+  await createIndex('latchkey_one_time_tokens', ['purpose', 'email'])
+  await createIndex('latchkey_one_time_tokens', ['purpose', 'token_hash'])
+  await createIndex('latchkey_one_time_tokens', ['user_id'])
+  await createIndex('latchkey_one_time_tokens', ['expires_at'])
+}
+
+async function createOutbox(
+  _db: Kysely<Tables>,
+  { createTable, createIndex, longText }: MigrationContext,
+): Promise<void> {
+  await createTable('latchkey_outbox')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .$call(withOrdinal)
+    .addColumn('recipient', 'varchar(320)', required)
+    .addColumn('template', 'varchar(64)', required)
+    .addColumn('sealed_values', longText, required)
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('attempts', 'bigint', required)
+    .addColumn('next_attempt_at', 'bigint', required)
+    .addColumn('lease_id', 'varchar(64)')
+    .addColumn('lease_until', 'bigint')
+    .addColumn('set_aside', 'smallint', required)
+    .addColumn('last_reason', 'varchar(64)')
+    .execute()
+  await createIndex('latchkey_outbox', ['set_aside', 'next_attempt_at'])
+}
+
+/** No foreign keys: what happened to a user outlives the user. */
+async function createAudit(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
+  await createTable('latchkey_audit')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .$call(withOrdinal)
+    .addColumn('at_ms', 'bigint', required)
+    .addColumn('event', 'varchar(64)', required)
+    .addColumn('outcome', 'varchar(16)', required)
+    .addColumn('user_id', 'varchar(64)')
+    .addColumn('session_id', 'varchar(64)')
+    .addColumn('ip', 'varchar(64)')
+    .addColumn('user_agent', 'text')
+    .addColumn('detail', 'text', required)
+    .execute()
+  await createIndex('latchkey_audit', ['at_ms', 'ordinal'])
+  await createIndex('latchkey_audit', ['user_id', 'at_ms'])
+  await createIndex('latchkey_audit', ['event', 'at_ms'])
+}
+
+async function createChanges(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
+  await createTable('latchkey_changes')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .addColumn('at_ms', 'bigint', required)
+    .addColumn('kind', 'varchar(16)', required)
+    .addColumn('subject', 'varchar(64)', required)
+    .addColumn('version', 'bigint')
+    .addColumn('matters_until', 'bigint', required)
+    .execute()
+  await createIndex('latchkey_changes', ['at_ms'])
+  await createIndex('latchkey_changes', ['matters_until'])
+}
+
+function required(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder {
+  return column.notNull()
+}
+
+function withOrdinal<Table extends string, Column extends string>(
+  table: CreateTableBuilder<Table, Column>,
+): CreateTableBuilder<Table, Column | 'ordinal'> {
+  return table.addColumn('ordinal', 'bigint', required)
+}

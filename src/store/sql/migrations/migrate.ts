@@ -1,0 +1,73 @@
+import type { Kysely, Migration, MigrationProvider } from 'kysely'
+import type { Flavour } from '../flavour.js'
+import type { Tables } from '../schema.js'
+import { first } from './0001-first.js'
+import { createMigrationContext, type MigrationContext } from './migration.js'
+
+/** In the order of their names. A migration that was released never changes; it expands now and contracts a release later. */
+const migrations: Readonly<Record<string, (db: Kysely<Tables>, context: MigrationContext) => Promise<void>>> = {
+  '0001-first': first,
+}
+
+export interface MigrateOptions {
+  db: Kysely<Tables>
+  flavour: Flavour
+  randomId(): string
+}
+
+/**
+ * Brings the tables up to date; of many processes that start at once, one works and the others wait.
+ *
+ * @throws what the driver throws; SQLite's busy among it, when another process migrates
+ */
+export async function migrate(options: MigrateOptions): Promise<void> {
+  const { db, flavour } = options
+  if (await isUpToDate(options)) return
+  if (flavour.name !== 'sqlite') return run(db, options)
+
+  // Kysely takes no lock on SQLite, since its dialect knows one connection only. But DDL is transactional there, and an
+  // immediate transaction keeps other processes out until all of it is done, or none.
+  await db.connection().execute(async (connection) => {
+    const { CompiledQuery } = await import('kysely')
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    try {
+      await run(connection, options)
+      await connection.executeQuery(CompiledQuery.raw('commit'))
+    } catch (error) {
+      await connection.executeQuery(CompiledQuery.raw('rollback'))
+      throw error
+    }
+  })
+}
+
+/** Reads only. A process of an older release finds its own migrations there and goes on beside the newer one. */
+async function isUpToDate(options: MigrateOptions): Promise<boolean> {
+  const migrator = await createMigrator(options.db, options)
+  const known = await migrator.getMigrations()
+  return known.every(({ executedAt }) => executedAt !== undefined)
+}
+
+async function run(db: Kysely<Tables>, options: MigrateOptions): Promise<void> {
+  const migrator = await createMigrator(db, options)
+  const { error } = await migrator.migrateToLatest()
+  if (error) throw error
+}
+
+async function createMigrator(db: Kysely<Tables>, { flavour, randomId }: MigrateOptions) {
+  const { Migrator } = await import('kysely')
+  const provider: MigrationProvider = {
+    async getMigrations() {
+      const bound = Object.entries(migrations).map(([name, up]): [string, Migration] => [
+        name,
+        { up: (on) => up(on, createMigrationContext(on, flavour, randomId)) },
+      ])
+      return Object.fromEntries(bound)
+    },
+  }
+  return new Migrator({
+    db,
+    provider,
+    migrationTableName: 'latchkey_migrations',
+    migrationLockTableName: 'latchkey_migrations_lock',
+  })
+}

@@ -1,0 +1,40 @@
+import type { CreateTableBuilder, Kysely } from 'kysely'
+import type { Flavour } from '../flavour.js'
+import type { Tables } from '../schema.js'
+
+/** What a migration works with besides the database. */
+export interface MigrationContext {
+  longText: Flavour['longText']
+  randomId(): string
+  /** CREATE TABLE IF NOT EXISTS, with what this database wants at its end. */
+  createTable<Table extends keyof Tables & string>(name: Table): CreateTableBuilder<Table>
+  /** An index named after its table and columns, unless it exists. */
+  createIndex(table: keyof Tables & string, columns: readonly string[]): Promise<void>
+}
+
+export function createMigrationContext(db: Kysely<Tables>, flavour: Flavour, randomId: () => string): MigrationContext {
+  return {
+    longText: flavour.longText,
+    randomId,
+    createTable: (name) => db.schema.createTable(name).ifNotExists().modifyEnd(flavour.tableEnd),
+
+    async createIndex(table, columns) {
+      const index = db.schema
+        .createIndex(`${table}_${columns.join('_')}`)
+        .on(table)
+        .columns([...columns])
+      if (flavour.name !== 'mysql') {
+        await index.ifNotExists().execute()
+        return
+      }
+      // MySQL has no IF NOT EXISTS here.
+      await index.execute().catch((error: unknown) => {
+        if (!isDuplicateIndex(error)) throw error
+      })
+    },
+  }
+}
+
+function isDuplicateIndex(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ER_DUP_KEYNAME'
+}

@@ -1,0 +1,136 @@
+import type { Insertable, Selectable } from 'kysely'
+import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { OneTimeTokens } from '../one-time-tokens.js'
+import { writeAudit } from './audit.js'
+import { writeMail } from './outbox.js'
+import type { OneTimeTokensTable } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+
+export function createOneTimeTokens(steps: Steps): OneTimeTokens {
+  return {
+    ...findTokens(steps),
+
+    put: (token, mail, { keep, now, audit }) =>
+      steps.transaction(async (unit) => {
+        // No row stands for "the tokens of this subject", so those who put one at the same time queue up by name.
+        await unit.flavour.serialise(unit.db, `latchkey:${token.purpose}:${token.subject}`)
+        await dropExpired(unit, now)
+        await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(token, unit)).execute()
+        await dropOldest(unit, token, keep)
+        await writeMail(unit, mail)
+        if (audit) await writeAudit(unit, audit)
+      }),
+
+    countTry: (id, limit) =>
+      steps.step(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('latchkey_one_time_tokens')
+          .set((eb) => ({ tries: eb('tries', '+', 1) }))
+          .where('id', '=', id)
+          .where('tries', '<', limit)
+          .executeTakeFirst()
+        return numUpdatedRows > 0n
+      }),
+
+    renew: (id, { tokenHash, codeHash, expiresAt }, mail, now) =>
+      steps.transaction(async (unit) => {
+        const { numUpdatedRows } = await unit.db
+          .updateTable('latchkey_one_time_tokens')
+          .set({ token_hash: tokenHash, code_hash: codeHash, expires_at: expiresAt, tries: 0 })
+          .where('id', '=', id)
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+        if (numUpdatedRows === 0n) return false
+        await writeMail(unit, mail)
+        return true
+      }),
+  }
+}
+
+function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByEmail'> {
+  return {
+    async findByHash(purpose, tokenHashes, now) {
+      if (tokenHashes.length === 0) return null
+      const row = await steps.step((db) =>
+        db
+          .selectFrom('latchkey_one_time_tokens')
+          .selectAll()
+          .where('purpose', '=', purpose)
+          .where('token_hash', 'in', tokenHashes)
+          .where('expires_at', '>', now)
+          .executeTakeFirst(),
+      )
+      return row ? toToken(row) : null
+    },
+
+    async listByEmail(purpose, email, now) {
+      const rows = await steps.step((db) =>
+        db
+          .selectFrom('latchkey_one_time_tokens')
+          .selectAll()
+          .where('purpose', '=', purpose)
+          .where('email', '=', email)
+          .where('expires_at', '>', now)
+          .orderBy('created_at', 'desc')
+          .orderBy('ordinal', 'desc')
+          .execute(),
+      )
+      return rows.map(toToken)
+    },
+  }
+}
+
+/** Of every subject: nobody else comes to sweep what strangers asked for and left, and it holds addresses and hashes. */
+async function dropExpired(unit: Unit, now: number): Promise<void> {
+  await unit.db.deleteFrom('latchkey_one_time_tokens').where('expires_at', '<=', now).execute()
+}
+
+async function dropOldest(unit: Unit, token: OneTimeToken, keep: number): Promise<void> {
+  const others = await unit.db
+    .selectFrom('latchkey_one_time_tokens')
+    .select('id')
+    .where('purpose', '=', token.purpose)
+    .where('subject', '=', token.subject)
+    .where('id', '<>', token.id)
+    .orderBy('created_at', 'desc')
+    .orderBy('ordinal', 'desc')
+    .execute()
+  const surplus = others.slice(Math.max(keep - 1, 0)).map(({ id }) => id)
+  if (surplus.length === 0) return
+  await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', surplus).execute()
+}
+
+export function toTokenRow(token: OneTimeToken, unit: Pick<Unit, 'ordinal'>): Insertable<OneTimeTokensTable> {
+  return {
+    id: token.id,
+    ordinal: unit.ordinal(),
+    purpose: token.purpose,
+    subject: token.subject,
+    user_id: token.userId,
+    email: token.email,
+    token_hash: token.tokenHash,
+    code_hash: token.codeHash,
+    handle_hash: token.handleHash,
+    payload: token.payload,
+    tries: token.tries,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+  }
+}
+
+function toToken(row: Selectable<OneTimeTokensTable>): OneTimeToken {
+  return {
+    id: row.id,
+    purpose: row.purpose,
+    subject: row.subject,
+    userId: row.user_id,
+    email: row.email,
+    tokenHash: row.token_hash,
+    codeHash: row.code_hash,
+    handleHash: row.handle_hash,
+    payload: row.payload,
+    tries: Number(row.tries),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+  }
+}

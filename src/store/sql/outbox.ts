@@ -1,0 +1,133 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { LeasedMail, OutboxMail } from '../../model/outbox-mail.js'
+import type { Outbox } from '../outbox.js'
+import { writeAudit } from './audit.js'
+import { type OutboxTable, type Tables, toNumber } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+
+export function createOutbox(steps: Steps): Outbox {
+  return {
+    put: (mail, audit) =>
+      steps.transaction(async (unit) => {
+        await writeMail(unit, mail)
+        if (audit) await writeAudit(unit, audit)
+      }),
+
+    async lease(count, now, leaseUntil) {
+      const candidates = await steps.step((db) => findDue(db, count, now))
+      if (candidates.length === 0) return []
+      const lease = { id: steps.randomId(), until: leaseUntil }
+      return steps.transaction((unit) => takeDue(unit, candidates, now, lease))
+    },
+
+    async sent(id) {
+      await steps.step((db) => db.deleteFrom('latchkey_outbox').where('id', '=', id).execute())
+    },
+
+    async failed(id, reason, nextAttemptAt) {
+      await steps.step((db) =>
+        db
+          .updateTable('latchkey_outbox')
+          .set((eb) => ({
+            attempts: eb('attempts', '+', 1),
+            last_reason: reason,
+            lease_id: null,
+            lease_until: null,
+            ...(nextAttemptAt === null ? { set_aside: 1 as const } : { next_attempt_at: nextAttemptAt }),
+          }))
+          .where('id', '=', id)
+          .execute(),
+      )
+    },
+
+    depth: () => steps.step(readDepth),
+  }
+}
+
+async function findDue(db: Kysely<Tables>, count: number, now: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('latchkey_outbox')
+    .select('id')
+    .where('set_aside', '=', 0)
+    .where('next_attempt_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
+    .orderBy('next_attempt_at')
+    .orderBy('ordinal')
+    .limit(count)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** The conditional update decides which of the candidates are ours; the lease id tells them apart afterwards. */
+async function takeDue(
+  unit: Unit,
+  candidates: readonly string[],
+  now: number,
+  lease: { id: string; until: number },
+): Promise<LeasedMail[]> {
+  await unit.db
+    .updateTable('latchkey_outbox')
+    .set({ lease_id: lease.id, lease_until: lease.until })
+    .where('id', 'in', candidates)
+    .where('set_aside', '=', 0)
+    .where('next_attempt_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<=', now)]))
+    .execute()
+  const rows = await unit.db
+    .selectFrom('latchkey_outbox')
+    .selectAll()
+    .where('id', 'in', candidates)
+    .where('lease_id', '=', lease.id)
+    .orderBy('next_attempt_at')
+    .orderBy('ordinal')
+    .execute()
+  return rows.map(toLeasedMail)
+}
+
+async function readDepth(db: Kysely<Tables>): ReturnType<Outbox['depth']> {
+  const rows = await db
+    .selectFrom('latchkey_outbox')
+    .select((eb) => ['set_aside', eb.fn.countAll().as('count'), eb.fn.min('created_at').as('oldest_at')])
+    .groupBy('set_aside')
+    .execute()
+  const waiting = rows.find((row) => Number(row.set_aside) === 0)
+  const setAside = rows.find((row) => Number(row.set_aside) === 1)
+  return {
+    waiting: Number(waiting?.count ?? 0),
+    oldestAt: toNumber(waiting?.oldest_at ?? null),
+    setAside: Number(setAside?.count ?? 0),
+  }
+}
+
+/** Makes the mail due in the step that it tells of; the worker hears of it once the transaction has committed. */
+export async function writeMail(unit: Unit, mail: OutboxMail): Promise<void> {
+  await unit.db
+    .insertInto('latchkey_outbox')
+    .values({
+      id: mail.id,
+      ordinal: unit.ordinal(),
+      recipient: mail.recipient,
+      template: mail.template,
+      sealed_values: mail.sealedValues,
+      created_at: mail.createdAt,
+      attempts: 0,
+      next_attempt_at: mail.createdAt,
+      lease_id: null,
+      lease_until: null,
+      set_aside: 0,
+      last_reason: null,
+    })
+    .execute()
+  unit.mailed = true
+}
+
+function toLeasedMail(row: Selectable<OutboxTable>): LeasedMail {
+  return {
+    id: row.id,
+    recipient: row.recipient,
+    template: row.template,
+    sealedValues: row.sealed_values,
+    createdAt: Number(row.created_at),
+    attempts: Number(row.attempts),
+  }
+}

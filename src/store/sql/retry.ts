@@ -1,0 +1,80 @@
+/** How a step waits for its turn without blocking the event loop. */
+export interface Waiting {
+  sleep(milliseconds: number): Promise<void>
+  /** 0 ≤ n < 1 */
+  random(): number
+}
+
+/** How long a step is tried again before the store counts as unavailable. */
+export const stepPatienceMs = 2_000
+
+const firstPauseMs = 10
+const longestPauseMs = 200
+
+/**
+ * Runs a whole step again while the database says that it lost against another one: busy, deadlock, serialization
+ * failure. Every one of them has undone the step, so that trying again is safe.
+ *
+ * The pauses are counted, not the clock: a suspended machine does not use up the patience of a step.
+ */
+export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt: () => Promise<T>): Promise<T> {
+  let waitedMs = 0
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (waitedMs >= patienceMs || !mayTryAgain(error)) throw error
+    }
+    // Half fixed, half random: those who collided once do not meet again.
+    const chosenMs = Math.min(pauseMs * (0.5 + waiting.random() / 2), patienceMs - waitedMs)
+    await waiting.sleep(chosenMs)
+    waitedMs += chosenMs
+  }
+}
+
+/** PostgreSQL: serialization_failure, deadlock_detected. MySQL and MariaDB: deadlock, lock wait time-out. */
+const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT']
+
+function mayTryAgain(error: unknown): boolean {
+  return isBusy(error) || conflicts.includes(field(error, 'code'))
+}
+
+/** Another connection holds the lock of this SQLite file: SQLITE_BUSY, SQLITE_LOCKED and their extended codes. */
+export function isBusy(error: unknown): boolean {
+  const name = sqliteCodeOf(error)
+  return name === 'BUSY' || name === 'LOCKED'
+}
+
+/** A plain insert that met an existing key. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = field(error, 'code')
+  if (code === '23505' || code === 'ER_DUP_ENTRY') return true
+  return sqliteCodeOf(error) === 'CONSTRAINT' && String(field(error, 'message')).includes('UNIQUE constraint failed')
+}
+
+const sqliteCodes: Readonly<Record<number, string>> = {
+  5: 'BUSY',
+  6: 'LOCKED',
+  8: 'READONLY',
+  11: 'CORRUPT',
+  13: 'FULL',
+  14: 'CANTOPEN',
+  19: 'CONSTRAINT',
+  26: 'NOTADB',
+}
+
+/**
+ * The primary result code of an SQLite error, without `SQLITE_`; null for any other error. better-sqlite3 and libsql
+ * name it in `code`, node:sqlite numbers it in `errcode`, the extended part in the upper bits (sqlite.org/rescode.html).
+ */
+export function sqliteCodeOf(error: unknown): string | null {
+  const number = field(error, 'errcode')
+  if (typeof number === 'number') return sqliteCodes[number & 0xff] ?? null
+  const code = field(error, 'code')
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return null
+  return code.split('_')[1] ?? null
+}
+
+function field(error: unknown, name: string): unknown {
+  return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
+}

@@ -1,0 +1,125 @@
+import type { AuditEvent, AuditEventName } from '../../model/audit-event.js'
+import type { Change } from '../../model/change.js'
+import type { OneTimePurpose } from '../../model/one-time-token.js'
+import type { SessionMode } from '../../model/session.js'
+
+/**
+ * The tables as Kysely sees them; `migrations/` makes them.
+ *
+ * One shape for every database: ids are text, JSON is text, a boolean is 0 or 1, a time is a bigint. Drivers of
+ * PostgreSQL may hand a bigint over as text, so every number that is read goes through `Number()`.
+ */
+export interface Tables {
+  latchkey_users: UsersTable
+  latchkey_sessions: SessionsTable
+  latchkey_one_time_tokens: OneTimeTokensTable
+  latchkey_outbox: OutboxTable
+  latchkey_audit: AuditTable
+  latchkey_changes: ChangesTable
+  latchkey_installation: InstallationTable
+}
+
+export type Flag = 0 | 1
+
+/** Seconds are too coarse to tell which row came first: `ordinal` rises with every row that a process writes. */
+interface Ordered {
+  ordinal: number
+}
+
+export interface UsersTable {
+  id: string
+  email: string
+  email_canonical: string
+  email_verified: Flag
+  name: string | null
+  password_hash: string | null
+  roles: string
+  fields: string
+  version: number
+  disabled_at: number | null
+  disabled_until: number | null
+  created_at: number
+  last_login_at: number | null
+}
+
+export interface SessionsTable extends Ordered {
+  id: string
+  user_id: string
+  mode: SessionMode
+  counter: number
+  proven_at_ms: number | null
+  refresh_issued_at: number
+  refresh_expires_at: number
+  amr: string
+  auth_time: number
+  created_at: number
+  expires_at: number
+  last_seen_at: number
+  ip: string | null
+  user_agent: string | null
+}
+
+export interface OneTimeTokensTable extends Ordered {
+  id: string
+  purpose: OneTimePurpose
+  subject: string
+  user_id: string | null
+  email: string
+  token_hash: string
+  code_hash: string | null
+  handle_hash: string | null
+  payload: string | null
+  tries: number
+  created_at: number
+  expires_at: number
+}
+
+export interface OutboxTable extends Ordered {
+  id: string
+  recipient: string
+  template: string
+  sealed_values: string
+  created_at: number
+  attempts: number
+  next_attempt_at: number
+  lease_id: string | null
+  lease_until: number | null
+  set_aside: Flag
+  last_reason: string | null
+}
+
+export interface AuditTable extends Ordered {
+  id: string
+  at_ms: number
+  event: AuditEventName
+  outcome: AuditEvent['outcome']
+  user_id: string | null
+  session_id: string | null
+  ip: string | null
+  user_agent: string | null
+  detail: string
+}
+
+export interface ChangesTable {
+  id: string
+  at_ms: number
+  kind: Change['kind']
+  subject: string
+  version: number | null
+  matters_until: number
+}
+
+/** One row, made by the first migration. */
+export interface InstallationTable {
+  slot: number
+  id: string
+}
+
+/** Boundary: only we write these texts. */
+export function readJson<T>(text: string): T {
+  return JSON.parse(text)
+}
+
+export function toNumber(value: number | null): number | null {
+  return value === null ? null : Number(value)
+}

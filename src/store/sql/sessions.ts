@@ -1,0 +1,194 @@
+import type { ExpressionBuilder } from 'kysely'
+import type { Session } from '../../model/session.js'
+import type { EndSessions, Proof, Sessions } from '../sessions.js'
+import { writeAudit } from './audit.js'
+import { writeChanges } from './changes.js'
+import { writeMail } from './outbox.js'
+import type { Tables } from './schema.js'
+import { readState, toSession, toSessionRow } from './session-rows.js'
+import type { Steps, Unit } from './steps.js'
+
+export function createSessions(steps: Steps): Sessions {
+  return { ...openSessions(steps), ...readSessions(steps), ...rotateSessions(steps), ...endSessions(steps) }
+}
+
+function openSessions(steps: Steps): Pick<Sessions, 'open'> {
+  return {
+    open: (session, version, limit, audit) =>
+      steps.transaction(async (unit) => {
+        // Decides, and holds the user's row until the commit: a password change either comes before, and then the
+        // version is another, or waits, and then finds this session among those it ends. It also makes sign-ins of one
+        // user queue up, so that they count each other.
+        const { numUpdatedRows } = await unit.db
+          .updateTable('latchkey_users')
+          .set({ last_login_at: session.createdAt })
+          .where('id', '=', session.userId)
+          .where('version', '=', version)
+          .where(isEnabled(session.createdAt))
+          .executeTakeFirst()
+        if (numUpdatedRows === 0n) return false
+
+        await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
+        const ended = await endSurplus(unit, session, limit)
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'session', ended, limit.until)
+        return true
+      }),
+  }
+}
+
+function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
+  return {
+    find: (id) => steps.step((db) => readState(steps.flavour, db, id)),
+
+    list: (userId, now) =>
+      steps.step(async (db) => {
+        const rows = await db
+          .selectFrom('latchkey_sessions')
+          .selectAll()
+          .where('user_id', '=', userId)
+          .where('expires_at', '>', now)
+          .where('refresh_expires_at', '>', now)
+          .orderBy('created_at', 'desc')
+          .orderBy('ordinal', 'desc')
+          .execute()
+        return rows.map(toSession)
+      }),
+  }
+}
+
+function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
+  return {
+    rotate: ({ sessionId, counter, issuedAt, expiresAt, provenForMs, now }) =>
+      steps.transaction(async (unit) => {
+        const { numUpdatedRows } = await unit.db
+          .updateTable('latchkey_sessions')
+          .set({
+            counter: counter + 1,
+            proven_at_ms: null,
+            refresh_issued_at: issuedAt,
+            refresh_expires_at: expiresAt,
+          })
+          .where('id', '=', sessionId)
+          .where('counter', '=', counter)
+          .where('expires_at', '>', now)
+          .where('refresh_expires_at', '>', now)
+          .where((eb) =>
+            eb.or([eb('counter', '=', 0), eb('proven_at_ms', '<=', steps.flavour.storeNowMs(-provenForMs))]),
+          )
+          .where((eb) =>
+            eb.exists(
+              eb
+                .selectFrom('latchkey_users')
+                .select('latchkey_users.id')
+                .whereRef('latchkey_users.id', '=', 'latchkey_sessions.user_id')
+                .where(isEnabled(now)),
+            ),
+          )
+          .executeTakeFirst()
+        return numUpdatedRows === 0n ? null : readState(steps.flavour, unit.db, sessionId)
+      }),
+
+    async prove(proofs) {
+      if (proofs.length === 0) return
+      // In one order everywhere, so that two batches cannot wait for each other.
+      const ordered = [...proofs].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
+      await steps.transaction(async (unit) => {
+        for (const proof of ordered) await writeProof(unit, proof)
+      })
+    },
+  }
+}
+
+function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll'> {
+  return {
+    end: (id, userId, options) =>
+      steps.transaction(async (unit) => {
+        let deletion = unit.db.deleteFrom('latchkey_sessions').where('id', '=', id)
+        if (userId !== null) deletion = deletion.where('user_id', '=', userId)
+        const { numDeletedRows } = await deletion.executeTakeFirst()
+        if (numDeletedRows === 0n) return false
+        await tellOfEnd(unit, [id], options)
+        return true
+      }),
+
+    endAll: (userId, exceptId, options) =>
+      steps.transaction(async (unit) => {
+        // Changes nothing, but begins the transaction with a write and holds the user's row against new sign-ins.
+        await unit.db
+          .updateTable('latchkey_users')
+          .set((eb) => ({ version: eb.ref('version') }))
+          .where('id', '=', userId)
+          .execute()
+        const rows = await unit.db.selectFrom('latchkey_sessions').select('id').where('user_id', '=', userId).execute()
+        const ids = rows.map(({ id }) => id).filter((id) => id !== exceptId)
+        const ended = await deleteSessions(unit, ids)
+        if (ended > 0) await tellOfEnd(unit, ids, options)
+        return ended
+      }),
+  }
+}
+
+/** The account is not disabled at that moment; the SQL of `isDisabled` in model/user.ts. */
+function isEnabled(now: number) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
+    eb.or([eb('latchkey_users.disabled_at', 'is', null), eb('latchkey_users.disabled_until', '<=', now)])
+}
+
+/** Ends what is beyond the limit, the oldest first, and forgets what expired so long ago that no access token lives. */
+async function endSurplus(
+  unit: Unit,
+  { id, userId, createdAt }: Session,
+  { maxSessions, until }: { maxSessions: number; until: number },
+): Promise<string[]> {
+  await unit.db
+    .deleteFrom('latchkey_sessions')
+    .where('user_id', '=', userId)
+    .where('refresh_expires_at', '<', createdAt - (until - createdAt))
+    .execute()
+  const others = await unit.db
+    .selectFrom('latchkey_sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('id', '<>', id)
+    .where('expires_at', '>', createdAt)
+    .where('refresh_expires_at', '>', createdAt)
+    .orderBy('created_at', 'desc')
+    .orderBy('ordinal', 'desc')
+    .execute()
+  const surplus = others.slice(Math.max(maxSessions - 1, 0)).map((row) => row.id)
+  await deleteSessions(unit, surplus)
+  return surplus
+}
+
+async function deleteSessions(unit: Unit, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  const { numDeletedRows } = await unit.db.deleteFrom('latchkey_sessions').where('id', 'in', ids).executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mail }: EndSessions): Promise<void> {
+  await writeAudit(unit, audit)
+  if (mail) await writeMail(unit, mail)
+  await writeChanges(unit, 'session', ids, until)
+}
+
+/** One statement for both: the proof, where it still says something, and the last sight, which only moves forward. */
+async function writeProof(unit: Unit, { sessionId, counter, ageMs }: Proof): Promise<void> {
+  const age = Math.max(0, Math.floor(ageMs))
+  const provenAtMs = unit.flavour.storeNowMs(-age)
+  const seenAt = unit.flavour.storeNowSeconds(-age)
+  await unit.db
+    .updateTable('latchkey_sessions')
+    .set((eb) => ({
+      proven_at_ms: eb
+        .case()
+        .when(eb.and([eb('counter', '=', counter), eb('proven_at_ms', 'is', null)]))
+        .then(provenAtMs)
+        .else(eb.ref('proven_at_ms'))
+        .end(),
+      last_seen_at: eb.case().when('last_seen_at', '<', seenAt).then(seenAt).else(eb.ref('last_seen_at')).end(),
+    }))
+    .where('id', '=', sessionId)
+    .execute()
+}

@@ -1,0 +1,111 @@
+import type { Kysely, Transaction } from 'kysely'
+import { AuthError } from '../../errors.js'
+import type { Change } from '../../model/change.js'
+import type { Flavour } from './flavour.js'
+import { retrying, stepPatienceMs, type Waiting } from './retry.js'
+import type { Tables } from './schema.js'
+
+export interface StepOptions extends Waiting {
+  db: Kysely<Tables>
+  flavour: Flavour
+  /** Wall clock, Unix milliseconds. */
+  now(): number
+  randomId(): string
+  /** Called for each change row, right after its transaction committed. */
+  onChange(change: Change): void
+  /** Called once after a transaction that wrote to the outbox committed. */
+  onMail(): void
+}
+
+/** What every noun of the store works with. */
+export interface Steps {
+  flavour: Flavour
+  randomId(): string
+  /** Rises with every call, also while the clock stands still or goes back: microseconds of the wall clock, or more. */
+  ordinal(): number
+  /** One step without a transaction: a read, or a single statement. */
+  step<T>(run: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /**
+   * One step in one transaction, which must begin with a write, the deciding one if that is possible: SQLite gives the
+   * write lock to a transaction that begins so, but refuses it to one that has read an older state (SQLITE_BUSY_SNAPSHOT).
+   * With `refused`, a `Refused` thrown inside undoes everything and answers that.
+   */
+  transaction<T>(run: (unit: Unit) => Promise<T>, refused?: T): Promise<T>
+  /** Refuses new steps and waits for those under way. */
+  drain(): Promise<void>
+}
+
+/** A transaction under way, and what to tell once it has committed. */
+export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'ordinal'> {
+  db: Transaction<Tables>
+  changes: Change[]
+  mailed: boolean
+}
+
+/** Undoes the transaction it is thrown in: the step is decided, and nothing has changed. */
+export class Refused extends Error {}
+
+/**
+ * Every verb of the store goes through here: tried again while the database is busy, and whatever else the driver
+ * throws becomes `store_unavailable` with the cause, so that neither SQL nor values reach a message.
+ */
+export function createSteps(options: StepOptions): Steps {
+  const { db, flavour, randomId } = options
+  const ordinal = createOrdinal(options.now)
+  const underWay = new Set<Promise<unknown>>()
+  let draining = false
+
+  function step<T>(attempt: () => Promise<T>): Promise<T> {
+    if (draining) return Promise.reject(unavailable(new Error('The store is closed.')))
+    const running = retrying(options, stepPatienceMs, attempt).catch((error: unknown) => {
+      throw error instanceof Refused ? error : unavailable(error)
+    })
+    underWay.add(running)
+    const forget = () => void underWay.delete(running)
+    running.then(forget, forget)
+    return running
+  }
+
+  async function commit<T>(run: (unit: Unit) => Promise<T>): Promise<T> {
+    const { unit, answer } = await step(() =>
+      db.transaction().execute(async (transaction) => {
+        const unit: Unit = { db: transaction, flavour, randomId, ordinal, changes: [], mailed: false }
+        return { unit, answer: await run(unit) }
+      }),
+    )
+    for (const change of unit.changes) options.onChange(change)
+    if (unit.mailed) options.onMail()
+    return answer
+  }
+
+  return {
+    flavour,
+    randomId,
+    ordinal,
+    step: (run) => step(() => run(db)),
+    async transaction(run, refused) {
+      try {
+        return await commit(run)
+      } catch (error) {
+        if (error instanceof Refused && refused !== undefined) return refused
+        throw error
+      }
+    },
+    async drain() {
+      draining = true
+      await Promise.allSettled(underWay)
+    },
+  }
+}
+
+function unavailable(cause: unknown): AuthError {
+  return cause instanceof AuthError ? cause : new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
+}
+
+function createOrdinal(now: () => number): () => number {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, Math.floor(now()) * 1_000)
+    return last
+  }
+}

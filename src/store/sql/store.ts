@@ -1,0 +1,77 @@
+import type { Change } from '../../model/change.js'
+import type { Store } from '../store.js'
+import { createAudit } from './audit.js'
+import { createChanges } from './changes.js'
+import { type Connection, connect, type SqlDatabase } from './connect.js'
+import { keysInUse } from './keys-in-use.js'
+import { migrate } from './migrations/migrate.js'
+import { createOneTimeTokens } from './one-time-tokens.js'
+import { createOutbox } from './outbox.js'
+import { retrying } from './retry.js'
+import { createSessions } from './sessions.js'
+import { createSteps, type Steps } from './steps.js'
+import { createUsers } from './users.js'
+
+export interface SqlStoreOptions {
+  database: SqlDatabase
+  /** Wall clock, Unix milliseconds. */
+  now(): number
+  /** 16 random bytes, base64url. */
+  randomId(): string
+  sleep(milliseconds: number): Promise<void>
+  /** 0 ≤ n < 1, to spread attempts. */
+  random(): number
+  /** A change row was committed by this process: it acts at once, without waiting for the feed. */
+  onChange(change: Change): void
+  /** Mails were committed by this process. */
+  onMail(): void
+}
+
+/** Opening waits longer than a step: another process may be migrating. */
+const openingPatienceMs = 30_000
+
+/**
+ * Opens the database and brings its tables up to date.
+ *
+ * @throws {Error} in words when the folder, the file, the driver or the dialect is at fault; else what the driver throws
+ * @example
+ * const store = await openSqlStore({ database: { kind: 'sqlite', file: './latchkey.db' }, now: Date.now, … })
+ */
+export async function openSqlStore(options: SqlStoreOptions): Promise<Store> {
+  const connection = await retrying(options, openingPatienceMs, () => connect(options.database, options.now))
+  try {
+    const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options))
+    return join(createSteps({ ...options, ...connection }), connection, installationId)
+  } catch (error) {
+    await connection.db.destroy()
+    throw connection.explain(error)
+  }
+}
+
+async function prepare({ db, flavour }: Connection, { randomId }: SqlStoreOptions): Promise<string> {
+  await migrate({ db, flavour, randomId })
+  const { id } = await db.selectFrom('latchkey_installation').select('id').executeTakeFirstOrThrow()
+  return id
+}
+
+function join(steps: Steps, { db }: Connection, installationId: string): Store {
+  let closing: Promise<void> | null = null
+  async function closeAll(): Promise<void> {
+    await steps.drain()
+    await db.destroy()
+  }
+  return {
+    users: createUsers(steps),
+    sessions: createSessions(steps),
+    oneTimeTokens: createOneTimeTokens(steps),
+    outbox: createOutbox(steps),
+    audit: createAudit(steps),
+    changes: createChanges(steps),
+    installationId,
+    keysInUse: (now) => keysInUse(steps, now),
+    close() {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+}

@@ -1,0 +1,171 @@
+import type { Kysely } from 'kysely'
+import type { UserRecord } from '../../model/user.js'
+import type { Users } from '../users.js'
+import { writeAudit } from './audit.js'
+import { writeChanges } from './changes.js'
+import { toTokenRow } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import { isUniqueViolation } from './retry.js'
+import type { Tables } from './schema.js'
+import { Refused, type Steps, type Unit } from './steps.js'
+import { toUser, toUserRow, userColumns } from './user-rows.js'
+
+export function createUsers(steps: Steps): Users {
+  return {
+    findById: (id) => steps.step((db) => readUser(db, 'id', id)),
+    findByEmail: (email) => steps.step((db) => readUser(db, 'email_canonical', email)),
+    ...createAccounts(steps),
+    ...changeAccounts(steps),
+    delete: (id, until, audit) =>
+      steps.transaction(async (unit) => {
+        const { numDeletedRows } = await unit.db.deleteFrom('latchkey_users').where('id', '=', id).executeTakeFirst()
+        if (numDeletedRows === 0n) return false
+        // Foreign keys do this too, unless a dialect of the application leaves them off.
+        await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', id).execute()
+        await unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', id).execute()
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
+        return true
+      }),
+  }
+}
+
+function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistration'> {
+  return {
+    createFromRegistration: (user, registrationId, now, audit) =>
+      steps.transaction(async (unit) => {
+        // One statement decides: the registration lives, and the unique address lets one of many through.
+        const insert = unit.db
+          .insertInto('latchkey_users')
+          .columns(userColumns)
+          .expression((eb) =>
+            eb
+              .selectFrom('latchkey_one_time_tokens')
+              .select((row) => userColumns.map((column) => row.val(toUserRow(user)[column]).as(column)))
+              .where('id', '=', registrationId)
+              .where('purpose', '=', 'registration')
+              .where('email', '=', user.emailCanonical)
+              .where('expires_at', '>', now),
+          )
+        const { numInsertedOrUpdatedRows } = await insert.executeTakeFirst().catch(refuseTaken)
+        if (numInsertedOrUpdatedRows === 0n) return false
+        await dropRegistrations(unit, user.emailCanonical)
+        await writeAudit(unit, audit)
+        return true
+      }, false),
+
+    create: (user, audit, confirm) =>
+      steps.transaction(async (unit) => {
+        await unit.db.insertInto('latchkey_users').values(toUserRow(user)).execute().catch(refuseTaken)
+        await dropRegistrations(unit, user.emailCanonical)
+        if (confirm) {
+          await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(confirm.token, unit)).execute()
+          await writeMail(unit, confirm.mail)
+        }
+        await writeAudit(unit, audit)
+        return true
+      }, false),
+  }
+}
+
+function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePasswordHash' | 'updateProfile'> {
+  return {
+    async verifyEmail(tokenId, now, until, audit) {
+      // Whom a token is for never changes, so it may be read before the transaction, which must begin with a write.
+      const token = await steps.step((db) =>
+        db
+          .selectFrom('latchkey_one_time_tokens')
+          .select(['user_id', 'email'])
+          .where('id', '=', tokenId)
+          .where('purpose', '=', 'email_verification')
+          .executeTakeFirst(),
+      )
+      if (!token || token.user_id === null) return null
+      const owner = { id: token.user_id, email: token.email }
+      return steps.transaction<UserRecord | null>(async (unit) => {
+        if (!(await consume(unit, tokenId, now))) return null
+        const user = await markVerified(unit, owner)
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'user', [user.id], until, user.version)
+        return user
+      }, null)
+    },
+
+    async upgradePasswordHash(id, from, to) {
+      await steps.step((db) =>
+        db
+          .updateTable('latchkey_users')
+          .set({ password_hash: to })
+          .where('id', '=', id)
+          .where('password_hash', '=', from)
+          .execute(),
+      )
+    },
+
+    updateProfile: (id, profile, audit) =>
+      steps.transaction(async (unit) => {
+        const { numUpdatedRows } = await unit.db
+          .updateTable('latchkey_users')
+          .set((eb) => ({
+            version: eb.ref('version'),
+            ...(profile.name === undefined ? {} : { name: profile.name }),
+            ...(profile.fields === undefined ? {} : { fields: JSON.stringify(profile.fields) }),
+          }))
+          .where('id', '=', id)
+          .executeTakeFirst()
+        if (numUpdatedRows === 0n) return null
+        await writeAudit(unit, audit)
+        return readUser(unit.db, 'id', id)
+      }),
+  }
+}
+
+/** The deciding write: of many that hold the token, one deletes it. */
+async function consume(unit: Unit, tokenId: string, now: number): Promise<boolean> {
+  const { numDeletedRows } = await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('id', '=', tokenId)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** @throws {Refused} when the user is gone or has another address by now: then the token stays, too */
+async function markVerified(unit: Unit, owner: { id: string; email: string }): Promise<UserRecord> {
+  await unit.db
+    .updateTable('latchkey_users')
+    .set((eb) => ({ email_verified: 1, version: eb('version', '+', 1) }))
+    .where('id', '=', owner.id)
+    .where('email_canonical', '=', owner.email)
+    .execute()
+  const user = await readUser(unit.db, 'id', owner.id)
+  if (user?.emailCanonical !== owner.email) throw new Refused()
+  await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('purpose', '=', 'email_verification')
+    .where('user_id', '=', owner.id)
+    .execute()
+  return user
+}
+
+/** Whatever creates an account ends every registration that waits for its address. */
+async function dropRegistrations(unit: Unit, email: string): Promise<void> {
+  await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('purpose', '=', 'registration')
+    .where('subject', '=', email)
+    .execute()
+}
+
+function refuseTaken(error: unknown): never {
+  throw isUniqueViolation(error) ? new Refused() : error
+}
+
+async function readUser(
+  db: Kysely<Tables>,
+  column: 'id' | 'email_canonical',
+  value: string,
+): Promise<UserRecord | null> {
+  const row = await db.selectFrom('latchkey_users').selectAll().where(column, '=', value).executeTakeFirst()
+  return row ? toUser(row) : null
+}

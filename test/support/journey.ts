@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
+import { createTestClient } from '../../src/testing.js'
+import type { Program } from './program.js'
+
+/**
+ * The main job over real HTTP, as a browser does it: register, read the mail on the mailbox page, confirm, call the
+ * guarded API, refresh, sign out.
+ *
+ * @param guarded a path below `baseAPIRoutes` that answers a GET
+ */
+export async function mainJob(program: Program, baseUrl: string, guarded: string): Promise<void> {
+  const [mailboxUrl] = await program.printed(/https?:\/\/\S+\/dev\/mailbox\?key=[\w-]+/)
+  const client = createTestClient(baseUrl)
+  const email = `ada-${randomUUID()}@example.com`
+  const password = `difference engine ${randomUUID()}`
+
+  expect((await client.get(guarded)).status).toBe(401)
+  expect((await client.post('/auth/register', { email, password })).status).toBe(202)
+  expect((await client.post('/auth/login', { email, password })).body).toMatchObject({ code: 'email_not_verified' })
+
+  const token = await tokenInMailbox(mailboxUrl, email)
+  const confirmed = await client.post('/auth/verify-email', { token })
+  expect(confirmed.body).toMatchObject({ user: { email, emailVerified: true } })
+  expect((await client.get(guarded)).status).toBe(200)
+
+  expect((await client.refresh()).status).toBe(200)
+  expect((await client.get(guarded)).status).toBe(200)
+
+  expect((await client.signOut()).status).toBe(204)
+  expect((await client.get(guarded)).status).toBe(401)
+  expect((await client.post('/auth/login', { email, password })).status).toBe(200)
+  expect((await client.get(guarded)).status).toBe(200)
+}
+
+/** The token in the newest mail to that address, as the mailbox page shows it; waits for the mail. */
+async function tokenInMailbox(mailboxUrl: string, email: string): Promise<string> {
+  const deadline = Date.now() + 10_000
+  while (Date.now() < deadline) {
+    const response = await fetch(mailboxUrl)
+    expect(response.status).toBe(200)
+    const page = await response.text()
+    const [, token] = page.includes(email) ? (/\/verify-email\?token(?:=|&#x3D;)([\w.-]+)/.exec(page) ?? []) : []
+    if (token) return token
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('no mail with a link came to the mailbox page')
+}
