@@ -11,6 +11,7 @@ export function findChromium(searchPath = process.env.PATH ?? '') {
   return candidates.find(isExecutable) ?? null
 }
 
+/** @param {string} path */
 function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK)
