@@ -70,6 +70,7 @@ describe('problems', () => {
 
   test.each([
     [90, '90'],
+    [1.5, '2'],
     [0.2, '1'],
     [0, '1'],
     [undefined, '60'],
