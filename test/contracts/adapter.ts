@@ -343,7 +343,10 @@ function describeFailures(world: World): void {
   test.each<[string, Handle]>([
     ['throws', () => raise()],
     ['rejects', async () => raise()],
-    ['answers with a header that cannot be sent', () => respond({ headers: { location: 'a\r\nset-cookie: b=1' } })],
+    [
+      'answers with a header that cannot be sent',
+      () => respond({ headers: { 'set-cookie': 'a=1', location: 'a\r\nset-cookie: b=1' } }),
+    ],
     ['passes with a header that cannot be sent', () => ({ ...pass, responseHeaders: { 'x-bad': 'a\r\nb' } })],
   ])('a handle that %s is an answer 500 and never a pass', async (_what, handle) => {
     world.use(handle)
@@ -434,26 +437,24 @@ function describeBodies(world: World, traits: Traits): void {
     expect(await (await world.fetch('/auth/logout', { method: 'POST' })).text()).toBe('empty: true')
   })
 
-  test.runIf(traits.ownsSocket)(
-    'a client that goes away in the middle of its body leaves null and a working server',
-    async () => {
-      const settled = new Promise((resolve) => {
-        world.use(async ({ body }) => {
-          if (body.kind !== 'stream') return refusal
-          const reading = body.read(1_000)
-          connection.then((open) => open.destroy())
-          resolve(await reading)
-          return refusal
-        })
+  if (!traits.ownsSocket) return
+  test('a client that goes away in the middle of its body leaves null and a working server', async () => {
+    const settled = new Promise((resolve) => {
+      world.use(async ({ body }) => {
+        if (body.kind !== 'stream') return refusal
+        const reading = body.read(1_000)
+        connection.then((open) => open.destroy())
+        resolve(await reading)
+        return refusal
       })
-      const connection = rawConnection(world.port)
-      ;(await connection).write('POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\nhalf')
-      expect(await settled).toBeNull()
+    })
+    const connection = rawConnection(world.port)
+    ;(await connection).write('POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\nhalf')
+    expect(await settled).toBeNull()
 
-      world.use(() => pass)
-      expect((await world.fetch('/api/secret')).status).toBe(200)
-    },
-  )
+    world.use(() => pass)
+    expect((await world.fetch('/api/secret')).status).toBe(200)
+  })
 }
 
 function describeSockets(world: World): void {
@@ -484,10 +485,10 @@ function describeSockets(world: World): void {
     connection.destroy()
   })
 
-  test('413 ends the connection', async () => {
+  test('a declared length over the limit is refused before the body has come, and 413 ends the connection', async () => {
     world.use(echo(10))
     const connection = await rawConnection(world.port)
-    connection.write('POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\nxxxxxxxxxxxxxxxx')
+    connection.write('POST /auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\nxxx')
     const answer: RawAnswer = await connection.answer()
     expect([answer.status, answer.headers.connection]).toEqual([413, ['close']])
     await connection.closed()

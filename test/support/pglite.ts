@@ -40,9 +40,9 @@ function createTurns(): Turns {
   let last: Promise<void> = Promise.resolve()
   return () => {
     const previous = last
-    const { promise, resolve } = Promise.withResolvers<void>()
-    last = promise
-    return previous.then(() => resolve)
+    return new Promise((resolve) => {
+      last = new Promise((end) => previous.then(() => resolve(end)))
+    })
   }
 }
 

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, describe } from 'vitest'
+import type { TestStore } from '../support/databases.js'
+import { auditContract } from './store/audit.js'
+import { changesContract } from './store/changes.js'
+import { oneTimeTokensContract } from './store/one-time-tokens.js'
+import { outboxContract } from './store/outbox.js'
+import { rotationContract } from './store/rotation.js'
+import { sessionsContract } from './store/sessions.js'
+import { usersContract } from './store/users.js'
+import { wholeStoreContract } from './store/whole.js'
+
+/** Every promise of `src/store/*.ts`. Each implementation calls it with how to open an empty store. */
+export function storeContract(name: string, open: () => Promise<TestStore>): void {
+  describe(name, () => {
+    let opened: TestStore
+    beforeEach(async () => {
+      opened = await open()
+    })
+    afterEach(() => opened.close())
+
+    const current = () => opened
+    describe('users', () => usersContract(current))
+    describe('sessions', () => sessionsContract(current))
+    describe('rotation', () => rotationContract(current))
+    describe('one-time tokens', () => oneTimeTokensContract(current))
+    describe('outbox', () => outboxContract(current))
+    describe('audit log', () => auditContract(current))
+    describe('change feed', () => changesContract(current))
+    describe('the whole store', () => wholeStoreContract(current))
+  })
+}

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import type { TestStore } from '../../support/databases.js'
+import {
+  aMail,
+  anEvent,
+  aRegistration,
+  atOnce,
+  auditedEvents,
+  aVerification,
+  createdUser,
+  keptToken,
+  now,
+  waitingMails,
+} from './rows.js'
+
+const email = 'ada@example.com'
+
+export function oneTimeTokensContract(current: () => TestStore): void {
+  keepingContract(current)
+  findingContract(current)
+  guessingContract(current)
+  renewingContract(current)
+}
+
+function keepingContract(current: () => TestStore): void {
+  test('a token is kept with its mail and its event, every field as it was given', async () => {
+    const { store, mailSignals } = current()
+    const token = aRegistration(email, { tries: 3 })
+    const mail = aMail()
+    await store.oneTimeTokens.put(token, mail, { keep: 3, now, audit: anEvent({ event: 'registration_requested' }) })
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([token])
+    expect(mailSignals()).toBe(1)
+    expect(await waitingMails(store)).toEqual([mail.id])
+    expect(await auditedEvents(store)).toEqual(['registration_requested'])
+  })
+
+  test('beyond the limit the oldest of the same purpose and subject goes, and no other', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { emailCanonical: email })
+    const verification = await keptToken(store, aVerification(user))
+    const other = await keptToken(store, aRegistration('grace@example.com'))
+    const tokens = Array.from({ length: 5 }, () => aRegistration(email))
+    for (const token of tokens) await store.oneTimeTokens.put(token, aMail(), { keep: 3, now })
+
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([tokens[4], tokens[3], tokens[2]])
+    expect(await store.oneTimeTokens.listByEmail('email_verification', email, now)).toEqual([verification])
+    expect(await store.oneTimeTokens.listByEmail('registration', 'grace@example.com', now)).toEqual([other])
+  })
+
+  test('where one is kept, the newest replaces the older', async () => {
+    const { store } = current()
+    await store.oneTimeTokens.put(aRegistration(email), aMail(), { keep: 1, now })
+    const newest = aRegistration(email)
+    await store.oneTimeTokens.put(newest, aMail(), { keep: 1, now })
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([newest])
+  })
+
+  test('an expired token is dropped, and takes no place from a live one', async () => {
+    const { store } = current()
+    const live = await keptToken(store, aRegistration(email))
+    const expiring = await keptToken(store, aRegistration(email, { expiresAt: now + 5 }))
+    const newest = aRegistration(email)
+    await store.oneTimeTokens.put(newest, aMail(), { keep: 2, now: now + 5 })
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([newest, live])
+    expect(await store.oneTimeTokens.countTry(expiring.id, 5)).toBe(false)
+  })
+
+  test('of many put at once no more than the limit stay, and every mail goes out', async () => {
+    const { store } = current()
+    const mails = await atOnce(async () => {
+      const mail = aMail()
+      await store.oneTimeTokens.put(aRegistration(email), mail, { keep: 3, now })
+      return mail.id
+    })
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toHaveLength(3)
+    expect((await waitingMails(store)).sort()).toEqual(mails.sort())
+  })
+}
+
+function findingContract(current: () => TestStore): void {
+  test('a token is found by any of its possible digests, and stays', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email))
+    await keptToken(store, aRegistration(email))
+    const find = () => store.oneTimeTokens.findByHash('registration', ['key2.other', token.tokenHash], now)
+    expect(await find()).toEqual(token)
+    expect(await find()).toEqual(token)
+  })
+
+  test('an unknown, expired or foreign digest finds nothing', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email, { expiresAt: now + 5 }))
+    const { findByHash } = store.oneTimeTokens
+    expect(await findByHash('registration', ['unknown'], now)).toBeNull()
+    expect(await findByHash('registration', [], now)).toBeNull()
+    expect(await findByHash('registration', [token.tokenHash.toUpperCase()], now)).toBeNull()
+    expect(await findByHash('registration', [token.codeHash ?? ''], now)).toBeNull()
+    expect(await findByHash('email_verification', [token.tokenHash], now)).toBeNull()
+    expect(await findByHash('registration', [token.tokenHash], now + 5)).toBeNull()
+    expect(await findByHash('registration', [token.tokenHash], now + 4)).toEqual(token)
+  })
+
+  test('the live tokens for an address are listed newest first', async () => {
+    const { store } = current()
+    const first = await keptToken(store, aRegistration(email))
+    const older = await keptToken(store, aRegistration(email, { createdAt: now - 60 }))
+    const second = await keptToken(store, aRegistration(email))
+    const expiring = await keptToken(store, aRegistration(email, { createdAt: now - 90, expiresAt: now + 5 }))
+    const { listByEmail } = store.oneTimeTokens
+    expect(await listByEmail('registration', email, now)).toEqual([second, first, older, expiring])
+    expect(await listByEmail('registration', email, now + 5)).toEqual([second, first, older])
+    expect(await listByEmail('email_verification', email, now)).toEqual([])
+  })
+}
+
+function guessingContract(current: () => TestStore): void {
+  test('of many guesses at once exactly as many count as are allowed', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email))
+    const counted = await atOnce(() => store.oneTimeTokens.countTry(token.id, 5))
+    expect(counted.filter(Boolean)).toHaveLength(5)
+    expect((await store.oneTimeTokens.listByEmail('registration', email, now))[0]?.tries).toBe(5)
+  })
+
+  test('a guess at a token that is gone does not count', async () => {
+    expect(await current().store.oneTimeTokens.countTry('unknown', 5)).toBe(false)
+  })
+}
+
+function renewingContract(current: () => TestStore): void {
+  const secrets = { tokenHash: 'key2.new-token', codeHash: 'key2.new-code', expiresAt: now + 1_000 }
+
+  test('a renewed token has new secrets, a new end, a new mail and all its guesses; the old link is dead', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email))
+    await store.oneTimeTokens.countTry(token.id, 5)
+    const mail = aMail()
+    expect(await store.oneTimeTokens.renew(token.id, secrets, mail, now)).toBe(true)
+    expect(await store.oneTimeTokens.findByHash('registration', [token.tokenHash], now)).toBeNull()
+    expect(await store.oneTimeTokens.findByHash('registration', ['key2.new-token'], now)).toEqual({
+      ...token,
+      ...secrets,
+      tries: 0,
+    })
+    expect(await waitingMails(store)).toContain(mail.id)
+  })
+
+  test('a token that is gone or expired is not renewed, and nothing is mailed', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email, { expiresAt: now + 5 }))
+    const mail = aMail()
+    expect(await store.oneTimeTokens.renew('unknown', secrets, mail, now)).toBe(false)
+    expect(await store.oneTimeTokens.renew(token.id, secrets, mail, now + 5)).toBe(false)
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([token])
+    expect(await waitingMails(store)).not.toContain(mail.id)
+  })
+}

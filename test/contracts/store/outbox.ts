@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import type { TestStore } from '../../support/databases.js'
+import { aMail, anEvent, atOnce, auditedEvents, crowd, now } from './rows.js'
+
+export function outboxContract(current: () => TestStore): void {
+  leasingContract(current)
+  settlingContract(current)
+}
+
+function leasingContract(current: () => TestStore): void {
+  test('a mail waits with its event until it is leased, every field as it was given', async () => {
+    const { store, mailSignals } = current()
+    const mail = aMail({ sealedValues: `key1.${'x'.repeat(100_000)}` })
+    await store.outbox.put(mail, anEvent({ event: 'refresh_reissued' }))
+    expect(mailSignals()).toBe(1)
+    expect(await auditedEvents(store)).toEqual(['refresh_reissued'])
+    expect(await store.outbox.lease(10, now, now + 60)).toEqual([{ ...mail, attempts: 0 }])
+  })
+
+  test('mails are leased oldest first, no more than asked for, and none before it is due', async () => {
+    const { store } = current()
+    const mails = [aMail(), aMail({ createdAt: now - 5 }), aMail(), aMail({ createdAt: now + 1 })]
+    for (const mail of mails) await store.outbox.put(mail)
+    const ids = async (count: number) => (await store.outbox.lease(count, now, now + 60)).map(({ id }) => id)
+    expect(await ids(2)).toEqual([mails[1]?.id, mails[0]?.id])
+    expect(await ids(10)).toEqual([mails[2]?.id])
+    expect(await ids(10)).toEqual([])
+  })
+
+  test('a lease that ran out may be taken over', async () => {
+    const { store } = current()
+    const mail = aMail()
+    await store.outbox.put(mail)
+    await store.outbox.lease(1, now, now + 60)
+    expect(await store.outbox.lease(1, now + 59, now + 120)).toEqual([])
+    expect(await store.outbox.lease(1, now + 60, now + 120)).toEqual([{ ...mail, attempts: 0 }])
+    expect(await store.outbox.lease(1, now + 61, now + 120)).toEqual([])
+  })
+
+  test('of many workers at once no two get the same mail, and none is left over', async () => {
+    const { store, openSecond } = current()
+    const second = (await openSecond?.()) ?? store
+    const mails = Array.from({ length: crowd }, () => aMail())
+    for (const mail of mails) await store.outbox.put(mail)
+    const worker = async (index: number) => {
+      const { outbox } = index % 2 === 0 ? store : second
+      const mine: string[] = []
+      for (let round = 0; round < crowd; round += 1) {
+        mine.push(...(await outbox.lease(3, now, now + 60)).map(({ id }) => id))
+      }
+      return mine
+    }
+    const leased = (await atOnce(worker, 4)).flat()
+    expect(leased.sort()).toEqual(mails.map(({ id }) => id).sort())
+  })
+}
+
+function settlingContract(current: () => TestStore): void {
+  test('a sent mail is forgotten', async () => {
+    const { store } = current()
+    const mail = aMail()
+    await store.outbox.put(mail)
+    await store.outbox.sent(mail.id)
+    await store.outbox.sent('unknown')
+    expect(await store.outbox.lease(10, now + 1_000, now + 2_000)).toEqual([])
+    expect(await store.outbox.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 0 })
+  })
+
+  test('a failed mail is due again at its time, with the attempt counted, whatever its lease says', async () => {
+    const { store } = current()
+    const mail = aMail()
+    await store.outbox.put(mail)
+    await store.outbox.lease(1, now, now + 1_000)
+    await store.outbox.failed(mail.id, 'ESOCKET', now + 30)
+    expect(await store.outbox.lease(1, now + 29, now + 1_000)).toEqual([])
+    expect(await store.outbox.lease(1, now + 30, now + 1_000)).toEqual([{ ...mail, attempts: 1 }])
+  })
+
+  test('a mail that is set aside is never due again', async () => {
+    const { store } = current()
+    const mail = aMail()
+    await store.outbox.put(mail)
+    await store.outbox.failed(mail.id, 'EENVELOPE', null)
+    expect(await store.outbox.lease(1, now + 1_000_000, now + 2_000_000)).toEqual([])
+    expect(await store.outbox.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 1 })
+  })
+
+  test('the depth tells how many wait, leased ones too, and since when', async () => {
+    const { store } = current()
+    expect(await store.outbox.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 0 })
+    await store.outbox.put(aMail({ createdAt: now - 7 }))
+    await store.outbox.put(aMail())
+    await store.outbox.lease(1, now, now + 60)
+    expect(await store.outbox.depth()).toEqual({ waiting: 2, oldestAt: now - 7, setAside: 0 })
+  })
+}

@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest'
+import type { Rotation, SessionState } from '../../../src/store/sessions.js'
+import type { TestStore } from '../../support/databases.js'
+import { anEvent, atOnce, createdUser, now, openedSession, until } from './rows.js'
+
+function rotationOf(sessionId: string, overrides: Partial<Rotation> = {}): Rotation {
+  return {
+    sessionId,
+    counter: 0,
+    issuedAt: now + 100,
+    expiresAt: now + 2_000_000,
+    provenForMs: 30_000,
+    now: now + 100,
+    ...overrides,
+  }
+}
+
+const isWon = (state: SessionState | null) => state !== null
+
+export function rotationContract(current: () => TestStore): void {
+  raisingContract(current)
+  provingContract(current)
+  provingManyContract(current)
+  racingContract(current)
+}
+
+function raisingContract(current: () => TestStore): void {
+  test('the first rotation needs no proof; the successor is unproven and carries its own times', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const session = await openedSession(store, user)
+    const state = await store.sessions.rotate(rotationOf(session.id))
+    expect(state?.session).toEqual({
+      ...session,
+      counter: 1,
+      provenAtMs: null,
+      refreshIssuedAt: now + 100,
+      refreshExpiresAt: now + 2_000_000,
+    })
+    expect(state?.user).toEqual({ ...user, lastLoginAt: now })
+    expect((await store.sessions.find(session.id))?.session).toEqual(state?.session)
+  })
+
+  test('a counter that is not the current one does not rotate', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    await store.sessions.rotate(rotationOf(session.id))
+    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 0 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 2 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf('unknown'))).toBeNull()
+    expect((await store.sessions.find(session.id))?.session.counter).toBe(1)
+  })
+
+  test('an unproven rotation does not rotate again, however late', async () => {
+    const { store, age } = current()
+    const session = await openedSession(store, await createdUser(store), { counter: 1 })
+    await age(1_000_000)
+    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 1 }))).toBeNull()
+  })
+
+  test('a session or refresh token that has expired does not rotate', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const old = await openedSession(store, user, { expiresAt: now + 100 })
+    const unused = await openedSession(store, user, { refreshExpiresAt: now + 100 })
+    expect(await store.sessions.rotate(rotationOf(old.id))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(unused.id))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(unused.id, { now: now + 99 }))).not.toBeNull()
+  })
+
+  test('the session of a user who is disabled by now does not rotate', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { disabledAt: now, disabledUntil: now + 200 })
+    const session = await openedSession(store, user, { createdAt: now + 200 })
+    expect(await store.sessions.rotate(rotationOf(session.id, { now: now + 199 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session.id, { now: now + 200 }))).not.toBeNull()
+  })
+}
+
+function provingContract(current: () => TestStore): void {
+  test("a proof is written as the store's clock less its age", async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    const before = await store.sessions.find(session.id)
+    await store.sessions.prove([{ sessionId: session.id, counter: 0, ageMs: 4_000.75 }])
+    const after = await store.sessions.find(session.id)
+    expect(after?.session.provenAtMs).toBeGreaterThanOrEqual((before?.storeNowMs ?? 0) - 4_000)
+    expect(after?.session.provenAtMs).toBeLessThanOrEqual((after?.storeNowMs ?? 0) - 4_000)
+  })
+
+  test('a rotation rises once its proof is old enough by the clock of the store, and not before', async () => {
+    const { store, age } = current()
+    const session = await openedSession(store, await createdUser(store), { counter: 4 })
+    await store.sessions.prove([{ sessionId: session.id, counter: 4, ageMs: 0 }])
+    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 4 }))).toBeNull()
+    await age(20_000)
+    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 4 }))).toBeNull()
+    await age(10_000)
+    const state = await store.sessions.rotate(rotationOf(session.id, { counter: 4 }))
+    expect(state?.session).toMatchObject({ counter: 5, provenAtMs: null })
+  })
+
+  test('the age of a proof counts: seen 30 seconds ago, the rotation may rise at once', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const young = await openedSession(store, user, { counter: 1 })
+    const old = await openedSession(store, user, { counter: 1 })
+    await store.sessions.prove([
+      { sessionId: young.id, counter: 1, ageMs: 20_000 },
+      { sessionId: old.id, counter: 1, ageMs: 30_000 },
+    ])
+    expect(await store.sessions.rotate(rotationOf(young.id, { counter: 1 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(old.id, { counter: 1 }))).not.toBeNull()
+  })
+
+  test('a proof of another rotation, or after the first, changes nothing', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store), { counter: 2 })
+    await store.sessions.prove([{ sessionId: session.id, counter: 1, ageMs: 0 }])
+    await store.sessions.prove([{ sessionId: session.id, counter: 3, ageMs: 0 }])
+    expect((await store.sessions.find(session.id))?.session.provenAtMs).toBeNull()
+
+    await store.sessions.prove([{ sessionId: session.id, counter: 2, ageMs: 9_000 }])
+    const first = (await store.sessions.find(session.id))?.session.provenAtMs
+    await store.sessions.prove([{ sessionId: session.id, counter: 2, ageMs: 90_000 }])
+    await store.sessions.prove([{ sessionId: session.id, counter: 2, ageMs: 0 }])
+    expect((await store.sessions.find(session.id))?.session.provenAtMs).toBe(first)
+  })
+
+  test('the last sight moves forward with any proof, and never back', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store), { lastSeenAt: 1_000 })
+    const storeNow = (await store.sessions.find(session.id))?.storeNowMs ?? 0
+    await store.sessions.prove([{ sessionId: session.id, counter: 7, ageMs: 10_000 }])
+    const seenAt = (await store.sessions.find(session.id))?.session.lastSeenAt ?? 0
+    expect(seenAt).toBeGreaterThanOrEqual(Math.floor((storeNow - 10_000) / 1_000))
+    expect(seenAt).toBeLessThan(Math.floor(storeNow / 1_000))
+
+    await store.sessions.prove([{ sessionId: session.id, counter: 7, ageMs: 500_000 }])
+    expect((await store.sessions.find(session.id))?.session.lastSeenAt).toBe(seenAt)
+  })
+}
+
+function provingManyContract(current: () => TestStore): void {
+  test('a batch of proofs may name sessions that ended, and none at all', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    await store.sessions.prove([])
+    await store.sessions.prove([
+      { sessionId: 'ended', counter: 0, ageMs: 5 },
+      { sessionId: session.id, counter: 0, ageMs: 5 },
+    ])
+    expect((await store.sessions.find(session.id))?.session.provenAtMs).not.toBeNull()
+    expect(await store.sessions.find('ended')).toBeNull()
+  })
+
+  test('batches that meet from many sides at once all arrive', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const sessions = await atOnce(() => openedSession(store, user), 5)
+    const proofs = sessions.map(({ id }) => ({ sessionId: id, counter: 0, ageMs: 5 }))
+    await atOnce((index) => store.sessions.prove(index % 2 === 0 ? proofs : [...proofs].reverse()))
+    const proven = await Promise.all(
+      sessions.map(async ({ id }) => (await store.sessions.find(id))?.session.provenAtMs),
+    )
+    expect(proven).toEqual(sessions.map(() => expect.any(Number)))
+  })
+}
+
+function racingContract(current: () => TestStore): void {
+  test('of many refreshes at once exactly one raises the counter', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    const results = await atOnce((index) => store.sessions.rotate(rotationOf(session.id, { issuedAt: now + index })))
+    const won = results.filter(isWon)
+    expect(won).toHaveLength(1)
+    expect((await store.sessions.find(session.id))?.session).toEqual(won[0]?.session)
+  })
+
+  test('of many refreshes in two processes at once exactly one raises the counter', async () => {
+    const { store, openSecond } = current()
+    const second = (await openSecond?.()) ?? store
+    const session = await openedSession(store, await createdUser(store))
+    const results = await atOnce((index) =>
+      (index % 2 === 0 ? store : second).sessions.rotate(rotationOf(session.id, { issuedAt: now + index })),
+    )
+    expect(results.filter(isWon)).toHaveLength(1)
+    expect((await second.sessions.find(session.id))?.session.counter).toBe(1)
+  })
+
+  test('a refresh that meets a sign-out leaves no session', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    await Promise.all([
+      atOnce(() => store.sessions.rotate(rotationOf(session.id))),
+      store.sessions.end(session.id, null, { until, audit: anEvent() }),
+    ])
+    expect(await store.sessions.find(session.id)).toBeNull()
+  })
+}

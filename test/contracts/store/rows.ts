@@ -1,0 +1,158 @@
+import type { AuditEvent } from '../../../src/model/audit-event.js'
+import type { OneTimeToken } from '../../../src/model/one-time-token.js'
+import type { OutboxMail } from '../../../src/model/outbox-mail.js'
+import type { Session } from '../../../src/model/session.js'
+import type { UserRecord } from '../../../src/model/user.js'
+import type { Store } from '../../../src/store/store.js'
+import { randomId } from '../../support/databases.js'
+
+/** The moment at which the contract's steps happen, Unix seconds. */
+export const now = 1_700_000_000
+
+/** Until when change rows of the contract matter. */
+export const until = now + 960
+
+/** How many call at once where only some may win. */
+export const crowd = 20
+
+export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
+  const id = randomId()
+  const email = overrides.emailCanonical ?? `${id.toLowerCase()}@example.com`
+  return {
+    id,
+    email,
+    emailCanonical: email,
+    emailVerified: false,
+    name: 'Ada',
+    passwordHash: '$hash$1',
+    roles: ['EDITOR'],
+    fields: { plan: 'free' },
+    version: 1,
+    disabledAt: null,
+    disabledUntil: null,
+    createdAt: now,
+    lastLoginAt: null,
+    ...overrides,
+  }
+}
+
+export function aSession(userId: string, overrides: Partial<Session> = {}): Session {
+  return {
+    id: randomId(),
+    userId,
+    mode: 'cookie',
+    counter: 0,
+    provenAtMs: null,
+    refreshIssuedAt: now,
+    refreshExpiresAt: now + 1_000_000,
+    amr: ['pwd'],
+    authTime: now,
+    createdAt: now,
+    expiresAt: now + 5_000_000,
+    lastSeenAt: now,
+    ip: '192.0.2.1',
+    userAgent: 'Browser/1.0',
+    ...overrides,
+  }
+}
+
+export function aRegistration(email: string, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  const id = randomId()
+  return {
+    id,
+    purpose: 'registration',
+    subject: email,
+    userId: null,
+    email,
+    tokenHash: `key1.${id}-token`,
+    codeHash: `key1.${id}-code`,
+    handleHash: `key1.${id}-handle`,
+    payload: `key1.${id}-payload`,
+    tries: 0,
+    createdAt: now,
+    expiresAt: now + 86_400,
+    ...overrides,
+  }
+}
+
+export function aVerification(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  return aRegistration(user.emailCanonical, {
+    purpose: 'email_verification',
+    subject: user.id,
+    userId: user.id,
+    handleHash: null,
+    payload: null,
+    ...overrides,
+  })
+}
+
+export function aMail(overrides: Partial<OutboxMail> = {}): OutboxMail {
+  const id = randomId()
+  return {
+    id,
+    recipient: 'ada@example.com',
+    template: 'verify',
+    sealedValues: `key1.${id}-values`,
+    createdAt: now,
+    ...overrides,
+  }
+}
+
+export function anEvent(overrides: Partial<AuditEvent> = {}): AuditEvent {
+  return {
+    id: randomId(),
+    atMs: now * 1000,
+    event: 'login',
+    outcome: 'success',
+    userId: null,
+    sessionId: null,
+    ip: '192.0.2.1',
+    userAgent: 'Browser/1.0',
+    detail: { method: 'password', attempts: 2, known: true },
+    ...overrides,
+  }
+}
+
+/** A user who is in the store. */
+export async function createdUser(store: Store, overrides: Partial<UserRecord> = {}): Promise<UserRecord> {
+  const user = aUser(overrides)
+  if (!(await store.users.create(user, anEvent({ event: 'account_created', userId: user.id })))) {
+    throw new Error('The user could not be created.')
+  }
+  return user
+}
+
+/** A session that is in the store. */
+export async function openedSession(
+  store: Store,
+  user: UserRecord,
+  overrides: Partial<Session> = {},
+): Promise<Session> {
+  const session = aSession(user.id, overrides)
+  const opened = await store.sessions.open(session, user.version, { maxSessions: 50, until }, anEvent())
+  if (!opened) throw new Error('The session could not be opened.')
+  return session
+}
+
+/** A token that is in the store. */
+export async function keptToken(store: Store, token: OneTimeToken): Promise<OneTimeToken> {
+  await store.oneTimeTokens.put(token, aMail(), { keep: crowd, now })
+  return token
+}
+
+/** Calls that many times at once. */
+export function atOnce<T>(call: (index: number) => Promise<T>, times = crowd): Promise<T[]> {
+  return Promise.all(Array.from({ length: times }, (_, index) => call(index)))
+}
+
+/** Everything the audit log tells, by event name, oldest first. */
+export async function auditedEvents(store: Store): Promise<string[]> {
+  const events = await store.audit.list({ limit: 1_000 })
+  return events.map(({ event }) => event).reverse()
+}
+
+/** Everything that waits in the outbox, by id. */
+export async function waitingMails(store: Store): Promise<string[]> {
+  const leased = await store.outbox.lease(1_000, now + 10_000_000, 0)
+  return leased.map(({ id }) => id)
+}
