@@ -41,11 +41,16 @@ describe('hooks of the application cannot open what is guarded', () => {
       app.get('/api/secret', leak)
       adapter.mount(app, guard, paths)
       if (when === 'after') register(app)
-      const { port, faults } = await host(app)
-      for (const path of ['/api', '/api/', '/api/secret', '/API/secret', '/api/secret/']) {
-        expect(await ask(port, path)).toEqual([401, '{"code":"unauthenticated"}'])
+      const manifest = app.init()
+      // Each wall holds alone.
+      for (const walls of [manifest, { ...manifest, globalhooks: [] }, { ...manifest, authhooks: { '/*': [open] } }]) {
+        const { port, faults, close } = await hostCodehooks(walls)
+        onTestFinished(close)
+        for (const path of ['/api', '/api/', '/api/secret', '/API/secret', '/api/secret/']) {
+          expect(await ask(port, path)).toEqual([401, '{"code":"unauthenticated"}'])
+        }
+        expect(faults).toEqual([])
       }
-      expect(faults).toEqual([])
     }
   })
 
@@ -184,6 +189,16 @@ test.each([
     hooks[0]({ method: 'GET', headers: {}, ...fields }, res, () => answered.push('passed'))
   }
   expect(answered).toEqual([500, 500])
+})
+
+test('an answer to HEAD ends without a body', async () => {
+  const { app } = await loadCodehooks()
+  adapter.mount(app, () => refusal, paths)
+  const ended: unknown[][] = []
+  const res = { status: () => {}, setHeader: () => {}, end: (...body: unknown[]) => ended.push(body) }
+  const req = { method: 'HEAD', headers: {}, apiPath: '/api', originalUrl: '/api' }
+  Reflect.get(app, 'appmiddleware')[0](req, res, expect.unreachable)
+  expect(ended).toEqual([[]])
 })
 
 test('a response that throws on everything is nobody’s crash', async () => {

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -126,24 +126,28 @@ describe.each([
 
   test.each([
     ['/:tenant', '/ada/auth', '/ada'],
+    ['/:tenant', '/ada', '/ada', '/'],
     ['/:tenant', '/caf%C3%A9/auth', '/caf%C3%A9'],
     ['/:tenant', '/x;domain=evil.example/auth', ''],
     ['/:tenant', '/../auth', ''],
     ['/:a/:b', '/a/b/auth', '/a/b'],
-  ])('below %s the target %s has the mount %s, never more than a plain path', async (pattern, target, mounted) => {
-    const seen: string[] = []
-    const app = express()
-    mount(app, (request) => {
-      seen.push(request.mount, request.path)
-      return refusal
-    })
-    const parent = express()
-    parent.use(pattern, app)
-    const { port, close } = await listen(parent)
-    onTestFinished(close)
-    await rawRequest(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
-    expect(seen).toEqual([mounted, '/auth'])
-  })
+  ])(
+    'below %s the target %s has the mount %s, never more than a plain path',
+    async (pattern, target, mounted, path = '/auth') => {
+      const seen: string[] = []
+      const app = express()
+      mount(app, (request) => {
+        seen.push(request.mount, request.path)
+        return refusal
+      })
+      const parent = express()
+      parent.use(pattern, app)
+      const { port, close } = await listen(parent)
+      onTestFinished(close)
+      await rawRequest(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      expect(seen).toEqual([mounted, path])
+    },
+  )
 
   test('a path that a parent rewrote has no mount', async () => {
     const seen: string[] = []
@@ -163,15 +167,15 @@ describe.each([
   })
 
   test('an answer after somebody else has answered is dropped', async () => {
-    let asked: () => void = () => {}
-    const wasAsked = new Promise<void>((resolve) => {
-      asked = resolve
+    let decided: () => void = () => {}
+    const afterVerdict = new Promise<void>((resolve) => {
+      decided = resolve
     })
     const app = express().disable('x-powered-by')
     mount(app, async () => {
-      asked()
       await new Promise((resolve) => setImmediate(resolve))
-      return refusal
+      setImmediate(decided)
+      return { kind: 'answer', response: { status: 401, headers: { 'x-late': '1' }, body: 'late' } }
     })
     const parent = express()
     parent.use((_req, res, next) => {
@@ -180,7 +184,16 @@ describe.each([
     })
     parent.use(app)
     expect(await ask(parent, '/api/secret').then((response) => response.text())).toBe('early')
-    await wasAsked
+    await afterVerdict
+  })
+
+  test('HEAD is answered on a server that is strict about bodies', async () => {
+    const app = express()
+    mount(app, () => refusal)
+    const { port, close } = await listen(createServer({ rejectNonStandardBodyWrites: true }, app))
+    onTestFinished(close)
+    const response = await fetch(`http://127.0.0.1:${port}/api/secret`, { method: 'HEAD' })
+    expect([response.status, response.headers.get('content-length')]).toEqual([401, '7'])
   })
 })
 
@@ -225,8 +238,8 @@ async function serve(express: typeof express5, { handle, before, after, parser, 
   return listen(parent)
 }
 
-async function listen(listener: RequestListener): Promise<Running> {
-  const server = createServer(listener)
+async function listen(served: RequestListener | Server): Promise<Running> {
+  const server = served instanceof Server ? served : createServer(served)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

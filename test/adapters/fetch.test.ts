@@ -91,6 +91,17 @@ test('cookies and Vary of the application survive the headers that are added', a
   expect([response.status, response.statusText, await response.text()]).toEqual([206, 'Some', 'body'])
 })
 
+test('an answer that cannot be copied is handed on as it is', async () => {
+  const cors = create(() => ({ ...pass, responseHeaders: { 'x-added': '1' } }))
+  const broken = Response.error()
+  expect(await cors(new Request(url), { next: () => broken })).toBe(broken)
+})
+
+test('an answer to HEAD has no body', async () => {
+  const response = await create(() => refusal)(new Request(url, { method: 'HEAD' }))
+  expect([response.status, response.body]).toEqual([401, null])
+})
+
 test('what next throws is thrown to the caller', async () => {
   const failing = create(() => pass)(new Request(url), {
     next: () => {
