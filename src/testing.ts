@@ -31,4 +31,4 @@ export {
 export { createTestClock, createTestRuntime, type TestClock, type TestRuntime } from './testing/clock.js'
 export type { CookieJar, TestCookie } from './testing/cookies.js'
 export { createTestMailbox, type ReceivedMail, type TestMailbox, type TestTransport } from './testing/mailbox.js'
-export { type TestSettings, testSettings } from './testing/settings.js'
+export { testSettings } from './testing/settings.js'

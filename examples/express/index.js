@@ -1,5 +1,5 @@
 // A notes API whose accounts, sessions and guard are Latchkey's, with a page to try them.
-// Run it from the repository: npm run demo. PORT, DATA_FOLDER and ACCESS_TOKEN_LIFETIME (try 10s) may be set.
+// Run it from the repository: npm run demo. PORT and DATA_FOLDER may be set.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,6 @@ const auth = init(app, {
   baseUrl: `http://localhost:${port}`,
   JWT_ACCESS_TOKEN_SECRET: secret('JWT_ACCESS_TOKEN_SECRET'),
   JWT_REFRESH_TOKEN_SECRET: secret('JWT_REFRESH_TOKEN_SECRET'),
-  accessTokenLifetime: process.env.ACCESS_TOKEN_LIFETIME ?? '15m',
   database: `sqlite:${folder}/demo.db`,
   brand: { name: 'Notes' },
 })
