@@ -1,6 +1,6 @@
 import type { Verdict } from '../adapters/adapter.js'
 import { AuthError } from '../errors.js'
-import { type CookieNames, readCookies } from '../http/cookies.js'
+import { type CookieNames, readCookie } from '../http/cookies.js'
 import { corsHeaders, preflight } from '../http/cors.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { originFault } from '../http/origin.js'
@@ -109,7 +109,7 @@ function bearerIsRepeated({ rawHeaders }: HttpRequest): boolean {
 
 function readAccessCookie({ cookieNames }: Wired, request: HttpRequest): string | null {
   if (request.headers['x-auth-mode'] === 'token') return null
-  return readCookies(request.headers.cookie, cookieNames).access
+  return readCookie(request.headers.cookie, cookieNames.access)
 }
 
 function requireOwnOrigin(settings: Settings, request: HttpRequest, cookieDecides: boolean): void {

@@ -3,6 +3,10 @@ import { isMailboxVisitor } from '../http/mailbox-visitor.js'
 import { html } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 
+/** Mails bring their styles inline, and stand in frames of their own in which nothing runs. */
+const mailboxPolicy =
+  "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 export const mailboxRoute = defineRoute({
   method: 'GET',
   path: '/dev/mailbox',
@@ -10,8 +14,9 @@ export const mailboxRoute = defineRoute({
   body: null,
   summary: 'Shows the mails of the development mailbox to whoever holds the key that the console printed.',
   development: true,
-  async handle({ mailbox, request, templates }) {
+  async handle({ mailbox, request, templates, authPath }) {
     if (mailbox === null || !isMailboxVisitor(request, mailbox.key)) throw new AuthError('not_found')
-    return html(200, templates.page('mailbox', { mails: mailbox.list() }))
+    const page = templates.page('mailbox', { mails: mailbox.list(), basePath: authPath })
+    return html(200, page, { headers: { 'content-security-policy': mailboxPolicy } })
   },
 })

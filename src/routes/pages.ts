@@ -14,7 +14,8 @@ export const verifyEmailPageRoute = defineRoute({
     const token = query.get('token') ?? ''
     const values = { token, email: query.get('email') ?? '', error: query.get('error') ?? '' }
     const needsPassword = !(await isOwnBrowser(context, token))
-    return html(200, context.templates.page('verify-email', { ...values, needsPassword, basePath: context.authPath }))
+    const page = context.templates.page('verify-email', { ...values, needsPassword, basePath: context.authPath })
+    return html(200, page, { formOrigins: context.settings.trustedOrigins })
   },
 })
 

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { createRevocations } from '../../src/guard/revocations.js'
+import type { Change } from '../../src/model/change.js'
+import type { Changes } from '../../src/store/changes.js'
+import { createTestClient, createTestRuntime } from '../../src/testing.js'
+import { ada, sharedSettings, testAuth } from '../support/auth.js'
+
+const silent = { warn: () => {}, error: () => {} }
+
+describe('revocation', () => {
+  it('ATK-063 reaches another process within a second', async () => {
+    const shared = sharedSettings()
+    const runtime = createTestRuntime()
+    const here = await testAuth(shared, runtime)
+    const there = await testAuth(shared, runtime)
+    const mailbox = here.mailbox
+    const browser = createTestClient(here.auth, { mailbox, clock: runtime.clock, next: () => new Response('in') })
+    await browser.signUp(ada)
+    const [access] = browser.cookies.all()
+    const elsewhere = there.client()
+    const cookie = { headers: { cookie: browser.cookies.all().map((one) => `${one.name}=${one.value}`).join('; ') } }
+    expect(access).toBeDefined()
+    expect((await elsewhere.get('/api/notes', cookie)).status).toBe(200)
+
+    await browser.signOut()
+    expect((await browser.get('/api/notes')).status).toBe(401)
+    await runtime.clock.advance(1_000)
+    expect((await elsewhere.get('/api/notes', cookie)).body).toMatchObject({ code: 'token_revoked' })
+  })
+
+  it('is loaded before a process that starts answers its first guarded request', async () => {
+    const shared = sharedSettings()
+    const runtime = createTestRuntime()
+    const here = await testAuth(shared, runtime)
+    const browser = here.client()
+    await browser.signUp(ada)
+    const thief = browser.copy()
+    await browser.signOut()
+    await runtime.clock.advance('2m')
+
+    const late = await testAuth(shared, runtime)
+    const cookie = thief.cookies.all().map((one) => `${one.name}=${one.value}`).join('; ')
+    const answer = await late.client().get('/api/notes', { headers: { cookie } })
+    expect(answer.body).toMatchObject({ code: 'token_revoked' })
+  })
+
+  it('ATK-076 fails closed when the store has been down for longer than the bound, and opens again with it', async () => {
+    const world = await brokenWorld()
+    expect(world.revocations.isFresh()).toBe(true)
+    world.down = true
+    await world.clock.advance('9s')
+    expect(world.revocations.isFresh()).toBe(true)
+    await world.clock.advance('2s')
+    expect(world.revocations.isFresh()).toBe(false)
+    expect(await world.revocations.catchUp()).toBe(false)
+    world.down = false
+    expect(await world.revocations.catchUp()).toBe(true)
+    expect(world.revocations.isFresh()).toBe(true)
+  })
+
+  it('is stale when the clocks go apart or back, until the next good read', async () => {
+    const world = await brokenWorld()
+    world.clock.step(11_000)
+    expect(world.revocations.isFresh()).toBe(false)
+    expect(await world.revocations.catchUp()).toBe(true)
+    world.clock.step(-1)
+    expect(world.revocations.isFresh()).toBe(false)
+    expect(await world.revocations.catchUp()).toBe(true)
+  })
+
+  it('sees rows that commit late or out of order within the window, and applies each once', async () => {
+    const world = await brokenWorld()
+    const now = Math.floor(world.clock.now() / 1000)
+    world.rows.push(row('late', world.clock.now() - 50_000, now + 900), row('new', world.clock.now(), now + 900))
+    await world.clock.advance(500)
+    expect([world.revocations.isEnded('late'), world.revocations.isEnded('new')]).toEqual([true, true])
+  })
+
+  it('loads everything that matters after a hole, and when the feed went backwards', async () => {
+    const world = await brokenWorld()
+    const now = Math.floor(world.clock.now() / 1000)
+    world.down = true
+    world.rows.push(row('in the hole', world.clock.now() + 1_000, now + 900))
+    await world.clock.advance('5m')
+    world.down = false
+    await world.clock.advance(1_000)
+    expect(world.revocations.isEnded('in the hole')).toBe(true)
+
+    world.rows.splice(0, world.rows.length, row('from the older state', world.clock.now() - 400_000, now + 900))
+    await world.clock.advance(1_000)
+    expect(world.revocations.isEnded('from the older state')).toBe(true)
+  })
+
+  it('forgets what no longer matters', async () => {
+    const world = await brokenWorld()
+    world.revocations.apply(row('gone', world.clock.now(), Math.floor(world.clock.now() / 1000) + 30))
+    expect(world.revocations.isEnded('gone')).toBe(true)
+    await world.clock.advance('3m')
+    expect(world.revocations.isEnded('gone')).toBe(false)
+  })
+})
+
+function row(subject: string, atMs: number, until: number): Change {
+  return { id: subject, atMs, kind: 'session', subject, version: null, until }
+}
+
+/** A feed over real SQLite rows would commit in order and answer; this one is the port itself, failing on demand. */
+async function brokenWorld() {
+  const { clock } = createTestRuntime()
+  const rows: Change[] = []
+  const world = { clock, rows, down: false, revocations: undefined as unknown as ReturnType<typeof createRevocations> }
+  const page = async (changes: Change[]) => {
+    if (world.down) throw new Error('down')
+    const heads = rows.map((one) => one.atMs)
+    return { changes, storeNowMs: clock.now(), headMs: heads.length === 0 ? null : Math.max(...heads) }
+  }
+  const changes: Changes = {
+    recent: (windowMs) => page(rows.filter((one) => one.atMs > clock.now() - windowMs)),
+    current: (now) => page(rows.filter((one) => one.until > now)),
+    prune: async () => {},
+  }
+  world.revocations = createRevocations({
+    changes,
+    clock: {
+      now: () => Math.floor(clock.now() / 1000),
+      nowMs: clock.now,
+      monotonicMs: clock.monotonic,
+    },
+    timer: clock.timer,
+    stalenessSeconds: 10,
+    logger: silent,
+  })
+  await world.revocations.start()
+  return world
+}
