@@ -3,6 +3,7 @@ import { oneLine } from '../lib/one-line.js'
 import { readableOn } from './assets.js'
 import { compileFault, inspectTemplate, namesIn, type TemplateFault } from './inspect.js'
 import { defaultLabels, type Labels } from './labels.js'
+import { splitLinks } from './mail-text.js'
 import { isLayout, layoutsFor, type Renderer } from './renderer.js'
 import { layoutValues, samples } from './samples.js'
 import type { Templates } from './templates.js'
@@ -33,7 +34,8 @@ export function ownerFaults(
   files: ReadonlyMap<string, string>,
   from: { renderer: Renderer; labels: Labels; common: Values },
 ): SettingsFault[] {
-  const always = namesIn({ ...from.common, ...layoutValues, error: '' })
+  // What the helper `links` makes has names of its own.
+  const always = namesIn([from.common, layoutValues, { error: '' }, splitLinks('https://app.example/')])
   return [...files]
     .filter(([file]) => file.endsWith('.hbs'))
     .flatMap(([file, text]) => {

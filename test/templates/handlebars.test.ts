@@ -1,0 +1,207 @@
+import { createRequire } from 'node:module'
+import { describe, expect, test } from 'vitest'
+import { createTemplates, type TemplateOptions } from '../../src/templates/handlebars.js'
+import { samples } from '../../src/templates/samples.js'
+
+const options: TemplateOptions = {
+  templates: null,
+  brand: { name: 'Tom & Jerry', logoUrl: null, accentColor: null },
+  labels: {},
+  locale: 'en',
+  urlPath: '/app',
+  basePath: '/auth',
+}
+const url = 'https://app.example/auth/verify-email?token=abc-DEF_123'
+const verify = { name: 'Ada', url, code: '048213', lifetimeHours: '24' }
+
+function handlebarsIsLoaded(): boolean {
+  const { cache } = createRequire(import.meta.url)
+  return Object.keys(cache).some((path) => path.includes('/node_modules/handlebars/'))
+}
+
+test('handlebars is loaded by the first page and not before', () => {
+  const templates = createTemplates(options)
+  expect(handlebarsIsLoaded()).toBe(false)
+  templates.page('error', {})
+  expect(handlebarsIsLoaded()).toBe(true)
+})
+
+describe('mails', () => {
+  const templates = createTemplates(options)
+  const names = Object.keys(samples).filter((name) => name.startsWith('mail/'))
+
+  test.each(names)('%s has a subject of one line, a plain text and an HTML part', (name) => {
+    const mail = templates.mail(name.slice('mail/'.length), samples[name] ?? {})
+    expect(mail.subject).toMatch(/^\S.*Tom & Jerry$/)
+    expect(mail.text).toContain('Tom & Jerry')
+    expect(mail.text).not.toMatch(/&amp;|<|\{\{|\n{3}/)
+    expect(mail.html).toContain('Tom &amp; Jerry')
+    expect(mail.html).toMatch(/^<!doctype html>\n<html lang="en" dir="ltr">/)
+    expect(mail.html).not.toMatch(/<script|<style|javascript:|\{\{/)
+  })
+
+  test('a text part begins with the action link and has the code as its only number of six to eight digits', () => {
+    const { text, html } = templates.mail('verify', verify)
+    expect(text.match(/https?:\/\/\S+/g)).toEqual([url])
+    expect(text.replaceAll(url, '').match(/(?<!\d)\d{6,8}(?!\d)/g)).toEqual(['048213'])
+    expect(text).toContain('Hello Ada,')
+    expect(text).toContain('24 hours')
+    expect(html.match(/href="[^"]*"/g)).toEqual(Array(2).fill(`href="${url.replace('=', '&#x3D;')}"`))
+  })
+
+  test('a security notice tells device and time in our own words and has no link', () => {
+    const { text, html } = templates.mail('refresh-reuse', {
+      device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 https://evil.test/click',
+      at: '2026-11-21T06:12:00.000Z',
+    })
+    expect(text).toContain('Device: Firefox on Linux\n')
+    expect(text).toContain('Time: November 21, 2026 at 6:12:00 AM UTC\n')
+    expect(text + html).not.toMatch(/evil|20100101|https?:|href/)
+  })
+
+  test('without a name the greeting has none', () => {
+    expect(templates.mail('verify', { ...verify, name: '' }).text).toMatch(/^Hello,\n/)
+  })
+
+  test('a value that is missing is an error, not a gap', () => {
+    const { code: _code, ...rest } = verify
+    expect(() => templates.mail('verify', rest)).toThrow('"code" not defined')
+    expect(() => templates.mail('no-such-mail', verify)).toThrow('There is no template')
+    expect(() => templates.page('../mail/layout.html', {})).toThrow('There is no template')
+  })
+})
+
+describe('pages', () => {
+  const templates = createTemplates(options)
+
+  test('the confirm page posts the token, asks for the password only elsewhere, and runs nothing', () => {
+    const own = templates.page('verify-email', { token: 'abc', email: '', needsPassword: false })
+    expect(own).toContain('<form method="post" action="/app/auth/verify-email">')
+    expect(own).toContain('<input type="hidden" name="token" value="abc">')
+    expect(own).not.toMatch(/password|role="alert"|<script|<style|style=|\son\w+=/i)
+    expect(own).toContain('close this page')
+
+    const other = templates.page('verify-email', { token: 'abc', email: '', needsPassword: true })
+    expect(other).toMatch(
+      /<label for="password">[\s\S]*<input id="password"[^>]*autocomplete="current-password" required/,
+    )
+  })
+
+  test('the confirm page without a token asks for the code', () => {
+    const page = templates.page('verify-email', { token: '', email: 'ada@app.example', needsPassword: false })
+    expect(page).toContain('autocomplete="one-time-code"')
+    expect(page).toContain('value="ada@app.example"')
+    expect(page).not.toContain('name="token"')
+  })
+
+  test.each([
+    ['invalid_token', 'It may have been used, replaced or expired.'],
+    ['invalid_credentials', 'The email or the password is wrong.'],
+    ['oauth_denied', 'The sign-in was cancelled.'],
+    ['<script>alert(1)</script>', 'Something went wrong. Please try again.'],
+    ['constructor', 'Something went wrong. Please try again.'],
+    ['__proto__', 'Something went wrong. Please try again.'],
+  ])('an error %s is told by our own sentence', (error, sentence) => {
+    for (const page of [
+      templates.page('verify-email', { token: 'abc', email: '', needsPassword: true, error }),
+      templates.page('error', { error }),
+    ]) {
+      expect(page).toMatch(/role="alert">/)
+      expect(page).toContain(sentence)
+      expect(page).not.toContain(error)
+    }
+  })
+
+  test('reflected values are escaped', () => {
+    const evil = '"><script>alert(1)</script>'
+    const page = templates.page('verify-email', { token: evil, email: evil, needsPassword: true, error: evil })
+    const code = templates.page('verify-email', { token: '', email: evil, needsPassword: true })
+    expect(page + code).not.toContain('<script>')
+    expect(templates.page('error', { error: evil, requestId: evil })).not.toContain('<script>')
+  })
+
+  test('a page of an application under a mount has links below it', () => {
+    const page = templates.page('verify-email', {
+      token: 'a',
+      email: '',
+      needsPassword: false,
+      basePath: '/space/auth',
+    })
+    expect(page).toContain('action="/space/auth/verify-email"')
+    expect(page).toContain('href="/space/auth/assets/latchkey.')
+  })
+
+  test('the mailbox shows text with links and code, and HTML where no script runs', () => {
+    const mail = { to: 'ada@app.example', at: '2026-01-01T00:00:00.000Z', ...templates.mail('verify', verify) }
+    const hostile = {
+      ...mail,
+      subject: '<script>1</script>',
+      text: 'javascript:alert(1) <script>2</script> https://evil.test/"onclick="x',
+      html: '"><script>3</script>',
+    }
+    const page = templates.page('mailbox', { mails: [mail, hostile] })
+    expect(page).toContain(`<a href="${url.replace('=', '&#x3D;')}" target="_blank" rel="noopener noreferrer">`)
+    expect(page).toContain('<dd><code>048213</code></dd>')
+    expect(page).not.toMatch(/<script|href="javascript|allow-scripts|allow-same-origin|"onclick/)
+    expect(page.match(/<iframe [^>]*sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="/g)).toHaveLength(2)
+    expect(templates.page('mailbox', { mails: [] })).toContain('No mail yet.')
+  })
+})
+
+describe('brand, labels, locale', () => {
+  test('the brand’s colours reach the stylesheet and the mails, with a text colour that can be read on them', () => {
+    const bright = createTemplates({
+      ...options,
+      brand: { ...options.brand, accentColor: '#fd0', logoUrl: '/logo.png' },
+    })
+    const page = bright.page('error', {})
+    const fileName = /assets\/(latchkey\.[0-9a-f]{16}\.css)"/.exec(page)?.[1] ?? ''
+    const css = bright.asset(fileName)
+    expect(css?.contentType).toBe('text/css; charset=utf-8')
+    expect(css?.body).toContain('--accent: #fd0;\n  --on-accent: #000000;')
+    expect(page).toContain('<img src="/logo.png" alt="Tom &amp; Jerry"')
+    expect(bright.mail('verify', verify).html).toContain('background-color:#fd0;')
+    expect(bright.asset('latchkey.css')).toBeNull()
+    expect(createTemplates(options).asset(fileName)).toBeNull()
+  })
+
+  test('the same content has the same asset name, so that it may be cached for ever', () => {
+    const [one, other] = [createTemplates(options), createTemplates(options)].map(
+      (templates) => /assets\/(\S+?)"/.exec(templates.page('error', {}))?.[1],
+    )
+    expect(one).toBe(other)
+  })
+
+  test('labels replace single texts, and a value in one is not read as a text again', () => {
+    const templates = createTemplates({
+      ...options,
+      locale: 'ar',
+      labels: { 'verify.subject': 'Bestätige {productName}', 'mail.greetingByName': 'Hallo {name} {code} {nothing}' },
+    })
+    const mail = templates.mail('verify', { ...verify, name: 'Ada' })
+    expect(mail.subject).toBe('Bestätige Tom & Jerry')
+    expect(mail.text).toContain('Hallo Ada 048213 {nothing}')
+    expect(mail.html).toContain('<html lang="ar" dir="rtl">')
+  })
+
+  test('faults of these settings are told at once, all of them', () => {
+    const make = () =>
+      createTemplates({
+        ...options,
+        labels: { 'verify.sujbect': 'x' },
+        locale: 'not a locale',
+        brand: { ...options.brand, accentColor: 'red;}' },
+        templates: '/nonexistent/folder',
+      })
+    expect(make).toThrow(
+      expect.objectContaining({
+        faults: [
+          { setting: 'labels', message: 'there is no label verify.sujbect' },
+          { setting: 'brand', message: 'accentColor must be #rgb or #rrggbb' },
+          { setting: 'locale', message: 'must be a language tag such as en or pt-BR' },
+          { setting: 'templates', message: 'the folder cannot be read' },
+        ],
+      }),
+    )
+  })
+})
