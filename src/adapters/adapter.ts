@@ -6,7 +6,7 @@ import type { Principal } from '../model/principal.js'
 export type Verdict = Answer | Pass
 
 /** Ours: the application never sees the request. */
-export interface Answer {
+interface Answer {
   kind: 'answer'
   response: HttpResponse
 }

@@ -98,11 +98,13 @@ function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array |
 }
 
 /** Sends an answer of ours. A body that nobody has read is drained by node; 413 closes the connection. */
-export function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
+function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
   if (res.headersSent) return
   try {
     write(req, res, response)
   } catch {
+    // A strict server refuses a body where none may be, after the headers have gone.
+    if (res.headersSent) return void res.destroy()
     for (const name of res.getHeaderNames()) res.removeHeader(name)
     write(req, res, failure)
   }
@@ -119,7 +121,7 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
 }
 
 /** Makes the request what the application is to see. False: that failed, and the request is answered. */
-export function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
+function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
   try {
     if (pass.responseHeaders !== null) addHeaders(res, pass.responseHeaders)
     if (pass.requestHeaders !== null) rewriteHeaders(req, pass.requestHeaders)
@@ -144,18 +146,19 @@ function rewriteHeaders(req: NodeRequest, changes: Readonly<Record<string, strin
   const { headers, rawHeaders } = req
   let kept = 0
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const [name = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]]
+    const name = rawHeaders[index] ?? ''
+    const value = rawHeaders[index + 1] ?? ''
     if (Object.hasOwn(changes, name.toLowerCase())) continue
     rawHeaders[kept] = name
     rawHeaders[kept + 1] = value
     kept += 2
   }
   rawHeaders.length = kept
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) delete headers[name]
-    else {
+  for (const name of Object.keys(changes)) {
+    const value = changes[name]
+    if (typeof value === 'string') {
       headers[name] = value
       rawHeaders.push(name, value)
-    }
+    } else delete headers[name]
   }
 }

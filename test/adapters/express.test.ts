@@ -197,6 +197,17 @@ describe.each([
   })
 })
 
+test('an answer that cannot be finished ends the connection and nothing else', async () => {
+  const app = express5()
+  mount(app, async ({ path }) =>
+    path === '/empty' ? { ...refusal, response: { status: 204, headers: {}, body: 'x' } } : refusal,
+  )
+  const { port, close } = await listen(createServer({ rejectNonStandardBodyWrites: true }, app))
+  onTestFinished(close)
+  await expect(fetch(`http://127.0.0.1:${port}/empty`)).rejects.toThrow('fetch failed')
+  expect((await fetch(`http://127.0.0.1:${port}/api/secret`)).status).toBe(401)
+})
+
 test('Express applications are recognised, their routers and other servers are not', () => {
   expect([express5(), express4()].map(adapter.recognises)).toEqual([true, true])
   const others = [express5.Router(), express4.Router(), createServer(), {}, () => {}, null, undefined, 'app']

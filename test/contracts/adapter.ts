@@ -5,7 +5,7 @@ import type { Principal } from '../../src/model/principal.js'
 import { type RawAnswer, rawConnection, rawRequest } from '../support/raw-http.js'
 
 /** What a route of the application saw of a request. */
-export interface Seen {
+interface Seen {
   /** Where the framework shows the principal: `req.auth`, `c.get('auth')`. */
   auth: unknown
   headers: Readonly<Record<string, unknown>>

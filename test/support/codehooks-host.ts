@@ -24,7 +24,7 @@ export interface CodehooksApp extends Record<'get' | 'post' | 'put' | 'patch' | 
 
 type Register = (path: string | RegExp, ...hooks: Hook[]) => void
 
-export interface HostRequest {
+interface HostRequest {
   method: string
   hostname: string
   headers: IncomingMessage['headers']
@@ -40,7 +40,7 @@ export interface HostRequest {
   auth?: unknown
 }
 
-export interface HostResponse {
+interface HostResponse {
   status(code: number): HostResponse
   set(name: string, value: string): HostResponse
   setHeader(name: string, value: string | string[]): HostResponse
