@@ -5,7 +5,7 @@ import type { StandardSchema } from './settings/accounts.js'
 import type { OAuthCredentials } from './settings/addresses.js'
 import { assemble } from './settings/assemble.js'
 import type { Database } from './settings/database.js'
-import { sentenceOf } from './settings/field.js'
+import { nothing, sentenceOf } from './settings/field.js'
 import type { AuthenticateHook } from './settings/input.js'
 import type { Limit, LimitKind } from './settings/limits.js'
 import type { Logger } from './settings/logger.js'
@@ -138,5 +138,5 @@ function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFa
     }
   }
   const rest = Object.entries(values).filter(([name]) => !broken.has(name))
-  return { table: settingsSchema.parse(Object.fromEntries(rest)), broken }
+  return { table: settingsSchema.parse(Object.assign(nothing(), Object.fromEntries(rest))), broken }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
-import { duration, either, foreign, oneOrMore, shortText, text, wholeNumber } from './field.js'
+import { duration, either, foreign, oneOrMore, orNull, shortText, text, wholeNumber } from './field.js'
 import { secrets } from './secrets.js'
 
 /** The part of the Standard Schema interface (standardschema.dev, v1) that we call. */
@@ -24,7 +24,7 @@ export type StandardResult =
 export const registration = z.strictObject({
   enabled: z.boolean().default(true),
   emailVerification: z.enum(['required', 'optional']).default('required'),
-  fields: foreign<StandardSchema>('must be a Standard Schema (zod, valibot, arktype, …)', isStandardSchema).optional(),
+  fields: orNull(foreign<StandardSchema>('must be a Standard Schema (zod, valibot, arktype, …)', isStandardSchema)),
 })
 
 const publicRangeApi = 'https://api.pwnedpasswords.com/range/'
@@ -44,7 +44,7 @@ export const password = z.strictObject({
   ).prefault(true),
   algorithm: z.enum(['bcrypt', 'argon2id']).default('bcrypt'),
   cost: wholeNumber(4, 31).default(12),
-  pepper: secrets.optional(),
+  pepper: orNull(secrets),
 })
 
 export const otp = z.strictObject({
@@ -54,12 +54,14 @@ export const otp = z.strictObject({
   tries: wholeNumber(1, 10).default(5),
 })
 
+/** An otpauth URI ends the issuer at its first colon. */
+const issuer = text('must be a text of 1 to 64 characters without a colon', (value) =>
+  /^[^:\p{Cc}]{1,64}$/u.test(value) && value.trim() === value ? value : null,
+)
 const roles = oneOrMore('must be true, false or a list of roles', shortText(64))
 
 export const twoFactor = z.strictObject({
-  issuer: text('must be a text of 1 to 64 characters without a colon', (value) =>
-    /^[^:\p{Cc}]{1,64}$/u.test(value) && value.trim() === value ? value : null,
-  ).optional(),
+  issuer: orNull(issuer),
   required: either<boolean | string | readonly string[], boolean | string[]>((value) =>
     typeof value === 'boolean' ? z.boolean() : roles,
   ).prefault(false),

@@ -16,8 +16,8 @@ export function assemble(table: Table, site: Site) {
     redirectLogoutUrl: table.redirectLogoutUrl,
     baseAPIRoutes: [...new Set(table.baseAPIRoutes.map((prefix) => prefix.toLowerCase()))],
     publicRoutes: table.publicRoutes,
-    google: table.google ?? null,
-    github: table.github ?? null,
+    google: table.google,
+    github: table.github,
     oauth: table.oauth,
     basePath: table.basePath,
     origin: site.origin,
@@ -25,9 +25,9 @@ export function assemble(table: Table, site: Site) {
     ownOrigins: site.ownOrigins,
     development: site.development,
     database: table.database,
-    redis: table.redis ?? null,
-    mail: table.mail ?? null,
-    templates: table.templates ?? null,
+    redis: table.redis,
+    mail: table.mail,
+    templates: table.templates,
     labels: table.labels,
     locale: table.locale,
     ...namesOf(table, site),
@@ -38,14 +38,14 @@ export function assemble(table: Table, site: Site) {
     cookies: cookiesOf(table, site),
     trustedOrigins: [...new Set(table.trustedOrigins)],
     trustedProxies: table.trustedProxies,
-    registration: { ...table.registration, fields: table.registration.fields ?? null },
+    registration: table.registration,
     password: { ...table.password, pepper: table.password.pepper ?? [] },
     otp: otpOf(table),
     limits: table.limits,
     apiTokens: table.apiTokens,
-    jwks: jwksOf(table),
+    jwks: table.jwks && { ...table.jwks, audience: table.jwks.audience ?? [] },
     allowList: [...new Set(table.allowList)],
-    authenticate: table.authenticate ?? null,
+    authenticate: table.authenticate,
     hooks: table.hooks,
     admin: { emails: [...new Set(table.admin.emails)], page: table.admin.page ?? `${table.basePath}/admin` },
     revocation: { stalenessSeconds: table.revocation.staleness },
@@ -57,20 +57,16 @@ export function assemble(table: Table, site: Site) {
 function namesOf({ brand, twoFactor }: Table, site: Site) {
   const name = brand.name ?? site.hostname
   return {
-    brand: { name, logoUrl: brand.logoUrl ?? null, accentColor: brand.accentColor ?? null },
+    brand: { ...brand, name },
     twoFactor: { issuer: twoFactor.issuer ?? name.replaceAll(':', ' '), required: twoFactor.required },
   }
 }
 
 function cookiesOf({ cookies }: Table, site: Site) {
   const secure = cookies.secure ?? (cookies.sameSite === 'none' || !site.development)
-  return { ...cookies, domain: cookies.domain ?? null, secure }
+  return { ...cookies, secure }
 }
 
 function otpOf({ otp }: Table) {
   return { enabled: otp.enabled, length: otp.length, lifetimeSeconds: otp.lifetime, tries: otp.tries }
-}
-
-function jwksOf({ jwks }: Table) {
-  return jwks ? { ...jwks, issuer: jwks.issuer ?? null, audience: jwks.audience ?? [] } : null
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
-import { shortText, text } from './field.js'
+import { orNull, shortText, text } from './field.js'
 
 /** The language of pages and mails (BCP 47). */
 export const locale = text('must be a language tag such as en or pt-BR', (value) => {
@@ -24,7 +24,7 @@ const accentColor = text('must be a colour such as #0a7 or #00aa77', (value) =>
 )
 
 export const brand = z.strictObject({
-  name: shortText(64).optional(),
-  logoUrl: logoUrl.optional(),
-  accentColor: accentColor.optional(),
+  name: orNull(shortText(64)),
+  logoUrl: orNull(logoUrl),
+  accentColor: orNull(accentColor),
 })

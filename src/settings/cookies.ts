@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { z } from 'zod'
-import { text } from './field.js'
+import { orNull, text } from './field.js'
 
 const domain = text('must be a domain of two or more labels, such as example.com', (value) => {
   const ascii = domainToASCII(value.replace(/^\./, '')).toLowerCase()
@@ -12,8 +12,8 @@ const domain = text('must be a domain of two or more labels, such as example.com
 
 export const cookies = z.strictObject({
   sameSite: z.enum(['lax', 'strict', 'none']).default('lax'),
-  domain: domain.optional(),
-  secure: z.boolean().optional(),
+  domain: orNull(domain),
+  secure: orNull(z.boolean()),
   partitioned: z.boolean().default(false),
   suffix: text('must be at most 32 letters, digits, hyphens and underscores', (value) =>
     /^[A-Za-z0-9_-]{0,32}$/.test(value) ? value : null,

@@ -2,6 +2,16 @@ import { z } from 'zod'
 import { parseDuration } from '../lib/duration.js'
 import { nearest } from './nearest.js'
 
+/** An object without properties, not even inherited ones: a polluted prototype is no setting. */
+export function nothing(): Record<string, never> {
+  return Object.create(null)
+}
+
+/** Not given is null, an own property: what is absent could be inherited. */
+export function orNull<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional().transform((value) => value ?? null)
+}
+
 /** A text that `parse` reads; null from it is a fault with that sentence. */
 export function text<Output>(sentence: string, parse: (value: string) => Output | null) {
   return z
@@ -22,6 +32,14 @@ export function either<Input, Output>(choose: (value: unknown) => z.ZodType<Outp
     for (const issue of result.error.issues) context.addIssue({ ...issue })
     return z.NEVER
   })
+}
+
+/** Values of one kind, by default none. */
+export function list<Output>(one: z.ZodType<Output, string>) {
+  return z
+    .array(one)
+    .readonly()
+    .prefault(() => [])
 }
 
 /** One value or several: always a list afterwards, without repeats and never empty. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
 
-import { either, oneOrMore, shortText, text } from './field.js'
+import { either, nothing, oneOrMore, orNull, shortText, text } from './field.js'
 
 /** Signatures with a public key (RFC 7518 §3.1, RFC 8037, RFC 9864). */
 const algorithms = [
@@ -45,8 +45,8 @@ const url = text('must be an https URL without fragment and password (http on lo
 
 const parts = z.strictObject({
   url,
-  issuer: shortText(512).optional(),
-  audience: oneOrMore('must be a text or a list of texts', shortText(512)).optional(),
+  issuer: orNull(shortText(512)),
+  audience: orNull(oneOrMore('must be a text or a list of texts', shortText(512))),
   algorithms: oneOrMore('must be a list of algorithms', algorithm).prefault(['RS256']),
   exclusive: z.boolean().default(false),
   allowPrivate: z.boolean().default(false),
@@ -68,7 +68,9 @@ export interface JwksInput {
 }
 
 export const jwks = either<string | JwksInput, z.output<typeof parts>>((value) =>
-  typeof value === 'string' ? url.transform((address) => parts.parse({ url: address })) : parts,
+  typeof value === 'string'
+    ? url.transform((address) => parts.parse(Object.assign(nothing(), { url: address })))
+    : parts,
 )
 
 /** True for key sets that sign for everybody's applications alike. */

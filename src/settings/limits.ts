@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseDuration } from '../lib/duration.js'
 
-import { text } from './field.js'
+import { nothing, text } from './field.js'
 
 /** One number and window of a limit: `'30/1m'`. */
 export interface Limit {
@@ -36,12 +36,12 @@ export const limits = z.strictObject({
 
 function both(numbers: { ip: string; account: string }) {
   const kind = z.strictObject({ ip: limit.prefault(numbers.ip), account: limit.prefault(numbers.account) })
-  return kind.prefault(() => ({}))
+  return kind.prefault(nothing)
 }
 
 function perIp(numbers: { ip: string }) {
   const kind = z.strictObject({ ip: limit.prefault(numbers.ip) })
-  return kind.transform(({ ip }) => ({ ip, account: null })).prefault(() => ({}))
+  return kind.transform(({ ip }) => ({ ip, account: null })).prefault(nothing)
 }
 
 /** Reads `'30/1m'`: up to a million, in at most seven days. */

@@ -64,7 +64,7 @@ function openPaths({ table, sound, fault }: Seen): void {
 function redirects({ table, site, sound, fault }: Seen): void {
   for (const name of ['redirectSuccessUrl', 'redirectFailUrl', 'redirectLogoutUrl'] as const) {
     const target = table[name]
-    if (target === undefined || !sound(name)) continue
+    if (target === null || !sound(name)) continue
     if (!target.startsWith('/') && !sound('trustedOrigins')) continue
     if (safeRedirect(target, site?.origin ?? 'https://site.invalid', table.trustedOrigins) === null) {
       fault(name, 'must be a path of this origin that begins with one slash, or a URL of one of trustedOrigins')
@@ -78,7 +78,7 @@ function cookieReach({ table, site, sound, fault }: Seen): void {
   if (sameSite === 'none' && sound('trustedOrigins') && table.trustedOrigins.length === 0) {
     fault('cookies.sameSite', 'none needs trustedOrigins: without them no other site may use the cookies')
   }
-  if (domain !== undefined && site && site.hostname !== domain && !site.hostname.endsWith(`.${domain}`)) {
+  if (domain !== null && site && site.hostname !== domain && !site.hostname.endsWith(`.${domain}`)) {
     fault('cookies.domain', 'must be the host of baseUrl or a domain above it')
   }
 }
@@ -103,13 +103,13 @@ function lifetimes({ table, testing, sound, fault }: Seen): void {
     ['refreshTokenLifetime', 'JWT_REFRESH_TOKEN_SECRET_EXPIRE'],
   ] as const
   for (const [name, alias] of pairs) {
-    const both = table[name] !== undefined && table[alias] !== undefined
+    const both = table[name] !== null && table[alias] !== null
     if (both && table[name] !== table[alias])
       fault(alias, `differs from ${name}, for which it is another name; give one`)
   }
   if (!sound('accessTokenLifetime', 'JWT_ACCESS_TOKEN_SECRET_EXPIRE')) return
   const { access, refresh, session } = lifetimesOf(table)
-  const accessName = table.accessTokenLifetime === undefined ? 'JWT_ACCESS_TOKEN_SECRET_EXPIRE' : 'accessTokenLifetime'
+  const accessName = table.accessTokenLifetime === null ? 'JWT_ACCESS_TOKEN_SECRET_EXPIRE' : 'accessTokenLifetime'
   if (access < 60 && !testing) fault(accessName, 'must be at least 1m: clocks of two machines differ')
   if (!sound('refreshTokenLifetime', 'JWT_REFRESH_TOKEN_SECRET_EXPIRE')) return
   if (refresh <= access) fault('refreshTokenLifetime', 'must be longer than accessTokenLifetime')

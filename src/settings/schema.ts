@@ -6,7 +6,7 @@ import { baseUrl, oauth, oauthCredentials, trustedOrigin } from './addresses.js'
 import { brand, locale } from './brand.js'
 import { cookies } from './cookies.js'
 import { database, hasMethods, redis } from './database.js'
-import { duration, either, foreign, oneOrMore, text, wholeNumber } from './field.js'
+import { duration, either, foreign, list, nothing, oneOrMore, orNull, text, wholeNumber } from './field.js'
 import type { AuthenticateHook, HooksInput } from './input.js'
 import { jwks } from './jwks.js'
 import { limits } from './limits.js'
@@ -20,6 +20,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hook = foreign<Hook>('must be a function', isFunction).exactOptional()
 const legacyHook = foreign<NonNullable<HooksInput['onLoginUser']>>('must be a function', isFunction).exactOptional()
 const emailAddress = text('must be an email address', (value) => parseEmailAddress(value)?.canonical ?? null)
+const logger = foreign<Logger>('must have the methods warn and error', (value) => hasMethods(value, ['warn', 'error']))
 const folder = text('must be the path of a folder', (value) => (value === '' || /\p{Cc}/u.test(value) ? null : value))
 
 /**
@@ -27,48 +28,48 @@ const folder = text('must be the path of a folder', (value) => (value === '' || 
  * decide together stands in `rules.ts`. No setting is required here, so that every fault can be told at once.
  */
 export const settingsSchema = z.strictObject({
-  JWT_ACCESS_TOKEN_SECRET: secrets.optional(),
-  JWT_REFRESH_TOKEN_SECRET: secrets.optional(),
-  encryptionKey: secrets.optional(),
+  JWT_ACCESS_TOKEN_SECRET: orNull(secrets),
+  JWT_REFRESH_TOKEN_SECRET: orNull(secrets),
+  encryptionKey: orNull(secrets),
   redirectSuccessUrl: z.string().default('/'),
-  redirectFailUrl: z.string().optional(),
+  redirectFailUrl: orNull(z.string()),
   redirectLogoutUrl: z.string().default('/'),
   baseAPIRoutes: oneOrMore('must be a path prefix or a list of them', pathPrefix).prefault('/api'),
-  publicRoutes: z.array(publicRoute).prefault(() => []),
-  google: oauthCredentials.optional(),
-  github: oauthCredentials.optional(),
-  oauth: oauth.prefault(() => ({})),
+  publicRoutes: list(publicRoute),
+  google: orNull(oauthCredentials),
+  github: orNull(oauthCredentials),
+  oauth: oauth.prefault(nothing),
   basePath: path.prefault('/auth'),
-  baseUrl: baseUrl.optional(),
+  baseUrl: orNull(baseUrl),
   database: database.prefault('sqlite:./latchkey.db'),
-  redis: redis.optional(),
-  mail: mail.optional(),
-  templates: folder.optional(),
-  labels: z.record(z.string(), z.string()).prefault(() => ({})),
+  redis: orNull(redis),
+  mail: orNull(mail),
+  templates: orNull(folder),
+  labels: z.record(z.string(), z.string()).prefault(nothing),
   locale: locale.prefault('en'),
-  brand: brand.prefault(() => ({})),
-  accessTokenLifetime: duration('1s', '1d', '1m').optional(),
-  JWT_ACCESS_TOKEN_SECRET_EXPIRE: duration('1s', '1d', '1m').optional(),
-  refreshTokenLifetime: duration('1m', '400d').optional(),
-  JWT_REFRESH_TOKEN_SECRET_EXPIRE: duration('1m', '400d').optional(),
-  sessionLifetime: duration('1m', '3650d').optional(),
+  brand: brand.prefault(nothing),
+  accessTokenLifetime: orNull(duration('1s', '1d', '1m')),
+  JWT_ACCESS_TOKEN_SECRET_EXPIRE: orNull(duration('1s', '1d', '1m')),
+  refreshTokenLifetime: orNull(duration('1m', '400d')),
+  JWT_REFRESH_TOKEN_SECRET_EXPIRE: orNull(duration('1m', '400d')),
+  sessionLifetime: orNull(duration('1m', '3650d')),
   maxSessions: wholeNumber(1, 10_000).default(50),
-  cookies: cookies.prefault(() => ({})),
-  trustedOrigins: z.array(trustedOrigin).prefault(() => []),
+  cookies: cookies.prefault(nothing),
+  trustedOrigins: list(trustedOrigin),
   trustedProxies: trustedProxies.prefault(0),
-  registration: registration.prefault(() => ({})),
-  password: password.prefault(() => ({})),
-  otp: otp.prefault(() => ({})),
-  twoFactor: twoFactor.prefault(() => ({})),
+  registration: registration.prefault(nothing),
+  password: password.prefault(nothing),
+  otp: otp.prefault(nothing),
+  twoFactor: twoFactor.prefault(nothing),
   limits: either<false | z.input<typeof limits>, z.output<typeof limits> | null>((value) =>
     value === false ? z.literal(false).transform(() => null) : limits,
-  ).prefault(() => ({})),
+  ).prefault(nothing),
   apiTokens: z
     .strictObject({ inUrl: z.boolean().default(true), refuseBrowsers: z.boolean().default(true) })
-    .prefault(() => ({})),
-  jwks: jwks.optional(),
-  allowList: z.array(network).prefault(() => []),
-  authenticate: foreign<AuthenticateHook>('must be a function', isFunction).optional(),
+    .prefault(nothing),
+  jwks: orNull(jwks),
+  allowList: list(network),
+  authenticate: orNull(foreign<AuthenticateHook>('must be a function', isFunction)),
   hooks: z
     .strictObject({
       beforeRegister: hook,
@@ -78,14 +79,10 @@ export const settingsSchema = z.strictObject({
       onLoginUser: legacyHook,
       onSignupUser: legacyHook,
     })
-    .prefault(() => ({})),
-  admin: z
-    .strictObject({ emails: z.array(emailAddress).prefault(() => []), page: path.optional() })
-    .prefault(() => ({})),
-  revocation: z.strictObject({ staleness: duration('1s', '1m').prefault('10s') }).prefault(() => ({})),
-  logger: foreign<Logger>('must have the methods warn and error', (value) =>
-    hasMethods(value, ['warn', 'error']),
-  ).optional(),
+    .prefault(nothing),
+  admin: z.strictObject({ emails: list(emailAddress), page: orNull(path) }).prefault(nothing),
+  revocation: z.strictObject({ staleness: duration('1s', '1m').prefault('10s') }).prefault(nothing),
+  logger: orNull(logger),
 })
 
 /** The settings one by one: read, with defaults, but not yet seen together. */
