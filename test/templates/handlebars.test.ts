@@ -80,6 +80,8 @@ describe('pages', () => {
     expect(own).toContain('<input type="hidden" name="token" value="abc">')
     expect(own).not.toMatch(/password|role="alert"|<script|<style|style=|\son\w+=/i)
     expect(own).toContain('close this page')
+    // The header decides: with no-referrer the browser would post the form with `Origin: null`.
+    expect(own).not.toContain('referrer')
 
     const other = templates.page('verify-email', { token: 'abc', email: '', needsPassword: true })
     expect(other).toMatch(
