@@ -29,7 +29,7 @@ export interface TestAuth {
 export async function testAuth(overrides: Partial<SettingsInput> = {}, runtime?: TestRuntime): Promise<TestAuth> {
   const world = runtime ?? createTestRuntime()
   const mailbox = createTestMailbox()
-  const auth = createAuth(testSettings({ mailbox, ...overrides }), world)
+  const auth = createAuth(testSettings({ mailbox, logger: silent, ...overrides }), world)
   onTestFinished(() => auth.close())
   await auth.ready()
 
@@ -46,6 +46,9 @@ export async function testAuth(overrides: Partial<SettingsInput> = {}, runtime?:
     client: (options) => createTestClient(auth, { mailbox, clock: world.clock, next, ...options }),
   }
 }
+
+/** For what is meant to fail. */
+const silent = { warn: () => {}, error: () => {} }
 
 /** A folder that is gone when the test ends. */
 export function temporaryFolder(): string {

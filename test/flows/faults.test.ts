@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import type { TestAnswer, TestClient } from '../../src/testing.js'
+import { ada, type TestAuth, testAuth } from '../support/auth.js'
+import { type FailingDatabase, failingDatabase } from '../support/failing-database.js'
+
+interface Scene extends TestAuth {
+  browser: TestClient
+  /** What `prepare` has left for the step. */
+  token?: string
+}
+
+interface Walk {
+  name: string
+  prepare(scene: Scene): Promise<unknown>
+  step(scene: Scene): Promise<TestAnswer>
+  /** The status of the step when nothing fails. */
+  status: number
+  /** Whatever the failure left behind, this must hold after the step was tried again. */
+  after(scene: Scene, again: TestAnswer): Promise<void>
+}
+
+const signedIn = ({ browser }: Scene) => browser.signUp(ada)
+
+async function canSignIn({ client }: Scene): Promise<void> {
+  expect((await client().post('/auth/login', ada)).status).toBe(200)
+}
+
+const walks: readonly Walk[] = [
+  {
+    name: 'registering',
+    prepare: async () => {},
+    step: ({ browser }) => browser.post('/auth/register', ada),
+    status: 202,
+    async after({ browser, mailbox, runtime }, again) {
+      expect(again.status).toBe(202)
+      await runtime.clock.advance('2m')
+      const token = new URL(mailbox.link(await mailbox.waitFor(ada.email))).searchParams.get('token')
+      expect((await browser.post('/auth/verify-email', { token })).status).toBe(200)
+    },
+  },
+  {
+    name: 'confirming',
+    async prepare(scene) {
+      await scene.browser.post('/auth/register', ada)
+      const link = new URL(scene.mailbox.link(await scene.mailbox.waitFor(ada.email)))
+      scene.token = link.searchParams.get('token') ?? ''
+    },
+    step: ({ browser, token }) => browser.post('/auth/verify-email', { token }),
+    status: 200,
+    async after(scene, again) {
+      expect([200, 400]).toContain(again.status)
+      await canSignIn(scene)
+    },
+  },
+  {
+    name: 'signing in',
+    prepare: async (scene) => {
+      await signedIn(scene)
+      await scene.browser.signOut()
+    },
+    step: ({ browser }) => browser.post('/auth/login', ada),
+    status: 200,
+    async after({ browser }, again) {
+      expect(again.status).toBe(200)
+      expect((await browser.get('/api/notes')).status).toBe(200)
+    },
+  },
+  {
+    name: 'refreshing',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/refresh'),
+    status: 200,
+    async after({ browser }, again) {
+      expect(again.status).toBe(200)
+      expect((await browser.get('/api/notes')).status).toBe(200)
+    },
+  },
+  {
+    name: 'signing out',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/logout'),
+    status: 204,
+    async after({ browser }, again) {
+      expect(again.status).toBe(204)
+      expect((await browser.get('/api/notes')).status).toBe(401)
+    },
+  },
+  {
+    name: 'ending all other sessions',
+    prepare: async (scene) => {
+      await signedIn(scene)
+      await scene.client().signIn(ada)
+    },
+    step: ({ browser }) => browser.delete('/auth/sessions'),
+    status: 204,
+    async after({ browser }, again) {
+      expect(again.status).toBe(204)
+      const { body } = await browser.get<{ sessions: unknown[] }>('/auth/sessions')
+      expect(body.sessions).toHaveLength(1)
+    },
+  },
+  {
+    name: 'deleting the account',
+    prepare: signedIn,
+    step: ({ browser }) => browser.delete('/auth/me', { password: ada.password }),
+    status: 204,
+    async after({ client }, again) {
+      expect([204, 401]).toContain(again.status)
+      expect((await client().post('/auth/login', ada)).body).toMatchObject({ code: 'invalid_credentials' })
+    },
+  },
+]
+
+async function setScene(walk: Walk, database: FailingDatabase): Promise<Scene> {
+  const world = await testAuth({ database: database.dialect })
+  const scene: Scene = { ...world, browser: world.client() }
+  await walk.prepare(scene)
+  await scene.runtime.clock.advance('3s')
+  return scene
+}
+
+describe.each(walks)('a store that fails at any statement of $name', (walk) => {
+  it('ATK-076 answers 503, leaves nothing half-written, and the next try succeeds', async () => {
+    const database = failingDatabase()
+    const whole = await setScene(walk, database)
+    database.failAfter(Number.POSITIVE_INFINITY)
+    expect((await walk.step(whole)).status).toBe(walk.status)
+    const statements = database.ran
+    expect(statements).toBeGreaterThan(0)
+
+    for (let fault = 0; fault < statements; fault += 1) {
+      const failing = failingDatabase()
+      const scene = await setScene(walk, failing)
+      failing.failAfter(fault)
+      const answer = await walk.step(scene)
+      expect([walk.status, 503], `statement ${fault + 1} of ${statements}`).toContain(answer.status)
+      if (answer.status === 503) expect(answer.body).toMatchObject({ code: 'store_unavailable' })
+      failing.failAfter(Number.POSITIVE_INFINITY)
+      await walk.after(scene, answer.status === 503 ? await walk.step(scene) : answer)
+      await scene.auth.close()
+    }
+  })
+})
