@@ -2,9 +2,13 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createTestClient, testSettings } from '../src/testing.js'
+import { createCollections } from './support/codehooks-collections.js'
+import { hostCodehooks } from './support/codehooks-host.js'
 import { mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
+import { startSmtpServer } from './support/smtp-server.js'
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
 const secrets = ['JWT_ACCESS_TOKEN_SECRET', 'JWT_REFRESH_TOKEN_SECRET']
@@ -49,4 +53,38 @@ describe('express', () => {
     }
     return Promise.all(secrets.map((name) => readFile(join(folder, name), 'utf8')))
   }
+})
+
+test('codehooks: a database API under /api that only signed-in users reach', async () => {
+  const smtp = await startSmtpServer()
+  const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
+  const baseUrl = 'http://localhost:3000'
+  Object.assign(process.env, {
+    JWT_ACCESS_TOKEN_SECRET,
+    JWT_REFRESH_TOKEN_SECRET,
+    BASE_URL: baseUrl,
+    MAIL_URL: smtp.url,
+    DATABASE_URL: `sqlite:${folder}/codehooks.db`,
+  })
+  // The platform's own name for its database; it must be there before codehooks-js is loaded.
+  const connection = createCollections()
+  Object.assign(globalThis, { DB: { open: async () => connection } })
+  const { default: manifest } = await import('../examples/codehooks/index.js')
+  const host = await hostCodehooks(manifest, { space: null })
+  onTestFinished(() => Promise.all([host.close(), smtp.close()]).then(() => {}))
+
+  const client = createTestClient(`http://127.0.0.1:${host.port}`, { headers: { origin: baseUrl } })
+  const account = { email: 'ada@example.com', password: 'a difference engine of brass' }
+  expect((await client.get('/api/notes')).status).toBe(401)
+  expect((await client.post('/auth/register', account)).status).toBe(202)
+  await expect.poll(() => smtp.mails.length).toBe(1)
+  const [, token] = smtp.mails[0]?.text?.match(/token=([\w.-]+)/) ?? []
+  expect((await client.post('/auth/verify-email', { token })).status).toBe(200)
+
+  expect((await client.post('/api/notes', { text: 'Feed the cat' })).status).toBe(201)
+  expect((await client.get('/api/notes')).body).toMatchObject([{ text: 'Feed the cat' }])
+  expect((await client.refresh()).status).toBe(200)
+  expect((await client.signOut()).status).toBe(204)
+  expect((await client.post('/api/notes', { text: 'Too late' })).status).toBe(401)
+  expect(host.faults).toEqual([])
 })

@@ -6,12 +6,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freePort, type Program, startProgram } from '../support/program.js'
 import { collectFaults, isChromiumMissing, launchChromium, overflows } from './chromium.js'
+import { openNotes, password } from './notes-page.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const password = 'a difference engine of brass'
-/** Short, so that tokens expire while the tests look on. */
-const accessTokenSeconds = 3
-let account = 0
 
 describe.skipIf(isChromiumMissing())('the demo in Chromium', () => {
   let folder: string
@@ -26,7 +23,7 @@ describe.skipIf(isChromiumMissing())('the demo in Chromium', () => {
     folder = await mkdtemp(join(tmpdir(), 'latchkey-browser-'))
     const port = await freePort()
     address = `http://localhost:${port}`
-    const env = { PORT: String(port), DATA_FOLDER: folder, ACCESS_TOKEN_LIFETIME: `${accessTokenSeconds}s` }
+    const env = { PORT: String(port), DATA_FOLDER: folder }
     demo = startProgram('node', ['examples/express/index.js'], { cwd: root, env })
     mailbox = (await demo.printed(/http:\S+\/dev\/mailbox\?key=[\w-]+/))[0]
     await demo.printed(/Open http/)
@@ -49,112 +46,81 @@ describe.skipIf(isChromiumMissing())('the demo in Chromium', () => {
     expect(faults).toEqual([])
   })
 
+  const open = (context: BrowserContext) => openNotes(context, address, mailbox)
+
   test('a visitor registers, follows the link in the mail, writes a note, leaves and comes back', async () => {
-    const email = newEmail()
-    const page = await laptop.newPage()
-    await page.goto(address)
-    await register(page, email)
-    await page.getByText('Nearly done').waitFor()
+    const email = 'visitor@example.com'
+    const { page, ...visitor } = await open(laptop)
+    await visitor.signUp(email)
+    await visitor.addNote('Feed the cat')
+    expect(await visitor.notes()).toEqual(['Feed the cat'])
+    expect(await page.evaluate('document.cookie')).toBe('')
 
-    const confirmed = await confirm(await laptop.newPage(), email)
-    await confirmed.getByText(email, { exact: true }).waitFor()
-    await addNote(confirmed, 'Feed the cat')
-    expect(await notes(confirmed)).toEqual(['Feed the cat'])
-    expect(await confirmed.evaluate('document.cookie')).toBe('')
-
-    await confirmed.reload()
-    await confirmed.getByText('Feed the cat').waitFor()
-    await confirmed.getByRole('button', { name: 'Sign out', exact: true }).click()
-    await signInForm(confirmed).waitFor()
+    await page.reload()
+    await visitor.says('Feed the cat')
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await visitor.signInButton.waitFor()
     expect(await laptop.cookies(`${address}/auth`)).toEqual([])
 
-    await signIn(confirmed, email)
-    await confirmed.getByText('Feed the cat').waitFor()
+    await visitor.signIn(email)
+    await visitor.says('Feed the cat')
   })
 
   test('another browser than the one that registered is asked for the password', async () => {
-    const email = newEmail()
-    const page = await laptop.newPage()
-    await page.goto(address)
-    await register(page, email)
-    await page.getByText('Nearly done').waitFor()
+    const email = 'on-the-phone@example.com'
+    const registering = await open(laptop)
+    await registering.register(email)
+    await registering.says('Nearly done')
 
     const phone = await browser.newContext()
-    const link = await openMail(await phone.newPage(), email)
-    await link.locator('button[type=submit]').click()
-    await link.locator('input[type=password]').fill(password)
-    await link.locator('button[type=submit]').click()
-    await link.getByText(email, { exact: true }).waitFor()
+    const { page, ...confirming } = await open(phone)
+    await confirming.openMail(email)
+    await page.locator('button[type=submit]').click()
+    await page.locator('input[type=password]').fill(password)
+    await page.locator('button[type=submit]').click()
+    await confirming.says(email)
     await phone.close()
   })
 
   test('a wrong password and a weak one are explained in place', async () => {
-    const page = await laptop.newPage()
-    await page.goto(address)
-    await signIn(page, newEmail(), 'not the password')
-    await page.getByText('The email or the password is wrong.').waitFor()
-    await register(page, newEmail(), 'password123')
-    await page.getByText(/stronger password.* common/).waitFor()
-  })
-
-  test('two tabs whose token expired refresh at once, again and again, and neither is signed out', async () => {
-    const email = newEmail()
-    const first = await signedUp(laptop, email)
-    const second = await laptop.newPage()
-    await second.goto(address)
-    await second.getByText(email, { exact: true }).waitFor()
-    const refreshes: number[] = []
-    laptop.on('response', (response) => {
-      if (response.url() === `${address}/auth/refresh`) refreshes.push(response.status())
-    })
-
-    for (const round of ['one', 'two', 'three']) {
-      await accessTokenGone()
-      await Promise.all([addNote(first, `first ${round}`), addNote(second, `second ${round}`)])
-    }
-
-    expect(refreshes.length).toBeGreaterThanOrEqual(6)
-    expect(new Set(refreshes)).toEqual(new Set([200]))
-    await first.reload()
-    await first.getByText('second three').waitFor()
-    expect((await notes(first)).sort()).toEqual(
-      ['first one', 'first three', 'first two', 'second one', 'second three', 'second two'].sort(),
-    )
+    const visitor = await open(laptop)
+    await visitor.signIn('nobody@example.com')
+    await visitor.says('The email or the password is wrong.')
+    await visitor.register('nobody@example.com', 'password123')
+    await visitor.says(/stronger password.* common/)
   })
 
   test('a device that another one signs out is out at once', async () => {
-    const email = newEmail()
-    const page = await signedUp(laptop, email)
+    const email = 'two-devices@example.com'
+    const { page, ...visitor } = await open(laptop)
+    await visitor.signUp(email)
     const phone = await browser.newContext()
-    const away = await phone.newPage()
-    await away.goto(address)
-    await signIn(away, email)
-    await away.getByText('Welcome.').waitFor()
+    const away = await open(phone)
+    await away.signIn(email)
+    await away.says('Welcome.')
 
     await page.reload()
     await page.getByRole('button', { name: 'Sign it out' }).click()
-    await page.getByText('That device is signed out.').waitFor()
+    await visitor.says('That device is signed out.')
     expect(await page.getByRole('button', { name: 'Sign it out' }).count()).toBe(0)
 
-    await away.getByLabel('New note').fill('Too late')
-    await away.getByRole('button', { name: 'Add' }).click()
-    await signInForm(away).waitFor()
+    await away.tryNote('Too late')
+    await away.signInButton.waitFor()
     await page.reload()
-    await page.getByText(email, { exact: true }).waitFor()
-    expect(await notes(page)).toEqual([])
+    await visitor.says(email)
+    expect(await visitor.notes()).toEqual([])
     await phone.close()
   })
 
   test('signing out in one tab signs the other out too', async () => {
-    const first = await signedUp(laptop, newEmail())
-    const second = await laptop.newPage()
-    await second.goto(address)
-    await second.getByRole('button', { name: 'Sign out', exact: true }).click()
-    await signInForm(second).waitFor()
+    const first = await open(laptop)
+    await first.signUp('two-tabs@example.com')
+    const second = await open(laptop)
+    await second.page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await second.signInButton.waitFor()
 
-    await first.getByLabel('New note').fill('Too late')
-    await first.getByRole('button', { name: 'Add' }).click()
-    await signInForm(first).waitFor()
+    await first.tryNote('Too late')
+    await first.signInButton.waitFor()
   })
 
   test('the mailbox opens only with its key', async () => {
@@ -163,98 +129,34 @@ describe.skipIf(isChromiumMissing())('the demo in Chromium', () => {
     expect(answer?.status()).toBe(404)
   })
 
-  test.each(['light', 'dark'] as const)(
-    'every page fits a narrow screen and a wide one, in %s colours',
-    async (colorScheme) => {
-      const email = newEmail()
-      const page = await laptop.newPage()
-      await page.emulateMedia({ colorScheme })
-      await page.goto(address)
-      await fits(page, `${colorScheme}-outside`)
-      await register(page, email)
-      await page.getByText('Nearly done').waitFor()
-      await page.goto(mailbox)
-      await fits(page, `${colorScheme}-mailbox`)
-      await openMail(page, email)
-      await fits(page, `${colorScheme}-verify`)
-      await page.locator('button[type=submit]').click()
-      await addNote(page, 'A note with averylongwordthatnobodywouldeverwritebutsomebodywillpaste'.repeat(3))
-      await fits(page, `${colorScheme}-inside`)
-      await page.goto(`${address}/auth/verify-email?token=unknown`)
-      await fits(page, `${colorScheme}-verify-unknown`)
-    },
-  )
-
-  function signInForm(page: Page) {
-    return page.getByRole('button', { name: 'Sign in', exact: true })
-  }
-
-  async function register(page: Page, email: string, secret = password): Promise<void> {
-    const form = page.locator('#register')
-    await form.getByLabel('Email').fill(email)
-    await form.getByLabel('Password').fill(secret)
-    await form.getByRole('button').click()
-  }
-
-  async function signIn(page: Page, email: string, secret = password): Promise<void> {
-    const form = page.locator('#sign-in')
-    await form.getByLabel('Email').fill(email)
-    await form.getByLabel('Password').fill(secret)
-    await form.getByRole('button').click()
-  }
-
-  /** Goes to the page that the newest mail to that address links to; the mail may still be under way. */
-  async function openMail(page: Page, email: string): Promise<Page> {
-    const link = page.locator('article', { hasText: email }).locator('a[href*="/verify-email?token="]').first()
-    await expect.poll(() => page.goto(mailbox).then(() => link.count()), { timeout: 10_000 }).toBe(1)
-    await page.goto((await link.getAttribute('href')) ?? '')
-    return page
-  }
-
-  async function confirm(page: Page, email: string): Promise<Page> {
-    await openMail(page, email)
+  test.each(['light', 'dark'] as const)('in %s colours every page fits a narrow and a wide screen', async (colours) => {
+    const email = `${colours}@example.com`
+    const { page, ...visitor } = await open(laptop)
+    await page.emulateMedia({ colorScheme: colours })
+    await fits(page, `${colours}-1-outside`)
+    await visitor.register(email)
+    await visitor.says('Nearly done')
+    await visitor.openMail(email)
+    await fits(page, `${colours}-3-verify`)
+    await page.goBack()
+    await fits(page, `${colours}-2-mailbox`)
+    await page.goForward()
     await page.locator('button[type=submit]').click()
-    return page
-  }
-
-  async function signedUp(context: BrowserContext, email: string): Promise<Page> {
-    const page = await context.newPage()
-    await page.goto(address)
-    await register(page, email)
-    await page.getByText('Nearly done').waitFor()
-    await confirm(page, email)
-    await page.getByText(email, { exact: true }).waitFor()
-    return page
-  }
-
-  async function addNote(page: Page, text: string): Promise<void> {
-    await page.getByLabel('New note').fill(text)
-    await page.getByRole('button', { name: 'Add' }).click()
-    await page.locator('#notes').getByText(text).waitFor()
-  }
-
-  function notes(page: Page): Promise<string[]> {
-    return page.locator('#notes li').allTextContents()
-  }
-
-  function accessTokenGone(): Promise<unknown> {
-    const names = async () => (await laptop.cookies(address)).map(({ name }) => name)
-    return expect.poll(names, { timeout: accessTokenSeconds * 2_000 }).not.toContain('access-token')
-  }
-
-  /** With SCREENSHOTS set to a folder, what was looked at is left there. */
-  async function fits(page: Page, name: string): Promise<void> {
-    for (const width of [360, 1280]) {
-      await page.setViewportSize({ width, height: 800 })
-      expect(await overflows(page), `${name} at ${width} px`).toBe(false)
-      const folder = process.env.SCREENSHOTS
-      if (folder) await mkdir(folder, { recursive: true })
-      if (folder) await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true })
-    }
-  }
+    await visitor.addNote('averylongwordthatnobodywouldeverwritebutsomebodywillpaste'.repeat(3))
+    await fits(page, `${colours}-4-inside`)
+    await page.goto(`${address}/auth/verify-email?token=unknown`)
+    await page.locator('button[type=submit]').click()
+    await fits(page, `${colours}-5-verify-unknown`)
+  })
 })
 
-function newEmail(): string {
-  account += 1
-  return `visitor-${account}@example.com`
+/** With SCREENSHOTS naming a folder, what was looked at is left there. */
+async function fits(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS
+  if (folder) await mkdir(folder, { recursive: true })
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    expect(await overflows(page), `${name} at ${width} px`).toBe(false)
+    if (folder) await page.screenshot({ path: join(folder, `${name}-${width}.png`), fullPage: true })
+  }
 }
