@@ -220,7 +220,13 @@ describe('faults', () => {
 
   test('a setting with a fault of its own is not blamed for others', () => {
     expect(faulty({ ...live, basePath: 'auth', google })).toEqual(['basePath'])
+    expect(faulty({ ...live, basePath: 'auth', baseAPIRoutes: '/auth' })).toEqual(['basePath'])
+    const callback = 'https://app.example.test/account/oauthcallback/google'
+    expect(faulty({ ...live, basePath: 'account', google: { ...google, REDIRECT_URI: callback } })).toEqual([
+      'basePath',
+    ])
     expect(faulty({ ...live, baseUrl: 'app.example.test', google })).toEqual(['baseUrl'])
+    expect(faulty({ ...secrets, baseUrl: 'http://localhost:3000/#x', google })).toEqual(['baseUrl'])
     expect(faulty({ ...live, trustedOrigins: ['*'], redirectSuccessUrl: 'https://spa.example.test/' })).toEqual([
       'trustedOrigins.0',
     ])
@@ -555,6 +561,7 @@ describe('values', () => {
     [{ cookies: { domain: 'test' } }, 'cookies.domain'],
     [{ cookies: { domain: '127.0.0.1' } }, 'cookies.domain'],
     [{ cookies: { domain: 'a;b.test' } }, 'cookies.domain'],
+    [{ cookies: { domain: '127.0.0.1' }, baseUrl: 'https://127.0.0.1' }, 'cookies.domain'],
     [{ cookies: { domain: '.Example.test' } }, null],
     [{ cookies: { domain: 'app.example.test' } }, null],
     [{ cookies: { suffix: 'a;b' } }, 'cookies.suffix'],

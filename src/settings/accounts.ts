@@ -21,9 +21,11 @@ export type StandardResult =
       }[]
     }
 
+const confirmation = z.enum(['required', 'optional'])
+
 export const registration = z.strictObject({
   enabled: z.boolean().default(true),
-  emailVerification: z.enum(['required', 'optional']).default('required'),
+  emailVerification: confirmation.default('required'),
   fields: orNull(foreign<StandardSchema>('must be a Standard Schema (zod, valibot, arktype, …)', isStandardSchema)),
 })
 

@@ -109,8 +109,8 @@ export function sentenceOf(issue: z.core.$ZodRawIssue): string {
     const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : []
     return issue.keys.map((key) => unknownName(key, known)).join('\n')
   }
-  if (issue.code === 'invalid_type')
-    return issue.input === undefined ? 'is required' : (kinds[issue.expected] ?? 'is not valid')
+  if (issue.code === 'invalid_type' && issue.input === undefined) return 'is required'
+  if (issue.code === 'invalid_type') return kinds[issue.expected] ?? 'is not valid'
   if (issue.code === 'invalid_value') return `must be one of: ${issue.values.join(', ')}`
   return 'is not valid'
 }

@@ -134,8 +134,8 @@ function knownClients({ table, sound, fault }: Seen): void {
   }
 }
 
-function keySet({ table, site, sound, fault }: Seen): void {
-  if (!table.jwks || !sound('jwks')) return
+function keySet({ table, site, fault }: Seen): void {
+  if (!table.jwks) return
   if (site && !site.development && table.jwks.url.toLowerCase().startsWith('http:')) {
     fault('jwks.url', 'must be https outside development')
   }

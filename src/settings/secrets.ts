@@ -91,7 +91,7 @@ function isGuessable(secret: string): boolean {
   if (distinct.size < all.length * 0.6) return true
 
   const fresh = new Set(pieces(text.replace(placeholderWords, '')).filter((piece) => !runPieces.has(piece)))
-  return fresh.size < 14 || all.filter((piece) => runPieces.has(piece)).length > all.length * 0.4
+  return fresh.size < 14
 }
 
 /** All pieces of three characters. */

@@ -67,6 +67,7 @@ describe('email addresses', () => {
     ['\talice@example.com', 'a tab is no space'],
     [`${'a'.repeat(65)}@example.com`, 'a local part of 65 bytes'],
     [`alice@${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.${'\u00fc'.repeat(60)}.example`, 'too long as A-labels'],
+    [`${'a'.repeat(64)}@${`${'\u00fc'.repeat(10)}.`.repeat(11)}example`, 'too long together'],
   ])('%j is refused: %s', (input) => {
     expect(parseEmailAddress(input)).toBeNull()
   })
