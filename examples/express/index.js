@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { init } from 'latchkey'
 
-const folder = process.env.DATA_FOLDER ?? fileURLToPath(new URL('data', import.meta.url))
+const folder = process.env.DATA_FOLDER ?? fileURLToPath(new URL('private', import.meta.url))
 const port = Number(process.env.PORT ?? 3000)
 const notes = new Map()
 
