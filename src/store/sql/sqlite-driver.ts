@@ -63,8 +63,8 @@ function prepareConnection(database: RawDatabase): void {
   database.exec('pragma journal_mode = wal')
   database.exec('pragma synchronous = full')
   database.exec('pragma foreign_keys = on')
-  // Fails at once, not at the first sign-in, when the file is no database or cannot be written.
-  database.exec('begin immediate; select count(*) from sqlite_master; rollback')
+  // Fails now, not at the first sign-in, when the file cannot be written: BEGIN IMMEDIATE alone would be granted.
+  database.exec('begin immediate; create table latchkey_probe (written integer); rollback')
 }
 
 /** What Kysely asks of a driver; statements are prepared once, and a storm of busy answers costs one wait, not many. */
