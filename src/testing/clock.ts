@@ -23,7 +23,7 @@ export interface TestClock {
    *
    * @example
    * await clock.advance('15m')
-   * expect((await client.get('/api/notes')).body).toMatchObject({ code: 'token_expired' })
+   * expect((await client.get('/api/notes')).status).toBe(401)
    */
   advance(by: string | number): Promise<void>
 
