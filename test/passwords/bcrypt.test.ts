@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BcryptOptions, createBcryptPasswords, createPasswords } from '../../src/passwords/bcrypt.js'
 import { createComputeTimes } from '../../src/passwords/compute-times.js'
-import type { HashPool } from '../../src/passwords/hash-pool.js'
+import { createHashPool, type HashPool } from '../../src/passwords/hash-pool.js'
 import { readVectors } from '../support/vectors.js'
 import { costOf, createCountingPool } from './counting-pool.js'
 
@@ -260,6 +260,16 @@ describe('ATK-004 every comparison costs the same', () => {
       await makePasswords({ cost: 5 }).verify(password, stored)
       expect(pool.jobs.map(costOf), name).toEqual([5, 5])
     }
+  })
+
+  test('ATK-019 a dummy that found the queue full is made by the next comparison', async () => {
+    const narrow = createHashPool({ threads: 1, maxQueue: 0 })
+    const strict = createBcryptPasswords({ cost: 4, pepper: [], monotonic: () => nowMs, sleep: async () => {} }, narrow)
+    const running = narrow.run({ text: 'text', salt: 4 })
+    await expect(strict.verify(password, null)).rejects.toMatchObject({ code: 'busy' })
+    await running
+    expect((await strict.verify(password, null)).matches).toBe(false)
+    await narrow.close()
   })
 
   test('ATK-004 the dummy follows the cost setting and is another one every time', async () => {

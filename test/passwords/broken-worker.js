@@ -1,1 +1,1 @@
-throw new Error('This worker cannot be loaded.')
+throw new RangeError('This worker cannot be loaded.')
