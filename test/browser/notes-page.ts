@@ -10,7 +10,7 @@ export interface NotesPage {
   signInButton: Locator
   register(email: string, secret?: string): Promise<void>
   signIn(email: string, secret?: string): Promise<void>
-  /** Opens the page that the newest mail to that address links to; the mail may still be under way. */
+  /** Clicks the link in the newest mail to that address, staying in this tab; the mail may still be under way. */
   openMail(email: string): Promise<void>
   /** Registers and confirms, all in this page. */
   signUp(email: string): Promise<void>
@@ -41,7 +41,9 @@ export async function openNotes(context: BrowserContext, address: string, mailbo
       const mail = page.locator('article', { hasText: email })
       const link = mail.locator('a[href*="/verify-email?token="]').first()
       await expect.poll(() => page.goto(mailbox).then(() => link.count()), { timeout: 10_000 }).toBe(1)
-      await page.goto((await link.getAttribute('href')) ?? '')
+      await link.evaluate((element) => element.removeAttribute('target'))
+      await link.click()
+      await page.waitForURL(/verify-email/)
     },
     async signUp(email) {
       await notes.register(email)
