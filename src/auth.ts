@@ -11,7 +11,8 @@ import { createRandom } from './lib/random.js'
 import { createWorld, type Runtime, sleep } from './lib/runtime.js'
 import type { Principal } from './model/principal.js'
 import type { Session } from './model/session.js'
-import { type Early, type Live, open } from './open.js'
+import { refuseNotYet } from './not-yet.js'
+import type { Early, Live } from './open.js'
 import { createPasswords } from './passwords/bcrypt.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
@@ -65,9 +66,10 @@ export function createAuth(settings: SettingsInput, runtime?: Runtime): Auth {
   return assemble(settings, runtime).auth
 }
 
-/** Parses the settings, begins to open the store, and builds the front door that waits for it. */
-export function assemble(input: SettingsInput, runtime?: Runtime): Assembled {
+/** Parses the settings, begins to open the store, and builds the front door that waits for it. `check` may refuse them first. */
+export function assemble(input: SettingsInput, runtime?: Runtime, check?: (settings: Settings) => void): Assembled {
   const early = prepare(input, runtime)
+  check?.(early.settings)
   const opening = createOpening(early)
   opening.start()
 
@@ -81,6 +83,7 @@ export function assemble(input: SettingsInput, runtime?: Runtime): Assembled {
 function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
   const world = createWorld(runtime)
   const settings = parseSettings(input, world)
+  refuseNotYet(settings)
   const random = createRandom()
   const templates = createTemplates(settings)
   return {
@@ -117,6 +120,8 @@ function createOpening(early: Early): Opening {
 
   async function tryOpen(): Promise<Live> {
     try {
+      // Everything behind the front door, and the store's driver, load while the application goes on starting.
+      const { open } = await import('./open.js')
       live = await open(early)
       return live
     } catch (error) {

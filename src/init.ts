@@ -1,5 +1,6 @@
 import { adapterFor } from './adapters/index.js'
 import { type Auth, assemble } from './auth.js'
+import { SettingsError } from './errors.js'
 import type { Runtime } from './lib/runtime.js'
 import type { SettingsInput } from './settings.js'
 
@@ -14,8 +15,19 @@ import type { SettingsInput } from './settings.js'
  */
 export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): Auth {
   const adapter = adapterFor(app)
-  const assembled = assemble(settings, runtime)
-  const { basePath, baseAPIRoutes, publicRoutes } = assembled.settings
-  adapter.mount(app, assembled.handle, { basePath, guarded: baseAPIRoutes, publicRoutes })
-  return assembled.auth
+  const {
+    auth,
+    handle,
+    settings: parsed,
+  } = assemble(settings, runtime, (checked) => {
+    if (adapter.echoesCors && checked.cookies.sameSite === 'none') throw new SettingsError([crossSiteCookies])
+  })
+  const { basePath, baseAPIRoutes, publicRoutes } = parsed
+  adapter.mount(app, handle, { basePath, guarded: baseAPIRoutes, publicRoutes })
+  return auth
+}
+
+const crossSiteCookies = {
+  setting: 'cookies.sameSite',
+  message: 'cannot be none here: this platform lets every origin read answers, so cookies must stay on one site',
 }

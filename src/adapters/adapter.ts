@@ -37,6 +37,8 @@ export interface MountPaths {
 export interface Adapter {
   /** As error messages name it. */
   name: string
+  /** The platform lets every origin read every answer, whatever we say (CORS with credentials). */
+  echoesCors?: boolean
   recognises(app: unknown): boolean
   /** Puts the layer in front of everything the application has or will have. */
   mount(app: unknown, handle: Handle, paths: MountPaths): void

@@ -21,6 +21,7 @@ const nothing: HttpResponse = { status: 404, headers: {}, body: null }
  */
 export const codehooks: Adapter = {
   name: 'codehooks-js',
+  echoesCors: true,
   recognises: isCodehooks,
   mount(app, handle, paths) {
     if (!isCodehooks(app)) throw new TypeError('not a codehooks-js application')

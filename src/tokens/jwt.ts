@@ -145,16 +145,10 @@ function withinLimit(token: string): string {
  */
 function createSign(): Sign {
   let jsonwebtoken: { sign: typeof sign } | null = null
-  import('jsonwebtoken').then(
-    (loaded) => {
-      jsonwebtoken ??= loaded.default
-    },
-    () => undefined,
-  )
-  const loadNow = (): { sign: typeof sign } => createRequire(import.meta.url)('jsonwebtoken')
+  const load = (): { sign: typeof sign } => createRequire(import.meta.url)('jsonwebtoken')
 
   return (payload, { header, key }) => {
-    jsonwebtoken ??= loadNow()
+    jsonwebtoken ??= load()
     return jsonwebtoken.sign(payload, key, { algorithm: 'HS256', header })
   }
 }

@@ -9,7 +9,7 @@ export interface Waiting {
 export const stepPatienceMs = 2_000
 
 const firstPauseMs = 10
-const longestPauseMs = 200
+const longestPauseMs = 50
 
 /**
  * Runs a whole step again while the database says that it lost against another one: busy, deadlock, serialization
