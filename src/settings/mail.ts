@@ -5,7 +5,7 @@ import { either, foreign, settled, text } from './field.js'
 /** Who mails come from: `'App <no-reply@app.example>'`, a bare address, or both parts. */
 export type MailFromInput = string | { name?: string | undefined; address: string }
 
-interface Mailbox {
+export interface Mailbox {
   name: string
   address: string
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
-import { createRequire } from 'node:module'
-import type { sign } from 'jsonwebtoken'
+import jsonwebtoken from 'jsonwebtoken'
 import type { AccessClaims, RefreshClaims, Tokens } from './access-tokens.js'
 import { type Parties, readAccessClaims, readRefreshClaims } from './claims.js'
 
@@ -32,8 +31,6 @@ interface Ring {
   keys: ReadonlyMap<string, KeyObject>
 }
 
-type Sign = (payload: object, signing: Ring['signing']) => string
-
 /**
  * Our own tokens: JWTs with HS256, signed by jsonwebtoken, checked by a few synchronous lines.
  *
@@ -53,7 +50,6 @@ export function createTokens(settings: TokenSettings): Tokens {
   const parties: Parties = { issuer: settings.issuer, audience: settings.audience }
   const access = createRing('at+jwt', settings.accessSecrets)
   const refresh = createRing('rt+jwt', settings.refreshSecrets)
-  const signJwt = createSign()
 
   return {
     signAccess(claims) {
@@ -139,16 +135,6 @@ function withinLimit(token: string): string {
   return token
 }
 
-/**
- * jsonwebtoken takes 17 ms to load and only sign-ins and refreshes need it, so it loads in the background; a signature
- * wanted before that loads it at once. `import()` is what lets a bundler find it.
- */
-function createSign(): Sign {
-  let jsonwebtoken: { sign: typeof sign } | null = null
-  const load = (): { sign: typeof sign } => createRequire(import.meta.url)('jsonwebtoken')
-
-  return (payload, { header, key }) => {
-    jsonwebtoken ??= load()
-    return jsonwebtoken.sign(payload, key, { algorithm: 'HS256', header })
-  }
+function signJwt(payload: object, { header, key }: Ring['signing']): string {
+  return jsonwebtoken.sign(payload, key, { algorithm: 'HS256', header })
 }
