@@ -115,7 +115,8 @@ function readAccessCookie({ cookieNames }: Wired, request: HttpRequest): string 
 function requireOwnOrigin(settings: Settings, request: HttpRequest, cookieDecides: boolean): void {
   const type = request.headers['content-type']
   const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
-  const fault = originFault(request, settings, { cookieDecides, form })
+  const upgrade = String(request.headers.upgrade ?? '').toLowerCase() === 'websocket'
+  const fault = originFault(request, settings, { cookieDecides, form, upgrade })
   if (fault) throw new AuthError(fault)
 }
 

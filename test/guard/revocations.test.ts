@@ -18,7 +18,14 @@ describe('revocation', () => {
     await browser.signUp(ada)
     const [access] = browser.cookies.all()
     const elsewhere = there.client()
-    const cookie = { headers: { cookie: browser.cookies.all().map((one) => `${one.name}=${one.value}`).join('; ') } }
+    const cookie = {
+      headers: {
+        cookie: browser.cookies
+          .all()
+          .map((one) => `${one.name}=${one.value}`)
+          .join('; '),
+      },
+    }
     expect(access).toBeDefined()
     expect((await elsewhere.get('/api/notes', cookie)).status).toBe(200)
 
@@ -39,7 +46,10 @@ describe('revocation', () => {
     await runtime.clock.advance('2m')
 
     const late = await testAuth(shared, runtime)
-    const cookie = thief.cookies.all().map((one) => `${one.name}=${one.value}`).join('; ')
+    const cookie = thief.cookies
+      .all()
+      .map((one) => `${one.name}=${one.value}`)
+      .join('; ')
     const answer = await late.client().get('/api/notes', { headers: { cookie } })
     expect(answer.body).toMatchObject({ code: 'token_revoked' })
   })

@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createScope } from '../../src/guard/scope.js'
+
+const scopeOf = createScope({ baseAPIRoutes: ['/api', '/v2/data'], publicRoutes: ['/api/health', '/api/open/*'] })
+
+describe('what the guard stands before', () => {
+  it.each([
+    ['/api', 'guarded'],
+    ['/api/', 'guarded'],
+    ['/api/secret', 'guarded'],
+    ['/API/Secret', 'guarded'],
+    ['/v2/data/1', 'guarded'],
+    ['/apiary', 'outside'],
+    ['/api.json', 'outside'],
+    ['/v2', 'outside'],
+    ['/', 'outside'],
+    ['/api/health', 'public'],
+    ['/api/open/a/b', 'public'],
+    ['/api/open/', 'public'],
+    ['/api/open', 'guarded'],
+    ['/api/health/', 'guarded'],
+    ['/API/health', 'guarded'],
+    ['/api/Health', 'guarded'],
+    ['/api/healthy', 'guarded'],
+  ])('ATK-098 %s is %s', (path, scope) => {
+    expect(scopeOf(path)).toBe(scope)
+  })
+
+  it.each([
+    '//api/secret',
+    '/./api/secret',
+    '/x/../api/secret',
+    '/open/..;/api/secret',
+    '/%61pi/secret',
+    '/api%2fsecret',
+    '/api%5csecret',
+    '/api\\secret',
+    '/api;x=1/secret',
+    '/;/api/secret',
+    '/api%0a/secret',
+    '/ａｐｉ/secret',
+    '/%EF%BC%8Fapi/secret',
+    '/api/%E0%A4%A',
+    '/%',
+    '*',
+    'http://other.test/api',
+    '/api/open/../secret',
+    '/api/open/%2e%2e/secret',
+    '/api/open//x',
+    '/api/health%00',
+  ])('ATK-097 guards %s, which somebody could read as a guarded path', (path) => {
+    expect(scopeOf(path)).toBe('guarded')
+  })
+
+  it('guards everything under /, but for what is public', () => {
+    const all = createScope({ baseAPIRoutes: ['/'], publicRoutes: ['/about'] })
+    expect([all('/'), all('/x'), all('/about'), all('/about/')]).toEqual(['guarded', 'guarded', 'public', 'guarded'])
+  })
+
+  it('ATK-097 is never talked out of guarding by dressing a guarded path up', () => {
+    const dress = fc.constantFrom('', '/', '/.', '/x/..', '/%2e', '/;a=b', '//', '/./', '/x/../')
+    const spell = fc.constantFrom('api', 'API', 'Api', '%61pi', 'a%70i', 'ap%69')
+    fc.assert(
+      fc.property(fc.array(dress, { maxLength: 4 }), spell, fc.array(dress, { maxLength: 3 }), (before, api, after) => {
+        const path = `${before.join('')}/${api}${after.join('')}`.replace(/\/+$/, '')
+        const resolved = new URL(path.replaceAll(/;[^/]*/g, '').replaceAll(/\/+/g, '/'), 'http://x').pathname
+        fc.pre(decodeURIComponent(resolved).replaceAll(/\/+/g, '/').toLowerCase().startsWith('/api'))
+        expect(scopeOf(path)).toBe('guarded')
+      }),
+    )
+  })
+})

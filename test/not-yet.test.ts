@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { createAuth, SettingsError } from '../src/index.js'
+import { createTestRuntime, testSettings } from '../src/testing.js'
+import { ada, testAuth } from './support/auth.js'
+
+describe('settings that this release cannot keep', () => {
+  it.each([
+    ['allowList', { allowList: ['10.0.0.0/8'] }],
+    ['jwks', { jwks: { url: 'https://id.example.test/.well-known/jwks.json', audience: 'api' } }],
+    ['authenticate', { authenticate: () => undefined }],
+    ['twoFactor.required', { twoFactor: { required: true } }],
+    ['twoFactor.required', { twoFactor: { required: ['ADMIN'] } }],
+    ['hooks.onLoginUser', { hooks: { onLoginUser: () => {} } }],
+  ])('refuse to start with %s rather than leave something open', (setting, settings) => {
+    try {
+      createAuth(testSettings(settings), createTestRuntime())
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toBeInstanceOf(SettingsError)
+      expect(error instanceof SettingsError && error.faults.map((fault) => fault.setting)).toEqual([setting])
+    }
+  })
+
+  it('say in the log what is only left out', async () => {
+    const lines: unknown[] = []
+    const logger = { warn: (fields: object) => lines.push(fields), error: (fields: object) => lines.push(fields) }
+    await testAuth({ logger, redis: 'redis://127.0.0.1:6379' })
+    expect(lines).toContainEqual({ event: 'setting_ignored', setting: 'redis' })
+  })
+})
+
+describe('hooks', () => {
+  it('may refuse a registration or a sign-in, and fail closed when they break', async () => {
+    const { client } = await testAuth({
+      hooks: {
+        beforeLogin({ user, method }) {
+          if (method === 'password' && user.email === ada.email) throw new TypeError('broken')
+        },
+      },
+    })
+    const browser = client()
+    await browser.signUp(ada)
+    const answer = await client().post('/auth/login', ada)
+    expect(answer).toMatchObject({ status: 503, body: { code: 'hook_failed' } })
+    expect(answer.text).not.toContain('broken')
+  })
+})
