@@ -4,6 +4,6 @@ import type { AuditEvent } from '../model/audit-event.js'
 export interface AuditLog {
   record(event: AuditEvent): Promise<void>
 
-  /** Newest first. */
+  /** Newest first; those of one millisecond in the order in which a process wrote them. */
   list(filter: { userId?: string; event?: string; limit: number }): Promise<AuditEvent[]>
 }

@@ -16,6 +16,9 @@ export interface Changes {
   /** All rows that still matter at `now` (Unix seconds). */
   current(now: number): Promise<ChangePage>
 
-  /** Removes rows that no longer matter and are older than the window anybody reads. */
+  /**
+   * Removes rows that no longer matter and are older than the window anybody reads; never the newest, so that the head
+   * does not go back.
+   */
   prune(now: number): Promise<void>
 }

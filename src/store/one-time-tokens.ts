@@ -5,8 +5,8 @@ import type { OutboxMail } from '../model/outbox-mail.js'
 /** Anything mailed or typed once. Digests come as lists, one for each encryption key that may have made them. */
 export interface OneTimeTokens {
   /**
-   * Keeps the token and its mail in one step, and drops the oldest of the same purpose and subject beyond `keep`,
-   * and every expired one of that purpose and subject.
+   * Keeps the token and its mail in one step, and drops the oldest of the same purpose and subject beyond `keep`, and
+   * expired ones: all of that purpose and subject, and others as it finds them. Exact under concurrency.
    */
   put(token: OneTimeToken, mail: OutboxMail, options: { keep: number; now: number; audit?: AuditEvent }): Promise<void>
 
@@ -19,7 +19,10 @@ export interface OneTimeTokens {
   /** Counts one guess against the token; false when it already had `limit` of them or is gone. Exact under concurrency. */
   countTry(id: string, limit: number): Promise<boolean>
 
-  /** Gives a live token new secrets, a new end and a new mail (its old link and code are dead); false when it is gone. */
+  /**
+   * Gives a live token new secrets, a new end, all its guesses and a new mail; its old link and code are dead.
+   * False, and nothing changed, when it is gone or expired.
+   */
   renew(
     id: string,
     secrets: Pick<OneTimeToken, 'tokenHash' | 'codeHash' | 'expiresAt'>,

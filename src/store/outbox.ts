@@ -6,7 +6,10 @@ export interface Outbox {
   /** Writes a mail that belongs to no other step, with its audit event if there is one. */
   put(mail: OutboxMail, audit?: AuditEvent): Promise<void>
 
-  /** Leases up to `count` due mails until `leaseUntil`; no two workers get the same mail while a lease lives. */
+  /**
+   * Leases up to `count` due mails until `leaseUntil`, those due longest first. No two workers get the same mail while a
+   * lease lives.
+   */
   lease(count: number, now: number, leaseUntil: number): Promise<LeasedMail[]>
 
   /** Erases the values of a sent mail and forgets it. */

@@ -42,7 +42,8 @@ export interface EndSessions {
 /** Sign-ins. Every verb that ends one also writes its change row, last in the same transaction. */
 export interface Sessions {
   /**
-   * Starts the session, sets the user's last login and ends the oldest sessions beyond `maxSessions`.
+   * Starts the session, sets the user's last login and ends the oldest live sessions beyond `maxSessions`, also where
+   * many sign in at once; may forget those that expired so long ago that no access token of them lives.
    * False, and nothing changed, when the user is gone, disabled or no longer at `version`.
    */
   open(
@@ -61,15 +62,18 @@ export interface Sessions {
    */
   rotate(rotation: Rotation): Promise<SessionState | null>
 
-  /** Writes proofs, as the store's clock less each age; a counter that is not current or already proven is left alone. Also moves `lastSeenAt`. */
+  /**
+   * Writes proofs, as the store's clock less each age; a counter that is not current or already proven is left alone.
+   * Any of them moves `lastSeenAt`, never back. A session that ended is passed over.
+   */
   prove(proofs: readonly Proof[]): Promise<void>
 
   /** The user's live sessions, newest sign-in first. */
   list(userId: string, now: number): Promise<Session[]>
 
-  /** Ends one session; with `userId`, only if it is that user's. Of concurrent calls exactly one is true. */
+  /** Ends one session, expired or not; with `userId`, only that user's. Of concurrent calls exactly one is true. */
   end(id: string, userId: string | null, options: EndSessions): Promise<boolean>
 
-  /** Ends all of the user's sessions but `exceptId`; returns how many. */
+  /** Ends all of the user's sessions but `exceptId`; returns how many. Where none ends, nothing is audited. */
   endAll(userId: string, exceptId: string | null, options: EndSessions): Promise<number>
 }

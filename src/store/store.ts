@@ -18,7 +18,7 @@ export interface Store {
   changes: Changes
   /** Made by the first migration, the same for every process on this store: the `aud` of our tokens. */
   installationId: string
-  /** Ids of the encryption keys that live records still name. */
+  /** Ids of the encryption keys that live one-time tokens and waiting mails still name. */
   keysInUse(now: number): Promise<string[]>
   close(): Promise<void>
 }

@@ -16,11 +16,15 @@ export interface Users {
    */
   createFromRegistration(user: UserRecord, registrationId: string, now: number, audit: AuditEvent): Promise<boolean>
 
-  /** Creates a user, with the token and mail that confirm its address. False, and nothing changed, when the address is taken. */
+  /**
+   * Creates a user, with the token and mail that confirm its address, and drops every registration for that address.
+   * False, and nothing changed, when the address is taken. Of concurrent calls for one address, exactly one is true.
+   */
   create(user: UserRecord, audit: AuditEvent, confirm?: { token: OneTimeToken; mail: OutboxMail }): Promise<boolean>
 
   /**
-   * Consumes the token and marks its user's address as verified, raising the user's version (a change row until `until`).
+   * Consumes the token and marks its user's address as verified, raising the user's version (a change row until `until`)
+   * and dropping the user's other confirmations. Of concurrent calls, exactly one gets the user.
    * Null, and nothing changed, when the token is gone or expired or was for another address than the user has now.
    */
   verifyEmail(tokenId: string, now: number, until: number, audit: AuditEvent): Promise<UserRecord | null>

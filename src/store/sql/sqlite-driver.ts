@@ -59,12 +59,14 @@ export async function openSqlite(file: string): Promise<OpenSqlite> {
  * A sign-in costs hundreds of milliseconds of hashing and nothing on the hot path writes: we can pay for the fsync.
  */
 function prepareConnection(database: RawDatabase): void {
-  database.exec(`pragma busy_timeout = ${busyTimeoutMs}`)
+  // Whoever opens tries again and again: the driver need not wait as well.
+  database.exec('pragma busy_timeout = 0')
   database.exec('pragma journal_mode = wal')
   database.exec('pragma synchronous = full')
   database.exec('pragma foreign_keys = on')
   // Fails now, not at the first sign-in, when the file cannot be written: BEGIN IMMEDIATE alone would be granted.
   database.exec('begin immediate; create table latchkey_probe (written integer); rollback')
+  database.exec(`pragma busy_timeout = ${busyTimeoutMs}`)
 }
 
 /** What Kysely asks of a driver; statements are prepared once, and a storm of busy answers costs one wait, not many. */

@@ -7,7 +7,7 @@ import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
-import { retrying } from './retry.js'
+import { isBusy, retrying } from './retry.js'
 import { createSessions } from './sessions.js'
 import { createSteps, type Steps } from './steps.js'
 import { createUsers } from './users.js'
@@ -38,14 +38,20 @@ const openingPatienceMs = 30_000
  * const store = await openSqlStore({ database: { kind: 'sqlite', file: './latchkey.db' }, now: Date.now, … })
  */
 export async function openSqlStore(options: SqlStoreOptions): Promise<Store> {
-  const connection = await retrying(options, openingPatienceMs, () => connect(options.database, options.now))
+  const connecting = retrying(options, openingPatienceMs, () => connect(options.database, options.now))
+  const connection = await connecting.catch(explainLock)
   try {
     const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options))
     return join(createSteps({ ...options, ...connection }), connection, installationId)
   } catch (error) {
     await connection.db.destroy()
-    throw connection.explain(error)
+    return explainLock(connection.explain(error))
   }
+}
+
+function explainLock(error: unknown): never {
+  if (isBusy(error)) throw new Error('database: another program keeps it locked.', { cause: error })
+  throw error
 }
 
 async function prepare({ db, flavour }: Connection, { randomId }: SqlStoreOptions): Promise<string> {

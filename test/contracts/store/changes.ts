@@ -78,6 +78,7 @@ function pruningContract(current: () => TestStore): void {
     const lasting = await aChange(opened, until)
     await opened.age(24 * 3_600_000)
     const young = await aChange(opened, until - 1)
+    await opened.age(1_000)
     const newest = await aChange(opened, until - 1)
     await opened.store.changes.prune(until)
     const rest = await opened.store.changes.current(0)

@@ -51,6 +51,14 @@ function raisingContract(current: () => TestStore): void {
     expect((await store.sessions.find(session.id))?.session.counter).toBe(1)
   })
 
+  test('only the current counter rotates, also where the proof is old enough', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store), { counter: 4 })
+    await store.sessions.prove([{ sessionId: session.id, counter: 4, ageMs: 90_000 }])
+    for (const counter of [0, 3, 5]) expect(await store.sessions.rotate(rotationOf(session.id, { counter }))).toBeNull()
+    expect((await store.sessions.rotate(rotationOf(session.id, { counter: 4 })))?.session.counter).toBe(5)
+  })
+
   test('an unproven rotation does not rotate again, however late', async () => {
     const { store, age } = current()
     const session = await openedSession(store, await createdUser(store), { counter: 1 })

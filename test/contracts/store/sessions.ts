@@ -215,10 +215,11 @@ function endingAllContract(current: () => TestStore): void {
     const { store, changes } = current()
     const user = await createdUser(store)
     const session = await openedSession(store, user)
-    const options = { until, audit: anEvent(), mail: aMail() }
+    const options = { until, audit: anEvent({ event: 'sessions_revoked' }), mail: aMail() }
     expect(await store.sessions.endAll(user.id, session.id, options)).toBe(0)
     expect(await store.sessions.endAll('unknown', null, options)).toBe(0)
     expect([changes, await waitingMails(store)]).toEqual([[], []])
+    expect(await auditedEvents(store)).not.toContain('sessions_revoked')
   })
 
   test('of many who end all at once, each session is counted by exactly one', async () => {

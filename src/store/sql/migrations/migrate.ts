@@ -4,7 +4,7 @@ import type { Tables } from '../schema.js'
 import { first } from './0001-first.js'
 import { createMigrationContext, type MigrationContext } from './migration.js'
 
-/** In the order of their names. A migration that was released never changes; it expands now and contracts a release later. */
+/** In the order of their names. One that was released never changes: expand now, contract a release later. */
 const migrations: Readonly<Record<string, (db: Kysely<Tables>, context: MigrationContext) => Promise<void>>> = {
   '0001-first': first,
 }
