@@ -83,10 +83,10 @@ async function act(deed, success) {
     message.textContent = success
   } catch (error) {
     if (error.status === 401) display(false)
-    message.textContent = [error.message, ...(error.reasons ?? []).map((reason) => reason.replaceAll('_', ' '))].join(
-      ' ',
-    )
+    const reasons = (error.reasons ?? []).map((reason) => reason.replaceAll('_', ' '))
+    message.textContent = [error.message, ...reasons].join(' ')
   }
+  message.scrollIntoView({ block: 'nearest' })
 }
 
 /** Sends a form's fields with `send` when it is submitted, and empties it when that worked. */
