@@ -25,7 +25,14 @@ export function message(child) {
 /** Starts the server of a peer and waits until it can be measured. */
 export async function serve(peer, core = null) {
   const child = launch('server.js', [peer], core)
-  return { ...(await message(child)), stop: () => stop(child) }
+  return { ...(await message(child)), cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
+}
+
+/** Sends a message and waits for the answer. */
+export function ask(child, question) {
+  const answer = message(child)
+  child.send(question)
+  return answer
 }
 
 function stop(child) {
