@@ -1,21 +1,21 @@
-import type { Handle, Verdict } from './adapters/adapter.js'
 import { createFetch, type FetchOptions } from './adapters/fetch.js'
 import { messageOf } from './adapters/message-of.js'
-import { createDelivery } from './delivery.js'
 import { AuthError } from './errors.js'
 import { listSessions, revokeSession, revokeSessions } from './flows/sessions.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
 import { problem } from './http/problem.js'
+import type { Handle, Verdict } from './http/verdict.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
-import { createWorld, type Runtime, sleep } from './lib/runtime.js'
+import { createWorld, type Runtime, realMonotonic, sleep } from './lib/runtime.js'
 import type { Principal } from './model/principal.js'
 import type { Session } from './model/session.js'
-import { refuseNotYet } from './not-yet.js'
-import type { Early, Live } from './open.js'
 import { createPasswords } from './passwords/bcrypt.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
+import { createDelivery } from './wiring/delivery.js'
+import { refuseNotYet } from './wiring/not-yet.js'
+import type { Early, Live } from './wiring/open.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
 export interface Auth {
@@ -95,7 +95,7 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
     passwords: createPasswords({
       ...settings.password,
       algorithm: 'bcrypt',
-      monotonic: () => performance.now(),
+      monotonic: realMonotonic,
       sleep,
       onFallback: (reason) =>
         settings.logger.warn({ event: 'hash_fallback', reason }, 'Passwords are hashed on the event loop.'),
@@ -121,11 +121,11 @@ function createOpening(early: Early): Opening {
   async function tryOpen(): Promise<Live> {
     try {
       // Everything behind the front door, and the store's driver, load while the application goes on starting.
-      const { open } = await import('./open.js')
+      const { open } = await import('./wiring/open.js')
       live = await open(early)
       return live
     } catch (error) {
-      failure = { error, atMs: performance.now() }
+      failure = { error, atMs: realMonotonic() }
       pending = null
       early.settings.logger.error(openingFault(error), 'Latchkey cannot open its store; requests get 503.')
       throw error
@@ -135,7 +135,7 @@ function createOpening(early: Early): Opening {
   function ready(): Promise<Live> {
     if (closing) return Promise.reject(new AuthError('store_unavailable', { detail: 'Latchkey is closed.' }))
     if (live) return Promise.resolve(live)
-    if (!pending && failure && performance.now() - failure.atMs < reopenAfterMs) return Promise.reject(failure.error)
+    if (!pending && failure && realMonotonic() - failure.atMs < reopenAfterMs) return Promise.reject(failure.error)
     pending ??= tryOpen()
     return pending
   }

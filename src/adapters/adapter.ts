@@ -1,29 +1,6 @@
 import { errorTable } from '../errors.js'
-import type { HttpRequest, HttpResponse } from '../http/message.js'
-import type { Principal } from '../model/principal.js'
-
-/** What is to become of a request. */
-export type Verdict = Answer | Pass
-
-/** Ours: the application never sees the request. */
-interface Answer {
-  kind: 'answer'
-  response: HttpResponse
-}
-
-/** The application's turn. */
-export interface Pass {
-  kind: 'pass'
-  /** null on routes that need nobody. The application reads it as `req.auth`, which is null then, never absent. */
-  principal: Principal | null
-  /** Request headers as the application is to see them; null removes. null as a whole: leave all alone. */
-  requestHeaders: Readonly<Record<string, string | null>> | null
-  /** Headers to put on the application's answer (CORS); null for none. */
-  responseHeaders: Readonly<Record<string, string>> | null
-}
-
-/** The whole of Latchkey as an adapter sees it. Never throws, never rejects; synchronous where nothing has to be awaited. */
-export type Handle = (request: HttpRequest) => Verdict | Promise<Verdict>
+import type { HttpResponse } from '../http/message.js'
+import type { Answer, Handle, Verdict } from '../http/verdict.js'
 
 /** Paths that a framework must know when it is set up, since it does not ask us about every request. From the settings. */
 export interface MountPaths {

@@ -1,4 +1,5 @@
-import { decide, failure, type Handle, type Pass, type Verdict } from './adapter.js'
+import type { Handle, Pass, Verdict } from '../http/verdict.js'
+import { decide, failure } from './adapter.js'
 import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './codehooks-message.js'
 
 export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => void) => void | Promise<void>

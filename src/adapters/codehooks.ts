@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../http/message.js'
-import type { Adapter, Handle, MountPaths } from './adapter.js'
+import type { Handle } from '../http/verdict.js'
+import type { Adapter, MountPaths } from './adapter.js'
 import { createHook, type Hook, prepare } from './codehooks-hook.js'
 import { answer } from './codehooks-message.js'
 

@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../http/message.js'
-import { failure, type Pass } from './adapter.js'
+import type { Pass } from '../http/verdict.js'
+import { failure } from './adapter.js'
 
 /** An answer of ours; a broken one is a 500. Several cookies stay several headers. */
 export function toResponse(method: string, response: HttpResponse): Response {

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
+import type { Handle } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
-import { decide, failure, type Handle } from './adapter.js'
+import { decide, failure } from './adapter.js'
 import { prepare, toResponse, withAdded } from './fetch-message.js'
 
 export interface FetchOptions {

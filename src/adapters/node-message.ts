@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
+import type { Handle, Pass, Verdict } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
-import { decide, failure, type Handle, type Pass, type Verdict } from './adapter.js'
+import { decide, failure } from './adapter.js'
 import { mountPrefix } from './mount-prefix.js'
 
 /** A request as node's server and the frameworks around it hand it on. */

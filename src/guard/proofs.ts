@@ -15,81 +15,95 @@ interface Sight {
   seenAtMs: number
 }
 
+export interface ProofsOptions {
+  sessions: Pick<Sessions, 'prove'>
+  clock: Pick<Clock, 'monotonicMs'>
+  timer: (milliseconds: number, callback: () => void) => () => void
+}
+
 /**
  * Gathers which rotation of which session a verifier has seen. The newest counter of a session is kept with its first
  * sight until the store confirms it; a process that dies loses at most one batch, which delays a rotation and nothing else.
  */
-export function createProofs(options: {
-  sessions: Pick<Sessions, 'prove'>
-  clock: Pick<Clock, 'monotonicMs'>
-  timer: (milliseconds: number, callback: () => void) => () => void
-}): Proofs & { flush(): Promise<void>; close(): Promise<void> } {
-  const pending = new Map<string, Sight>()
-  const written = new Map<string, number>()
-  let stopTimer: (() => void) | null = null
-  let waitMs = batchMs
-  let closed = false
+export class ProofBatches implements Proofs {
+  readonly #options: ProofsOptions
+  readonly #pending = new Map<string, Sight>()
+  readonly #written = new Map<string, number>()
+  #stopTimer: (() => void) | null = null
+  #waitMs = batchMs
+  #closed = false
 
-  function arm(): void {
-    if (stopTimer !== null || closed) return
-    stopTimer = options.timer(waitMs, () => {
-      stopTimer = null
-      void tick()
+  constructor(options: ProofsOptions) {
+    this.#options = options
+  }
+
+  note(sessionId: string, counter: number): void {
+    const seen = Math.max(this.#pending.get(sessionId)?.counter ?? -1, this.#written.get(sessionId) ?? -1)
+    if (seen >= counter) return
+    this.#pending.set(sessionId, { counter, seenAtMs: this.#options.clock.monotonicMs() })
+    this.#arm()
+  }
+
+  async settle(sessionId: string): Promise<void> {
+    const sight = this.#pending.get(sessionId)
+    if (sight) await this.#write([[sessionId, sight]])
+  }
+
+  /** Writes what is left, as far as the store takes it. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#stopTimer?.()
+    try {
+      while (this.#pending.size > 0) await this.#write(this.#nextBatch())
+    } catch {
+      // The store is gone: what is lost delays rotations, no more.
+    }
+  }
+
+  #arm(): void {
+    if (this.#stopTimer !== null || this.#closed) return
+    this.#stopTimer = this.#options.timer(this.#waitMs, () => {
+      this.#stopTimer = null
+      void this.#tick()
     })
   }
 
-  async function tick(): Promise<void> {
+  async #tick(): Promise<void> {
     try {
-      await writeBatch()
-      waitMs = batchMs
+      await this.#write(this.#nextBatch())
+      this.#waitMs = batchMs
     } catch {
-      waitMs = Math.min(2 * waitMs, longestWaitMs)
+      this.#waitMs = Math.min(2 * this.#waitMs, longestWaitMs)
     }
-    if (pending.size > 0) arm()
+    if (this.#pending.size > 0) this.#arm()
   }
 
-  async function writeBatch(only?: string): Promise<void> {
-    const now = options.clock.monotonicMs()
-    const batch: Proof[] = []
-    for (const [sessionId, sight] of pending) {
-      if (only !== undefined && sessionId !== only) continue
-      batch.push({ sessionId, counter: sight.counter, ageMs: Math.max(0, now - sight.seenAtMs) })
+  #nextBatch(): [sessionId: string, sight: Sight][] {
+    const batch: [string, Sight][] = []
+    for (const entry of this.#pending) {
+      batch.push(entry)
       if (batch.length === batchSize) break
     }
+    return batch
+  }
+
+  async #write(batch: readonly (readonly [sessionId: string, sight: Sight])[]): Promise<void> {
     if (batch.length === 0) return
-    await options.sessions.prove(batch)
-    for (const proof of batch) confirm(proof)
+    const now = this.#options.clock.monotonicMs()
+    const proofs = batch.map(([sessionId, { counter, seenAtMs }]): Proof => {
+      return { sessionId, counter, ageMs: Math.max(0, now - seenAtMs) }
+    })
+    await this.#options.sessions.prove(proofs)
+    for (const proof of proofs) this.#confirm(proof)
   }
 
   /** A larger counter that was seen while the batch was on its way stays pending. */
-  function confirm(proof: Proof): void {
-    if (pending.get(proof.sessionId)?.counter === proof.counter) pending.delete(proof.sessionId)
-    written.delete(proof.sessionId)
-    written.set(proof.sessionId, proof.counter)
-    if (written.size <= rememberedSessions) return
-    const oldest = written.keys().next()
-    if (!oldest.done) written.delete(oldest.value)
-  }
-
-  async function flush(): Promise<void> {
-    while (pending.size > 0) await writeBatch()
-  }
-
-  return {
-    note(sessionId, counter) {
-      const seen = Math.max(pending.get(sessionId)?.counter ?? -1, written.get(sessionId) ?? -1)
-      if (seen >= counter) return
-      pending.set(sessionId, { counter, seenAtMs: options.clock.monotonicMs() })
-      arm()
-    },
-    async settle(sessionId) {
-      if (pending.has(sessionId)) await writeBatch(sessionId)
-    },
-    flush,
-    async close() {
-      closed = true
-      stopTimer?.()
-      await flush().catch(() => {})
-    },
+  #confirm({ sessionId, counter }: Proof): void {
+    if (this.#pending.get(sessionId)?.counter === counter) this.#pending.delete(sessionId)
+    this.#written.delete(sessionId)
+    this.#written.set(sessionId, counter)
+    if (this.#written.size <= rememberedSessions) return
+    const oldest = this.#written.keys().next()
+    if (!oldest.done) this.#written.delete(oldest.value)
   }
 }

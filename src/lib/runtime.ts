@@ -35,7 +35,7 @@ export function createWorld(runtime: Runtime | TestingRuntime = {}): World {
   const testing = testingWorld in runtime ? runtime[testingWorld] : null
   return {
     now: runtime.now ?? Date.now,
-    monotonic: testing?.monotonic ?? (() => performance.now()),
+    monotonic: testing?.monotonic ?? realMonotonic,
     fetch: runtime.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timer: testing?.timer ?? realTimer,
     testing: testing !== null,
@@ -58,4 +58,9 @@ export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds)
   })
+}
+
+/** The real clock that never goes back, milliseconds: for measuring work, also under a test clock. */
+export function realMonotonic(): number {
+  return performance.now()
 }

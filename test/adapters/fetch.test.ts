@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import type { Handle, Pass, Verdict } from '../../src/adapters/adapter.js'
 import { createFetch } from '../../src/adapters/fetch.js'
 import type { HttpRequest, HttpResponse } from '../../src/http/message.js'
+import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import type { Principal } from '../../src/model/principal.js'
 import { adapterContract, type Running, type Scene } from '../contracts/adapter.js'
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Handle, MountPaths, Pass, Verdict } from '../../src/adapters/adapter.js'
+import type { MountPaths } from '../../src/adapters/adapter.js'
 import type { HttpRequest, HttpResponse } from '../../src/http/message.js'
+import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import type { Principal } from '../../src/model/principal.js'
 import { type RawAnswer, rawConnection, rawRequest } from '../support/raw-http.js'
 

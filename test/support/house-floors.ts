@@ -11,15 +11,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(ground.map((name) => [name, ground])),
   ...Object.fromEntries(reach.map((name) => [name, [name, ...ground]])),
   ports: [...ground, ...reach].map((name) => `type:${name}`),
-  flows: ['flows', 'type:ports', ...ground],
-  http: ['http', 'type:ports', ...ground],
-  adapters: ['adapters', 'http/message', ...ground],
+  // The port files of the reach floor are what a flow is written against; only their types.
+  flows: ['flows', 'type:ports', 'type:store/sessions', 'type:tokens/access-tokens', ...ground],
+  http: ['http', 'type:ports', 'type:mail/mailer', 'type:templates/templates', ...ground],
+  adapters: ['adapters', 'http/message', 'http/verdict', ...ground],
   routes: ['routes', 'http', 'flows', 'type:ports', ...ground],
   guard: ['guard', 'routes', 'http', 'flows', 'type:ports', ...reach.map((name) => `type:${name}`), ...ground],
-  auth: ['routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
+  wiring: ['wiring', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
+  auth: ['wiring', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   init: ['auth', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   index: ['init', 'auth', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
-  testing: ['init', 'auth', 'type:http', 'mail', ...ground],
+  testing: ['testing', 'init', 'auth', 'type:http', 'mail', ...ground],
 }
 
 /** Which part of `src/` owns an npm package. `type:` where others may use its types. */

@@ -2,7 +2,7 @@ import type { IssuedSession } from '../../src/flows/issue-tokens.js'
 import { openSession } from '../../src/flows/open-session.js'
 import { refresh } from '../../src/flows/refresh.js'
 import { newUser } from '../../src/flows/register.js'
-import { createProofs } from '../../src/guard/proofs.js'
+import { ProofBatches } from '../../src/guard/proofs.js'
 import { createKeyring } from '../../src/lib/keyring.js'
 import { createRandom } from '../../src/lib/random.js'
 import { createMails } from '../../src/mail/outbox.js'
@@ -129,7 +129,7 @@ export class Process {
   readonly ports: Ports
   /** While true, batches of proofs do not get through to the store. */
   batchesFail = false
-  #proofs: ReturnType<typeof createProofs>
+  #proofs: ProofBatches
   #generation = 0
   readonly #world: RotationWorld
   readonly #clock: Clock
@@ -193,7 +193,7 @@ export class Process {
     return claims.exp > this.#clock.now()
   }
 
-  #freshProofs(): ReturnType<typeof createProofs> {
+  #freshProofs(): ProofBatches {
     const generation = this.#generation
     const sessions: Pick<Sessions, 'prove'> = {
       prove: (proofs) => {
@@ -203,7 +203,7 @@ export class Process {
         )
       },
     }
-    return createProofs({
+    return new ProofBatches({
       sessions,
       clock: this.#clock,
       timer: (ms, run) => this.#world.schedule(this.#world.nowMs + ms, () => generation === this.#generation && run()),

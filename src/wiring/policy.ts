@@ -1,6 +1,6 @@
-import { AuthError } from './errors.js'
-import type { Policy } from './ports.js'
-import type { Settings, StandardSchema } from './settings.js'
+import { AuthError } from '../errors.js'
+import type { Policy } from '../ports.js'
+import type { Settings, StandardSchema } from '../settings.js'
 
 /** How long a registration's link and code live. */
 const verificationSeconds = 24 * 60 * 60

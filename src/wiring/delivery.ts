@@ -1,10 +1,10 @@
-import type { MailboxView } from './http/route.js'
-import type { RandomSource } from './lib/random.js'
-import type { World } from './lib/runtime.js'
-import { createMailbox } from './mail/mailbox.js'
-import type { Mailer } from './mail/mailer.js'
-import { createSmtpMailer } from './mail/nodemailer.js'
-import type { Settings } from './settings.js'
+import type { MailboxView } from '../http/route.js'
+import type { RandomSource } from '../lib/random.js'
+import type { World } from '../lib/runtime.js'
+import { createMailbox } from '../mail/mailbox.js'
+import type { Mailer } from '../mail/mailer.js'
+import { createSmtpMailer } from '../mail/nodemailer.js'
+import type { Settings } from '../settings.js'
 
 /** Where mails go: over SMTP, or in development without mail settings into a mailbox with a page of its own. */
 export function createDelivery(

@@ -1,5 +1,5 @@
-import { SettingsError, type SettingsFault } from './errors.js'
-import type { Settings } from './settings.js'
+import { SettingsError, type SettingsFault } from '../errors.js'
+import type { Settings } from '../settings.js'
 
 /**
  * Settings that this release reads but cannot keep. One that would leave something open if it were ignored is a fault;
