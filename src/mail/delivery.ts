@@ -47,14 +47,15 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
   }
 }
 
+/** What this process cannot open or render, a newer one beside it may: during a roll-out such a mail only waits. */
 function renderMail({ keyring, templates, brandValues }: DeliveryOptions, mail: LeasedMail): Mail {
   const values = openValues(keyring, mail)
-  if (!values) throw new MailFault('values_unreadable', true)
+  if (!values) throw new MailFault('values_unreadable', false)
   try {
     const parts = templates.mail(mail.template, { ...brandValues, ...values })
     return { id: mail.id, to: mail.recipient, ...parts }
   } catch {
-    throw new MailFault('template_failed', true)
+    throw new MailFault('template_failed', false)
   }
 }
 

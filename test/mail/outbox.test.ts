@@ -241,15 +241,22 @@ describe('the worker', () => {
     ['values_unreadable', { keyring: createKeyring(['another-key-0123456789abcdefghijklmn']) }, 'verify'],
     ['template_failed', {}, 'no-such-mail'],
     ['template_failed', {}, 'account-exists/../verify'],
-  ])('a mail with %s is set aside unsent', async (reason, over, template) => {
-    const { put, worker, store, logged } = await setUp()
-    const mailer = notingMailer()
-    await put(1, template)
-    await worker({ mailer, ...over }).kick()
-    expect(mailer.sent).toEqual([])
-    expect(await store.outbox.depth()).toMatchObject({ waiting: 0, setAside: 1 })
-    expect(logged).toEqual([expect.objectContaining({ event: 'mail_set_aside', reason })])
-  })
+  ])(
+    'a mail with %s waits for a newer process, and is set aside unsent after three days',
+    async (reason, over, template) => {
+      const { put, worker, store, clock, logged } = await setUp()
+      const mailer = notingMailer()
+      await put(1, template)
+      const made = worker({ mailer, ...over })
+      await made.kick()
+      expect(await store.outbox.depth()).toMatchObject({ waiting: 1, setAside: 0 })
+      await clock.set(clock.now() + 3 * 24 * 3_600_000)
+      await made.kick()
+      expect(mailer.sent).toEqual([])
+      expect(await store.outbox.depth()).toMatchObject({ waiting: 0, setAside: 1 })
+      expect(logged.at(-1)).toMatchObject({ event: 'mail_set_aside', reason })
+    },
+  )
 
   test('ATK-042 nothing it logs holds an address, a link, a code or what the server said', async () => {
     const { put, worker, logged } = await setUp()
