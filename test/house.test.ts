@@ -188,10 +188,12 @@ describe('habits', () => {
     expect(typeFaults(house({ 'src/lib/url.ts': text }))).toHaveLength(1)
   })
 
-  test('as const and a listed parse function are no fault, a listed one that needs no exception is', () => {
+  test('as const and a listed parse function that says Boundary are no fault, one that says or needs nothing is', () => {
     const listed: Exceptions = { boundaries: ['src/lib/url.ts#parse'] }
-    const needed = 'const a = [1] as const\nfunction parse(b: unknown) { return [b].map((c) => c as string) }'
+    const needed =
+      'const a = [1] as const\n/** Boundary: b. */\nfunction parse(b: unknown) { return [b].map((c) => c as string) }'
     expect(typeFaults(house({ 'src/lib/url.ts': needed }), listed)).toEqual([])
+    expect(typeFaults(house({ 'src/lib/url.ts': needed.replace('Boundary', 'Reads') }), listed)).toHaveLength(1)
     expect(typeFaults(house({ 'src/lib/url.ts': 'const a = 1' }), listed)).toHaveLength(1)
   })
 

@@ -6,7 +6,7 @@ import { enclosingFunction, lineOf, type Source, walk } from './house-source.js'
 export interface Exceptions {
   /** Generated files and data lists: no size limits. */
   unmeasured?: readonly string[]
-  /** Parse functions, `path#function`: `as` may stand in them, since what comes in has no type yet. */
+  /** Parse functions, `path#function`: `as` may stand in them, and their comment says `Boundary:` and why. */
   boundaries?: readonly string[]
   /** Adapters that may be longer. */
   longAdapters?: readonly string[]
@@ -94,9 +94,11 @@ export function typeFaults(sources: readonly Source[], exceptions: Exceptions = 
         faults.push(`${place} says !`)
       }
       if (!isAssertion(node)) return
-      const boundary = `${source.path}#${nameOfFunctionAround(node)}`
-      if (exceptions.boundaries?.includes(boundary)) used.add(boundary)
-      else faults.push(`${place} says as, in ${boundary}`)
+      const around = namedFunctionAround(node)
+      const boundary = `${source.path}#${around?.name ?? 'top level'}`
+      used.add(boundary)
+      if (!exceptions.boundaries?.includes(boundary)) faults.push(`${place} says as, in ${boundary}`)
+      else if (!around?.saysBoundary) faults.push(`${boundary} does not say "Boundary:" and why it may be trusted`)
     })
   }
   const idle = exceptions.boundaries?.filter((boundary) => !used.has(boundary)) ?? []
@@ -179,11 +181,14 @@ function isEmptyCollection(node: ts.Expression): boolean {
   return kind === 'LRUCache' || (/^(Weak)?(Map|Set)$/.test(kind) && (!content || isEmptyCollection(content)))
 }
 
-/** The nearest function with a name, which is what stands in the list of boundaries. */
-function nameOfFunctionAround(node: ts.Node): string {
+/** The nearest function with a name, which is what stands in the list of boundaries, and whether its comment says so. */
+function namedFunctionAround(node: ts.Node): { name: string; saysBoundary: boolean } | null {
   for (let around = enclosingFunction(node); around; around = enclosingFunction(around)) {
-    if (around.name) return around.name.getText()
-    if (ts.isVariableDeclaration(around.parent)) return around.parent.name.getText()
+    if (around.name) return { name: around.name.getText(), saysBoundary: /Boundary:/.test(commentOf(around)) }
   }
-  return 'top level'
+  return null
+}
+
+function commentOf(node: ts.Node): string {
+  return node.getFullText().slice(0, node.getStart() - node.getFullStart())
 }
