@@ -160,7 +160,8 @@ function refusal(
   fault: AuthError,
   requestId: string,
 ): HttpResponse {
-  if (seen.form && seen.route !== null) {
+  // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
+  if (seen.form && seen.route !== null && fault.code !== 'csrf_rejected') {
     return redirect(303, `${authPathOf(options.settings, request)}${seen.route.path}?error=${fault.code}`)
   }
   const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
