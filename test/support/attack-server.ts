@@ -60,6 +60,8 @@ export interface AttackServer {
   /** What the application's handlers were called with. Tests empty it. */
   calls: Call[]
   client(options?: TestClientOptions): TestClient
+  /** A client that believes it talks to that https origin, as behind a proxy that ends TLS. */
+  clientAt(origin: string, options?: TestClientOptions): TestClient
   /** One request with these headers and no others of note. */
   ask(method: string, path: string, asked?: Asked): Promise<Answer>
   /** These very bytes. */
@@ -126,6 +128,8 @@ export async function attackServer(options: AttackOptions = {}): Promise<AttackS
     mailbox,
     calls,
     client: (client) => createTestClient(url, { mailbox, clock, ...client }),
+    clientAt: (origin, client) =>
+      createTestClient({ fetch: (request) => forward(url, request) }, { mailbox, clock, baseUrl: origin, ...client }),
     ask: (method, path, asked) => ask(url, method, path, asked),
     raw: async (bytes) => toAnswer(await rawRequest(port, bytes)),
     sql(query, ...values) {
@@ -151,6 +155,15 @@ async function ask(base: string, method: string, path: string, { headers = {}, b
   const url = new URL(path, base)
   const answer = await overHttp({ method, url, headers: { ...json, ...headers }, body: text })
   return { ...answer, body: parseBody(answer.headers, answer.text) }
+}
+
+/** What a proxy does that ends TLS. */
+async function forward(base: string, request: Request): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const body = request.body === null ? null : await request.text()
+  const headers = Object.fromEntries(request.headers)
+  const answer = await overHttp({ method: request.method, url: new URL(pathname + search, base), headers, body })
+  return new Response([204, 304].includes(answer.status) ? null : answer.text, answer)
 }
 
 function toAnswer({ status, headers, body }: RawAnswer): Answer {

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import type { SettingsInput } from '../../src/index.js'
+import { type AttackServer, ada, attackServer, claimsOf, expectRefusal } from '../support/attack-server.js'
+
+const https = 'https://app.example.test'
+const httpsSettings = { baseUrl: https }
+
+/** One `Set-Cookie` line, where it came from and when it said to go. */
+interface Line {
+  step: string
+  text: string
+  name: string
+  value: string
+  attributes: Map<string, string>
+  cacheControl: string | null
+}
+
+/** Every `Set-Cookie` line of a whole life: register, confirm, refresh, sign out, in, elsewhere, delete. */
+async function livesOf(server: AttackServer, origin: string): Promise<Line[]> {
+  const browser = server.clientAt(origin)
+  const lines: Line[] = []
+  async function step(name: string, method: 'post' | 'delete', path: string, body?: unknown) {
+    const { headers } = await browser[method](path, body)
+    for (const text of headers.getSetCookie()) lines.push(parse(name, text, headers.get('cache-control')))
+  }
+  await step('register', 'post', '/auth/register', ada)
+  const token = server.mailbox.token(await server.mailbox.waitFor(ada.email))
+  await step('verify-email', 'post', '/auth/verify-email', { token })
+  await step('refresh', 'post', '/auth/refresh')
+  await step('logout', 'post', '/auth/logout')
+  await step('login', 'post', '/auth/login', ada)
+  await step('delete', 'delete', '/auth/me', { password: ada.password })
+  await step('logout of nobody', 'post', '/auth/logout')
+  return lines
+}
+
+function parse(step: string, text: string, cacheControl: string | null): Line {
+  const [pair = '', ...rest] = text.split('; ')
+  const halves = (part: string): [string, string] => [part.split('=')[0] ?? '', part.slice(part.indexOf('=') + 1)]
+  const [name, value] = halves(pair)
+  const attributes = new Map(rest.map(halves).map(([key, content]) => [key.toLowerCase(), content]))
+  return { step, text, name, value, attributes, cacheControl }
+}
+
+async function livesUnder(settings: Partial<SettingsInput>, origin = https): Promise<Line[]> {
+  const server = await attackServer({ settings })
+  try {
+    return await livesOf(server, origin)
+  } finally {
+    await server.close()
+  }
+}
+
+const steps = ['register', 'verify-email', 'refresh', 'logout', 'login', 'delete', 'logout of nobody']
+
+describe('ATK-080 every Set-Cookie of every flow over https', async () => {
+  const lines = await livesUnder(httpsSettings)
+
+  test('ATK-080 each flow sets or clears what it has to', () => {
+    const namesAt = (step: string) => lines.filter((line) => line.step === step).map(({ name }) => name)
+    const both = ['__Host-access-token', '__Secure-refresh-token']
+    expect(Object.fromEntries(steps.map((step) => [step, namesAt(step)]))).toEqual({
+      register: ['__Secure-registration'],
+      'verify-email': [...both, '__Secure-registration'],
+      refresh: both,
+      logout: both,
+      login: both,
+      delete: both,
+      'logout of nobody': both,
+    })
+  })
+
+  test.each(lines)('ATK-080 $step: $name has the attributes that it needs', ({ name, text, attributes }) => {
+    expect([...attributes.keys()]).toEqual(
+      expect.arrayContaining(['path', 'max-age', 'httponly', 'secure', 'samesite']),
+    )
+    expect(attributes.get('samesite')).toBe('Lax')
+    expect(attributes.get('path')).toBe(name.startsWith('__Host-') ? '/' : '/auth')
+    expect(text).not.toMatch(/domain/i)
+  })
+
+  test.each(lines)('ATK-080 $step: $name fits and is plain', ({ name, value, attributes }) => {
+    expect(name.length + value.length).toBeLessThanOrEqual(4_096)
+    // RFC 6265 §4.1.1, cookie-octet.
+    expect(value).toMatch(/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/)
+    expect(Number(attributes.get('max-age'))).toBeLessThanOrEqual(34_560_000)
+    for (const content of attributes.values()) expect(content.length).toBeLessThanOrEqual(1_024)
+  })
+
+  test.each(lines)('ATK-080 $step: an answer that sets $name is stored by nobody', ({ cacheControl }) => {
+    expect(cacheControl).toBe('no-store')
+  })
+
+  const tokens = lines.filter(({ value, name }) => value !== '' && name.endsWith('-token'))
+  test.each(tokens)('ATK-080 $step: $name lives as long as its token', ({ value, attributes }) => {
+    const { iat, exp } = claimsOf(value)
+    expect(Number(attributes.get('max-age'))).toBe(Number(exp) - Number(iat))
+  })
+
+  const cleared = lines.filter(
+    ({ step, name }) => /logout|delete/.test(step) || (step === 'verify-email' && name.includes('registration')),
+  )
+  test.each(cleared)('ATK-080 $step: $name is cleared as it was set', ({ name, value, attributes }) => {
+    expect([value, attributes.get('max-age'), attributes.get('expires')]).toEqual(['', '0', new Date(0).toUTCString()])
+    const set = lines.find((line) => line.name === name && line.value !== '')
+    for (const attribute of ['path', 'secure', 'httponly', 'samesite', 'domain', 'partitioned']) {
+      expect(attributes.get(attribute)).toBe(set?.attributes.get(attribute))
+    }
+  })
+
+  test('ATK-080 all of them together stay below 4 KiB', () => {
+    const newest = new Map(lines.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]))
+    const header = [...newest].map(([name, value]) => `${name}=${value}`).join('; ')
+    expect(newest.size).toBe(3)
+    expect(header.length).toBeLessThan(4_096)
+  })
+})
+
+describe('ATK-080 under other settings', () => {
+  test('ATK-080 SameSite=None is Secure, and Partitioned where the owner says so', async () => {
+    const cookies = { sameSite: 'none', partitioned: true } as const
+    const lines = await livesUnder({ ...httpsSettings, cookies, trustedOrigins: ['https://shop.example.test'] })
+    expect(lines).toHaveLength(14)
+    for (const { attributes } of lines) {
+      expect(attributes.get('samesite')).toBe('None')
+      expect(attributes.has('secure') && attributes.has('partitioned')).toBe(true)
+    }
+  })
+
+  test('ATK-080 with a domain no name claims __Host-, and every cookie is cleared with the domain', async () => {
+    const lines = await livesUnder({ ...httpsSettings, cookies: { domain: 'example.test' } })
+    expect(lines.filter(({ name }) => name.startsWith('__Secure-'))).toHaveLength(14)
+    expect(lines.filter(({ attributes }) => attributes.get('domain') === 'example.test')).toHaveLength(14)
+  })
+
+  test('ATK-080 http on loopback has names without prefix, and a suffix keeps applications apart', async () => {
+    const origin = 'http://localhost:3000'
+    const lines = await livesUnder({ baseUrl: origin, cookies: { suffix: 'shop', sameSite: 'strict' } }, origin)
+    expect([...new Set(lines.map(({ name }) => name))].sort()).toEqual([
+      'access-token-shop',
+      'refresh-token-shop',
+      'registration-shop',
+    ])
+    for (const { attributes } of lines) {
+      expect([attributes.has('secure'), attributes.get('samesite')]).toEqual([false, 'Strict'])
+    }
+  })
+
+  test('ATK-080 a request header never turns the safe names into the others', async () => {
+    const server = await attackServer({ settings: httpsSettings })
+    try {
+      const lying = { 'x-forwarded-proto': 'http', 'x-forwarded-host': 'localhost', host: 'localhost:3000' }
+      const client = server.clientAt(https, { headers: lying })
+      await client.signUp(ada)
+      const names = client.cookies.all().map(({ name }) => name)
+      expect(names.sort()).toEqual(['__Host-access-token', '__Secure-refresh-token'])
+      const plain = { cookie: `access-token=${client.cookies.get('__Host-access-token')}`, ...lying }
+      expectRefusal(await server.ask('GET', '/api/secret', { headers: plain }), 401)
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+describe('ATK-082 tokens where a script can read them', () => {
+  test('ATK-082 no answer to a browser holds a token outside Set-Cookie', async () => {
+    const server = await attackServer({ settings: httpsSettings })
+    try {
+      const browser = server.clientAt(https)
+      const signedUp = await browser.signUp(ada)
+      const answers = [signedUp, await browser.signIn(ada), await browser.refresh(), await browser.get('/auth/me')]
+      const form = { email: ada.email, password: ada.password }
+      answers.push(await browser.get('/auth/sessions'), await browser.get('/auth/verify-email?token=x'))
+      for (const { text, headers } of answers) {
+        headers.delete('set-cookie')
+        expect(text + JSON.stringify([...headers])).not.toContain('eyJ')
+      }
+      const posted = await browser.submit('/auth/login', form)
+      expect(posted.url.href).not.toContain('eyJ')
+    } finally {
+      await server.close()
+    }
+  })
+})
