@@ -1,3 +1,14 @@
+import type { Principal as Found } from './model/principal.js'
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Who the guard found; null where nobody was asked. */
+      auth: Found | null
+    }
+  }
+}
+
 export type { Auth } from './auth.js'
 export { createAuth } from './auth.js'
 export { AuthError, type ErrorCode, SettingsError, type SettingsFault } from './errors.js'

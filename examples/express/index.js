@@ -1,6 +1,5 @@
 // A notes API whose accounts, sessions and guard are Latchkey's, with a page to try them.
 // Run it from the repository: npm run demo. PORT and DATA_FOLDER may be set.
-// @ts-nocheck
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

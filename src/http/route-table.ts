@@ -12,8 +12,8 @@ interface Pattern {
   byMethod: Map<string, Route>
 }
 
-/** Ids are base64url; anything else in a `:name` segment is no route. */
-const parameterValue = /^[\w-]{1,128}$/
+/** Ids are base64url and assets have dots between such words; anything else in a `:name` segment is no route. */
+const parameterValue = /^(?=.{1,128}$)[\w-]+(?:\.[\w-]+)*$/
 
 /**
  * Finds routes by the raw path below `basePath`, character for character: `//`, `/./`, `%2f`, other case and a slash at

@@ -55,6 +55,8 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   body: Schema | null
   /** What it does, in one sentence for README and reference. */
   summary: string
+  /** Fields of a refused form that the page gets again in its address: what our own mail link brought there. */
+  keepsOnError?: readonly string[]
   /** Answers in development only. */
   development?: boolean
   handle(context: RouteContext, body: z.output<Schema>): Promise<HttpResponse>

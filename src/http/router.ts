@@ -48,7 +48,7 @@ export function createRouter(options: RouterOptions): Router {
 
 async function answer(options: RouterOptions, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
   const requestId = options.requestId()
-  const seen: Seen = { form: false, route: null }
+  const seen: Seen = { form: false, route: null, body: null }
   try {
     return withRequestId(await dispatch(options, request, match, seen), requestId)
   } catch (error) {
@@ -62,6 +62,7 @@ async function answer(options: RouterOptions, request: HttpRequest, match: Route
 interface Seen {
   form: boolean
   route: Route | null
+  body: unknown
 }
 
 async function dispatch(
@@ -74,6 +75,7 @@ async function dispatch(
   const mode = modeOf(request, cookies)
   const body = await readBody(request)
   seen.form = body.form
+  seen.body = body.value
   const method = body.form && body.method !== null ? body.method : request.method
   const route = match.byMethod.get(method === 'HEAD' ? 'GET' : method)
   if (!route) throw new AuthError('method_not_allowed')
@@ -162,10 +164,18 @@ function refusal(
 ): HttpResponse {
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (seen.form && seen.route !== null && fault.code !== 'csrf_rejected') {
-    return redirect(303, `${authPathOf(options.settings, request)}${seen.route.path}?error=${fault.code}`)
+    const query = new URLSearchParams({ ...keptFields(seen, fault), error: fault.code })
+    return redirect(303, `${authPathOf(options.settings, request)}${seen.route.path}?${query}`)
   }
   const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
   return problem(fault, requestId, headers)
+}
+
+/** A link that is worth nothing any more is not carried on. */
+function keptFields({ route, body }: Seen, fault: AuthError): Record<string, string> {
+  if (fault.code === 'invalid_token' || typeof body !== 'object' || body === null) return {}
+  const fields = (route?.keepsOnError ?? []).map((name) => [name, Reflect.get(body, name)])
+  return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value.length <= 128))
 }
 
 function allowed({ byMethod }: RouteMatch): string {

@@ -19,6 +19,7 @@ export const verifyEmailRoute = defineRoute({
   path: '/verify-email',
   limit: 'guess',
   body,
+  keepsOnError: ['token'],
   summary: 'Confirms an address by the mailed link or code and signs in.',
   async handle(context, { password, transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context

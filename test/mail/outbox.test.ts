@@ -104,7 +104,7 @@ describe('a row of the outbox', () => {
     const mailer = notingMailer()
     await worker({ mailer }).kick()
     expect(mailer.sent.map(({ to }) => to)).toEqual(['u0@app.example', 'u1@app.example'])
-    expect(await store.outbox.depth()).toMatchObject({ waiting: 0, setAside: 1 })
+    expect(await store.outbox.depth()).toMatchObject({ waiting: 1, setAside: 0 })
   })
 
   test('becomes a mail whose link and code a client can use', async () => {

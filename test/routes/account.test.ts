@@ -95,7 +95,9 @@ describe('an account', () => {
     const changed = await browser.patch('/auth/me', { name: ' Ada Lovelace ', roles: ['ADMIN'], emailVerified: false })
     expect(changed.body).toMatchObject({ user: { name: 'Ada Lovelace', roles: [], emailVerified: true } })
 
-    expect((await browser.delete('/auth/me', { password: 'wrong' })).body).toMatchObject({ code: 'invalid_credentials' })
+    expect((await browser.delete('/auth/me', { password: 'wrong' })).body).toMatchObject({
+      code: 'invalid_credentials',
+    })
     const copy = browser.copy()
     expect((await browser.delete('/auth/me', { password: ada.password })).status).toBe(204)
     expect((await copy.get('/api/notes')).status).toBe(401)
@@ -173,5 +175,49 @@ describe('an account', () => {
     for (const browser of later) await browser.signIn(ada)
     expect((await first.get('/api/notes')).status).toBe(401)
     for (const browser of later) expect((await browser.get('/api/notes')).status).toBe(200)
+  })
+})
+
+describe('the page behind the mailed link', () => {
+  it('ATK-033 changes nothing when it is opened, however often, and confirms by its form without a script', async () => {
+    const { client, mailbox } = await testAuth()
+    const browser = client()
+    await browser.post('/auth/register', ada)
+    const link = new URL(mailbox.link(await mailbox.waitFor(ada.email)))
+    for (let visit = 0; visit < 3; visit += 1) {
+      const page = await browser.get<string>(link.pathname + link.search)
+      expect(page.status).toBe(200)
+      expect(page.body).not.toContain('type="password"')
+    }
+    expect((await client().post('/auth/login', ada)).body).toMatchObject({ code: 'email_not_verified' })
+    const latest = new URL(mailbox.link(await mailbox.waitFor(ada.email)))
+    await browser.submit('/auth/verify-email', { token: latest.searchParams.get('token') ?? '' })
+    expect((await browser.get('/auth/me')).status).toBe(200)
+  })
+
+  it('ATK-034 asks another browser for the password, and shows it again with the link when it was wrong', async () => {
+    const { client, mailbox } = await testAuth()
+    await client().post('/auth/register', ada)
+    const link = new URL(mailbox.link(await mailbox.waitFor(ada.email)))
+    const token = link.searchParams.get('token') ?? ''
+    const elsewhere = client()
+    expect((await elsewhere.get<string>(link.pathname + link.search)).body).toContain('type="password"')
+
+    const wrong = await elsewhere.submit('/auth/verify-email', { token, password: 'not the password' })
+    expect(wrong.url.searchParams.get('error')).toBe('invalid_credentials')
+    expect(wrong.body).toContain(token)
+    expect(wrong.body).toContain('role="alert"')
+
+    await elsewhere.submit('/auth/verify-email', { token, password: ada.password })
+    expect((await elsewhere.get('/auth/me')).status).toBe(200)
+    expect((await client().post('/auth/verify-email', { token })).body).toMatchObject({ code: 'invalid_token' })
+  })
+
+  it('gets its stylesheet by a name that may be cached for ever', async () => {
+    const { client } = await testAuth()
+    const page = await client().get<string>('/auth/verify-email')
+    const [, href = ''] = /href="([^"]+\.css)"/.exec(page.body) ?? []
+    const css = await client().get(href)
+    expect([css.status, css.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
   })
 })

@@ -1,5 +1,4 @@
 // The page of the demo: a client of Latchkey in plain JavaScript. `call` is all that yours has to do.
-// @ts-nocheck
 
 const element = (id) => document.getElementById(id)
 let refreshing = null
