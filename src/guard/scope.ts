@@ -46,22 +46,37 @@ export function createScope(settings: Pick<Settings, 'baseAPIRoutes' | 'publicRo
   }
 }
 
-/** The ways somebody could read an odd path after one decoding; null when it cannot be read at all. */
+/**
+ * The ways somebody could read an odd path after one decoding: as it stands, and as `new URL` has it, which takes `//host`
+ * off the front and resolves dots before anybody decodes. null when it cannot be read at all.
+ */
 function readingsOf(path: string): string[] | null {
   if (!path.startsWith('/')) return null
-  let decoded: string
-  try {
-    decoded = decodeURIComponent(path)
-  } catch {
-    return null
-  }
+  const asUrl = URL.canParse(path, 'http://x') ? new URL(path, 'http://x').pathname : path
+  const texts = [path, asUrl].map(decode).filter((text) => text !== null)
+  return texts.length < 2 ? null : [path, ...texts.flatMap(readingsOfText)]
+}
+
+/** Each repair alone and with the ones before it: what one reader takes away may be what another's dots lead out of. */
+function readingsOfText(decoded: string): string[] {
   const flat = decoded
     .normalize('NFKC')
     .replaceAll('\\', '/')
     .replaceAll(/[\p{C}\p{Z}]/gu, '')
   const withoutParameters = flat.replaceAll(/;[^/]*/g, '')
-  const collapsed = withoutParameters.replaceAll(/\/+/g, '/')
-  return [path, decoded, flat, collapsed, resolveDots(collapsed), collapsed.replaceAll(/\/\.(?=\/|$)/g, '') || '/']
+  return [decoded, flat, withoutParameters].flatMap((text) => {
+    const collapsed = text.replaceAll(/\/+/g, '/')
+    const withoutDots = collapsed.replaceAll(/\/\.(?=\/|$)/g, '') || '/'
+    return [text, collapsed, withoutDots, resolveDots(text), resolveDots(collapsed)]
+  })
+}
+
+function decode(path: string): string | null {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return null
+  }
 }
 
 /** RFC 3986 §5.2.4 */
