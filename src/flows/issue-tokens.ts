@@ -15,11 +15,12 @@ export interface IssuedSession {
 const clockMarginSeconds = 120
 
 /** Signs a fresh access token; it never outlives its session. */
-export function issueAccess(
+export async function issueAccess(
   ports: Pick<Ports, 'tokens' | 'clock' | 'policy'>,
   user: UserRecord,
   session: Session,
-): IssuedSession {
+): Promise<IssuedSession> {
+  await ports.tokens.prepareSigning()
   const now = ports.clock.now()
   const accessExpiresAt = Math.min(now + ports.policy.accessTokenSeconds, session.expiresAt)
   const accessToken = ports.tokens.signAccess({
@@ -39,11 +40,12 @@ export function issueAccess(
 }
 
 /** Signs both. The refresh token is a function of the session row: asked again, it is the same byte for byte. */
-export function issueTokens(
+export async function issueTokens(
   ports: Pick<Ports, 'tokens' | 'clock' | 'policy'>,
   user: UserRecord,
   session: Session,
-): IssuedSession {
+): Promise<IssuedSession> {
+  const issued = await issueAccess(ports, user, session)
   const refreshToken = ports.tokens.signRefresh({
     sub: user.id,
     sid: session.id,
@@ -51,7 +53,7 @@ export function issueTokens(
     iat: session.refreshIssuedAt,
     exp: session.refreshExpiresAt,
   })
-  return { ...issueAccess(ports, user, session), refreshToken }
+  return { ...issued, refreshToken }
 }
 
 /** Until when (Unix seconds) an access token signed up to now may still be alive somewhere: how long a change row matters. */

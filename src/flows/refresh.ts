@@ -81,7 +81,7 @@ async function answerFor(
 
   if (session.provenAtMs === null) return reissue(ports, state, input.visitor)
   if (state.storeNowMs - session.provenAtMs < provenForMs) {
-    return { ...issueAccess(ports, user, session), accessToken: null }
+    return { ...(await issueAccess(ports, user, session)), accessToken: null }
   }
   return endAsTheft(ports, state, input.visitor)
 }
@@ -97,7 +97,7 @@ async function presentCurrent(
   const mayRise =
     session.counter === 0 || (session.provenAtMs !== null && state.storeNowMs - session.provenAtMs >= provenForMs)
   if (!mayRise) {
-    const issued = issueAccess(ports, user, session)
+    const issued = await issueAccess(ports, user, session)
     return input.mode === 'token' ? { ...issued, refreshToken: input.refreshToken } : issued
   }
 

@@ -21,6 +21,7 @@ export interface DeliveryOptions {
 
 /** What a delivery needs of the templates. */
 export interface MailTemplates {
+  prepare(): Promise<void>
   mail(name: string, values: Readonly<Record<string, unknown>>): { subject: string; text: string; html: string }
 }
 
@@ -36,6 +37,7 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
 
   return async (mail) => {
     try {
+      await options.templates.prepare()
       if (!taken.has(mail.id)) await mailer.send(renderMail(options, mail))
     } catch (error) {
       await putBack(options, mail, error)

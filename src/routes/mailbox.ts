@@ -16,6 +16,7 @@ export const mailboxRoute = defineRoute({
   development: true,
   async handle({ mailbox, request, templates, authPath }) {
     if (mailbox === null || !isMailboxVisitor(request, mailbox.key)) throw new AuthError('not_found')
+    await templates.prepare()
     const page = templates.page('mailbox', { mails: mailbox.list(), basePath: authPath })
     return html(200, page, { headers: { 'content-security-policy': mailboxPolicy } })
   },

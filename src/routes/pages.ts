@@ -14,6 +14,7 @@ export const verifyEmailPageRoute = defineRoute({
     const token = query.get('token') ?? ''
     const values = { token, email: query.get('email') ?? '', error: query.get('error') ?? '' }
     const needsPassword = !(await isOwnBrowser(context, token))
+    await context.templates.prepare()
     const page = context.templates.page('verify-email', { ...values, needsPassword, basePath: context.authPath })
     return html(200, page, { formOrigins: context.settings.trustedOrigins })
   },

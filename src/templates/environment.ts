@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type Handlebars from 'handlebars'
+import { type LateModule, lateModule } from '../lib/late-module.js'
 import { fillLabel, type Labels } from './labels.js'
 import { codeIn, splitLinks } from './mail-text.js'
 import type { Values } from './values.js'
@@ -30,13 +31,18 @@ const knownHelpers = {
 
 const noPrototypes = { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false }
 
+/** handlebars takes tens of milliseconds to load; nobody needs it before the first page or mail, or the owner's folder. */
+export function lateHandlebars(): LateModule<typeof Handlebars> {
+  return lateModule(
+    async () => (await import('handlebars')).default,
+    () => createRequire(import.meta.url)('handlebars'),
+  )
+}
+
 /**
  * An environment of its own, strict: an unknown value or helper is an error and never an empty place in a mail.
- * Loads handlebars, which takes tens of milliseconds; nobody needs it before the first page or mail.
  */
-export function createEnvironment(escaping: Escaping, labels: Labels): Environment {
-  const load = createRequire(import.meta.url)
-  const shared: typeof Handlebars = load('handlebars')
+export function createEnvironment(shared: typeof Handlebars, escaping: Escaping, labels: Labels): Environment {
   const handlebars = shared.create()
   const options = {
     strict: true,

@@ -39,6 +39,7 @@ export function createTemplates(options: TemplateOptions): Templates {
   const renderer = createRenderer(source, labels)
 
   const templates: Templates = {
+    prepare: renderer.prepare,
     page(name, given) {
       const code = typeof given.error === 'string' ? given.error : ''
       const error = code && errorSentence(labels, code)

@@ -1,10 +1,12 @@
 import { builtIn } from './built-in.js'
-import { createEnvironment, type Environment, type Escaping, type Render } from './environment.js'
+import { createEnvironment, type Environment, type Escaping, lateHandlebars, type Render } from './environment.js'
 import type { Labels } from './labels.js'
 import type { Values } from './values.js'
 
 /** Compiles each file when it is first needed, and keeps it. */
 export interface Renderer {
+  /** Loads what rendering needs; without it the first rendering does so at once. */
+  prepare(): Promise<void>
   render(file: string, values: Values): string
   environmentFor(file: string): Environment
 }
@@ -13,6 +15,7 @@ const layoutFiles = Object.keys(builtIn).filter((file) => /\/layout\.[\w.]+$/.te
 
 /** @param source the text of a file: the owner's, else ours */
 export function createRenderer(source: (file: string) => string | undefined, labels: Labels): Renderer {
+  const handlebars = lateHandlebars()
   const environments = new Map<Escaping, Environment>()
   const compiled = new Map<string, Render>()
 
@@ -21,7 +24,7 @@ export function createRenderer(source: (file: string) => string | undefined, lab
     const made = environments.get(escaping)
     if (made) return made
 
-    const environment = createEnvironment(escaping, labels)
+    const environment = createEnvironment(handlebars.get(), escaping, labels)
     for (const layout of layoutFiles.filter((name) => escapingOf(name) === escaping)) {
       environment.layout(layoutName(layout), source(layout) ?? '')
     }
@@ -37,7 +40,11 @@ export function createRenderer(source: (file: string) => string | undefined, lab
     return made
   }
 
-  return { render: (file, values) => (compiled.get(file) ?? compile(file))(values), environmentFor }
+  return {
+    prepare: () => handlebars.load(),
+    render: (file, values) => (compiled.get(file) ?? compile(file))(values),
+    environmentFor,
+  }
 }
 
 export function isLayout(file: string): boolean {

@@ -1,5 +1,7 @@
 /** Renders pages and mails: our own templates, with the owner's folder over them. */
 export interface Templates {
+  /** Loads what rendering needs. A rendering before that loads it at once, which a bundle cannot. */
+  prepare(): Promise<void>
   /**
    * HTML of `pages/<name>.hbs` inside the layout. A value named `error` is a code (of ours or of a query): the page
    * shows our sentence for it, never the code itself.

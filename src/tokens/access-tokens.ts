@@ -26,6 +26,8 @@ export interface RefreshClaims {
 
 /** Signs and checks our own tokens. Synchronous: nothing here awaits, reads the store or queues in a thread pool. */
 export interface Tokens {
+  /** Loads what signing needs. A signature before that loads it at once, which a bundle cannot. */
+  prepareSigning(): Promise<void>
   signAccess(claims: AccessClaims): string
   /** The same claims give the same token, byte for byte. */
   signRefresh(claims: RefreshClaims): string

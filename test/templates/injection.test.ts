@@ -1,7 +1,7 @@
 import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSmtpMailer } from '../../src/mail/nodemailer.js'
-import { createEnvironment } from '../../src/templates/environment.js'
+import { createEnvironment, lateHandlebars } from '../../src/templates/environment.js'
 import { createTemplates } from '../../src/templates/handlebars.js'
 import { plainValues } from '../../src/templates/values.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js'
@@ -38,14 +38,14 @@ const refused = [
 
 describe('ATK-111 templates', () => {
   test.each(cases)('ATK-111 $id', ({ id, template, context, options, expected_output: expected }) => {
-    const environment = createEnvironment(options?.noEscape ? 'none' : 'html', {})
+    const environment = createEnvironment(lateHandlebars().get(), options?.noEscape ? 'none' : 'html', {})
     const render = () => environment.compile(template)(plainValues(context))
     if (refused.includes(id)) expect(render).toThrow()
     else expect(render()).toBe(expected)
   })
 
   test('ATK-111 a syntax tree is no template', () => {
-    const environment = createEnvironment('html', {})
+    const environment = createEnvironment(lateHandlebars().get(), 'html', {})
     for (const compile of [environment.compile, environment.inspect]) {
       expect(() => Reflect.apply(compile, null, [syntaxTree.input])).toThrow('A template must be a string')
     }
