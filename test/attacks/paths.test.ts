@@ -71,11 +71,11 @@ describe.each([
     expect(server.calls).toMatchObject([{ path: target }])
   })
 
-  const pieces = ['/', '//', '\\', '.', '..', '%2e', '%2E.', '%2f', '%5c', ';', ';a=b', '%3b', '%00', '%20', ':']
-  const words = ['api', 'API', '%61pi', 'ap%69', 'secret', 'x', 'other.test', 'open', 'ſecret', '\u200b']
+  const separators = ['/', '/', '/', '/', '//', '\\', '%2f', '%5c']
+  const segments = ['api', 'api', 'API', '%61pi', '..', '..', '%2e%2e', '.', '', 'x', 'secret', ';a=b', 'api;a', '%00']
   const targets = fc
-    .array(fc.constantFrom(...pieces, ...pieces, ...words, 'api', '/../', '/./'), { minLength: 2, maxLength: 9 })
-    .map((parts) => `/${parts.join('')}`)
+    .array(fc.tuple(fc.constantFrom(...separators), fc.constantFrom(...segments)), { minLength: 2, maxLength: 6 })
+    .map((parts) => `/${parts.flat().join('').replace(/^\//, '')}`)
 
   test('ATK-097 no target made of such parts reaches the application if anybody could take it for the API', async () => {
     let guarded = 0
@@ -86,10 +86,10 @@ describe.each([
         if (answer?.status === 401) guarded += 1
         if (meansApi(target)) expect(leftOver).toEqual([])
       }),
-      { numRuns: 1_500 },
+      { numRuns: 2_000 },
     )
     expect(server.calls.filter(({ path }) => meansApi(path))).toEqual([])
-    expect(guarded).toBeGreaterThan(100)
+    expect(guarded).toBeGreaterThan(300)
   })
 
   const methods = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND REPORT PURGE LINK M-SEARCH QUERY'.split(' ')
