@@ -1,0 +1,281 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { errorTable } from '../src/errors.js'
+import { registrationsSideBySide } from '../src/flows/registration.js'
+import { bodyLimitBytes } from '../src/http/body.js'
+import { parseDuration } from '../src/lib/duration.js'
+import { createWorld } from '../src/lib/runtime.js'
+import { longestPassword } from '../src/passwords/password-text.js'
+import { routes } from '../src/routes/index.js'
+import { settingsSchema } from '../src/settings/schema.js'
+import { parseSettings, type SettingsInput } from '../src/settings.js'
+import { stepPatienceMs } from '../src/store/sql/retry.js'
+import { testSettings } from '../src/testing.js'
+import { maxTokenLength } from '../src/tokens/jwt.js'
+import { refuseNotYet } from '../src/wiring/not-yet.js'
+import { policyOf } from '../src/wiring/policy.js'
+import { mainJob } from './support/journey.js'
+import { freePort, startProgram } from './support/program.js'
+import { bodyOf, codeBelow, sectionBelow, settingsOf, tableBelow } from './support/readme.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const readme = join(root, 'README.md')
+const map = join(root, 'src/README.md')
+
+const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
+const required: SettingsInput = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, baseUrl: 'http://localhost:3000' }
+const defaults = parseSettings(required, createWorld())
+
+describe('the example of the README', () => {
+  const code = codeBelow(readme, 'Start', 'js')
+
+  test('has ten lines', () => {
+    const lines = code.split('\n').filter((line) => line.trim() !== '')
+    expect(lines.length).toBeLessThanOrEqual(11)
+  })
+
+  test('does the main job as it stands there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
+    const port = await freePort()
+    await install(folder, {
+      latchkey: root,
+      express: dependency('express'),
+      'better-sqlite3': dependency('better-sqlite3'),
+    })
+    await writeFile(join(folder, 'app.js'), code.replaceAll('3000', String(port)))
+    const program = startProgram('node', ['app.js'], { cwd: folder, env: secrets() })
+    try {
+      await mainJob(program, `http://localhost:${port}`, '/api/hello')
+    } finally {
+      await program.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  test('of the test kit gets the answers that stand behind its calls', async () => {
+    const call = /^const (\w+) = (await client\.get\(.*\)) \/\/ (.+)$/gm
+    const code = codeBelow(readme, 'Use', 'ts')
+    const said = [...code.matchAll(call)].map(([, , , answer]) => answer)
+    expect(said).toHaveLength(2)
+
+    const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
+    try {
+      await install(folder, { latchkey: root, 'better-sqlite3': dependency('better-sqlite3') })
+      const print = "console.log([$1.status, $1.body.code].join(' ').trim())"
+      await writeFile(
+        join(folder, 'kit.js'),
+        `${code.replaceAll(call, `const $1 = $2\n${print}`)}\nawait auth.close()\n`,
+      )
+      const { stdout } = await promisify(execFile)(process.execPath, ['kit.js'], { cwd: folder })
+      expect(stdout.trim().split('\n')).toEqual(said)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+})
+
+describe('the settings of the README', () => {
+  const rows = tableBelow(readme, 'Settings')
+  const later = tableBelow(readme, 'Not in force yet')
+  const known = settingsOf(settingsSchema)
+
+  test('are those of the schema, each once', () => {
+    const isLater = (name: string) => later.some(([row = '']) => name === row || name.startsWith(`${row}.`))
+    const names = known.map((setting) => setting.name)
+    expect(rows.map(([name]) => name).sort()).toEqual(names.filter((name) => !isLater(name)).sort())
+    for (const [row = ''] of later)
+      expect(
+        names.some((name) => name === row || name.startsWith(`${row}.`)),
+        row,
+      ).toBe(true)
+  })
+
+  test.each(rows.map(([name = '', fallback = '']) => [name, fallback]))('%s: the default is %s', (name, fallback) => {
+    const literal = known.find((setting) => setting.name === name)?.fallback
+    if (literal) expect(fallback).toBe(literal)
+    // Words: then there is no literal to be confused with, or it is worked out from other settings, as below.
+    else expect(fallback).not.toBe('')
+  })
+
+  test('have the lifetimes and addresses that follow from each other', () => {
+    const fallback = (name: string) => rows.find(([row]) => row === name)?.[1]
+    expect(defaults.accessTokenSeconds).toBe(parseDuration(fallback('accessTokenLifetime')))
+    expect(defaults.refreshTokenSeconds).toBe(parseDuration(fallback('refreshTokenLifetime')))
+    expect(defaults.sessionSeconds).toBe(parseDuration(fallback('sessionLifetime')))
+    expect(defaults.redirectFailUrl).toBe(fallback('redirectFailUrl'))
+  })
+
+  const provider = { CLIENT_ID: 'id', CLIENT_SECRET: 'secret' }
+  const samples: Readonly<Record<string, Partial<SettingsInput>>> = {
+    allowList: { allowList: ['192.0.2.1'] },
+    jwks: { jwks: { url: 'https://issuer.example/.well-known/jwks.json', audience: 'api' } },
+    authenticate: { authenticate: () => false },
+    'twoFactor.required': { twoFactor: { required: true } },
+    'hooks.onLoginUser': { hooks: { onLoginUser: () => {} } },
+    'hooks.onSignupUser': { hooks: { onSignupUser: () => {} } },
+    google: { google: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/google' } },
+    github: { github: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/github' } },
+    oauth: { oauth: { company: 'https://login.company.example' } },
+    redis: { redis: 'redis://localhost' },
+    'admin.emails': { admin: { emails: ['ada@example.com'] } },
+  }
+
+  test('that are refused or said in the log until they are in force are just those with such a row', () => {
+    const said = later.filter(([, until]) => until !== 'not used').map(([name]) => name)
+    expect(said.sort()).toEqual(Object.keys(samples).sort())
+  })
+
+  test.each(later.filter(([, until]) => until !== 'not used'))(
+    '%s is, until it is in force, %s',
+    (name = '', until = '') => {
+      const logged: unknown[] = []
+      const logger = { warn: (fields: unknown) => logged.push(fields), error: () => {} }
+      const settings = parseSettings({ ...required, ...samples[name], logger }, createWorld())
+      logged.length = 0
+      if (until === 'refused') expect(() => refuseNotYet(settings)).toThrow(`  ${name}: `)
+      else {
+        refuseNotYet(settings)
+        expect(logged).toEqual([{ event: 'setting_ignored', setting: name }])
+      }
+    },
+  )
+})
+
+test('the routes of the README are those of the route table, in its order', () => {
+  const rows = routes.map(({ method, path, aliases, body, summary }) => {
+    const also = aliases ? ` (alias ${aliases.join(', ')})` : ''
+    return [`${method} ${path}${also}`, bodyOf(body), summary]
+  })
+  expect(tableBelow(readme, 'Routes')).toEqual(rows)
+})
+
+describe('the errors of the README', () => {
+  test('are those of the table, in its order', () => {
+    const rows = Object.entries(errorTable).map(([code, [status, sentence]]) => [String(status), code, sentence])
+    expect(tableBelow(readme, 'Errors')).toEqual(rows)
+  })
+
+  test('that belong to what comes later are just those that nothing throws', () => {
+    const names = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    const files = names.filter((name) => name.endsWith('.ts') && name !== 'errors.ts')
+    const code = files.map((name) => readFileSync(join(root, 'src', name), 'utf8')).join('\n')
+    const paragraph = sectionBelow(readme, 'Errors').split('\n\n').at(-1) ?? ''
+    const later = [...paragraph.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+    // Thrown, or handed on by a rule that names the fault; mentioning a code in a comment or a condition is neither.
+    const answered = (name: string) => new RegExp(`(?:AuthError\\(|return |\\? )'${name}'`).test(code)
+    expect(
+      Object.keys(errorTable)
+        .filter((name) => !answered(name))
+        .sort(),
+    ).toEqual(later.sort())
+  })
+})
+
+test('the limits of the README are those of the code', () => {
+  const { verificationSeconds, codeTries, maxSessions } = policyOf(defaults)
+  const limits = [
+    ['body of a request to our routes', `${bodyLimitBytes / 1024} KiB`],
+    ['password', `${longestPassword} characters, none of them cut off`],
+    ['token in a header or body', `${maxTokenLength} characters`],
+    ['registrations of one address that wait side by side', `${registrationsSideBySide}`],
+    ['link and code that confirm an address', `${verificationSeconds / 3600} h`],
+    ['wrong codes until a code is worth nothing', `${codeTries}`],
+    ['sessions of one user', `${maxSessions}`],
+    ['news of revocations, until nobody gets in', `${defaults.revocation.stalenessSeconds} s`],
+    ['wait for a locked SQLite file, without blocking others', `${stepPatienceMs / 1000} s, then 503`],
+  ]
+  expect(tableBelow(readme, 'Limits')).toEqual(limits)
+})
+
+describe('the documents', () => {
+  test.each(['README.md', 'src/README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])(
+    '%s links to what exists',
+    (name) => {
+      const text = readFileSync(join(root, name), 'utf8')
+      const targets = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([\w-]+))?\)/g)]
+      for (const [, path = '', anchor] of targets) {
+        const target = path === '' ? join(root, name) : join(root, name, '..', path)
+        expect(existsSync(target), path).toBe(true)
+        if (anchor) expect(anchorsOf(target)).toContain(anchor)
+      }
+    },
+  )
+
+  test('say npm run only where package.json has such a script', () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const text = ['README.md', 'CONTRIBUTING.md'].map((name) => readFileSync(join(root, name), 'utf8')).join('\n')
+    const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name)
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([])
+  })
+})
+
+describe('the map of the source', () => {
+  const tree = treeOf(readFileSync(map, 'utf8').split('```')[3] ?? '')
+
+  test('names only what exists', () => {
+    expect(tree.length).toBeGreaterThan(10)
+    expect(tree.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([])
+  })
+
+  test('names every folder, and every file at the top', () => {
+    const names = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    const present = names.filter((name) => {
+      const isFolder = statSync(join(root, 'src', name)).isDirectory()
+      return isFolder ? readdirSync(join(root, 'src', name)).length > 0 : /^[\w-]+\.ts$/.test(name)
+    })
+    expect(present.filter((name) => !tree.includes(name))).toEqual([])
+  })
+
+  /** Paths that a tree names: first words by their indentation, and every file name behind them. */
+  function treeOf(text: string): string[] {
+    const folders: string[] = []
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .flatMap((line) => {
+        const [, indentation = '', name = '', rest = ''] = /^( *)(\S+)(.*)$/.exec(line) ?? []
+        folders.length = indentation.length / 2
+        const path = [...folders, name.replace(/\/$/, '')].join('/')
+        if (!name.endsWith('/')) return [path]
+        folders.push(name.slice(0, -1))
+        return [path, ...[...rest.matchAll(/(?<![/\w-])[\w-]+\.[tj]s\b/g)].map(([file]) => `${path}/${file}`)]
+      })
+  }
+})
+
+function secrets(): Record<string, string> {
+  return {
+    JWT_ACCESS_TOKEN_SECRET: String(JWT_ACCESS_TOKEN_SECRET),
+    JWT_REFRESH_TOKEN_SECRET: String(JWT_REFRESH_TOKEN_SECRET),
+  }
+}
+
+function dependency(name: string): string {
+  return join(root, 'node_modules', name)
+}
+
+/** An application's folder with these packages in its node_modules. */
+async function install(folder: string, packages: Readonly<Record<string, string>>): Promise<void> {
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await mkdir(join(folder, 'node_modules'))
+  for (const [name, path] of Object.entries(packages)) await symlink(path, join(folder, 'node_modules', name))
+}
+
+/** Anchors of a Markdown file, as GitHub makes them. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').match(/^#+ .*$/gm) ?? []
+  return headings.map((line) =>
+    line
+      .replace(/^#+ /, '')
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
