@@ -37,6 +37,8 @@ describe('what the guard stands before', () => {
     '/api%5csecret',
     '/api\\secret',
     '/api;x=1/secret',
+    '/api#',
+    '/API#x',
     '/;/api/secret',
     '/api%0a/secret',
     '/ａｐｉ/secret',
