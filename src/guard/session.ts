@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { Clock, Proofs } from '../ports.js'
+import type { Settings } from '../settings.js'
 import type { AccessClaims, Tokens } from '../tokens/access-tokens.js'
 import type { Revocations } from './revocations.js'
 
@@ -19,6 +20,7 @@ export interface VerifiedTokens {
 }
 
 export interface SessionCheckPorts {
+  settings: Pick<Settings, 'accessTokenSeconds'>
   tokens: Pick<Tokens, 'checkAccess'>
   verified: VerifiedTokens
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
@@ -44,7 +46,9 @@ function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
   const claims = ports.tokens.checkAccess(token)
   if (!claims) throw new AuthError('unauthenticated')
   ports.proofs.note(claims.sid, claims.ctr)
-  const verified = { principal: toPrincipal(claims), version: claims.ver, expiresAt: claims.exp }
+  // Revocations are remembered for one lifetime. A token from before the owner shortened that would outlive its own.
+  const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)
+  const verified = { principal: toPrincipal(claims), version: claims.ver, expiresAt }
   ports.verified.set(token, verified)
   return verified
 }
