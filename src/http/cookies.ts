@@ -1,5 +1,18 @@
-import { stringifySetCookie } from 'cookie'
+import { createRequire } from 'node:module'
+import type { stringifySetCookie } from 'cookie'
+import { lateModule } from '../lib/late-module.js'
 import type { Settings } from '../settings.js'
+
+/** Late, because `import` of a CommonJS package at the start costs every process 5 MB. */
+const cookiePackage = lateModule<{ stringifySetCookie: typeof stringifySetCookie }>(
+  () => import('cookie'),
+  () => createRequire(import.meta.url)('cookie'),
+)
+
+/** Loads what setting a cookie needs; without it the first one does so at once, which a bundle cannot. */
+export function prepareCookies(): Promise<void> {
+  return cookiePackage.load()
+}
 
 /**
  * Our cookies: a new one is one line here.
@@ -101,14 +114,14 @@ export function serializeCookie(
   if (name.length + value.length > longestPair) throw new Error(`the ${short} cookie is too long for browsers`)
 
   const maxAge = Math.min(maxAgeSeconds, longestAgeSeconds)
-  return stringifySetCookie({ name, value, maxAge, ...attributesOf(short, settings, narrowPath) })
+  return cookiePackage.get().stringifySetCookie({ name, value, maxAge, ...attributesOf(short, settings, narrowPath) })
 }
 
 /** The `Set-Cookie` line that removes it: with the same attributes, or the browser does not find it. */
 export function clearCookie(short: CookieName, settings: CookieSettings, narrowPath: string): string {
   const name = cookieNames(settings)[short]
   const gone = { name, value: '', maxAge: 0, expires: new Date(0) }
-  return stringifySetCookie({ ...gone, ...attributesOf(short, settings, narrowPath) })
+  return cookiePackage.get().stringifySetCookie({ ...gone, ...attributesOf(short, settings, narrowPath) })
 }
 
 function attributesOf(short: CookieName, { cookies, development }: CookieSettings, narrowPath: string) {

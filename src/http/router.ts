@@ -5,7 +5,7 @@ import type { Ports } from '../ports.js'
 import type { Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { readBody } from './body.js'
-import { type CookieJar, type CookieNames, noCookies, readCookies } from './cookies.js'
+import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault } from './origin.js'
 import { problem, redirect } from './problem.js'
@@ -84,6 +84,7 @@ async function dispatch(
   const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
   if (fault) throw new AuthError(fault)
 
+  await prepareCookies()
   const context = contextFor(options, request, match, { mode, cookies, form: body.form })
   return route.handle(context, await parse(route, body.value))
 }

@@ -1,5 +1,4 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
-import ipaddr from 'ipaddr.js'
 
 /** Whose word on the client's address counts. */
 export type TrustedProxies =
@@ -40,7 +39,16 @@ export function canonicalIp(text: unknown): string | null {
   if (family === 4) return text
   if (family === 0 || text.includes('%')) return null
   const mapped = text.startsWith('::ffff:') ? text.slice(7) : ''
-  return isIPv4(mapped) ? mapped : ipaddr.process(text).toString()
+  return isIPv4(mapped) ? mapped : canonicalIpv6(text)
+}
+
+/** RFC 5952, as the platform's URL parser writes it; an IPv4-mapped address (RFC 4291 §2.5.5.2) as IPv4. */
+function canonicalIpv6(text: string): string {
+  const address = new URL(`http://[${text}]`).hostname.slice(1, -1)
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(address) ?? []
+  if (high === undefined || low === undefined) return address
+  const bits = Number.parseInt(high, 16) * 2 ** 16 + Number.parseInt(low, 16)
+  return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 0xff).join('.')
 }
 
 /**
@@ -76,10 +84,30 @@ export function parseCidr(input: unknown): Cidr | null {
 }
 
 function cidr(address: string, prefix: number, family: 'ipv4' | 'ipv6'): Cidr {
-  const kind = family === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
-  const network = kind.networkAddressFromCIDR(`${address}/${prefix}`).toString()
+  const network = family === 'ipv4' ? ipv4Network(address, prefix) : ipv6Network(address, prefix)
   const single = prefix === (family === 'ipv4' ? 32 : 128)
   return { text: single ? network : `${network}/${prefix}`, address: network, prefix, family }
+}
+
+function ipv4Network(address: string, prefix: number): string {
+  return cleared(address.split('.').map(Number), 8, prefix).join('.')
+}
+
+function ipv6Network(address: string, prefix: number): string {
+  const [head = '', tail = ''] = address.split('::')
+  const groupsOf = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)))
+  const [left, right] = [groupsOf(head), groupsOf(tail)]
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0)
+  const groups = cleared([...left, ...zeros, ...right], 16, prefix)
+  return new URL(`http://[${groups.map((group) => group.toString(16)).join(':')}]`).hostname.slice(1, -1)
+}
+
+/** The parts of an address, most significant first, with every bit behind the prefix 0. */
+function cleared(parts: readonly number[], bitsEach: number, prefix: number): number[] {
+  return parts.map((part, index) => {
+    const gone = Math.min(bitsEach, Math.max(0, (index + 1) * bitsEach - prefix))
+    return Math.floor(part / 2 ** gone) * 2 ** gone
+  })
 }
 
 /**

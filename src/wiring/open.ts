@@ -29,6 +29,7 @@ import type { Store } from '../store/store.js'
 import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
+import { limitHooks } from './limit-hooks.js'
 import { policyOf } from './policy.js'
 
 /** What is made at once, before the store is open. */
@@ -148,7 +149,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     clock,
     random,
     policy: policyOf(settings),
-    hooks: settings.hooks,
+    hooks: limitHooks(settings.hooks, world.timer),
   }
   const { handle, guard } = createHandle(early, ports, revocations)
   return {

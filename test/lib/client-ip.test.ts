@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import {
   canonicalIp,
@@ -315,5 +316,36 @@ describe('keys of limits', () => {
     expect(limitKey('2001:db8:1:1:ffff::9')).toBe('2001:db8:1:1::/64')
     expect(limitKey('::1')).toBe('::/64')
     expect(limitKey('not-an-ip')).toBe('unknown')
+  })
+})
+
+describe('canonical addresses and networks', () => {
+  const group = fc.oneof(fc.constant(0), fc.constant(0xffff), fc.nat({ max: 0xffff }))
+  const address = fc.array(group, { minLength: 8, maxLength: 8 }).map((groups) => groups.map((one) => one.toString(16)))
+
+  test('are what ipaddr.js makes of them', () => {
+    fc.assert(
+      fc.property(address, fc.boolean(), fc.nat({ max: 128 }), (groups, upper, prefix) => {
+        const text = upper ? groups.join(':').toUpperCase() : groups.join(':')
+        expect(canonicalIp(text)).toBe(ipaddr.process(text).toString())
+        if (canonicalIp(text)?.includes('.')) return
+        const network = ipaddr.IPv6.networkAddressFromCIDR(`${text}/${prefix}`).toString()
+        expect(parseCidr(`${text}/${prefix}`)?.address).toBe(network)
+      }),
+    )
+  })
+
+  test('of IPv4 are what ipaddr.js makes of them', () => {
+    const octet = fc.nat({ max: 255 })
+    fc.assert(
+      fc.property(octet, octet, octet, octet, fc.nat({ max: 32 }), (a, b, c, d, prefix) => {
+        const text = `${a}.${b}.${c}.${d}`
+        expect(parseCidr(`${text}/${prefix}`)?.address).toBe(
+          ipaddr.IPv4.networkAddressFromCIDR(`${text}/${prefix}`).toString(),
+        )
+        const mapped = `0:0:0:0:0:ffff:${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+        expect(canonicalIp(mapped)).toBe(text)
+      }),
+    )
   })
 })

@@ -36,7 +36,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   handlebars: ['templates'],
   zod: ['settings', 'routes', 'type:http/route'],
   cookie: ['http/cookies'],
-  'ipaddr.js': ['lib/client-ip'],
   'lru-cache': ['guard', 'tokens'],
 }
 
