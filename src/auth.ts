@@ -2,11 +2,13 @@ import { createFetch, type FetchOptions } from './adapters/fetch.js'
 import { messageOf } from './adapters/message-of.js'
 import { AuthError } from './errors.js'
 import { listSessions, revokeSession, revokeSessions } from './flows/sessions.js'
+import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
-import { problem } from './http/problem.js'
-import type { Handle, Verdict } from './http/verdict.js'
+import { problem, transportHeaders } from './http/problem.js'
+import { type Handle, untouched, type Verdict } from './http/verdict.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
+import { createRequestIds } from './lib/request-id.js'
 import { createWorld, type Runtime, realMonotonic, sleep } from './lib/runtime.js'
 import type { Principal } from './model/principal.js'
 import type { Session } from './model/session.js'
@@ -73,11 +75,16 @@ export function assemble(input: SettingsInput, runtime?: Runtime, check?: (setti
   const opening = createOpening(early)
   opening.start()
 
+  const scopeOf = createScope(early.settings)
+  const refuse = createRefusals(early.settings)
   const handle: Handle = (request) => {
     const live = opening.live()
-    return live ? live.handle(request) : handleLate(opening, request)
+    if (live) return live.handle(request)
+    // What is neither an auth route nor guarded is served whether or not there is a store.
+    const isOurs = request.path.startsWith(`${early.settings.basePath}/`) || scopeOf(request.path) !== 'outside'
+    return isOurs ? handleLate(opening, request, refuse) : untouched
   }
-  return { auth: createSurface(opening, handle), handle, settings: early.settings }
+  return { auth: createSurface(opening, handle, refuse), handle, settings: early.settings }
 }
 
 function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
@@ -95,7 +102,8 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
     passwords: createPasswords({
       ...settings.password,
       algorithm: 'bcrypt',
-      monotonic: realMonotonic,
+      // The clock that flows start the floor by: under a test clock the two must not differ.
+      monotonic: world.monotonic,
       sleep,
       onFallback: (reason) =>
         settings.logger.warn({ event: 'hash_fallback', reason }, 'Passwords are hashed on the event loop.'),
@@ -162,20 +170,27 @@ function openingFault(error: unknown): Record<string, unknown> {
   return { event: 'store_unavailable', error: error instanceof Error ? error.message : String(error) }
 }
 
-async function handleLate(opening: Opening, request: HttpRequest): Promise<Verdict> {
+type Refuse = (fault: AuthError) => HttpResponse
+
+/** Answers from outside the front door, with the headers that all of ours have. */
+function createRefusals(settings: Settings): Refuse {
+  const requestId = createRequestIds()
+  return (fault) => problem(fault, requestId(), transportHeaders(settings))
+}
+
+async function handleLate(opening: Opening, request: HttpRequest, refuse: Refuse): Promise<Verdict> {
   try {
     const live = await opening.ready()
     return await live.handle(request)
   } catch {
-    const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
-    return { kind: 'answer', response: problem(fault, 'starting') }
+    return { kind: 'answer', response: refuse(new AuthError('store_unavailable', { retryAfterSeconds: 1 })) }
   }
 }
 
-function createSurface(opening: Opening, handle: Handle): Auth {
+function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Auth {
   const ports = async () => (await opening.ready()).ports
   return {
-    fetch: createFetch(handle, notFound),
+    fetch: createFetch(handle, () => refuse(new AuthError('not_found'))),
     async ready() {
       await opening.ready()
     },
@@ -191,10 +206,6 @@ function createSurface(opening: Opening, handle: Handle): Auth {
       revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor: server }),
     },
   }
-}
-
-function notFound(): HttpResponse {
-  return problem(new AuthError('not_found'), 'none')
 }
 
 /** A refusal means nobody; that it cannot be decided is the caller's to know. */

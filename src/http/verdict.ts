@@ -21,5 +21,13 @@ export interface Pass {
   responseHeaders: Readonly<Record<string, string>> | null
 }
 
+/** None of our business: the application's turn, and everything as it came. */
+export const untouched: Pass = Object.freeze({
+  kind: 'pass',
+  principal: null,
+  requestHeaders: null,
+  responseHeaders: null,
+})
+
 /** The whole of Latchkey as an adapter sees it. Never throws, never rejects; synchronous where nothing has to be awaited. */
 export type Handle = (request: HttpRequest) => Verdict | Promise<Verdict>

@@ -10,7 +10,7 @@ import type { HttpRequest } from '../http/message.js'
 import { problem, transportHeaders, withHeaders } from '../http/problem.js'
 import type { MailboxView } from '../http/route.js'
 import { createRouter, type Router } from '../http/router.js'
-import type { Handle, Verdict } from '../http/verdict.js'
+import { type Handle, untouched } from '../http/verdict.js'
 import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
@@ -203,7 +203,6 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
 function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
   const scopeOf = createScope(settings)
   const transport = transportHeaders(settings)
-  const untouched: Verdict = { kind: 'pass', principal: null, requestHeaders: null, responseHeaders: null }
 
   return (request) => {
     const match = router.find(request)

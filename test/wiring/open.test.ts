@@ -1,0 +1,25 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createAuth } from '../../src/index.js'
+import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
+import { temporaryFolder } from '../support/auth.js'
+
+test('without a store the auth routes and the API are 503, and everything else is served', async () => {
+  const database = `sqlite:${join(temporaryFolder(), 'gone', 'latchkey.db')}`
+  const logger = { warn: () => {}, error: () => {} }
+  const auth = createAuth(testSettings({ database, logger, baseUrl: 'https://app.example.test' }), createTestRuntime())
+  onTestFinished(() => auth.close())
+  const next = () => Response.json({ served: true })
+  const client = createTestClient(auth, { next, baseUrl: 'https://app.example.test' })
+
+  const refused = [await client.get('/api/notes'), await client.post('/auth/login', {}), await client.get('/auth/none')]
+  for (const { body, headers } of refused) {
+    expect(body).toMatchObject({ status: 503, code: 'store_unavailable' })
+    expect(headers.get('strict-transport-security')).not.toBeNull()
+  }
+  expect(new Set(refused.map(({ headers }) => headers.get('x-request-id'))).size).toBe(3)
+  expect((await client.get('/about')).body).toEqual({ served: true })
+  await auth.close()
+  expect((await client.get('/api/notes')).status).toBe(503)
+  expect((await client.get('/about')).body).toEqual({ served: true })
+})
