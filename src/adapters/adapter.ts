@@ -24,7 +24,11 @@ export interface Adapter {
 /** The answer when the layer itself breaks: closed, and silent about why. */
 export const failure: HttpResponse = {
   status: 500,
-  headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+  headers: {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  },
   body: JSON.stringify({
     type: 'about:blank',
     title: 'Internal Server Error',

@@ -1,6 +1,6 @@
 import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
-import { corsHeaders, preflight } from '../http/cors.js'
+import { corsHeaders } from '../http/cors.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { originFault } from '../http/origin.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
@@ -44,18 +44,13 @@ export function createGuard(options: GuardOptions): Guard {
   const wired: Wired = { ...options, forwarded: createForwardedHeaders(options.settings) }
   return {
     protect(request) {
-      const early = preflight(request, options.settings)
-      if (early) return { kind: 'answer', response: early }
       if (options.revocations.isFresh()) return decide(wired, request)
       return requireFresh(wired).then(
         () => decide(wired, request),
         (error) => refuse(wired, request, toAuthError(error)),
       )
     },
-    open(request) {
-      const early = preflight(request, options.settings)
-      return early ? { kind: 'answer', response: early } : pass(wired, request, null)
-    },
+    open: (request) => pass(wired, request, null),
     async identify(request) {
       await requireFresh(wired)
       return identify(wired, request)

@@ -199,28 +199,28 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
   return { handle: createFrontDoor(settings, router, guard, requestId), guard }
 }
 
-/** Auth routes first; then the guard; what is neither is the application's, untouched. */
+/** Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here. */
 function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
   const scopeOf = createScope(settings)
   const transport = transportHeaders(settings)
 
   return (request) => {
     const match = router.find(request)
-    if (match) {
-      const early = preflight(request, settings)
-      if (early) return { kind: 'answer', response: early }
-      const added = { ...transport, ...corsHeaders(request, settings) }
-      return router.answer(request, match).then((response) => ({
-        kind: 'answer',
-        response: withHeaders(response, added),
-      }))
+    const scope = match ? null : scopeOf(request.path)
+    if (scope === 'outside') {
+      if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
+      return { kind: 'answer', response: problem(new AuthError('not_found'), requestId(), transport) }
     }
-    const scope = scopeOf(request.path)
-    if (scope === 'guarded') return guard.protect(request)
-    if (scope === 'public') return guard.open(request)
-    if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
-    const id = requestId()
-    return { kind: 'answer', response: problem(new AuthError('not_found'), id, transport) }
+    const early = preflight(request, settings)
+    if (early) {
+      return { kind: 'answer', response: withHeaders(early, { ...transport, 'x-request-id': requestId() }) }
+    }
+    if (!match) return scope === 'public' ? guard.open(request) : guard.protect(request)
+    const added = { ...transport, ...corsHeaders(request, settings) }
+    return router.answer(request, match).then((response) => ({
+      kind: 'answer',
+      response: withHeaders(response, added),
+    }))
   }
 }
 

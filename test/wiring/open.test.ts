@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAuth } from '../../src/index.js'
 import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
-import { temporaryFolder } from '../support/auth.js'
+import { temporaryFolder, testAuth } from '../support/auth.js'
 
 test('without a store the auth routes and the API are 503, and everything else is served', async () => {
   const database = `sqlite:${join(temporaryFolder(), 'gone', 'latchkey.db')}`
@@ -23,3 +23,20 @@ test('without a store the auth routes and the API are 503, and everything else i
   expect((await client.get('/api/notes')).status).toBe(503)
   expect((await client.get('/about')).body).toEqual({ served: true })
 })
+
+test.each(['https://web.example.test', 'https://evil.test'])(
+  'a preflight of %s has the headers that every answer of ours has, and never reaches the application',
+  async (origin) => {
+    const settings = { trustedOrigins: ['https://web.example.test'], publicRoutes: ['/api/open'] }
+    const { auth } = await testAuth({ ...settings, baseUrl: 'https://app.example.test' })
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    for (const path of ['/auth/login', '/api/notes', '/api/open']) {
+      const request = new Request(`https://app.example.test${path}`, { method: 'OPTIONS', headers })
+      const answer = await auth.fetch(request, { next: () => Response.json({ served: true }) })
+      expect(answer.status).toBe(204)
+      expect(answer.headers.get('x-request-id')).not.toBeNull()
+      expect(answer.headers.get('strict-transport-security')).not.toBeNull()
+      expect(answer.headers.get('access-control-allow-origin')).toBe(origin.includes('evil') ? null : origin)
+    }
+  },
+)
