@@ -76,7 +76,7 @@ async function dispatch(
   const body = await readBody(request)
   seen.form = body.form
   seen.body = body.value
-  const method = body.form && body.method !== null ? body.method : request.method
+  const method = request.method === 'POST' ? (body.method ?? 'POST') : request.method
   const route = match.byMethod.get(method === 'HEAD' ? 'GET' : method)
   if (!route) throw new AuthError('method_not_allowed')
   seen.route = route
