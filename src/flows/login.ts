@@ -1,4 +1,4 @@
-import { AuthError } from '../errors.js'
+import { AuthError, type ErrorCode } from '../errors.js'
 import type { SessionMode } from '../model/session.js'
 import { isDisabled, type UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
@@ -39,34 +39,44 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<Issue
   const stored = user ? user.passwordHash : registration && (readApplicant(ports, registration)?.passwordHash ?? null)
 
   const check = await ports.passwords.verify(input.password, stored)
-  if (!check.matches) return refuse(ports, user, input, startedAt)
+  if (!check.matches) {
+    await auditRefusal(ports, user, input)
+    await ports.passwords.floor(startedAt)
+    throw new AuthError('invalid_credentials')
+  }
   if (registration) {
     await mailAgain(ports, registration)
+    await auditRefusal(ports, null, input, 'email_not_verified')
     throw new AuthError('email_not_verified')
   }
   if (!user) throw new AuthError('invalid_credentials')
 
-  await requireUsable(ports, user)
+  await requireUsable(ports, user, input)
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
   return openSession(ports, { user, mode: input.mode, method: 'password', amr: ['pwd'], visitor: input.visitor })
 }
 
-async function refuse(
+/** With `reason` the password was right, which is worth knowing all the more (ASVS 5.0, 16.3.1). */
+async function auditRefusal(
   ports: LoginPorts,
   user: UserRecord | null,
   { visitor }: LoginInput,
-  startedAt: number,
-): Promise<never> {
-  await ports.audit.record(auditEvent(ports, 'login', visitor, { userId: user?.id ?? null, outcome: 'failure' }))
-  await ports.passwords.floor(startedAt)
-  throw new AuthError('invalid_credentials')
+  reason?: ErrorCode,
+): Promise<void> {
+  const detail = reason === undefined ? {} : { reason }
+  const facts = { userId: user?.id ?? null, outcome: 'failure', detail } as const
+  await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
 }
 
-async function requireUsable(ports: LoginPorts, user: UserRecord): Promise<void> {
-  if (isDisabled(user, ports.clock.now())) throw new AuthError('account_disabled')
+async function requireUsable(ports: LoginPorts, user: UserRecord, input: LoginInput): Promise<void> {
+  if (isDisabled(user, ports.clock.now())) {
+    await auditRefusal(ports, user, input, 'account_disabled')
+    throw new AuthError('account_disabled')
+  }
   if (user.emailVerified || ports.policy.emailVerification === 'optional') return
   const { token, mail } = draftVerification(ports, user, null)
   await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
+  await auditRefusal(ports, user, input, 'email_not_verified')
   throw new AuthError('email_not_verified')
 }
 
