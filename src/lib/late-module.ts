@@ -15,9 +15,15 @@ export function lateModule<T>(load: () => Promise<T>, loadNow: () => T): LateMod
 
   return {
     load() {
-      loading ??= load().then((found) => {
-        loaded = found
-      })
+      loading ??= load().then(
+        (found) => {
+          loaded = found
+        },
+        (error: unknown) => {
+          loading = null // out of file handles, say: the next one tries again
+          throw error
+        },
+      )
       return loading
     },
     get() {
