@@ -209,8 +209,10 @@ export function logFault(logger: Logger, fault: AuthError, requestId: string): v
   else logger.warn(fields, 'A request could not be served.')
 }
 
-/** The places of a stack without its first lines, which quote the message. */
-function stackFrames(error: Error): string[] {
-  const lines = (error.stack ?? '').split('\n').map((line) => line.trim())
+/** The places of a stack without what comes before them: the message, of which a line may look like a place. */
+function stackFrames({ stack = '', message }: Error): string[] {
+  const start = stack.indexOf(message)
+  const places = start === -1 ? '' : stack.slice(start + message.length)
+  const lines = places.split('\n').map((line) => line.trim())
   return lines.filter((line) => line.startsWith('at ')).slice(0, 8)
 }
