@@ -1,0 +1,166 @@
+import { expect } from 'vitest'
+import type { SettingsInput } from '../../src/index.js'
+import type { TestClient, TestTransport } from '../../src/testing.js'
+import { type AttackServer, heldTokens } from '../support/attack-server.js'
+
+/** Every secret of a run, by what it is. Filled as they come to be. */
+export type Secrets = Map<string, string>
+
+export const keys = {
+  JWT_ACCESS_TOKEN_SECRET: 'kR2vXq9TzLw4sYh8mPc6nBd3fGj7aEu1',
+  JWT_REFRESH_TOKEN_SECRET: 'Zt5yWc8rNb2kQm7xHs4vLd9gJf6pTa3e',
+  encryptionKey: 'Ue4wGz7qRk2nXs9dBv6mJc3hTf8yLp5a',
+  password: { pepper: 'Mn8cVx3zQa6wSe9rDf2tGy5hUj4kIo7p' },
+} satisfies Partial<SettingsInput>
+
+const passwords = { first: 'tangerine Kestrel 41', wrong: 'marmalade Osprey 52', planted: 'vermilion Harrier 63' }
+
+/**
+ * Everything that Latchkey can do so far, on one server: registrations of which some are confirmed, by link and by code,
+ * by browsers and apps; sign-ins, right and wrong; refreshes, a theft, sign-outs, changes and a deletion. After each
+ * step `look` is called, with all secrets so far.
+ */
+export async function live(server: AttackServer, secrets: Secrets, look: (step: string) => void): Promise<void> {
+  secrets.set('access secret', keys.JWT_ACCESS_TOKEN_SECRET).set('refresh secret', keys.JWT_REFRESH_TOKEN_SECRET)
+  secrets.set('encryption key', keys.encryptionKey).set('pepper', keys.password.pepper)
+  for (const [name, password] of Object.entries(passwords)) secrets.set(`password ${name}`, password)
+
+  const { clock } = server.runtime
+  const browser = server.client()
+  const alice = { email: 'alice@example.test', password: passwords.first, name: 'Alice' }
+
+  /** A run in which a step goes another way than meant would look for nothing. */
+  async function step(name: string, status: number, run: () => Promise<{ status: number; text: string }>) {
+    const answer = await run()
+    expect([name, answer.status], answer.text).toEqual([name, status])
+    look(name)
+  }
+  function note(name: string, client: TestClient): void {
+    const { access, refresh } = heldTokens(client)
+    secrets.set(`access token ${name}`, access).set(`refresh token ${name}`, refresh)
+  }
+  async function mailed(name: string, to: string): Promise<{ token: string; code: string }> {
+    const mail = await server.mailbox.waitFor(to)
+    const [token, code] = [server.mailbox.token(mail), server.mailbox.code(mail)]
+    secrets.set(`link token ${name}`, token).set(`code ${name}`, code)
+    look(`mail ${name} waits`)
+    return { token, code }
+  }
+  async function register(name: string, client: TestClient, account: { email: string; password: string }) {
+    const { body } = await client.post<{ transaction?: string }>('/auth/register', account)
+    secrets.set(`handle ${name}`, body.transaction ?? client.cookies.get('registration') ?? '')
+    look(`register ${name}`)
+    return mailed(name, account.email)
+  }
+
+  await register('planted', server.client(), { ...alice, password: passwords.planted })
+  const first = await register('first', browser, alice)
+  await step('login before confirmation', 403, () => server.client().post('/auth/login', alice))
+  const again = await mailed('again', alice.email)
+  await step('wrong code', 400, () => browser.post('/auth/verify-email', { email: alice.email, code: first.code }))
+  await step('used link', 400, () => browser.post('/auth/verify-email', { token: first.token }))
+  await step('confirm', 200, () => browser.post('/auth/verify-email', { token: again.token }))
+  note('confirmed', browser)
+  await step('decoy', 202, () => server.client().post('/auth/register', { ...alice, password: passwords.planted }))
+
+  const app = server.client({ as: 'token' })
+  const bob = { email: 'bob@example.test', password: passwords.first }
+  const { code } = await register('bob', app, bob)
+  const transaction = secrets.get('handle bob')
+  await step('confirm by code', 200, () => app.post('/auth/verify-email', { email: bob.email, code, transaction }))
+  note('app', app)
+
+  await step('wrong password', 401, () => server.client().post('/auth/login', { ...alice, password: passwords.wrong }))
+  await step('password as address', 400, () =>
+    server.client().post('/auth/login', { ...alice, email: passwords.wrong }),
+  )
+  await step('use', 200, () => browser.get('/api/secret'))
+  await step('profile', 200, () => browser.patch('/auth/me', { name: 'Alice Liddell' }))
+  const thief = browser.copy()
+  for (let turn = 1; turn <= 3; turn += 1) {
+    await step('refresh', 200, () => browser.refresh())
+    note(`turn ${turn}`, browser)
+    await step('use', 200, () => browser.get('/api/secret'))
+    await clock.advance('1m')
+  }
+  await step('theft', 401, () => thief.refresh())
+  await step('app refresh', 200, () => app.refresh())
+  note('app again', app)
+  await breakThings(server, secrets)
+  look('broken tokens')
+  await step('sign in', 200, () => browser.signIn(alice))
+  note('signed in', browser)
+  await step('sessions', 200, () => browser.get('/auth/sessions'))
+  await server.client().signIn(alice)
+  await step('revoke others', 204, () => browser.delete('/auth/sessions'))
+  await step('sign out', 204, () => browser.signOut())
+  await step('sign out app', 204, () => app.signOut())
+  await browser.signIn(alice)
+  note('last', browser)
+  await step('wrong deletion', 401, () => browser.delete('/auth/me', { password: passwords.wrong }))
+  await step('delete', 204, () => browser.delete('/auth/me', { password: passwords.first }))
+}
+
+/** Secrets where they do not belong: in queries, paths, other headers, broken bodies. */
+async function breakThings(server: AttackServer, secrets: Secrets): Promise<void> {
+  const [access = '', token = '', password = ''] = ['access token app', 'link token bob', 'password first'].map(
+    (name) => secrets.get(name),
+  )
+  const headers = { authorization: `Bearer ${access}x`, 'user-agent': `Mozilla ${password}`, 'x-request-id': token }
+  await server.ask('GET', `/api/secret?access_token=${access}&token=${token}`, { headers })
+  await server.ask('POST', `/auth/login?password=${encodeURIComponent(password)}`, {
+    body: `{"password":"${password}"`,
+  })
+  await server.ask('POST', '/auth/verify-email', { body: { token: `${token}x`, password } })
+  await server.ask('POST', '/auth/login', { body: { email: password, password: { $ne: password } } })
+  await server.ask('GET', `/auth/${token}`)
+  await server.ask('DELETE', `/auth/sessions/${token}`, { headers: { authorization: `Bearer ${access}` } })
+}
+
+/** A transport that shows each mail once and refuses them all until it is let: meanwhile they stay in the outbox. */
+export function refusingTransport(inner: TestTransport): { transport: TestTransport; letGo(): void } {
+  const seen = new Set<string>()
+  let refusing = true
+  return {
+    transport: {
+      ...inner,
+      send(mail, callback) {
+        const text = String(Reflect.get(Object(mail.data), 'text'))
+        const sent = { envelope: {}, messageId: '' }
+        const answer = () => callback(refusing ? new Error('try again later') : null, sent)
+        if (seen.has(text)) return answer()
+        seen.add(text)
+        inner.send(mail, answer)
+      },
+    },
+    letGo() {
+      refusing = false
+    },
+  }
+}
+
+/** How a secret may stand in a store or a log: as it is, escaped, in hexadecimal, and in base64 at any alignment. */
+export function spellings(name: string, secret: string): Buffer[] {
+  const texts = [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    [...secret].reverse().join(''),
+  ]
+  // Random values are text for bytes, and of a JWT the signature is what makes it worth something.
+  const bytes = [Buffer.from(secret), Buffer.from(secret, 'utf16le')]
+  if (/^(link|handle)/.test(name)) bytes.push(Buffer.from(secret, 'base64url'))
+  if (/^(access|refresh) token/.test(name)) texts.push(secret.split('.')[2] ?? secret)
+  return [...texts.map((text) => Buffer.from(text)), ...bytes.flatMap(encodings)]
+}
+
+function encodings(bytes: Buffer): Buffer[] {
+  const hex = bytes.toString('hex')
+  const base64 = [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64url')
+    // What the neighbours' bits are mixed into is left out.
+    const whole = text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6))
+    return [whole, whole.replaceAll('-', '+').replaceAll('_', '/')]
+  })
+  return [bytes, ...[hex, hex.toUpperCase(), ...base64].map((text) => Buffer.from(text))]
+}
