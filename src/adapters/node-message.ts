@@ -63,10 +63,24 @@ function originForm(url: string): string {
   return below === '' || below.startsWith('?') ? `/${below}` : below
 }
 
+/** A class, since one is made for every request and almost none is read. */
+class UnreadBody {
+  readonly kind = 'stream'
+  readonly #request: NodeRequest
+
+  constructor(request: NodeRequest) {
+    this.#request = request
+  }
+
+  read(limitBytes: number): Promise<Uint8Array | null> {
+    return readBody(this.#request, limitBytes)
+  }
+}
+
 /** Whoever has read the stream has left us `req.body` at best; `{}` beside an unread stream is a parser that passed. */
 function bodyOf(req: NodeRequest): RequestBody {
   if (req.readableDidRead === false && !req.readableEnded) {
-    return { kind: 'stream', read: (limitBytes) => readBody(req, limitBytes) }
+    return new UnreadBody(req)
   }
   return { kind: 'parsed', value: req.body }
 }
@@ -142,9 +156,19 @@ function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string
   }
 }
 
-/** In `rawHeaders` too: proxies forward those, and they must not carry what a client made up. */
-function rewriteHeaders(req: NodeRequest, changes: Readonly<Record<string, string | null>>): void {
-  const { headers, rawHeaders } = req
+/** What the client made up goes from `rawHeaders` too, which proxies forward; that is rare, and so is the copying. */
+function rewriteHeaders({ headers, rawHeaders }: NodeRequest, changes: Readonly<Record<string, string | null>>): void {
+  let planted = false
+  for (const name in changes) {
+    const value = changes[name] ?? null
+    if (headers[name] !== undefined) planted = true
+    if (value !== null) headers[name] = value
+    else if (headers[name] !== undefined) delete headers[name]
+  }
+  if (planted) dropRaw(rawHeaders, changes)
+}
+
+function dropRaw(rawHeaders: string[], changes: Readonly<Record<string, string | null>>): void {
   let kept = 0
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
@@ -155,11 +179,4 @@ function rewriteHeaders(req: NodeRequest, changes: Readonly<Record<string, strin
     kept += 2
   }
   rawHeaders.length = kept
-  for (const name of Object.keys(changes)) {
-    const value = changes[name]
-    if (typeof value === 'string') {
-      headers[name] = value
-      rawHeaders.push(name, value)
-    } else delete headers[name]
-  }
 }

@@ -22,6 +22,9 @@ const identityHeaders: ReadonlySet<string> = new Set([
   'x-user-roles',
 ])
 
+/** What such names begin with: most headers of a request need no closer look. */
+const initials: ReadonlySet<number> = new Set([...identityHeaders].map((name) => name.charCodeAt(0)))
+
 /**
  * The request headers as application code may trust them: who it is for and from where by our own knowledge,
  * and nothing that the client said of itself. null = take away.
@@ -30,6 +33,7 @@ export function createForwardedHeaders(
   settings: Pick<Settings, 'origin'>,
 ): (headers: RequestHeaders, ip: string | null, requestId: string) => Record<string, string | null> {
   const url = new URL(settings.origin)
+  const { host } = url
   const scheme = url.protocol.slice(0, -1)
   const port = url.port || (scheme === 'https' ? '443' : '80')
 
@@ -38,14 +42,14 @@ export function createForwardedHeaders(
       'x-request-id': requestId,
       'x-real-ip': ip,
       'x-forwarded-for': ip,
-      'x-forwarded-host': url.host,
+      'x-forwarded-host': host,
       'x-forwarded-port': port,
       'x-forwarded-proto': scheme,
       'x-forwarded-scheme': scheme,
       'x-scheme': scheme,
     }
     for (const name in headers) {
-      if (name in changed) continue
+      if (!initials.has(name.charCodeAt(0)) || name in changed) continue
       if (identityHeaders.has(name) || name.startsWith('x-forwarded-')) changed[name] = null
     }
     return changed
