@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import type { Change } from '../../model/change.js'
 import type { ChangePage, Changes } from '../changes.js'
+import { parts } from './parts.js'
 import { type ChangesTable, type Tables, toNumber } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
@@ -59,7 +60,6 @@ export async function writeChanges(
   until: number,
   version: number | null = null,
 ): Promise<void> {
-  if (subjects.length === 0) return
   const atMs = unit.flavour.storeNowMs()
   const inserts = subjects.map((subject) => ({
     id: unit.randomId(),
@@ -69,10 +69,12 @@ export async function writeChanges(
     version,
     matters_until: until,
   }))
-  await unit.db.insertInto('latchkey_changes').values(inserts).execute()
-  const ids = inserts.map(({ id }) => id)
-  const rows = await unit.db.selectFrom('latchkey_changes').selectAll().where('id', 'in', ids).execute()
-  unit.changes.push(...rows.map(toChange))
+  for (const part of parts(inserts)) {
+    await unit.db.insertInto('latchkey_changes').values(part).execute()
+    const ids = part.map(({ id }) => id)
+    const rows = await unit.db.selectFrom('latchkey_changes').selectAll().where('id', 'in', ids).execute()
+    unit.changes.push(...rows.map(toChange))
+  }
 }
 
 function toChange(row: Selectable<ChangesTable>): Change {

@@ -4,6 +4,7 @@ import type { EndSessions, Proof, Sessions } from '../sessions.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { writeMail } from './outbox.js'
+import { parts } from './parts.js'
 import type { Tables } from './schema.js'
 import { readState, toSession, toSessionRow } from './session-rows.js'
 import type { Steps, Unit } from './steps.js'
@@ -162,9 +163,12 @@ async function endSurplus(
 }
 
 async function deleteSessions(unit: Unit, ids: readonly string[]): Promise<number> {
-  if (ids.length === 0) return 0
-  const { numDeletedRows } = await unit.db.deleteFrom('latchkey_sessions').where('id', 'in', ids).executeTakeFirst()
-  return Number(numDeletedRows)
+  let deleted = 0
+  for (const part of parts(ids)) {
+    const { numDeletedRows } = await unit.db.deleteFrom('latchkey_sessions').where('id', 'in', part).executeTakeFirst()
+    deleted += Number(numDeletedRows)
+  }
+  return deleted
 }
 
 async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mail }: EndSessions): Promise<void> {
