@@ -55,7 +55,9 @@ export async function startSmtpServer(options: TestSmtpServerOptions = {}): Prom
     onMailFrom: ({ address }, _session, done) => done(refusal(options.refuseSender?.(address) ?? null)),
     onRcptTo: ({ address }, _session, done) => done(refusal(options.refuseRecipient?.(address) ?? null)),
     async onData(stream, { envelope }, done) {
-      const raw = await text(stream)
+      // Whoever dies in the middle of a message has sent none.
+      const raw = await text(stream).catch(() => null)
+      if (raw === null) return
       const refused = (await options.refuseMessage?.()) ?? null
       if (refused !== null) return done(refusal(refused))
       const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
