@@ -27,7 +27,7 @@ export const publicPaths = ['/apiary/open', '/api-docs', '/apiv2/x', '/open', '/
  * What routers, proxies and handlers make of a target after one decoding: those that repair it, and those that give it to
  * `URL` or to `path`. An application may contain any of them, so none may find `/api` in what we let through.
  */
-export function readingsOf(target: string): string[] {
+function readingsOf(target: string): string[] {
   const path = target.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
   const decoded = decode(path)
   const repaired = decoded
