@@ -18,7 +18,7 @@ export type { TrustedProxies } from './lib/client-ip.js'
 export type { StandardResult, StandardSchema } from './settings/accounts.js'
 export type { OAuthCredentials } from './settings/addresses.js'
 export type { Database } from './settings/database.js'
-export type { AuthenticateHook, HookRequest, SettingsInput } from './settings/input.js'
+export type { AuthenticateHook, SettingsInput } from './settings/input.js'
 export type { Limit, LimitKind } from './settings/limits.js'
 export type { Logger } from './settings/logger.js'
 

@@ -19,7 +19,7 @@ export function parsePath(text: string): string | null {
 }
 
 /** Reads an entry of `publicRoutes`: an exact path, whose slash at the end counts, or `/prefix/*`. */
-export function parsePublicRoute(text: string): string | null {
+function parsePublicRoute(text: string): string | null {
   if (text === '/') return text
   const bare = text.replace(/\/\*?$/, '')
   return bare !== '/' && parsePath(bare) === bare ? text : null

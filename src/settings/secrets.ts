@@ -62,7 +62,7 @@ export const secrets = oneOrMore('must be a text or a list of texts', secret)
  *
  * What `openssl rand -hex 32` and `openssl rand -base64 32` print always passes. The sentence never holds the secret.
  */
-export function secretFault(secret: string): string | null {
+function secretFault(secret: string): string | null {
   const bytes = Buffer.byteLength(secret)
   if (isUnexpanded(secret)) return 'is a placeholder that nothing has filled in'
   if (/-----BEGIN|^ssh-|"kty"/.test(secret)) return 'is a key of another kind; it must be a random text'
