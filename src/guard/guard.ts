@@ -1,7 +1,7 @@
 import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
 import { corsHeaders } from '../http/cors.js'
-import type { HttpRequest, HttpResponse } from '../http/message.js'
+import { type HttpRequest, type HttpResponse, singleHeader } from '../http/message.js'
 import { originFault } from '../http/origin.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { bearerOf, logFault, toAuthError } from '../http/router.js'
@@ -93,13 +93,8 @@ function identify(wired: Wired, request: HttpRequest): SessionPrincipal {
 /** Whether a bearer token was sent at all, sound or not; other schemes are somebody else's (a proxy's Basic, for one). */
 function hasBearer(request: HttpRequest): boolean {
   const { authorization } = request.headers
-  return typeof authorization !== 'string' || /^bearer(?: |$)/i.test(authorization) || bearerIsRepeated(request)
-}
-
-function bearerIsRepeated({ rawHeaders }: HttpRequest): boolean {
-  if (rawHeaders === null) return false
-  const names = rawHeaders.filter((_, index) => index % 2 === 0)
-  return names.filter((name) => name.toLowerCase() === 'authorization').length > 1
+  if (typeof authorization === 'string' && /^bearer(?: |$)/i.test(authorization)) return true
+  return singleHeader(request, 'authorization') === null
 }
 
 function readAccessCookie({ cookieNames }: Wired, request: HttpRequest): string | null {

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { sign } from 'jsonwebtoken'
+import { deriveKeyId } from '../lib/digest.js'
 import { type LateModule, lateModule } from '../lib/late-module.js'
 import type { AccessClaims, RefreshClaims, Tokens } from './access-tokens.js'
 import { type Parties, readAccessClaims, readRefreshClaims } from './claims.js'
@@ -108,7 +109,7 @@ function parsePayload(text: string): unknown {
 
 function createRing(typ: Header['typ'], secrets: readonly string[]): Ring {
   const entries = secrets.map((secret) => {
-    const header: Header = { alg: 'HS256', typ, kid: keyId(typ, secret) }
+    const header: Header = { alg: 'HS256', typ, kid: deriveKeyId(secret, `latchkey key id ${typ}`) }
     return { header, key: createSecretKey(Buffer.from(secret)) }
   })
   const [signing] = entries
@@ -118,11 +119,6 @@ function createRing(typ: Header['typ'], secrets: readonly string[]): Ring {
     entries.map(({ header, key }) => [Buffer.from(JSON.stringify(header)).toString('base64url'), key]),
   )
   return { signing, keys }
-}
-
-/** 8 characters that name the secret without telling of it: by HKDF (RFC 5869), never a plain hash of it. */
-function keyId(typ: Header['typ'], secret: string): string {
-  return Buffer.from(hkdfSync('sha256', secret, '', `latchkey key id ${typ}`, 6)).toString('base64url')
 }
 
 /** The order is fixed, so that the same claims give the same token. */
