@@ -26,6 +26,8 @@ const smtpDefaults = {
   connectionTimeout: 5_000,
   greetingTimeout: 5_000,
   socketTimeout: 10_000,
+  // A program that forgets to close ends soon after its last mail, and the server is told goodbye instead of cut off.
+  idleTimeout: 2_000,
 }
 
 /** No mail of ours has attachments; nothing in one may ever be read from a disk or fetched. */
