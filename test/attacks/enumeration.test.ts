@@ -130,8 +130,10 @@ describe.each(kinds)('an address that is %s', (kind) => {
       expect(asked.hashes).toEqual([[4, 64]])
       expect(nobody.hashes).toEqual([[4, 64]])
       expect([asked.rows, nobody.rows]).toEqual([nobody.rows, { audit: 1, tokens: 1 }])
-      expect(asked.mails.map(({ to }) => to)).toEqual([email])
-      expect(nobody.mails.map(({ to }) => to)).toEqual([fresh])
+      // Who has an account is told so; only who has none gets something to confirm.
+      const confirms = kind === 'unknown' || kind === 'pending'
+      expect(asked.mails.map(({ to, text }) => [to, text.includes('token=')])).toEqual([[email, confirms]])
+      expect(nobody.mails.map(({ to, text }) => [to, text.includes('token=')])).toEqual([[fresh, true]])
     },
   )
 
