@@ -48,7 +48,7 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   const deviceToken = await rememberDevice(ports, user.id, signIn)
   const signedIn = { ...user, lastLoginAt: session.createdAt }
   await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
-  return { ...issueTokens(ports, signedIn, session), deviceToken }
+  return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
 }
 
 function newSession(ports: OpenSessionPorts, { user, mode, amr, visitor }: SignIn): Session {

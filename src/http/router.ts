@@ -104,7 +104,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
  * @throws {AuthError} `rate_limited`; `store_unavailable` when the request cannot be counted (ASVS 5.0, 16.5.3)
  */
 async function limit(
-  { limits }: Working,
+  { limits, settings }: Working,
   request: HttpRequest,
   route: Route | null,
   { ip }: Visitor,
@@ -113,7 +113,8 @@ async function limit(
   const { headers, fault } = await limits(kindOf(route), ip)
   seen.headers = headers
   if (!fault) return
-  seen.form = isForm(request)
+  // Only our own pages' forms are led on (ATK-078).
+  seen.form = isForm(request) && originFault(request, settings, { cookieDecides: true, form: true }) === null
   seen.route = route
   throw fault
 }

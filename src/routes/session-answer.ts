@@ -60,16 +60,14 @@ function tokensOf(issued: IssuedSession): Record<string, string> {
 
 function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
   const now = ports.clock.now()
-  const { accessToken, refreshToken, deviceToken, accessExpiresAt, session } = issued
-  return [
-    ...(accessToken === null
-      ? []
-      : [serializeCookie('access', accessToken, accessExpiresAt - now, settings, authPath)]),
-    ...(refreshToken === null
-      ? []
-      : [serializeCookie('refresh', refreshToken, session.refreshExpiresAt - now, settings, authPath)]),
-    ...(deviceToken === null ? [] : [serializeCookie('device', deviceToken, deviceSeconds, settings, authPath)]),
-  ]
+  const kept = [
+    ['access', issued.accessToken, issued.accessExpiresAt - now],
+    ['refresh', issued.refreshToken, issued.session.refreshExpiresAt - now],
+    ['device', issued.deviceToken, deviceSeconds],
+  ] as const
+  return kept.flatMap(([name, value, seconds]) =>
+    value === null ? [] : [serializeCookie(name, value, seconds, settings, authPath)],
+  )
 }
 
 function isoTime(seconds: number): string {

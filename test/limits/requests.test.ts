@@ -84,6 +84,12 @@ describe('requests of one address', () => {
     const ask = () => browser.submit('/auth/verify-email', { token: 'unknown' })
     expect((await ask()).url.search).toBe('?error=invalid_token')
     expect((await ask()).url.search).toBe('?error=rate_limited')
+    const foreign = await browser.submit(
+      '/auth/verify-email',
+      { token: 'x' },
+      { headers: { origin: 'https://evil.example' } },
+    )
+    expect([foreign.status, foreign.url.search]).toEqual([429, ''])
   })
 
   test('ATK-021 of a flood of registrations ten a minute are looked at; the rest is refused unread', async () => {
