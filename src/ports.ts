@@ -1,18 +1,20 @@
 import type { Hooks } from './hooks.js'
 import type { Keyring } from './lib/keyring.js'
+import type { Limiter } from './limits/limiter.js'
 import type { OutboxMail } from './model/outbox-mail.js'
 import type { PasswordFault, Passwords } from './passwords/passwords.js'
 import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
 
 /** All that a flow may reach. A flow takes the `Pick` of it that it touches. */
-export interface Ports extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'outbox' | 'audit'> {
+export interface Ports extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'devices' | 'outbox' | 'audit'> {
   passwords: Passwords
   /** Why this password may not be chosen for that address; empty when it may. */
   passwordFaults(password: string, email: string): Promise<PasswordFault[]>
   tokens: Tokens
   keyring: Keyring
   mails: Mails
+  limiter: Limiter
   proofs: Proofs
   clock: Clock
   random: Random

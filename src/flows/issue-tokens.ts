@@ -9,6 +9,8 @@ export interface IssuedSession {
   accessToken: string | null
   accessExpiresAt: number
   refreshToken: string | null
+  /** What the browser keeps of its device; null where it has it already, or keeps no cookies. */
+  deviceToken: string | null
 }
 
 /** How long after a session's end one of its access tokens can still be unexpired on an instance whose clock is behind. */
@@ -36,7 +38,7 @@ export async function issueAccess(
     iat: now,
     exp: accessExpiresAt,
   })
-  return { user, session, accessToken, accessExpiresAt, refreshToken: null }
+  return { user, session, accessToken, accessExpiresAt, refreshToken: null, deviceToken: null }
 }
 
 /** Signs both. The refresh token is a function of the session row: asked again, it is the same byte for byte. */

@@ -3,6 +3,7 @@ import type { SessionMode } from '../model/session.js'
 import { isDisabled, type UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
+import { countPassword, mayMail, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import type { IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
@@ -10,13 +11,18 @@ import { draftVerification, readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
 import { mailAgain, type ResendPorts } from './resend-verification.js'
 
-export type LoginPorts = OpenSessionPorts & ResendPorts & Pick<Ports, 'users' | 'passwords' | 'audit'>
+export type LoginPorts = OpenSessionPorts &
+  ResendPorts &
+  PasswordLimitPorts &
+  Pick<Ports, 'users' | 'passwords' | 'audit'>
 
 export interface LoginInput {
   email: string
   password: string
   mode: SessionMode
   visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
 }
 
 /**
@@ -26,7 +32,10 @@ export interface LoginInput {
  * unknown address costs as much as a wrong password (OWASP ASVS 5.0, 6.3.8). What is wrong beyond the password is
  * said only after the right one.
  *
- * @throws {AuthError} `invalid_credentials`, `email_not_verified`, `account_disabled`, `busy`, `hook_failed`
+ * Every comparison is counted before it begins, so that no number of them at once gets past the limit; while it is
+ * reached, the right password is refused like a wrong one (ASVS 5.0, 6.3.1).
+ *
+ * @throws {AuthError} `rate_limited`, `invalid_credentials`, `email_not_verified`, `account_disabled`, `busy`, `hook_failed`
  */
 export async function login(ports: LoginPorts, input: LoginInput): Promise<IssuedSession> {
   const startedAt = ports.clock.monotonicMs()
@@ -38,12 +47,14 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<Issue
   const registration = user ? null : (pending[0] ?? null)
   const stored = user ? user.passwordHash : registration && (readApplicant(ports, registration)?.passwordHash ?? null)
 
+  const failures = await countPassword(ports, { address: email, userId: user?.id ?? null, device: input.device })
   const check = await ports.passwords.verify(input.password, stored)
   if (!check.matches) {
     await auditRefusal(ports, user, input)
     await ports.passwords.floor(startedAt)
     throw new AuthError('invalid_credentials')
   }
+  await ports.limiter.forget('login', failures)
   if (registration) {
     await mailAgain(ports, registration)
     await auditRefusal(ports, null, input, 'email_not_verified')
@@ -53,7 +64,8 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<Issue
 
   await requireUsable(ports, user, input)
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
-  return openSession(ports, { user, mode: input.mode, method: 'password', amr: ['pwd'], visitor: input.visitor })
+  const { mode, visitor, device } = input
+  return openSession(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device })
 }
 
 /** With `reason` the password was right, which is worth knowing all the more (ASVS 5.0, 16.3.1). */
@@ -74,8 +86,10 @@ async function requireUsable(ports: LoginPorts, user: UserRecord, input: LoginIn
     throw new AuthError('account_disabled')
   }
   if (user.emailVerified || ports.policy.emailVerification === 'optional') return
-  const { token, mail } = draftVerification(ports, user, null)
-  await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
+  if (await mayMail(ports, user.emailCanonical)) {
+    const { token, mail } = draftVerification(ports, user, null)
+    await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
+  }
   await auditRefusal(ports, user, input, 'email_not_verified')
   throw new AuthError('email_not_verified')
 }

@@ -4,10 +4,12 @@ import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
+import { type DevicePorts, rememberDevice } from './devices.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
 import { runHook } from './run-hook.js'
 
-export type OpenSessionPorts = Pick<Ports, 'sessions' | 'tokens' | 'clock' | 'random' | 'policy' | 'hooks'>
+export type OpenSessionPorts = DevicePorts &
+  Pick<Ports, 'sessions' | 'tokens' | 'clock' | 'random' | 'policy' | 'hooks'>
 
 export interface SignIn {
   user: UserRecord
@@ -17,10 +19,12 @@ export interface SignIn {
   /** RFC 8176 */
   amr: readonly string[]
   visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
 }
 
 /**
- * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), tokens.
+ * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a browser remembered, tokens.
  *
  * The user is the one that was checked: changed in between (password, roles, disabled), the session does not open.
  *
@@ -41,9 +45,10 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   const opened = await ports.sessions.open(session, user.version, limit, audit)
   if (!opened) throw new AuthError('invalid_credentials')
 
+  const deviceToken = await rememberDevice(ports, user.id, signIn)
   const signedIn = { ...user, lastLoginAt: session.createdAt }
   await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
-  return issueTokens(ports, signedIn, session)
+  return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
 }
 
 function newSession(ports: OpenSessionPorts, { user, mode, amr, visitor }: SignIn): Session {

@@ -3,6 +3,7 @@ import type { SessionPrincipal } from '../model/principal.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
+import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
 
@@ -46,20 +47,22 @@ export async function updateProfile(
 /**
  * Deletes the account for good, after its password.
  *
- * @throws {AuthError} `invalid_credentials`, `token_revoked`, `busy`
+ * @throws {AuthError} `invalid_credentials`, `rate_limited`, `token_revoked`, `busy`
  */
 export async function deleteAccount(
-  ports: ProfilePorts,
+  ports: ProfilePorts & PasswordLimitPorts,
   principal: SessionPrincipal,
-  input: { password: string; visitor: Visitor },
+  input: { password: string; visitor: Visitor; device: string | null },
 ): Promise<void> {
   const startedAt = ports.clock.monotonicMs()
   const { user } = await readProfile(ports, principal)
+  const failures = await countPassword(ports, { address: user.emailCanonical, userId: user.id, device: input.device })
   const check = await ports.passwords.verify(input.password, user.passwordHash)
   if (!check.matches) {
     await ports.passwords.floor(startedAt)
     throw new AuthError('invalid_credentials')
   }
+  await ports.limiter.forget('login', failures)
   const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId: user.id })
   await ports.users.delete(user.id, changeMattersUntil(ports), audit)
 }

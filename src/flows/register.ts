@@ -3,6 +3,7 @@ import type { SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
+import { mayMail } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import type { IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
@@ -11,7 +12,7 @@ import { requireEmail } from './require-email.js'
 import { runHook } from './run-hook.js'
 
 export type RegisterPorts = OpenSessionPorts &
-  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'passwordFaults' | 'keyring' | 'mails'>
+  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'passwordFaults' | 'keyring' | 'mails' | 'limiter' | 'audit'>
 
 export interface RegisterInput {
   email: string
@@ -20,6 +21,8 @@ export interface RegisterInput {
   fields: Readonly<Record<string, unknown>>
   mode: SessionMode
   visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
 }
 
 export interface Registered {
@@ -60,6 +63,10 @@ export async function register(ports: RegisterPorts, input: RegisterInput): Prom
   return { handle, issued: null }
 }
 
+/**
+ * An address that has had enough mails gets nothing, and nothing is kept: a registration that nobody can confirm would
+ * only drive out those that somebody can.
+ */
 async function fileRegistration(
   ports: RegisterPorts,
   email: string,
@@ -67,11 +74,17 @@ async function fileRegistration(
   { applicant, visitor }: { applicant: Applicant; visitor: Visitor },
 ): Promise<void> {
   const existing = await ports.users.findByEmail(email)
+  const facts = { userId: existing?.id ?? null }
+  if (!(await mayMail(ports, email))) {
+    const refused = { ...facts, outcome: 'failure', detail: { reason: 'mail_limit' } } as const
+    await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, refused))
+    return
+  }
   const { token, mail } = draftRegistration(ports, email, handle, existing ? null : applicant)
   await ports.oneTimeTokens.put(token, mail, {
     keep: registrationsSideBySide,
     now: ports.clock.now(),
-    audit: auditEvent(ports, 'registration_requested', visitor, { userId: existing?.id ?? null }),
+    audit: auditEvent(ports, 'registration_requested', visitor, facts),
   })
 }
 
@@ -79,14 +92,15 @@ async function createAtOnce(
   ports: RegisterPorts,
   user: UserRecord,
   handle: string,
-  { mode, visitor }: RegisterInput,
+  { mode, visitor, device }: RegisterInput,
 ): Promise<IssuedSession> {
   const audit = auditEvent(ports, 'account_created', visitor, { userId: user.id })
-  const created = await ports.users.create(user, audit, draftVerification(ports, user, handle))
+  const confirm = (await mayMail(ports, user.emailCanonical)) ? draftVerification(ports, user, handle) : undefined
+  const created = await ports.users.create(user, audit, confirm)
   if (!created) throw new AuthError('email_taken')
 
   await runHook(ports.hooks.afterRegister, { user, method: 'password', visitor })
-  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor })
+  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
 }
 
 /** A user as it is first written; `passwordHash` and `emailVerified` are the caller's to set. */

@@ -1,9 +1,13 @@
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
+import { mayMail } from './account-limits.js'
 import { accountExistsMail, draftSecrets, holdsHandle, readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
 
-export type ResendPorts = Pick<Ports, 'oneTimeTokens' | 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'>
+export type ResendPorts = Pick<
+  Ports,
+  'oneTimeTokens' | 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'limiter'
+>
 
 /**
  * Mails again what this browser (or client) registered, with new secrets; the old link and code are dead.
@@ -21,8 +25,9 @@ export async function resendVerification(
   if (token) await mailAgain(ports, token)
 }
 
-/** New secrets and a new mail for a token that still waits. */
+/** New secrets and a new mail for a token that still waits; nothing at all when that address has had enough mails. */
 export async function mailAgain(ports: ResendPorts, token: OneTimeToken): Promise<void> {
+  if (!(await mayMail(ports, token.email))) return
   const name = token.userId
     ? ((await ports.users.findById(token.userId))?.name ?? null)
     : (readApplicant(ports, token)?.name ?? null)

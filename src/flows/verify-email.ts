@@ -4,15 +4,19 @@ import type { SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
+import { countPassword, countTry, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { findByCode, findByLink } from './find-verification.js'
 import { changeMattersUntil, type IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
 import { newUser } from './register.js'
 import { type Applicant, holdsHandle, readApplicant } from './registration.js'
+import { requireEmail } from './require-email.js'
 import { runHook } from './run-hook.js'
 
-export type VerifyEmailPorts = OpenSessionPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring'>
+export type VerifyEmailPorts = OpenSessionPorts &
+  PasswordLimitPorts &
+  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring'>
 
 export interface VerifyEmailInput {
   /** From the mail's link; else `email` and `code`. */
@@ -25,6 +29,8 @@ export interface VerifyEmailInput {
   handle: string | null
   mode: SessionMode
   visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
 }
 
 /**
@@ -34,12 +40,21 @@ export interface VerifyEmailInput {
  * can be made to confirm an account that another person planted.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, expired, foreign and guessed too often look alike),
- *   `invalid_request` when the password is needed, `invalid_credentials` when it is wrong
+ *   `rate_limited` after too many guesses, `invalid_request` when the password is needed, `invalid_credentials` when it is wrong
  */
 export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<IssuedSession> {
-  const token = input.token === undefined ? await findByCode(ports, input) : await findByLink(ports, input.token)
+  const token = input.token === undefined ? await guessCode(ports, input) : await findByLink(ports, input.token)
   if (!token) throw new AuthError('invalid_token')
   return token.purpose === 'registration' ? confirmRegistration(ports, token, input) : confirmUser(ports, token, input)
+}
+
+/** Counted by address before anything is looked up, so that a refusal does not tell whether anything waits there. */
+async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
+  const address = requireEmail(input.email ?? '').canonical
+  await countTry(ports, 'guess', address)
+  const token = await findByCode(ports, input)
+  if (token) await ports.limiter.forget('guess', [address])
+  return token
 }
 
 async function confirmRegistration(
@@ -88,9 +103,10 @@ async function requirePassword(
       errors: [{ path: 'password', message: 'is needed, since this is not the browser that registered' }],
     })
   }
+  const failures = await countPassword(ports, { address: token.email, userId: token.userId, device: input.device })
   const startedAt = ports.clock.monotonicMs()
   const check = await ports.passwords.verify(input.password, passwordHash)
-  if (check.matches) return
+  if (check.matches) return ports.limiter.forget('login', failures)
   await ports.passwords.floor(startedAt)
   throw new AuthError('invalid_credentials')
 }
@@ -101,6 +117,6 @@ function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: 
 }
 
 function signIn(ports: VerifyEmailPorts, user: UserRecord, input: VerifyEmailInput): Promise<IssuedSession> {
-  const { mode, visitor } = input
-  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor })
+  const { mode, visitor, device } = input
+  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
 }

@@ -25,6 +25,8 @@ const cookieTable = {
   refresh: { name: 'refresh-token', reach: 'narrow' },
   /** The handle of the browser that registered. */
   registration: { name: 'registration', reach: 'narrow' },
+  /** What tells a browser that has signed in before; lets nobody in. */
+  device: { name: 'known-device', reach: 'wide' },
 } as const satisfies Record<string, CookieKind>
 
 interface CookieKind {
@@ -166,5 +168,10 @@ function isBlank(text: string, at: number): boolean {
 }
 
 function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
-  return { access: make('access'), refresh: make('refresh'), registration: make('registration') }
+  return {
+    access: make('access'),
+    refresh: make('refresh'),
+    registration: make('registration'),
+    device: make('device'),
+  }
 }

@@ -2,13 +2,14 @@ import { AuthError, type FieldError } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import type { Logger, Settings } from '../settings.js'
+import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { readBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault } from './origin.js'
-import { problem, redirect } from './problem.js'
+import { problem, redirect, withHeaders } from './problem.js'
+import { createRequestLimits, type RequestLimits } from './request-limits.js'
 import type { MailboxView, Route, RouteContext } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
 
@@ -36,71 +37,118 @@ export interface Router {
 
 export function createRouter(options: RouterOptions): Router {
   const { basePath, development } = options.settings
+  const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
   const table = createRouteTable(options.routes.filter((route) => development || !route.development))
   return {
     find(request) {
       if (!request.path.startsWith(`${basePath}/`)) return null
       return table(request.path.slice(basePath.length))
     },
-    answer: (request, match) => answer(options, request, match),
+    answer: (request, match) => answer(working, request, match),
   }
 }
 
-async function answer(options: RouterOptions, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
+/** What the router was given, and what it has made of it. */
+interface Working extends RouterOptions {
+  limits: RequestLimits
+}
+
+async function answer(options: Working, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
   const requestId = options.requestId()
-  const seen: Seen = { form: false, route: null, body: null }
+  const seen: Seen = { form: false, route: null, body: null, headers: {} }
   try {
-    return withRequestId(await dispatch(options, request, match, seen), requestId)
+    return finished(await dispatch(options, request, match, seen), seen, requestId)
   } catch (error) {
     const fault = toAuthError(error)
     logFault(options.logger, fault, requestId)
-    return withRequestId(refusal(options, request, match, seen, fault, requestId), requestId)
+    return finished(refusal(options, request, match, seen, fault, requestId), seen, requestId)
   }
 }
 
-/** What is known of a request by the time it fails. */
+/** What is known of a request by the time it is answered. */
 interface Seen {
   form: boolean
   route: Route | null
   body: unknown
+  /** What its limit says. */
+  headers: HttpResponse['headers']
 }
 
-async function dispatch(
-  options: RouterOptions,
-  request: HttpRequest,
-  match: RouteMatch,
-  seen: Seen,
-): Promise<HttpResponse> {
+async function dispatch(options: Working, request: HttpRequest, match: RouteMatch, seen: Seen): Promise<HttpResponse> {
+  const visitor = options.visitor(request)
+  const sentTo = routeFor(match, request.method)
+  await limit(options, request, sentTo, visitor, seen)
+
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
   const mode = modeOf(request, cookies)
   const body = await readBody(request)
   seen.form = body.form
   seen.body = body.value
   const method = request.method === 'POST' ? (body.method ?? 'POST') : request.method
-  const route = match.byMethod.get(method === 'HEAD' ? 'GET' : method)
+  const route = routeFor(match, method)
   if (!route) throw new AuthError('method_not_allowed')
   seen.route = route
-  const cookieDecides = mode === 'cookie' && Object.values(cookies).some((value) => value !== null)
+  if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
+  const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
   if (fault) throw new AuthError(fault)
 
   await prepareCookies()
-  const context = contextFor(options, request, match, { mode, cookies, form: body.form })
+  const context = contextFor(options, request, match, { visitor, mode, cookies, form: body.form })
   return route.handle(context, await parse(route, body.value))
+}
+
+/**
+ * Before the body is read, so that a flood costs next to nothing; again when a form names another method than it came by.
+ *
+ * @throws {AuthError} `rate_limited`; `store_unavailable` when the request cannot be counted (ASVS 5.0, 16.5.3)
+ */
+async function limit(
+  { limits, settings }: Working,
+  request: HttpRequest,
+  route: Route | null,
+  { ip }: Visitor,
+  seen: Seen,
+): Promise<void> {
+  const { headers, fault } = await limits(kindOf(route), ip)
+  seen.headers = headers
+  if (!fault) return
+  // Only our own pages' forms are led on (ATK-078).
+  seen.form = isForm(request) && originFault(request, settings, { cookieDecides: true, form: true }) === null
+  seen.route = route
+  throw fault
+}
+
+function kindOf(route: Route | null): LimitKind {
+  return route?.limit ?? 'other'
+}
+
+function routeFor({ byMethod }: RouteMatch, method: string): Route | null {
+  return byMethod.get(method === 'HEAD' ? 'GET' : method) ?? null
+}
+
+/** By its header alone: refused before its body was read, it is answered like the rest of its kind. */
+function isForm({ method, headers }: HttpRequest): boolean {
+  return method === 'POST' && /^application\/x-www-form-urlencoded\b/i.test(String(headers['content-type'] ?? ''))
+}
+
+/** A known device is none: it lets nobody in. */
+function holdsCredential({ access, refresh, registration }: CookieJar): boolean {
+  return access !== null || refresh !== null || registration !== null
 }
 
 function contextFor(
   options: RouterOptions,
   request: HttpRequest,
   match: RouteMatch,
-  { mode, cookies, form }: Pick<RouteContext, 'mode' | 'cookies' | 'form'>,
+  { visitor, mode, cookies, form }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies' | 'form'>,
 ): RouteContext {
   const { settings, ports, cookieNames } = options
   return {
     ports,
     settings,
     request,
-    visitor: options.visitor(request),
+    visitor,
     params: match.params,
     mode,
     cookies: mode === 'token' ? noCookies : cookies,
@@ -184,8 +232,8 @@ function allowed({ byMethod }: RouteMatch): string {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-function withRequestId(response: HttpResponse, requestId: string): HttpResponse {
-  return { ...response, headers: { ...response.headers, 'x-request-id': requestId } }
+function finished(response: HttpResponse, { headers }: Seen, requestId: string): HttpResponse {
+  return withHeaders(response, { ...headers, 'x-request-id': requestId })
 }
 
 /** Everything that is no `AuthError` is our own mistake: the visitor learns nothing of it. */

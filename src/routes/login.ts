@@ -11,7 +11,7 @@ export const loginRoute = defineRoute({
   body: z.object({ email: emailField, password: passwordField }),
   summary: 'Signs in with an address and password.',
   async handle(context, { email, password }) {
-    const { ports, mode, visitor } = context
-    return signedInAnswer(context, 200, await login(ports, { email, password, mode, visitor }))
+    const { ports, mode, visitor, cookies } = context
+    return signedInAnswer(context, 200, await login(ports, { email, password, mode, visitor, device: cookies.device }))
   },
 })

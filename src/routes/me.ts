@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { deleteAccount, readProfile, updateProfile } from '../flows/profile.js'
+import { clearCookie } from '../http/cookies.js'
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { nameField, passwordField } from './fields.js'
@@ -37,8 +38,9 @@ export const deleteMeRoute = defineRoute({
   body: z.object({ password: passwordField }),
   summary: 'Deletes the account for good, after its password.',
   async handle(context, { password }) {
-    const { ports, session, visitor, mode } = context
-    await deleteAccount(ports, await session(), { password, visitor })
-    return mode === 'token' ? empty(204) : empty(204, { 'set-cookie': clearedSession(context) })
+    const { ports, session, visitor, mode, cookies, settings, authPath } = context
+    await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })
+    if (mode === 'token') return empty(204)
+    return empty(204, { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] })
   },
 })

@@ -15,8 +15,9 @@ export const registerRoute = defineRoute({
   body,
   summary: 'Registers an address and mails a link and a code that confirm it.',
   async handle(context, { email, password, name, ...fields }) {
-    const { ports, mode, visitor, settings, authPath } = context
-    const { handle, issued } = await register(ports, { email, password, name: name ?? null, fields, mode, visitor })
+    const { ports, mode, visitor, cookies, settings, authPath } = context
+    const applicant = { email, password, name: name ?? null, fields }
+    const { handle, issued } = await register(ports, { ...applicant, mode, visitor, device: cookies.device })
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
 
     if (issued) {

@@ -1,3 +1,4 @@
+import { deviceSeconds } from '../flows/devices.js'
 import type { IssuedSession } from '../flows/issue-tokens.js'
 import { logout } from '../flows/logout.js'
 import { clearCookie, serializeCookie } from '../http/cookies.js'
@@ -42,7 +43,7 @@ export async function signedInAnswer(
   return issuedAnswer(context, status, issued)
 }
 
-/** Takes both cookies away, with the attributes they were set with. */
+/** Takes both cookies away, with the attributes they were set with. The browser stays a known device. */
 export function clearedSession(context: RouteContext): string[] {
   const { settings, authPath } = context
   return [clearCookie('access', settings, authPath), clearCookie('refresh', settings, authPath)]
@@ -59,15 +60,14 @@ function tokensOf(issued: IssuedSession): Record<string, string> {
 
 function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
   const now = ports.clock.now()
-  const { accessToken, refreshToken, accessExpiresAt, session } = issued
-  return [
-    ...(accessToken === null
-      ? []
-      : [serializeCookie('access', accessToken, accessExpiresAt - now, settings, authPath)]),
-    ...(refreshToken === null
-      ? []
-      : [serializeCookie('refresh', refreshToken, session.refreshExpiresAt - now, settings, authPath)]),
-  ]
+  const kept = [
+    ['access', issued.accessToken, issued.accessExpiresAt - now],
+    ['refresh', issued.refreshToken, issued.session.refreshExpiresAt - now],
+    ['device', issued.deviceToken, deviceSeconds],
+  ] as const
+  return kept.flatMap(([name, value, seconds]) =>
+    value === null ? [] : [serializeCookie(name, value, seconds, settings, authPath)],
+  )
 }
 
 function isoTime(seconds: number): string {

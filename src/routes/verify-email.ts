@@ -24,7 +24,8 @@ export const verifyEmailRoute = defineRoute({
   async handle(context, { password, transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
-    const issued = await verifyEmail(ports, { ...proof, password: password ?? null, handle, mode, visitor })
+    const browser = { handle, mode, visitor, device: cookies.device }
+    const issued = await verifyEmail(ports, { ...proof, password: password ?? null, ...browser })
     const answer = await signedInAnswer(context, 200, issued)
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('registration', settings, authPath)] })

@@ -1,5 +1,7 @@
 import type { AuditLog } from './audit.js'
 import type { Changes } from './changes.js'
+import type { Counters } from './counters.js'
+import type { Devices } from './devices.js'
 import type { OneTimeTokens } from './one-time-tokens.js'
 import type { Outbox } from './outbox.js'
 import type { Sessions } from './sessions.js'
@@ -13,6 +15,8 @@ export interface Store {
   users: Users
   sessions: Sessions
   oneTimeTokens: OneTimeTokens
+  devices: Devices
+  counters: Counters
   outbox: Outbox
   audit: AuditLog
   changes: Changes

@@ -16,6 +16,7 @@ import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
 import { createRequestIds } from '../lib/request-id.js'
 import { nowSeconds, sleep, type World } from '../lib/runtime.js'
+import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker } from '../mail/outbox.js'
 import type { Visitor } from '../model/visitor.js'
@@ -138,6 +139,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     users: store.users,
     sessions: store.sessions,
     oneTimeTokens: store.oneTimeTokens,
+    devices: store.devices,
     outbox: store.outbox,
     audit: store.audit,
     passwords: early.passwords,
@@ -145,6 +147,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     tokens,
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),
+    limiter: createLimiter({ counters: store.counters, limits: settings.limits, now: clock.now }),
     proofs,
     clock,
     random,

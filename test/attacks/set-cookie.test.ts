@@ -59,13 +59,14 @@ describe('ATK-080 every Set-Cookie of every flow over https', async () => {
   test('ATK-080 each flow sets or clears what it has to', () => {
     const namesAt = (step: string) => lines.filter((line) => line.step === step).map(({ name }) => name)
     const both = ['__Host-access-token', '__Secure-refresh-token']
+    const device = '__Host-known-device'
     expect(Object.fromEntries(steps.map((step) => [step, namesAt(step)]))).toEqual({
       register: ['__Secure-registration'],
-      'verify-email': [...both, '__Secure-registration'],
+      'verify-email': [...both, device, '__Secure-registration'],
       refresh: both,
       logout: both,
-      login: both,
-      delete: both,
+      login: [...both, device],
+      delete: [...both, device],
       'logout of nobody': both,
     })
   })
@@ -111,7 +112,7 @@ describe('ATK-080 every Set-Cookie of every flow over https', async () => {
   test('ATK-080 all of them together stay below 4 KiB', () => {
     const newest = new Map(lines.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]))
     const header = [...newest].map(([name, value]) => `${name}=${value}`).join('; ')
-    expect(newest.size).toBe(3)
+    expect(newest.size).toBe(4)
     expect(header.length).toBeLessThan(4_096)
   })
 })
@@ -120,7 +121,7 @@ describe('ATK-080 under other settings', () => {
   test('ATK-080 SameSite=None is Secure, and Partitioned where the owner says so', async () => {
     const cookies = { sameSite: 'none', partitioned: true } as const
     const lines = await livesUnder({ ...httpsSettings, cookies, trustedOrigins: ['https://shop.example.test'] })
-    expect(lines).toHaveLength(14)
+    expect(lines).toHaveLength(17)
     for (const { attributes } of lines) {
       expect(attributes.get('samesite')).toBe('None')
       expect(attributes.has('secure') && attributes.has('partitioned')).toBe(true)
@@ -129,8 +130,8 @@ describe('ATK-080 under other settings', () => {
 
   test('ATK-080 with a domain no name claims __Host-, and every cookie is cleared with the domain', async () => {
     const lines = await livesUnder({ ...httpsSettings, cookies: { domain: 'example.test' } })
-    expect(lines.filter(({ name }) => name.startsWith('__Secure-'))).toHaveLength(14)
-    expect(lines.filter(({ attributes }) => attributes.get('domain') === 'example.test')).toHaveLength(14)
+    expect(lines.filter(({ name }) => name.startsWith('__Secure-'))).toHaveLength(17)
+    expect(lines.filter(({ attributes }) => attributes.get('domain') === 'example.test')).toHaveLength(17)
   })
 
   test('ATK-080 http on loopback has names without prefix, and a suffix keeps applications apart', async () => {
@@ -138,6 +139,7 @@ describe('ATK-080 under other settings', () => {
     const lines = await livesUnder({ baseUrl: origin, cookies: { suffix: 'shop', sameSite: 'strict' } }, origin)
     expect([...new Set(lines.map(({ name }) => name))].sort()).toEqual([
       'access-token-shop',
+      'known-device-shop',
       'refresh-token-shop',
       'registration-shop',
     ])
@@ -153,7 +155,7 @@ describe('ATK-080 under other settings', () => {
       const client = server.clientAt(https, { headers: lying })
       await client.signUp(ada)
       const names = client.cookies.all().map(({ name }) => name)
-      expect(names.sort()).toEqual(['__Host-access-token', '__Secure-refresh-token'])
+      expect(names.sort()).toEqual(['__Host-access-token', '__Host-known-device', '__Secure-refresh-token'])
       const plain = { cookie: `access-token=${client.cookies.get('__Host-access-token')}`, ...lying }
       expectRefusal(await server.ask('GET', '/api/secret', { headers: plain }), 401)
     } finally {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe } from 'vitest'
 import type { TestStore } from '../support/databases.js'
 import { auditContract } from './store/audit.js'
 import { changesContract } from './store/changes.js'
+import { countersContract } from './store/counters.js'
+import { devicesContract } from './store/devices.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
 import { rotationContract } from './store/rotation.js'
@@ -23,6 +25,8 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('sessions', () => sessionsContract(current))
     describe('rotation', () => rotationContract(current))
     describe('one-time tokens', () => oneTimeTokensContract(current))
+    describe('devices', () => devicesContract(current))
+    describe('counters', () => countersContract(current))
     describe('outbox', () => outboxContract(current))
     describe('audit log', () => auditContract(current))
     describe('change feed', () => changesContract(current))

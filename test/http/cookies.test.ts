@@ -24,7 +24,7 @@ const good = tokens.signAccess(accessClaims)
 const evil = tokens.signAccess({ ...accessClaims, sub: 'mallory' })
 const refresh = tokens.signRefresh(refreshClaims)
 const names = cookieNames(https)
-const shorts: readonly CookieName[] = ['access', 'refresh', 'registration']
+const shorts: readonly CookieName[] = ['access', 'refresh', 'registration', 'device']
 
 describe('names', () => {
   test('a prefix makes the browser hold them to https and to this host', () => {
@@ -32,6 +32,7 @@ describe('names', () => {
       access: '__Host-access-token',
       refresh: '__Secure-refresh-token',
       registration: '__Secure-registration',
+      device: '__Host-known-device',
     })
   })
 
@@ -40,6 +41,7 @@ describe('names', () => {
       access: 'access-token',
       refresh: 'refresh-token',
       registration: 'registration',
+      device: 'known-device',
     })
   })
 

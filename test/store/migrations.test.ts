@@ -50,6 +50,8 @@ test('all tables carry our prefix, those of the migrations too', async () => {
   expect(await tableNames()).toEqual([
     'latchkey_audit',
     'latchkey_changes',
+    'latchkey_counters',
+    'latchkey_devices',
     'latchkey_installation',
     'latchkey_migrations',
     'latchkey_migrations_lock',

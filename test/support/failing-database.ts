@@ -6,6 +6,8 @@ export interface FailingDatabase {
   dialect: SqliteDialect
   /** Statements that ran since the last `failAfter`. */
   readonly ran: number
+  /** Those of them that wrote, and not in vain. */
+  readonly wrote: number
   /** Lets that many statements through; every later one fails, but what undoes a transaction. Infinity: none fails. */
   failAfter(statements: number): void
 }
@@ -16,6 +18,7 @@ export function failingDatabase(): FailingDatabase {
   const database = new Database(':memory:')
   let left = Number.POSITIVE_INFINITY
   let ran = 0
+  let wrote = 0
 
   function spend(sql: string): void {
     if (undo.test(sql)) return
@@ -36,7 +39,9 @@ export function failingDatabase(): FailingDatabase {
         },
         run(parameters: readonly unknown[]) {
           spend(sql)
-          return statement.run(parameters)
+          const result = statement.run(parameters)
+          if (result.changes > 0) wrote += 1
+          return result
         },
         iterate(parameters: readonly unknown[]) {
           spend(sql)
@@ -50,9 +55,13 @@ export function failingDatabase(): FailingDatabase {
     get ran() {
       return ran
     },
+    get wrote() {
+      return wrote
+    },
     failAfter(statements) {
       left = statements
       ran = 0
+      wrote = 0
     },
   }
 }

@@ -5,6 +5,7 @@ import { newUser } from '../../src/flows/register.js'
 import { ProofBatches } from '../../src/guard/proofs.js'
 import { createKeyring } from '../../src/lib/keyring.js'
 import { createRandom } from '../../src/lib/random.js'
+import { createLimiter } from '../../src/limits/counters.js'
 import { createMails } from '../../src/mail/outbox.js'
 import type { Clock, Policy, Ports } from '../../src/ports.js'
 import type { Sessions } from '../../src/store/sessions.js'
@@ -85,7 +86,14 @@ export class RotationWorld {
       userAgent: null,
       detail: {},
     })
-    const issued = await openSession(process.ports, { user, mode: 'cookie', method: 'password', amr: ['pwd'], visitor })
+    const issued = await openSession(process.ports, {
+      user,
+      mode: 'cookie',
+      method: 'password',
+      amr: ['pwd'],
+      visitor,
+      device: null,
+    })
     return { jar: take({ access: '', refresh: '' }, issued), sessionId: issued.session.id }
   }
 
@@ -147,6 +155,7 @@ export class Process {
       users: world.store.users,
       sessions: world.store.sessions,
       oneTimeTokens: world.store.oneTimeTokens,
+      devices: world.store.devices,
       outbox: world.store.outbox,
       audit: world.store.audit,
       tokens: createTokens({
@@ -168,6 +177,7 @@ export class Process {
       passwordFaults: unused,
       keyring,
       mails: createMails({ keyring, randomId: random.id, now: this.#clock.now }),
+      limiter: createLimiter({ counters: world.store.counters, limits: null, now: this.#clock.now }),
       clock: this.#clock,
       random,
       policy,

@@ -13,6 +13,8 @@ export interface Tables {
   latchkey_users: UsersTable
   latchkey_sessions: SessionsTable
   latchkey_one_time_tokens: OneTimeTokensTable
+  latchkey_devices: DevicesTable
+  latchkey_counters: CountersTable
   latchkey_outbox: OutboxTable
   latchkey_audit: AuditTable
   latchkey_changes: ChangesTable
@@ -71,6 +73,25 @@ export interface OneTimeTokensTable extends Ordered {
   payload: string | null
   tries: number
   created_at: number
+  expires_at: number
+}
+
+export interface DevicesTable extends Ordered {
+  id: string
+  user_id: string
+  token_hash: string
+  created_at: number
+  expires_at: number
+}
+
+/** Without a long window its two columns are 0. */
+export interface CountersTable {
+  id: string
+  hits: number
+  ends_at: number
+  long_hits: number
+  long_ends_at: number
+  /** From when on the row means nothing. */
   expires_at: number
 }
 

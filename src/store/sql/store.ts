@@ -3,6 +3,8 @@ import type { Store } from '../store.js'
 import { createAudit } from './audit.js'
 import { createChanges } from './changes.js'
 import { type Connection, connect, type SqlDatabase } from './connect.js'
+import { createCounters } from './counters.js'
+import { createDevices } from './devices.js'
 import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
@@ -70,6 +72,8 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     users: createUsers(steps),
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
+    devices: createDevices(steps),
+    counters: createCounters(steps),
     outbox: createOutbox(steps),
     audit: createAudit(steps),
     changes: createChanges(steps),

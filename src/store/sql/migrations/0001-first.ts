@@ -14,6 +14,8 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createUsers(db, context)
   await createSessions(db, context)
   await createOneTimeTokens(db, context)
+  await createDevices(db, context)
+  await createCounters(db, context)
   await createOutbox(db, context)
   await createAudit(db, context)
   await createChanges(db, context)
@@ -101,6 +103,35 @@ async function createOneTimeTokens(
   await createIndex('latchkey_one_time_tokens', ['purpose', 'token_hash'])
   await createIndex('latchkey_one_time_tokens', ['user_id'])
   await createIndex('latchkey_one_time_tokens', ['expires_at'])
+}
+
+async function createDevices(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
+  await createTable('latchkey_devices')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .$call(withOrdinal)
+    .addColumn('user_id', 'varchar(64)', notNull)
+    .addColumn('token_hash', 'varchar(128)', notNull)
+    .addColumn('created_at', 'bigint', notNull)
+    .addColumn('expires_at', 'bigint', notNull)
+    .addForeignKeyConstraint('latchkey_devices_user', ['user_id'], 'latchkey_users', ['id'], (key) =>
+      key.onDelete('cascade'),
+    )
+    .execute()
+  await createIndex('latchkey_devices', ['token_hash'])
+  await createIndex('latchkey_devices', ['user_id'])
+  await createIndex('latchkey_devices', ['expires_at'])
+}
+
+async function createCounters(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
+  await createTable('latchkey_counters')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .addColumn('hits', 'bigint', notNull)
+    .addColumn('ends_at', 'bigint', notNull)
+    .addColumn('long_hits', 'bigint', notNull)
+    .addColumn('long_ends_at', 'bigint', notNull)
+    .addColumn('expires_at', 'bigint', notNull)
+    .execute()
+  await createIndex('latchkey_counters', ['expires_at'])
 }
 
 async function createOutbox(

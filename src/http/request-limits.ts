@@ -1,0 +1,52 @@
+import { AuthError } from '../errors.js'
+import type { Ports } from '../ports.js'
+import type { LimitKind, Logger } from '../settings.js'
+import type { HttpResponse } from './message.js'
+
+/** What a limit per client address makes of a request. */
+export interface LimitedRequest {
+  /** For the answer, whatever it is. */
+  headers: HttpResponse['headers']
+  /** `rate_limited`, or null: it may go on. */
+  fault: AuthError | null
+}
+
+/** Counts one request; rejects when it cannot be counted, and then the request must not go on. */
+export type RequestLimits = (kind: LimitKind, ip: string | null) => Promise<LimitedRequest>
+
+const unlimited: LimitedRequest = { headers: {}, fault: null }
+
+/**
+ * Counts requests by client address and writes the headers of draft-ietf-httpapi-ratelimit-headers-10, which tell of
+ * the address's bucket only: that of an account would tell who exists. An unknown address has no bucket; one for all of
+ * them would let each lock out the others.
+ */
+export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger: Logger): RequestLimits {
+  let warned = false
+
+  function warnOnce(): void {
+    if (warned) return
+    warned = true
+    logger.warn(
+      { event: 'client_ip_unknown' },
+      'Requests come without a client address; no limit per IP holds for them.',
+    )
+  }
+
+  return async (kind, ip) => {
+    if (ip === null) {
+      warnOnce()
+      return unlimited
+    }
+    const verdict = await limiter.request(kind, ip)
+    if (verdict === null) return unlimited
+    const { allowed, limit, remaining, resetSeconds } = verdict
+    return {
+      headers: {
+        'ratelimit-policy': `"${kind}";q=${limit.count};w=${limit.windowSeconds}`,
+        ratelimit: `"${kind}";r=${remaining};t=${resetSeconds}`,
+      },
+      fault: allowed ? null : new AuthError('rate_limited', { retryAfterSeconds: resetSeconds }),
+    }
+  }
+}

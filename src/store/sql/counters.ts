@@ -1,0 +1,166 @@
+import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import type { CounterRule, Hit } from '../../model/counter.js'
+import type { Counters } from '../counters.js'
+import { isUniqueViolation } from './retry.js'
+import type { CountersTable, Tables } from './schema.js'
+import type { Steps } from './steps.js'
+
+/** Another call changes the state of a counter (new, over, full) a few times in its life, not in every round. */
+const rounds = 10
+
+export function createCounters(steps: Steps): Counters {
+  return {
+    hit: (id, rule, now) => steps.step((db) => hit(db, id, rule, now)),
+
+    async forget(ids) {
+      if (ids.length === 0) return
+      await steps.step((db) => db.deleteFrom('latchkey_counters').where('id', 'in', ids).execute())
+    },
+
+    async prune(now, count) {
+      const ids = await steps.step((db) => findExpired(db, now, count))
+      if (ids.length === 0) return 0
+      // Asked again: a hit may have come since.
+      const { numDeletedRows } = await steps.step((db) =>
+        db
+          .deleteFrom('latchkey_counters')
+          .where('id', 'in', ids)
+          .where('expires_at', '<=', now)
+          .executeTakeFirstOrThrow(),
+      )
+      return Number(numDeletedRows)
+    },
+  }
+}
+
+async function findExpired(db: Kysely<Tables>, now: number, count: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('latchkey_counters')
+    .select('id')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(count)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Reads, then writes on the condition that the counter is still in the state that was read: new, over, or with room. The
+ * write decides; who finds the state changed reads again.
+ */
+async function hit(db: Kysely<Tables>, id: string, rule: CounterRule, now: number): Promise<Hit> {
+  for (let round = 0; round < rounds; round += 1) {
+    const row = await db.selectFrom('latchkey_counters').selectAll().where('id', '=', id).executeTakeFirst()
+    if (!row) {
+      if (await begin(db, id, rule, now)) return firstHit(rule, now)
+      continue
+    }
+    const full = fullUntil(row, rule, now)
+    if (full !== null) return { counted: false, remaining: 0, resetsAt: full }
+    if (await count(db, row, rule, now)) return nextHit(row, rule, now)
+  }
+  throw new Error('A counter did not come to rest.')
+}
+
+async function begin(db: Kysely<Tables>, id: string, rule: CounterRule, now: number): Promise<boolean> {
+  try {
+    await db
+      .insertInto('latchkey_counters')
+      .values({
+        id,
+        hits: 1,
+        ends_at: endOfFirst(rule, now),
+        long_hits: rule.long ? 1 : 0,
+        long_ends_at: rule.long ? now + rule.long.windowSeconds : 0,
+        expires_at: expiresAt(rule, now),
+      })
+      .execute()
+    return true
+  } catch (error) {
+    if (isUniqueViolation(error)) return false
+    throw error
+  }
+}
+
+async function count(db: Kysely<Tables>, row: CounterRow, rule: CounterRule, now: number): Promise<boolean> {
+  const counted = countShort(db.updateTable('latchkey_counters').where('id', '=', row.id), row, rule, now)
+  const inBoth = rule.long ? countLong(counted, row, rule.long, now) : counted
+  const { numUpdatedRows } = await inBoth.set({ expires_at: expiresAt(rule, now) }).executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+type CounterRow = Selectable<CountersTable>
+type CounterUpdate = UpdateQueryBuilder<Tables, 'latchkey_counters', 'latchkey_counters', UpdateResult>
+
+function countShort(update: CounterUpdate, row: CounterRow, rule: CounterRule, now: number): CounterUpdate {
+  if (isOver(row.ends_at, now)) {
+    return update.set({ ends_at: endOfFirst(rule, now), hits: 1 }).where('ends_at', '<=', now)
+  }
+  const { waitSeconds } = rule
+  const closing =
+    waitSeconds === undefined
+      ? update
+      : // Before `hits` is raised: MySQL assigns from left to right, and later expressions see what was assigned.
+        update.set((eb) => ({
+          ends_at: eb
+            .case()
+            .when('hits', '>=', rule.limit - 1)
+            .then(now + waitSeconds)
+            .else(eb.ref('ends_at'))
+            .end(),
+        }))
+  return closing
+    .set((eb) => ({ hits: eb('hits', '+', 1) }))
+    .where('ends_at', '>', now)
+    .where('hits', '<', rule.limit)
+}
+
+function countLong(
+  update: CounterUpdate,
+  row: CounterRow,
+  long: NonNullable<CounterRule['long']>,
+  now: number,
+): CounterUpdate {
+  if (isOver(row.long_ends_at, now)) {
+    return update.set({ long_hits: 1, long_ends_at: now + long.windowSeconds }).where('long_ends_at', '<=', now)
+  }
+  return update
+    .set((eb) => ({ long_hits: eb('long_hits', '+', 1) }))
+    .where('long_ends_at', '>', now)
+    .where('long_hits', '<', long.limit)
+}
+
+/** When a full counter opens again; null while there is room. */
+function fullUntil(row: CounterRow, rule: CounterRule, now: number): number | null {
+  const ends: number[] = []
+  if (!isOver(row.ends_at, now) && Number(row.hits) >= rule.limit) ends.push(Number(row.ends_at))
+  if (rule.long && !isOver(row.long_ends_at, now) && Number(row.long_hits) >= rule.long.limit) {
+    ends.push(Number(row.long_ends_at))
+  }
+  return ends.length === 0 ? null : Math.max(...ends)
+}
+
+function firstHit(rule: CounterRule, now: number): Hit {
+  return { counted: true, remaining: rule.limit - 1, resetsAt: endOfFirst(rule, now) }
+}
+
+function nextHit(row: CounterRow, rule: CounterRule, now: number): Hit {
+  if (isOver(row.ends_at, now)) return firstHit(rule, now)
+  const remaining = Math.max(rule.limit - Number(row.hits) - 1, 0)
+  const waits = remaining === 0 && rule.waitSeconds !== undefined
+  return { counted: true, remaining, resetsAt: waits ? now + (rule.waitSeconds ?? 0) : Number(row.ends_at) }
+}
+
+/** Where one hit is all there may be, the first is also the one that fills the counter. */
+function endOfFirst({ limit, windowSeconds, waitSeconds }: CounterRule, now: number): number {
+  return now + (limit === 1 ? (waitSeconds ?? windowSeconds) : windowSeconds)
+}
+
+/** No sooner than the end of every window that this hit may be in. */
+function expiresAt({ windowSeconds, waitSeconds = 0, long }: CounterRule, now: number): number {
+  return now + Math.max(windowSeconds, waitSeconds, long?.windowSeconds ?? 0)
+}
+
+function isOver(endsAt: number, now: number): boolean {
+  return Number(endsAt) <= now
+}

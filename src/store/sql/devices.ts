@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely'
+import type { Device } from '../../model/device.js'
+import type { Devices } from '../devices.js'
+import type { DevicesTable } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+
+export function createDevices(steps: Steps): Devices {
+  return {
+    async find(tokenHashes, now) {
+      if (tokenHashes.length === 0) return null
+      const row = await steps.step((db) =>
+        db
+          .selectFrom('latchkey_devices')
+          .selectAll()
+          .where('token_hash', 'in', tokenHashes)
+          .where('expires_at', '>', now)
+          .executeTakeFirst(),
+      )
+      return row ? toDevice(row) : null
+    },
+
+    add: (device, { keep, now }) =>
+      steps.transaction(async (unit) => {
+        await unit.db.deleteFrom('latchkey_devices').where('expires_at', '<=', now).execute()
+        await unit.db
+          .insertInto('latchkey_devices')
+          .values({
+            id: device.id,
+            ordinal: unit.ordinal(),
+            user_id: device.userId,
+            token_hash: device.tokenHash,
+            created_at: device.createdAt,
+            expires_at: device.expiresAt,
+          })
+          .execute()
+        await dropOldest(unit, device, keep)
+      }),
+
+    async renew(id, tokenHash, expiresAt) {
+      await steps.step((db) =>
+        db
+          .updateTable('latchkey_devices')
+          .set({ token_hash: tokenHash, expires_at: expiresAt })
+          .where('id', '=', id)
+          .execute(),
+      )
+    },
+  }
+}
+
+/** Oldest by its end: that moves on with every sign-in. */
+async function dropOldest(unit: Unit, { id, userId }: Device, keep: number): Promise<void> {
+  const others = await unit.db
+    .selectFrom('latchkey_devices')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('id', '<>', id)
+    .orderBy('expires_at', 'desc')
+    .orderBy('ordinal', 'desc')
+    .execute()
+  const surplus = others.slice(Math.max(keep - 1, 0)).map((other) => other.id)
+  if (surplus.length === 0) return
+  await unit.db.deleteFrom('latchkey_devices').where('id', 'in', surplus).execute()
+}
+
+function toDevice(row: Selectable<DevicesTable>): Device {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    tokenHash: row.token_hash,
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+  }
+}

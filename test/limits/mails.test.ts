@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { ada, type TestAuth } from '../support/auth.js'
+import { inTurn, ipOf, leap, limitedAuth, times } from '../support/limits.js'
+
+const stranger = 'stranger@example.test'
+
+/** Everything that was mailed to that address by the time all mail has gone out. */
+async function mailed({ auth, mailbox }: TestAuth, to: string): Promise<number> {
+  await auth.close()
+  return mailbox.mails.filter((mail) => mail.to === to).length
+}
+
+function register({ client }: TestAuth, email: string) {
+  return (index: number) => client({ ip: ipOf(index) }).post('/auth/register', { ...ada, email })
+}
+
+describe('mails that somebody asks for', () => {
+  test('ATK-020 an address gets three in 15 minutes, and every request the same answer', async () => {
+    const world = await limitedAuth()
+    expect(await inTurn(100, register(world, stranger))).toEqual(times(100, 202))
+    expect(await mailed(world, stranger)).toBe(3)
+  })
+
+  test('ATK-007 ATK-020 the owner of an account gets no more and no fewer', async () => {
+    const world = await limitedAuth()
+    await world.client().signUp(ada)
+    await leap(world, 900)
+    expect(await inTurn(20, register(world, ada.email))).toEqual(times(20, 202))
+    expect(await mailed(world, ada.email)).toBe(1 + 3)
+  })
+
+  test('ATK-020 ten a day', async () => {
+    const world = await limitedAuth()
+    for (let quarter = 0; quarter < 6; quarter += 1) {
+      expect(await inTurn(5, register(world, stranger))).toEqual(times(5, 202))
+      await leap(world, 900)
+    }
+    await leap(world, 86_400)
+    expect(await inTurn(5, register(world, stranger))).toEqual(times(5, 202))
+    expect(await mailed(world, stranger)).toBe(10 + 3)
+  })
+
+  test('ATK-020 asking again counts like the first time, and leaves the last mail good', async () => {
+    const world = await limitedAuth()
+    const browser = world.client()
+    await browser.post('/auth/register', ada)
+    const ask = () => browser.post('/auth/verify-email/resend', { email: ada.email })
+    expect(await inTurn(6, ask)).toEqual(times(6, 202))
+    await world.mailbox.waitFor(ada.email)
+    await world.mailbox.waitFor(ada.email)
+    const token = world.mailbox.token(await world.mailbox.waitFor(ada.email))
+    expect((await browser.post('/auth/verify-email', { token })).status).toBe(200)
+    expect(await mailed(world, ada.email)).toBe(3)
+  })
+
+  test('asking again for what this browser did not register takes no mail from its owner', async () => {
+    const world = await limitedAuth()
+    const ask = (index: number) =>
+      world.client({ ip: ipOf(index) }).post('/auth/verify-email/resend', { email: ada.email })
+    expect(await inTurn(10, ask)).toEqual(times(10, 202))
+    await world.client().post('/auth/register', ada)
+    expect(await mailed(world, ada.email)).toBe(1)
+  })
+
+  test('ATK-020 signing in before the address is confirmed mails no more than that', async () => {
+    const world = await limitedAuth()
+    await world.client().post('/auth/register', ada)
+    const statuses = await inTurn(9, () => world.client().post('/auth/login', ada))
+    expect(statuses).toEqual(times(9, 403))
+    expect(await mailed(world, ada.email)).toBe(3)
+  })
+
+  test('ATK-020 where confirming is optional, a new account beyond the limit comes without a mail', async () => {
+    const world = await limitedAuth({ registration: { emailVerification: 'optional' } })
+    const statuses: number[] = []
+    for (let time = 0; time < 5; time += 1) {
+      const browser = world.client({ ip: ipOf(time) })
+      statuses.push((await browser.post('/auth/register', ada)).status)
+      await browser.delete('/auth/me', { password: ada.password })
+    }
+    expect(statuses).toEqual(times(5, 201))
+    expect(await mailed(world, ada.email)).toBe(3)
+  })
+
+  test('a registration beyond the limit does not drive out one that was mailed', async () => {
+    const world = await limitedAuth()
+    const browser = world.client()
+    await browser.post('/auth/register', ada)
+    const token = world.mailbox.token(await world.mailbox.waitFor(ada.email))
+    await inTurn(10, register(world, ada.email))
+    expect((await browser.post('/auth/verify-email', { token })).status).toBe(200)
+  })
+
+  test('security notices do not count', async () => {
+    const world = await limitedAuth()
+    await inTurn(5, register(world, ada.email))
+    const browser = world.client()
+    await world.mailbox.waitFor(ada.email)
+    await leap(world, 900)
+    await browser.signUp(ada).catch(() => null)
+    expect(await mailed(world, ada.email)).toBe(4)
+  })
+})
