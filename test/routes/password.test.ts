@@ -119,7 +119,7 @@ describe('the pages of a forgotten password', () => {
     const noAddress = await browser.submit('/auth/password/forgot', { email: 'no address' })
     expect(noAddress.text).toContain('Please check what you have entered')
     const badLink = await browser.submit('/auth/password/reset', { token: 'x&done=1', password: newPassword })
-    expect(badLink.url.search).toBe('?token=x%26done%3D1&error=invalid_token')
+    expect(badLink.url.search).toBe('?error=invalid_token')
     expect(badLink.text).toContain('It may have been used, replaced or expired.')
     expect(badLink.text).toContain('href="/auth/forgot"')
     const noLink = await browser.open('/auth/reset')
