@@ -50,8 +50,8 @@ export async function changePassword(
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const issued = await replace(ports, current, passwordHash, visitor)
     if (issued) return issued
+    // Had the password changed, the session would have ended with it.
     current = await readProfile(ports, principal)
-    if (current.user.passwordHash !== state.user.passwordHash) throw new AuthError('invalid_credentials')
   }
   throw new AuthError('busy', { retryAfterSeconds: 1 })
 }
