@@ -18,6 +18,7 @@ import { createTemplates } from './templates/handlebars.js'
 import { createDelivery } from './wiring/delivery.js'
 import { refuseNotYet } from './wiring/not-yet.js'
 import type { Early, Live } from './wiring/open.js'
+import { createUsersApi, type UsersApi } from './wiring/users-api.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
 export interface Auth {
@@ -34,6 +35,7 @@ export interface Auth {
   close(): Promise<void>
   /** Who is behind a request (node's or the Fetch API's), origin rules included; null for nobody. */
   principal(request: unknown): Promise<Principal | null>
+  users: UsersApi
   sessions: {
     /** The user's live sessions, newest sign-in first. */
     list(userId: string): Promise<{ items: Session[]; nextCursor: null }>
@@ -199,6 +201,7 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Auth {
       const { guard } = await opening.ready()
       return guard.identify(messageOf(request)).catch(nobody)
     },
+    users: createUsersApi(ports),
     sessions: {
       list: async (userId) => ({ items: await listSessions(await ports(), userId), nextCursor: null }),
       revoke: async (sessionId) =>

@@ -15,6 +15,7 @@ export { AuthError, type ErrorCode, SettingsError, type SettingsFault } from './
 export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
 export type { Runtime } from './lib/runtime.js'
+export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
 export type {
   ApiTokenPrincipal,
   HookPrincipal,

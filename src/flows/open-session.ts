@@ -51,7 +51,11 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
 }
 
-function newSession(ports: OpenSessionPorts, { user, mode, amr, visitor }: SignIn): Session {
+/** A session that begins now, under a new id. */
+export function newSession(
+  ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
+  { user, mode, amr, visitor }: Pick<SignIn, 'user' | 'mode' | 'amr' | 'visitor'>,
+): Session {
   const now = ports.clock.now()
   const expiresAt = now + ports.policy.sessionSeconds
   return {

@@ -53,6 +53,8 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   limit: LimitKind
   /** null: the route reads no body. */
   body: Schema | null
+  /** Where a form that posts here stands, below `basePath`, for when it fails. Default: the same path. */
+  page?: string
   /** What it does, in one sentence for README and reference. */
   summary: string
   /** Fields of a refused form that the page gets again in its address: what our own mail link brought there. */

@@ -214,7 +214,8 @@ function refusal(
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (seen.form && seen.route !== null && fault.code !== 'csrf_rejected') {
     const query = new URLSearchParams({ ...keptFields(seen, fault), error: fault.code })
-    return redirect(303, `${authPathOf(options.settings, request)}${seen.route.path}?${query}`)
+    const page = seen.route.page ?? seen.route.path
+    return redirect(303, `${authPathOf(options.settings, request)}${page}?${query}`)
   }
   const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
   return problem(fault, requestId, headers)

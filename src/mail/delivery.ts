@@ -1,5 +1,5 @@
 import type { Keyring } from '../lib/keyring.js'
-import type { LeasedMail } from '../model/outbox-mail.js'
+import { decoyTemplate, type LeasedMail } from '../model/outbox-mail.js'
 import { type Mail, type Mailer, MailFault } from './mailer.js'
 import type { MailLog, PatientOutboxRows } from './outbox-rows.js'
 import { openValues } from './sealed-values.js'
@@ -38,7 +38,7 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
   return async (mail) => {
     try {
       await options.templates.prepare()
-      if (!taken.has(mail.id)) await mailer.send(renderMail(options, mail))
+      if (!taken.has(mail.id) && mail.template !== decoyTemplate) await mailer.send(renderMail(options, mail))
     } catch (error) {
       await putBack(options, mail, error)
       return false

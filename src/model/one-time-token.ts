@@ -1,5 +1,5 @@
 /** What a mailed or typed secret may be used for; a secret of one purpose is worth nothing for another. */
-export type OneTimePurpose = 'registration' | 'email_verification'
+export type OneTimePurpose = 'registration' | 'email_verification' | 'password_reset'
 
 /**
  * Anything mailed or typed once. Only keyed digests are kept, each naming its key (`<key id>.<digest>`).
@@ -8,7 +8,7 @@ export type OneTimePurpose = 'registration' | 'email_verification'
 export interface OneTimeToken {
   id: string
   purpose: OneTimePurpose
-  /** Whom it is for: the canonical address of a registration, the user id of everything else. */
+  /** Whom it is for: the canonical address of a registration or decoy, the user id of everything else. */
   subject: string
   userId: string | null
   /** The canonical address it was mailed to. */

@@ -14,3 +14,9 @@ export interface LeasedMail extends OutboxMail {
   /** How often it was tried before. */
   attempts: number
 }
+
+/**
+ * A mail of this template goes through the outbox like any other and is never sent: so that the work done for an address
+ * does not tell whether it has an account (OWASP ASVS 5.0, 6.3.8).
+ */
+export const decoyTemplate = 'decoy'

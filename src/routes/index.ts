@@ -4,6 +4,8 @@ import { logoutRoute } from './logout.js'
 import { mailboxRoute } from './mailbox.js'
 import { deleteMeRoute, readMeRoute, updateMeRoute } from './me.js'
 import { assetRoute, verifyEmailPageRoute } from './pages.js'
+import { changePasswordRoute, forgotPasswordRoute, resetPasswordRoute } from './password.js'
+import { forgotPageRoute, resetPageRoute } from './password-pages.js'
 import { refreshRoute } from './refresh.js'
 import { registerRoute } from './register.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './sessions.js'
@@ -17,6 +19,9 @@ export const routes: readonly Route[] = [
   loginRoute,
   refreshRoute,
   logoutRoute,
+  forgotPasswordRoute,
+  resetPasswordRoute,
+  changePasswordRoute,
   readMeRoute,
   updateMeRoute,
   deleteMeRoute,
@@ -24,6 +29,8 @@ export const routes: readonly Route[] = [
   revokeSessionRoute,
   revokeSessionsRoute,
   verifyEmailPageRoute,
+  forgotPageRoute,
+  resetPageRoute,
   assetRoute,
   mailboxRoute,
 ]

@@ -42,8 +42,9 @@ export interface EndSessions {
 /** Sign-ins. Every verb that ends one also writes its change row, last in the same transaction. */
 export interface Sessions {
   /**
-   * Starts the session, sets the user's last login and ends the oldest live sessions beyond `maxSessions`, also where
-   * many sign in at once; may forget those that expired so long ago that no access token of them lives.
+   * Starts the session, sets the user's last login, drops the user's pending password resets and ends the oldest live
+   * sessions beyond `maxSessions`, also where many sign in at once; may forget those that expired so long ago that no
+   * access token of them lives.
    * False, and nothing changed, when the user is gone, disabled or no longer at `version`.
    */
   open(

@@ -1,7 +1,28 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
+import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
+
+/** What goes with a change of an account, in the same step. */
+export interface AccountStep {
+  /** Until when (Unix seconds) an access token that the change kills could still live. */
+  until: number
+  audit: AuditEvent
+  /** A notice that must go out if and only if the change happened. */
+  mail?: OutboxMail
+}
+
+export interface PasswordChange {
+  userId: string
+  /** What the account was at when the current password was compared. */
+  version: number
+  /** The session that asked: it must still live, and ends with all others. */
+  fromSessionId: string
+  passwordHash: string
+  /** Begins in the same step. */
+  session: Session
+}
 
 /** Accounts. Addresses are canonical ones everywhere. */
 export interface Users {
@@ -29,6 +50,25 @@ export interface Users {
    */
   verifyEmail(tokenId: string, now: number, until: number, audit: AuditEvent): Promise<UserRecord | null>
 
+  /**
+   * Consumes the reset token, sets the hash, marks the address as verified, raises the version (a change row), ends every
+   * session and drops every one-time token of the user. Where the address was never verified, name and extra fields go,
+   * too: somebody else may have written them. Of concurrent calls, exactly one gets the user.
+   * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
+   * user is disabled.
+   */
+  resetPassword(tokenId: string, passwordHash: string, now: number, step: AccountStep): Promise<UserRecord | null>
+
+  /**
+   * Sets the hash, raises the version (a change row), ends every session, starts the new one and drops the user's pending
+   * resets. Null, and nothing changed, when the user is disabled or no longer at that version, or the session that asked
+   * has ended: of concurrent calls from one session, exactly one gets the user.
+   */
+  changePassword(change: PasswordChange, step: AccountStep): Promise<UserRecord | null>
+
+  /** The same by whoever runs the application: no session is asked for and none starts. Null when there is no such user. */
+  setPassword(id: string, passwordHash: string, step: AccountStep): Promise<UserRecord | null>
+
   /** Replaces the hash of an unchanged password by a stronger one; nothing happens when the hash is no longer `from`. */
   upgradePasswordHash(id: string, from: string, to: string): Promise<void>
 
@@ -38,6 +78,32 @@ export interface Users {
     profile: { name?: string | null; fields?: Readonly<Record<string, unknown>> },
     audit: AuditEvent,
   ): Promise<UserRecord | null>
+
+  /** Sets name or roles, whichever is given, and raises the version (a change row). Null when there is no such user. */
+  updateAccount(
+    id: string,
+    changes: { name?: string | null; roles?: readonly string[] },
+    step: AccountStep,
+  ): Promise<UserRecord | null>
+
+  /**
+   * Disables from `at` until `until` (null: until enabled again), raises the version (a change row), ends every session
+   * and drops every one-time token of the user. Null when there is no such user.
+   */
+  disable(id: string, span: { at: number; until: number | null }, step: AccountStep): Promise<UserRecord | null>
+
+  /** Ends being disabled and raises the version (a change row). Null when there is no such user. */
+  enable(id: string, step: AccountStep): Promise<UserRecord | null>
+
+  /**
+   * Users, newest first, of one second by id backwards; `after` is the last one of the page before. With `query` those
+   * whose canonical address or name contains it, ASCII letters in either case.
+   */
+  list(filter: {
+    query: string | null
+    after: { createdAt: number; id: string } | null
+    limit: number
+  }): Promise<UserRecord[]>
 
   /** Deletes the user with sessions and one-time tokens; a change row kills every access token. False when there was none. */
   delete(id: string, until: number, audit: AuditEvent): Promise<boolean>

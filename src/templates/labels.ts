@@ -47,9 +47,22 @@ export const defaultLabels: Labels = Object.freeze({
     'Sign in again as you always do. If you do not recognise this, change your password and look through your ' +
     'sessions. This mail has no link on purpose.',
 
+  'passwordReset.subject': 'Choose a new password for {productName}',
+  'passwordReset.link': 'Somebody, maybe you, asked for a new password. Choose one here:',
+  'passwordReset.button': 'Choose a new password',
+  'passwordReset.lifetime': 'The link works once, for {lifetimeMinutes} minutes.',
+  'passwordReset.notYou': 'If it was not you, ignore this mail: your password stays as it is.',
+
+  'passwordChanged.subject': 'Your password was changed at {productName}',
+  'passwordChanged.what': 'The password of your account was changed, and every session was ended.',
+  'passwordChanged.notYou':
+    'If it was not you, somebody else may have access to your account: ask for a new password where you sign in, and ' +
+    'look after your mailbox, too. This mail has no link on purpose.',
+
   'field.email': 'Email address',
   'field.code': 'Code from the mail',
   'field.password': 'Password',
+  'field.newPassword': 'New password',
 
   'verifyPage.title': 'Confirm your email address',
   'verifyPage.explain': 'One more click, and your address is confirmed.',
@@ -58,6 +71,20 @@ export const defaultLabels: Labels = Object.freeze({
     'This is not the browser you registered with, so we need the password that you chose when you registered.',
   'verifyPage.button': 'Confirm',
   'verifyPage.notYou': 'If you did not register, close this page: nothing happens without your confirmation.',
+
+  'forgotPage.title': 'Forgot your password?',
+  'forgotPage.explain': 'Enter the address of your account, and we send you a link to choose a new password.',
+  'forgotPage.button': 'Send the link',
+  'forgotPage.done': 'If there is an account with this address, a mail with a link is on its way to it.',
+  'forgotPage.noMail': 'No mail? Look among the unwanted ones, or check that this is the address of your account.',
+
+  'resetPage.title': 'Choose a new password',
+  'resetPage.rules': 'At least {minLength} characters. Long is good; common passwords are refused.',
+  'resetPage.button': 'Set the new password',
+  'resetPage.noToken': 'Open the link in the mail that we sent you.',
+  'resetPage.again': 'Ask for another link',
+  'resetPage.done': 'Your password is changed, and you are signed out everywhere.',
+  'resetPage.signIn': 'Sign in',
 
   'errorPage.title': 'That did not work',
   'errorPage.requestId': 'If you ask for help, give this number:',

@@ -16,12 +16,23 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
     at: '2026-01-31T12:00:00Z',
   },
+  'mail/password-reset': {
+    name: 'Ada Lovelace',
+    url: 'https://app.example/auth/reset?token=sample',
+    lifetimeMinutes: '30',
+  },
+  'mail/password-changed': {
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+  },
   'pages/verify-email': {
     token: 'sample',
     email: 'ada@app.example',
     needsPassword: true,
     error: 'invalid_credentials',
   },
+  'pages/forgot': { done: false, error: 'rate_limited' },
+  'pages/reset': { token: 'sample', minLength: 10, signInUrl: '/auth/login', done: false, error: 'weak_password' },
   'pages/error': { error: 'internal_error', requestId: 'sample' },
   'pages/mailbox': {
     mails: [

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { TestStore } from '../support/databases.js'
+import { accountsContract } from './store/accounts.js'
 import { auditContract } from './store/audit.js'
 import { changesContract } from './store/changes.js'
 import { countersContract } from './store/counters.js'
 import { devicesContract } from './store/devices.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
+import { passwordsContract } from './store/passwords.js'
 import { rotationContract } from './store/rotation.js'
 import { sessionsContract } from './store/sessions.js'
 import { usersContract } from './store/users.js'
@@ -22,6 +24,8 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
 
     const current = () => opened
     describe('users', () => usersContract(current))
+    describe('passwords', () => passwordsContract(current))
+    describe('accounts', () => accountsContract(current))
     describe('sessions', () => sessionsContract(current))
     describe('rotation', () => rotationContract(current))
     describe('one-time tokens', () => oneTimeTokensContract(current))

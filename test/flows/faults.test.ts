@@ -21,8 +21,10 @@ interface Walk {
 
 const signedIn = ({ browser }: Scene) => browser.signUp(ada)
 
-async function canSignIn({ client }: Scene): Promise<void> {
-  expect((await client().post('/auth/login', ada)).status).toBe(200)
+const newPassword = 'analytical engine 1843'
+
+async function canSignIn({ client }: Scene, password = ada.password): Promise<void> {
+  expect((await client().post('/auth/login', { ...ada, password })).status).toBe(200)
 }
 
 const walks: readonly Walk[] = [
@@ -97,6 +99,44 @@ const walks: readonly Walk[] = [
       expect(again.status).toBe(204)
       const { body } = await browser.get<{ sessions: unknown[] }>('/auth/sessions')
       expect(body.sessions).toHaveLength(1)
+    },
+  },
+  {
+    name: 'asking for a new password',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/password/forgot', { email: ada.email }),
+    status: 202,
+    async after({ browser, mailbox, runtime }, again) {
+      expect(again.status).toBe(202)
+      await runtime.clock.advance('2m')
+      const token = mailbox.token(await mailbox.waitFor(ada.email, 'Choose a new password'))
+      expect((await browser.post('/auth/password/reset', { token, password: newPassword })).status).toBe(200)
+    },
+  },
+  {
+    name: 'resetting the password',
+    async prepare(scene) {
+      await signedIn(scene)
+      await scene.browser.post('/auth/password/forgot', { email: ada.email })
+      scene.token = scene.mailbox.token(await scene.mailbox.waitFor(ada.email, 'Choose a new password'))
+    },
+    step: ({ browser, token }) => browser.post('/auth/password/reset', { token, password: newPassword }),
+    status: 200,
+    async after(scene, again) {
+      expect([200, 400]).toContain(again.status)
+      expect((await scene.browser.get('/api/notes')).status).toBe(401)
+      await canSignIn(scene, newPassword)
+    },
+  },
+  {
+    name: 'changing the password',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/password/change', { currentPassword: ada.password, newPassword }),
+    status: 200,
+    async after(scene, again) {
+      expect(again.status).toBe(200)
+      expect((await scene.browser.get('/api/notes')).status).toBe(200)
+      await canSignIn(scene, newPassword)
     },
   },
   {

@@ -14,6 +14,8 @@ export interface Flavour {
   storeNowSeconds(offsetMs: number): RawBuilder<number>
   /** The text before the first dot of a column: the key id of a digest or sealed text. */
   beforeDot(column: string): RawBuilder<string | null>
+  /** Whether the column contains that text, ASCII letters in either case, others at least as they stand. No wildcards. */
+  contains(column: string, text: string): RawBuilder<boolean>
   /** Until the transaction ends, others that give the same name wait. For steps that no single row can decide. */
   serialise(transaction: Transaction<Tables>, name: string): Promise<void>
   /** The type of a column for more than the 64 KiB of MySQL's `text`. */
@@ -35,6 +37,7 @@ function sqlite(sql: Sql, now: () => number): Flavour {
     storeNowMs: (offset = 0) => integer(now() + offset),
     storeNowSeconds: (offsetMs) => integer((now() + offsetMs) / 1000),
     beforeDot: (column) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, '.') - 1)`,
+    contains: (column, text) => containsBy(sql, 'instr', column, text),
     // One writer at a time: the first write of a transaction makes the others wait.
     serialise: async () => {},
     longText: 'text',
@@ -50,6 +53,7 @@ function postgres(sql: Sql): Flavour {
     storeNowMs: (offset = 0) => sql<number>`floor(${clockMs(offset)})::bigint`,
     storeNowSeconds: (offsetMs) => sql<number>`floor((${clockMs(offsetMs)}) / 1000)::bigint`,
     beforeDot: (column) => sql`split_part(${sql.ref(column)}, '.', 1)`,
+    contains: (column, text) => containsBy(sql, 'strpos', column, text),
     async serialise(transaction, name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
     },
@@ -66,6 +70,7 @@ function mysql(sql: Sql): Flavour {
     storeNowMs: (offset = 0) => sql<number>`cast(floor(${clockMs(offset)}) as signed)`,
     storeNowSeconds: (offsetMs) => sql<number>`cast(floor((${clockMs(offsetMs)}) / 1000) as signed)`,
     beforeDot: (column) => sql`substring_index(${sql.ref(column)}, '.', 1)`,
+    contains: (column, text) => containsBy(sql, 'instr', column, text),
     // MySQL has no lock that ends with the transaction but those on rows: all names share the one row that always is.
     async serialise(transaction) {
       await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
@@ -75,6 +80,12 @@ function mysql(sql: Sql): Flavour {
     // addresses one account. Binary collation for whole tables, so that no column can be forgotten.
     tableEnd: sql`character set utf8mb4 collate utf8mb4_bin`,
   }
+}
+
+/** `lower` of SQLite knows ASCII only, so the text is also looked for as it stands. */
+function containsBy(sql: Sql, position: 'instr' | 'strpos', column: string, text: string): RawBuilder<boolean> {
+  const [find, where] = [sql.raw(position), sql.ref(column)]
+  return sql<boolean>`(${find}(lower(${where}), ${text.toLowerCase()}) > 0 or ${find}(${where}, ${text}) > 0)`
 }
 
 /**

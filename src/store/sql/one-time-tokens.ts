@@ -1,5 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
-import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeMail } from './outbox.js'
@@ -98,6 +98,12 @@ async function dropOldest(unit: Unit, token: OneTimeToken, keep: number): Promis
   const surplus = others.slice(Math.max(keep - 1, 0)).map(({ id }) => id)
   if (surplus.length === 0) return
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', surplus).execute()
+}
+
+/** All of the user's, or those of one purpose: what must not outlive a step of another noun. */
+export async function dropTokens(unit: Pick<Unit, 'db'>, userId: string, purpose?: OneTimePurpose): Promise<void> {
+  const deletion = unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', userId)
+  await (purpose === undefined ? deletion : deletion.where('purpose', '=', purpose)).execute()
 }
 
 export function toTokenRow(token: OneTimeToken, unit: Pick<Unit, 'ordinal'>): Insertable<OneTimeTokensTable> {

@@ -1,13 +1,13 @@
-import type { ExpressionBuilder } from 'kysely'
 import type { Session } from '../../model/session.js'
 import type { EndSessions, Proof, Sessions } from '../sessions.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
+import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { parts } from './parts.js'
-import type { Tables } from './schema.js'
 import { readState, toSession, toSessionRow } from './session-rows.js'
 import type { Steps, Unit } from './steps.js'
+import { isEnabled } from './user-rows.js'
 
 export function createSessions(steps: Steps): Sessions {
   return { ...openSessions(steps), ...readSessions(steps), ...rotateSessions(steps), ...endSessions(steps) }
@@ -30,6 +30,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         if (numUpdatedRows === 0n) return false
 
         await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
+        await dropTokens(unit, session.userId, 'password_reset')
         const ended = await endSurplus(unit, session, limit)
         await writeAudit(unit, audit)
         await writeChanges(unit, 'session', ended, limit.until)
@@ -128,12 +129,6 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll'> {
         return ended
       }),
   }
-}
-
-/** The account is not disabled at that moment; the SQL of `isDisabled` in model/user.ts. */
-function isEnabled(now: number) {
-  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
-    eb.or([eb('latchkey_users.disabled_at', 'is', null), eb('latchkey_users.disabled_until', '<=', now)])
 }
 
 /** Ends what is beyond the limit, the oldest first, and forgets what expired so long ago that no access token lives. */

@@ -1,6 +1,21 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { ExpressionBuilder, Insertable, Kysely, Selectable } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
-import { readJson, toNumber, type UsersTable } from './schema.js'
+import { readJson, type Tables, toNumber, type UsersTable } from './schema.js'
+
+export async function readUser(
+  db: Kysely<Tables>,
+  column: 'id' | 'email_canonical',
+  value: string,
+): Promise<UserRecord | null> {
+  const row = await db.selectFrom('latchkey_users').selectAll().where(column, '=', value).executeTakeFirst()
+  return row ? toUser(row) : null
+}
+
+/** The account is not disabled at that moment; the SQL of `isDisabled` in model/user.ts. */
+export function isEnabled(now: number) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
+    eb.or([eb('latchkey_users.disabled_at', 'is', null), eb('latchkey_users.disabled_until', '<=', now)])
+}
 
 export function toUser(row: Selectable<UsersTable>): UserRecord {
   return {

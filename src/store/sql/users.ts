@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
 import type { Users } from '../users.js'
 import { writeAudit } from './audit.js'
@@ -6,9 +5,10 @@ import { writeChanges } from './changes.js'
 import { toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { isUniqueViolation } from './retry.js'
-import type { Tables } from './schema.js'
 import { Refused, type Steps, type Unit } from './steps.js'
-import { toUser, toUserRow, userColumns } from './user-rows.js'
+import { administerUsers } from './user-administration.js'
+import { changePasswords } from './user-passwords.js'
+import { readUser, toUserRow, userColumns } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
   return {
@@ -16,6 +16,8 @@ export function createUsers(steps: Steps): Users {
     findByEmail: (email) => steps.step((db) => readUser(db, 'email_canonical', email)),
     ...createAccounts(steps),
     ...changeAccounts(steps),
+    ...changePasswords(steps),
+    ...administerUsers(steps),
     delete: (id, until, audit) =>
       steps.transaction(async (unit) => {
         const { numDeletedRows } = await unit.db.deleteFrom('latchkey_users').where('id', '=', id).executeTakeFirst()
@@ -159,13 +161,4 @@ async function dropRegistrations(unit: Unit, email: string): Promise<void> {
 
 function refuseTaken(error: unknown): never {
   throw isUniqueViolation(error) ? new Refused() : error
-}
-
-async function readUser(
-  db: Kysely<Tables>,
-  column: 'id' | 'email_canonical',
-  value: string,
-): Promise<UserRecord | null> {
-  const row = await db.selectFrom('latchkey_users').selectAll().where(column, '=', value).executeTakeFirst()
-  return row ? toUser(row) : null
 }

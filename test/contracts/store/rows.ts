@@ -86,6 +86,10 @@ export function aVerification(user: UserRecord, overrides: Partial<OneTimeToken>
   })
 }
 
+export function aReset(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  return aVerification(user, { purpose: 'password_reset', codeHash: null, expiresAt: now + 1_800, ...overrides })
+}
+
 export function aMail(overrides: Partial<OutboxMail> = {}): OutboxMail {
   const id = randomId()
   return {

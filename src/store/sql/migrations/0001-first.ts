@@ -33,7 +33,10 @@ async function createInstallation(db: Kysely<Tables>, context: MigrationContext)
   await db.insertInto('latchkey_installation').values({ slot: 1, id: context.randomId() }).execute()
 }
 
-async function createUsers(_db: Kysely<Tables>, { createTable, longText }: MigrationContext): Promise<void> {
+async function createUsers(
+  _db: Kysely<Tables>,
+  { createTable, createIndex, longText }: MigrationContext,
+): Promise<void> {
   await createTable('latchkey_users')
     .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
     .addColumn('email', 'varchar(320)', notNull)
@@ -50,6 +53,7 @@ async function createUsers(_db: Kysely<Tables>, { createTable, longText }: Migra
     .addColumn('last_login_at', 'bigint')
     .addUniqueConstraint('latchkey_users_email', ['email_canonical'])
     .execute()
+  await createIndex('latchkey_users', ['created_at', 'id'])
 }
 
 async function createSessions(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {

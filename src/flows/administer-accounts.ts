@@ -1,0 +1,104 @@
+import { AuthError } from '../errors.js'
+import { type Account, type AccountChanges, type NewAccount, toAccount } from '../model/account.js'
+import type { AuditEventName } from '../model/audit-event.js'
+import type { UserRecord } from '../model/user.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import { type AuditFacts, auditEvent } from './audit.js'
+import { changeMattersUntil } from './issue-tokens.js'
+import { passwordChangedMail, requireStrong } from './new-password.js'
+import { newUser } from './register.js'
+import { requireDate, requireName, requireReason, requireRoles } from './require-account-fields.js'
+import { requireEmail } from './require-email.js'
+
+export type AdministerPorts = Pick<
+  Ports,
+  'users' | 'passwords' | 'passwordFaults' | 'mails' | 'clock' | 'random' | 'policy'
+>
+
+/** The application itself, by its own code. */
+const application: Visitor = { ip: null, userAgent: null }
+
+/**
+ * Creates an account and mails nobody.
+ *
+ * @throws {AuthError} `email_taken`, `invalid_request`, `weak_password`, `busy`
+ */
+export async function createAccount(ports: AdministerPorts, input: NewAccount): Promise<Account> {
+  const email = requireEmail(input.email)
+  const name = requireName(input.name ?? null)
+  const roles = requireRoles(input.roles ?? [])
+  if (input.password !== undefined) await requireStrong(ports, input.password, email.canonical)
+  const passwordHash = input.password === undefined ? null : await ports.passwords.hash(input.password)
+
+  const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields: {} })
+  const user: UserRecord = { ...fresh, passwordHash, roles, emailVerified: input.emailVerified === true }
+  const created = await ports.users.create(user, audited(ports, 'account_created', user.id))
+  if (!created) throw new AuthError('email_taken')
+  return toAccount(user)
+}
+
+/**
+ * Sets name or roles; with other roles every access token is dead at once, and a refresh brings the new ones.
+ *
+ * @throws {AuthError} `not_found`, `invalid_request`
+ */
+export async function updateAccount(ports: AdministerPorts, id: string, changes: AccountChanges): Promise<Account> {
+  const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
+  const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
+  const detail = 'roles' in roles ? { roles: roles.roles.join(',') } : {}
+  return found(await ports.users.updateAccount(id, { ...name, ...roles }, step(ports, 'account_updated', id, detail)))
+}
+
+/**
+ * Sets a password, ends every session and tells the user.
+ *
+ * @throws {AuthError} `not_found`, `weak_password`, `busy`
+ */
+export async function setPassword(ports: AdministerPorts, id: string, password: string): Promise<void> {
+  const user = await ports.users.findById(id)
+  if (!user) throw new AuthError('not_found')
+  await requireStrong(ports, password, user.emailCanonical)
+  const passwordHash = await ports.passwords.hash(password)
+  const mail = passwordChangedMail(ports, user, application)
+  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), mail }))
+}
+
+/**
+ * Shuts an account: every session, access token and pending link or code of it is dead at once.
+ *
+ * @throws {AuthError} `not_found`, `invalid_request`
+ */
+export async function disableAccount(
+  ports: AdministerPorts,
+  id: string,
+  options: { reason?: string; until?: Date | string },
+): Promise<Account> {
+  const until = options.until === undefined ? null : requireDate(options.until)
+  const detail = options.reason === undefined ? {} : { reason: requireReason(options.reason) }
+  const span = { at: ports.clock.now(), until }
+  return found(await ports.users.disable(id, span, step(ports, 'account_disabled', id, detail)))
+}
+
+/** @throws {AuthError} `not_found` */
+export async function enableAccount(ports: AdministerPorts, id: string): Promise<Account> {
+  return found(await ports.users.enable(id, step(ports, 'account_enabled', id)))
+}
+
+/** Deletes an account for good; false when there was none. */
+export function removeAccount(ports: AdministerPorts, id: string): Promise<boolean> {
+  return ports.users.delete(id, changeMattersUntil(ports), audited(ports, 'account_deleted', id))
+}
+
+function step(ports: AdministerPorts, event: AuditEventName, userId: string, detail: AuditFacts['detail'] = {}) {
+  return { until: changeMattersUntil(ports), audit: audited(ports, event, userId, detail) }
+}
+
+function audited(ports: AdministerPorts, event: AuditEventName, userId: string, detail: AuditFacts['detail'] = {}) {
+  return auditEvent(ports, event, application, { userId, detail: { ...detail, by: 'application' } })
+}
+
+function found(user: UserRecord | null): Account {
+  if (!user) throw new AuthError('not_found')
+  return toAccount(user)
+}

@@ -1,0 +1,58 @@
+import { AuthError } from '../errors.js'
+import { parseEmailAddress } from '../lib/email-address.js'
+import { oneLine } from '../lib/one-line.js'
+import { type Account, type AccountFilter, type Page, toAccount } from '../model/account.js'
+import type { UserRecord } from '../model/user.js'
+import type { Ports } from '../ports.js'
+
+type FindPorts = Pick<Ports, 'users'>
+
+const defaultLimit = 50
+const highestLimit = 200
+
+/** The account with that id, or null. */
+export async function findAccount(ports: FindPorts, id: string): Promise<Account | null> {
+  const user = await ports.users.findById(id)
+  return user && toAccount(user)
+}
+
+/** The account with that address, however it is spelled; null also for what is no address. */
+export async function findAccountByEmail(ports: FindPorts, email: string): Promise<Account | null> {
+  const address = parseEmailAddress(email)
+  const user = address && (await ports.users.findByEmail(address.canonical))
+  return user && toAccount(user)
+}
+
+/**
+ * One page of the accounts, the newest first.
+ *
+ * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
+ */
+export async function listAccounts(ports: FindPorts, filter: AccountFilter): Promise<Page<Account>> {
+  const limit = filter.limit ?? defaultLimit
+  if (!Number.isInteger(limit) || limit < 1 || limit > highestLimit) {
+    throw malformed('limit', `must be a whole number from 1 to ${highestLimit}`)
+  }
+  const after = filter.cursor === undefined ? null : readCursor(filter.cursor)
+  const query = oneLine(filter.query ?? '')
+
+  // One more than asked for tells whether there is another page.
+  const users = await ports.users.list({ query: query === '' ? null : query, after, limit: limit + 1 })
+  const page = users.slice(0, limit)
+  const last = page.at(-1)
+  return { items: page.map(toAccount), nextCursor: last && users.length > limit ? cursorOf(last) : null }
+}
+
+function cursorOf({ createdAt, id }: UserRecord): string {
+  return `${createdAt}.${id}`
+}
+
+function readCursor(cursor: string): { createdAt: number; id: string } {
+  const [, createdAt, id] = /^(\d{1,12})\.([\w-]{1,64})$/.exec(cursor) ?? []
+  if (createdAt === undefined || id === undefined) throw malformed('cursor', 'must be the nextCursor of a page')
+  return { createdAt: Number(createdAt), id }
+}
+
+function malformed(path: string, message: string): AuthError {
+  return new AuthError('invalid_request', { errors: [{ path, message }] })
+}

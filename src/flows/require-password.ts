@@ -1,0 +1,34 @@
+import { AuthError } from '../errors.js'
+import type { AuditEventName } from '../model/audit-event.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import type { SessionState } from '../store/sessions.js'
+import { type AuditFacts, auditEvent } from './audit.js'
+
+/** How old a sign-in may be that serves in place of a password which the account does not have. */
+const recentSeconds = 5 * 60
+
+/**
+ * Asks whoever is signed in for the account's password; where the account has none, a sign-in at most five minutes old
+ * serves (ASVS 5.0, 7.5.1). A wrong one is written down as a failure of `event`.
+ *
+ * @throws {AuthError} `invalid_credentials`, `recent_login_required`, `busy`
+ */
+export async function requirePassword(
+  ports: Pick<Ports, 'passwords' | 'audit' | 'clock' | 'random'>,
+  { user, session }: SessionState,
+  input: { password: string | null; event: AuditEventName; visitor: Visitor },
+): Promise<void> {
+  if (user.passwordHash === null) {
+    if (ports.clock.now() - session.authTime > recentSeconds) throw new AuthError('recent_login_required')
+    return
+  }
+  const startedAt = ports.clock.monotonicMs()
+  const check = await ports.passwords.verify(input.password ?? '', user.passwordHash)
+  if (check.matches) return
+
+  const facts: AuditFacts = { userId: user.id, sessionId: session.id, outcome: 'failure' }
+  await ports.audit.record(auditEvent(ports, input.event, input.visitor, facts))
+  await ports.passwords.floor(startedAt)
+  throw new AuthError('invalid_credentials')
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { changePassword } from '../flows/change-password.js'
+import { forgotPassword } from '../flows/forgot-password.js'
+import { resetPassword } from '../flows/reset-password.js'
+import { json, redirect } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { emailField, passwordField, tokenField } from './fields.js'
+import { issuedAnswer } from './session-answer.js'
+
+export const forgotPasswordRoute = defineRoute({
+  method: 'POST',
+  path: '/password/forgot',
+  limit: 'mail',
+  body: z.object({ email: emailField }),
+  page: '/forgot',
+  summary: 'Mails a link that sets a new password; answers the same whatever the address is.',
+  async handle({ ports, visitor, form, authPath }, { email }) {
+    await forgotPassword(ports, { email, visitor })
+    return form ? redirect(303, `${authPath}/forgot?done=1`) : json(202, { status: 'reset_sent' })
+  },
+})
+
+export const resetPasswordRoute = defineRoute({
+  method: 'POST',
+  path: '/password/reset',
+  limit: 'guess',
+  body: z.object({ token: tokenField, password: passwordField }),
+  page: '/reset',
+  keepsOnError: ['token'],
+  summary: 'Sets a new password by the mailed link, ends every session and signs nobody in.',
+  async handle({ ports, visitor, form, authPath }, { token, password }) {
+    await resetPassword(ports, { token, password, visitor })
+    return form ? redirect(303, `${authPath}/reset?done=1`) : json(200, { status: 'password_changed' })
+  },
+})
+
+export const changePasswordRoute = defineRoute({
+  method: 'POST',
+  path: '/password/change',
+  limit: 'login',
+  body: z.object({ currentPassword: passwordField.optional(), newPassword: passwordField }),
+  page: '/account',
+  summary: 'Changes the password of whoever is signed in; every session ends, and a new one begins.',
+  async handle(context, { currentPassword, newPassword }) {
+    const { ports, session, mode, visitor } = context
+    const input = { currentPassword: currentPassword ?? null, newPassword, mode, visitor }
+    return issuedAnswer(context, 200, await changePassword(ports, await session(), input))
+  },
+})

@@ -1,0 +1,64 @@
+import type { Updateable } from 'kysely'
+import type { UserRecord } from '../../model/user.js'
+import type { AccountStep, Users } from '../users.js'
+import { dropTokens } from './one-time-tokens.js'
+import type { UsersTable } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+import { endSessionsOf, requireOne, tellOfUser } from './user-passwords.js'
+import { toUser } from './user-rows.js'
+
+/** What the application's own calls do to accounts. */
+export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'list'> {
+  return {
+    updateAccount: (id, { name, roles }, step) =>
+      change(steps, id, step, {
+        ...(name === undefined ? {} : { name }),
+        ...(roles === undefined ? {} : { roles: JSON.stringify(roles) }),
+      }),
+
+    disable: (id, { at, until }, step) =>
+      change(steps, id, step, { disabled_at: at, disabled_until: until }, async (unit) => {
+        await endSessionsOf(unit, id)
+        await dropTokens(unit, id)
+      }),
+
+    enable: (id, step) => change(steps, id, step, { disabled_at: null, disabled_until: null }),
+
+    list: ({ query, after, limit }) =>
+      steps.step(async (db) => {
+        let rows = db.selectFrom('latchkey_users').selectAll()
+        if (query !== null) {
+          const { contains } = steps.flavour
+          rows = rows.where((eb) => eb.or([contains('email_canonical', query), contains('name', query)]))
+        }
+        if (after !== null) {
+          const { createdAt, id } = after
+          rows = rows.where((eb) =>
+            eb.or([eb('created_at', '<', createdAt), eb.and([eb('created_at', '=', createdAt), eb('id', '<', id)])]),
+          )
+        }
+        const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+        return found.map(toUser)
+      }),
+  }
+}
+
+/** One statement for values and version, then what ends with it, then the telling. */
+function change(
+  steps: Steps,
+  id: string,
+  step: AccountStep,
+  values: Updateable<UsersTable>,
+  andThen?: (unit: Unit) => Promise<void>,
+): Promise<UserRecord | null> {
+  return steps.transaction<UserRecord | null>(async (unit) => {
+    await unit.db
+      .updateTable('latchkey_users')
+      .set((eb) => ({ ...values, version: eb('version', '+', 1) }))
+      .where('id', '=', id)
+      .executeTakeFirst()
+      .then(requireOne)
+    await andThen?.(unit)
+    return tellOfUser(unit, id, step)
+  }, null)
+}

@@ -1,0 +1,130 @@
+import type { UserRecord } from '../../model/user.js'
+import type { AccountStep, Users } from '../users.js'
+import { writeAudit } from './audit.js'
+import { writeChanges } from './changes.js'
+import { dropTokens } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import { toSessionRow } from './session-rows.js'
+import { Refused, type Steps, type Unit } from './steps.js'
+import { isEnabled, readUser } from './user-rows.js'
+
+/** The user's row is written first in each: whoever opens a session waits for it, and finds another version then. */
+export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword' | 'setPassword'> {
+  return { ...resetPasswords(steps), ...replacePasswords(steps) }
+}
+
+function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
+  return {
+    async resetPassword(tokenId, passwordHash, now, step) {
+      const owner = await ownerOfReset(steps, tokenId)
+      if (!owner) return null
+      return steps.transaction<UserRecord | null>(async (unit) => {
+        await wipeUnproven(unit, owner.id)
+        await unit.db
+          .updateTable('latchkey_users')
+          .set((eb) => ({ password_hash: passwordHash, email_verified: 1, version: eb('version', '+', 1) }))
+          .where('id', '=', owner.id)
+          .where('email_canonical', '=', owner.email)
+          .where(isEnabled(now))
+          .executeTakeFirst()
+          .then(requireOne)
+        // The deciding write: of many that hold the token, one deletes it, and the others undo all they did.
+        await unit.db
+          .deleteFrom('latchkey_one_time_tokens')
+          .where('id', '=', tokenId)
+          .where('purpose', '=', 'password_reset')
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+          .then(requireDeleted)
+        await dropTokens(unit, owner.id)
+        await endSessionsOf(unit, owner.id)
+        return tellOfUser(unit, owner.id, step)
+      }, null)
+    },
+  }
+}
+
+function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPassword'> {
+  return {
+    changePassword: ({ userId, version, fromSessionId, passwordHash, session }, step) =>
+      steps.transaction<UserRecord | null>(async (unit) => {
+        await unit.db
+          .updateTable('latchkey_users')
+          .set({ password_hash: passwordHash, version: version + 1 })
+          .where('id', '=', userId)
+          .where('version', '=', version)
+          .where(isEnabled(session.createdAt))
+          .executeTakeFirst()
+          .then(requireOne)
+        await unit.db
+          .deleteFrom('latchkey_sessions')
+          .where('id', '=', fromSessionId)
+          .where('user_id', '=', userId)
+          .executeTakeFirst()
+          .then(requireDeleted)
+        await endSessionsOf(unit, userId)
+        await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
+        await dropTokens(unit, userId, 'password_reset')
+        return tellOfUser(unit, userId, step)
+      }, null),
+
+    setPassword: (id, passwordHash, step) =>
+      steps.transaction<UserRecord | null>(async (unit) => {
+        await unit.db
+          .updateTable('latchkey_users')
+          .set((eb) => ({ password_hash: passwordHash, version: eb('version', '+', 1) }))
+          .where('id', '=', id)
+          .executeTakeFirst()
+          .then(requireOne)
+        await endSessionsOf(unit, id)
+        await dropTokens(unit, id, 'password_reset')
+        return tellOfUser(unit, id, step)
+      }, null),
+  }
+}
+
+/** Whom a token is for never changes, so it may be read before the transaction, which must begin with a write. */
+async function ownerOfReset(steps: Steps, tokenId: string): Promise<{ id: string; email: string } | null> {
+  const token = await steps.step((db) =>
+    db
+      .selectFrom('latchkey_one_time_tokens')
+      .select(['user_id', 'email'])
+      .where('id', '=', tokenId)
+      .where('purpose', '=', 'password_reset')
+      .executeTakeFirst(),
+  )
+  return token && token.user_id !== null ? { id: token.user_id, email: token.email } : null
+}
+
+/** What was written before anybody had proved the mailbox may be a stranger's (GHSA-qq9h-g4jm-xgf3). */
+async function wipeUnproven(unit: Unit, id: string): Promise<void> {
+  await unit.db
+    .updateTable('latchkey_users')
+    .set({ name: null, fields: '{}' })
+    .where('id', '=', id)
+    .where('email_verified', '=', 0)
+    .execute()
+}
+
+export async function endSessionsOf(unit: Unit, userId: string): Promise<void> {
+  await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', userId).execute()
+}
+
+/** The last writes of a step that raised the version: event, notice, and the row that kills every older access token. */
+export async function tellOfUser(unit: Unit, id: string, { until, audit, mail }: AccountStep): Promise<UserRecord> {
+  const user = await readUser(unit.db, 'id', id)
+  if (!user) throw new Refused()
+  await writeAudit(unit, audit)
+  if (mail) await writeMail(unit, mail)
+  await writeChanges(unit, 'user', [id], until, user.version)
+  return user
+}
+
+/** @throws {Refused} when the write met no row */
+export function requireOne({ numUpdatedRows }: { numUpdatedRows: bigint }): void {
+  if (numUpdatedRows === 0n) throw new Refused()
+}
+
+function requireDeleted({ numDeletedRows }: { numDeletedRows: bigint }): void {
+  if (numDeletedRows === 0n) throw new Refused()
+}

@@ -1,0 +1,74 @@
+import {
+  createAccount,
+  disableAccount,
+  enableAccount,
+  removeAccount,
+  setPassword,
+  updateAccount,
+} from '../flows/administer-accounts.js'
+import { findAccount, findAccountByEmail, listAccounts } from '../flows/find-accounts.js'
+import type { Account, AccountChanges, AccountFilter, NewAccount, Page } from '../model/account.js'
+import type { Ports } from '../ports.js'
+
+/**
+ * Accounts, for the application's own code. What ends access takes effect in this process at once and in every other
+ * within a second; everything is audited.
+ */
+export interface UsersApi {
+  /**
+   * Creates an account and mails nobody.
+   *
+   * @throws {AuthError} `email_taken`, `weak_password` with `reasons`, `invalid_request`
+   * @example const user = await auth.users.create({ email: 'ada@example.com', roles: ['EDITOR'], emailVerified: true })
+   */
+  create(account: NewAccount): Promise<Account>
+  get(id: string): Promise<Account | null>
+  /** However the address is spelled; null also for what is no address. */
+  findByEmail(email: string): Promise<Account | null>
+  /**
+   * The newest first.
+   *
+   * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
+   * @example const { items, nextCursor } = await auth.users.list({ query: '@example.com', limit: 20 })
+   */
+  list(filter?: AccountFilter): Promise<Page<Account>>
+  /**
+   * Sets name or roles. Access tokens with former roles are dead at once; the next refresh brings the new ones.
+   *
+   * @throws {AuthError} `not_found`, `invalid_request`
+   */
+  update(id: string, changes: AccountChanges): Promise<Account>
+  /**
+   * Sets a password, ends every session of the user and mails a notice.
+   *
+   * @throws {AuthError} `not_found`, `weak_password` with `reasons`
+   */
+  setPassword(id: string, password: string): Promise<void>
+  /**
+   * Shuts the account: its sessions, tokens and pending links end. `reason` goes into the audit log; without `until` it
+   * stays shut until `enable`.
+   *
+   * @throws {AuthError} `not_found`, `invalid_request`
+   * @example await auth.users.disable(id, { reason: 'chargeback', until: new Date('2030-01-01') })
+   */
+  disable(id: string, options?: { reason?: string; until?: Date | string }): Promise<Account>
+  /** @throws {AuthError} `not_found` */
+  enable(id: string): Promise<Account>
+  /** Deletes the account for good, with everything that hangs on it. False when there was none. */
+  delete(id: string): Promise<boolean>
+}
+
+/** `ports` waits for the store to be open. */
+export function createUsersApi(ports: () => Promise<Ports>): UsersApi {
+  return {
+    create: async (account) => createAccount(await ports(), account),
+    get: async (id) => findAccount(await ports(), id),
+    findByEmail: async (email) => findAccountByEmail(await ports(), email),
+    list: async (filter = {}) => listAccounts(await ports(), filter),
+    update: async (id, changes) => updateAccount(await ports(), id, changes),
+    setPassword: async (id, password) => setPassword(await ports(), id, password),
+    disable: async (id, options = {}) => disableAccount(await ports(), id, options),
+    enable: async (id) => enableAccount(await ports(), id),
+    delete: async (id) => removeAccount(await ports(), id),
+  }
+}

@@ -1,0 +1,272 @@
+import { expect, test } from 'vitest'
+import type { UserRecord } from '../../../src/model/user.js'
+import type { AccountStep } from '../../../src/store/users.js'
+import type { TestStore } from '../../support/databases.js'
+import {
+  aMail,
+  anEvent,
+  aReset,
+  aSession,
+  atOnce,
+  auditedEvents,
+  aVerification,
+  createdUser,
+  crowd,
+  keptToken,
+  now,
+  openedSession,
+  until,
+  waitingMails,
+} from './rows.js'
+
+const limit = { maxSessions: 50, until }
+
+export function passwordsContract(current: () => TestStore): void {
+  resettingContract(current)
+  resettingOnceContract(current)
+  changingContract(current)
+  settingContract(current)
+  signInContract(current)
+}
+
+function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
+  return { until, audit: anEvent({ event: 'password_reset' }), ...overrides }
+}
+
+function verified(store: TestStore['store'], overrides: Partial<UserRecord> = {}): Promise<UserRecord> {
+  return createdUser(store, { emailVerified: true, ...overrides })
+}
+
+function resettingContract(current: () => TestStore): void {
+  test('a reset sets the hash, raises the version, ends sessions and tokens, and tells everybody', async () => {
+    const { store, changes } = current()
+    const [user, other] = [await verified(store), await verified(store)]
+    const [session, kept] = [await openedSession(store, user), await openedSession(store, other)]
+    await keptToken(store, aVerification(user))
+    const foreign = await keptToken(store, aReset(other))
+    const token = await keptToken(store, aReset(user))
+    const mail = aMail({ template: 'password-changed' })
+
+    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep({ mail }))
+    expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2, lastLoginAt: now })
+    expect(await store.users.findById(user.id)).toEqual(reset)
+    expect(await store.sessions.find(session.id)).toBeNull()
+    expect(await store.sessions.find(kept.id)).not.toBeNull()
+    expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toEqual([])
+    expect(await store.oneTimeTokens.listByEmail('email_verification', user.emailCanonical, now)).toEqual([])
+    expect(await store.oneTimeTokens.listByEmail('password_reset', other.emailCanonical, now)).toEqual([foreign])
+    expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
+    expect((await store.changes.recent(60_000)).changes).toEqual(changes)
+    expect(await auditedEvents(store)).toContain('password_reset')
+    expect(await waitingMails(store)).toContain(mail.id)
+  })
+
+  test('a reset of an account that was never verified verifies it and keeps nothing that may have been planted', async () => {
+    const { store } = current()
+    const planted = await createdUser(store, { name: 'Eve', fields: { plan: 'pro' }, roles: ['EDITOR'] })
+    const token = await keptToken(store, aReset(planted))
+    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
+    const clean = { name: null, fields: {}, emailVerified: true, passwordHash: '$hash$2', version: 2 }
+    expect(reset).toEqual({ ...planted, ...clean })
+    expect(await store.users.findById(planted.id)).toEqual(reset)
+  })
+
+  test('a reset of an account without a password gives it one, and its profile stays', async () => {
+    const { store } = current()
+    const user = await verified(store, { passwordHash: null })
+    const token = await keptToken(store, aReset(user))
+    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
+    expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2 })
+  })
+}
+
+function resettingOnceContract(current: () => TestStore): void {
+  test('a token that is unknown, expired, of another purpose or of nobody resets nothing', async () => {
+    const { store, changes } = current()
+    const user = await createdUser(store)
+    const expiring = await keptToken(store, aReset(user, { expiresAt: now + 10 }))
+    const otherPurpose = await keptToken(store, aVerification(user))
+    const decoy = await keptToken(store, aReset(user, { subject: user.emailCanonical, userId: null }))
+    const reset = (id: string, at: number) => store.users.resetPassword(id, '$hash$2', at, aStep({ mail: aMail() }))
+    expect(await reset('unknown', now)).toBeNull()
+    expect(await reset(expiring.id, now + 10)).toBeNull()
+    expect(await reset(otherPurpose.id, now)).toBeNull()
+    expect(await reset(decoy.id, now)).toBeNull()
+
+    expect(await store.users.findById(user.id)).toEqual(user)
+    expect(await auditedEvents(store)).not.toContain('password_reset')
+    expect(changes).toEqual([])
+    expect(await reset(expiring.id, now + 9)).not.toBeNull()
+  })
+
+  test('a token for another address than the user has now, or of a disabled user, resets nothing', async () => {
+    const { store, changes } = current()
+    const moved = await createdUser(store)
+    const disabled = await createdUser(store, { disabledAt: now - 10, disabledUntil: now + 1 })
+    const former = await keptToken(store, aReset(moved, { email: 'former@example.com' }))
+    const shut = await keptToken(store, aReset(disabled))
+    expect(await store.users.resetPassword(former.id, '$hash$2', now, aStep())).toBeNull()
+    expect(await store.users.resetPassword(shut.id, '$hash$2', now, aStep())).toBeNull()
+    expect(await store.users.findById(moved.id)).toEqual(moved)
+    expect(await store.users.findById(disabled.id)).toEqual(disabled)
+    expect(changes).toEqual([])
+    expect(await store.users.resetPassword(shut.id, '$hash$2', now + 1, aStep())).not.toBeNull()
+  })
+
+  test('of many who use one reset at once, exactly one sets its password, mails once and raises the version once', async () => {
+    const { store, changes } = current()
+    const user = await createdUser(store)
+    const token = await keptToken(store, aReset(user))
+    const before = (await waitingMails(store)).length
+    const results = await atOnce((index) =>
+      store.users.resetPassword(token.id, `$hash$${index}`, now, aStep({ audit: anEvent(), mail: aMail() })),
+    )
+    const [winner, ...others] = results.filter((result) => result !== null)
+    expect(others).toEqual([])
+    expect(await store.users.findById(user.id)).toEqual(winner)
+    expect(winner?.version).toBe(2)
+    expect(changes).toHaveLength(1)
+    expect(await waitingMails(store)).toHaveLength(before + 1)
+  })
+
+  test('a sign-in with what was checked before a reset finds another version and does not open', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const token = await keptToken(store, aReset(user))
+    const ids = Array.from({ length: crowd }, (_, index) => `session-${index}`)
+    const opening = ids.map((id) => store.sessions.open(aSession(user.id, { id }), 1, limit, anEvent()))
+    const [reset] = await Promise.all([store.users.resetPassword(token.id, '$hash$2', now, aStep()), ...opening])
+    const left = (await Promise.all(ids.map((id) => store.sessions.find(id)))).filter((state) => state !== null)
+    // Either the reset came first and nothing opened, or a sign-in did and took the reset with it.
+    expect(reset ? left.length : crowd - left.length).toBe(0)
+  })
+}
+
+function changingContract(current: () => TestStore): void {
+  async function signedIn() {
+    const { store } = current()
+    const user = await verified(store)
+    const session = await openedSession(store, user)
+    const next = aSession(user.id)
+    const change = { userId: user.id, version: 1, fromSessionId: session.id, passwordHash: '$hash$2', session: next }
+    return { store, user, session, next, change }
+  }
+
+  test('a change sets the hash, raises the version, ends every session, begins the new one and drops resets', async () => {
+    const { store, user, session, next, change } = await signedIn()
+    const other = await openedSession(store, user)
+    await keptToken(store, aReset(user))
+    const verification = await keptToken(store, aVerification(user))
+    const mail = aMail()
+    const audit = anEvent({ event: 'password_changed' })
+
+    const changed = await store.users.changePassword(change, aStep({ audit, mail }))
+    expect(changed).toEqual({ ...user, passwordHash: '$hash$2', version: 2, lastLoginAt: now })
+    expect(await store.sessions.find(session.id)).toBeNull()
+    expect(await store.sessions.find(other.id)).toBeNull()
+    expect((await store.sessions.find(next.id))?.session).toEqual(next)
+    expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toEqual([])
+    expect(await store.oneTimeTokens.listByEmail('email_verification', user.emailCanonical, now)).toEqual([
+      verification,
+    ])
+    const { changes } = current()
+    expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
+    expect((await store.changes.recent(60_000)).changes).toEqual(changes)
+    expect(await auditedEvents(store)).toContain('password_changed')
+    expect(await waitingMails(store)).toContain(mail.id)
+  })
+
+  test('a change from another version, an ended or foreign session or a disabled user changes nothing', async () => {
+    const { store, user, session, next, change } = await signedIn()
+    const foreign = await openedSession(store, await verified(store))
+    const shut = await verified(store, { disabledAt: now })
+    const attempt = (overrides: Partial<typeof change>) =>
+      store.users.changePassword({ ...change, ...overrides }, aStep({ mail: aMail() }))
+    expect(await attempt({ version: 2 })).toBeNull()
+    expect(await attempt({ version: 0 })).toBeNull()
+    expect(await attempt({ fromSessionId: 'unknown' })).toBeNull()
+    expect(await attempt({ fromSessionId: foreign.id })).toBeNull()
+    expect(await attempt({ userId: 'unknown' })).toBeNull()
+    expect(await attempt({ userId: shut.id })).toBeNull()
+
+    expect(await store.users.findById(user.id)).toMatchObject({ passwordHash: '$hash$1', version: 1 })
+    expect(await store.sessions.find(session.id)).not.toBeNull()
+    expect(await store.sessions.find(foreign.id)).not.toBeNull()
+    expect(await store.sessions.find(next.id)).toBeNull()
+    expect(current().changes).toEqual([])
+    expect(await waitingMails(store)).toEqual([])
+  })
+
+  test('of many changes from one session at once, exactly one happens, and one session is left', async () => {
+    const { store, user, change } = await signedIn()
+    const results = await atOnce((index) =>
+      store.users.changePassword(
+        { ...change, passwordHash: `$hash$${index}`, session: aSession(user.id) },
+        aStep({ audit: anEvent() }),
+      ),
+    )
+    const winners = results.filter((result) => result !== null)
+    expect(winners).toHaveLength(1)
+    expect(await store.users.findById(user.id)).toEqual(winners[0])
+    expect(await store.sessions.list(user.id, now)).toHaveLength(1)
+  })
+
+  test('of a change and a reset at once, exactly one happens', async () => {
+    const { store, user, change } = await signedIn()
+    const token = await keptToken(store, aReset(user))
+    const [changed, reset] = await Promise.all([
+      store.users.changePassword(change, aStep({ audit: anEvent() })),
+      store.users.resetPassword(token.id, '$hash$3', now, aStep()),
+    ])
+    expect([changed, reset].filter((result) => result !== null)).toHaveLength(1)
+    expect(await store.users.findById(user.id)).toEqual(changed ?? reset)
+    expect(await store.sessions.list(user.id, now)).toHaveLength(changed ? 1 : 0)
+  })
+}
+
+function settingContract(current: () => TestStore): void {
+  test('a password that is set ends every session and reset, raises the version and leaves verification alone', async () => {
+    const { store, changes } = current()
+    const user = await createdUser(store)
+    const session = await openedSession(store, user)
+    await keptToken(store, aReset(user))
+    const verification = await keptToken(store, aVerification(user))
+    const mail = aMail()
+
+    const audit = anEvent({ event: 'password_changed' })
+    const set = await store.users.setPassword(user.id, '$hash$2', aStep({ audit, mail }))
+    expect(set).toEqual({ ...user, passwordHash: '$hash$2', version: 2, lastLoginAt: now })
+    expect(await store.sessions.find(session.id)).toBeNull()
+    expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toEqual([])
+    expect(await store.oneTimeTokens.listByEmail('email_verification', user.emailCanonical, now)).toEqual([
+      verification,
+    ])
+    expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
+    expect(await waitingMails(store)).toContain(mail.id)
+  })
+
+  test('a password for an unknown user is set nowhere and written down nowhere', async () => {
+    const { store, changes } = current()
+    expect(await store.users.setPassword('unknown', '$hash$2', aStep({ mail: aMail() }))).toBeNull()
+    expect([changes, await auditedEvents(store), await waitingMails(store)]).toEqual([[], [], []])
+  })
+}
+
+function signInContract(current: () => TestStore): void {
+  test('a sign-in drops the user’s pending resets and nothing else', async () => {
+    const { store } = current()
+    const [user, other] = [await createdUser(store), await createdUser(store)]
+    await keptToken(store, aReset(user))
+    const verification = await keptToken(store, aVerification(user))
+    const foreign = await keptToken(store, aReset(other))
+    expect(await store.sessions.open(aSession(user.id), 2, limit, anEvent())).toBe(false)
+    expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toHaveLength(1)
+
+    await openedSession(store, user)
+    expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toEqual([])
+    expect(await store.oneTimeTokens.listByEmail('email_verification', user.emailCanonical, now)).toEqual([
+      verification,
+    ])
+    expect(await store.oneTimeTokens.listByEmail('password_reset', other.emailCanonical, now)).toEqual([foreign])
+  })
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createTestMailbox } from '../../src/testing.js'
+import { attackServer } from '../support/attack-server.js'
+import { ada, sharedSettings, testAuth } from '../support/auth.js'
+
+const newPassword = 'analytical engine 1843'
+
+describe('accounts by the application’s own calls', () => {
+  it('are created, found and told about, and mail nobody', async () => {
+    const { auth, client, mailbox } = await testAuth()
+    const account = { ...ada, email: 'Ada@Example.test', name: ' Ada ', roles: ['EDITOR', 'EDITOR'] }
+    const user = await auth.users.create({ ...account, emailVerified: true })
+    expect(user).toMatchObject({ email: 'Ada@Example.test', emailVerified: true, name: 'Ada', roles: ['EDITOR'] })
+    expect(user).toMatchObject({ disabledAt: null, disabledUntil: null, lastLoginAt: null })
+    expect(Object.keys(user)).not.toContain('passwordHash')
+    expect(await auth.users.get(user.id)).toEqual(user)
+    expect(await auth.users.findByEmail('ADA@example.TEST')).toEqual(user)
+    expect((await client().signIn(ada)).body.user).toMatchObject({ id: user.id, roles: ['EDITOR'] })
+    expect(mailbox.mails).toEqual([])
+  })
+
+  it('that are not there are null, false or not_found', async () => {
+    const { users } = (await testAuth()).auth
+    expect(await users.get('unknown')).toBeNull()
+    expect(await users.findByEmail('nobody@example.test')).toBeNull()
+    expect(await users.findByEmail('no address')).toBeNull()
+    expect(await users.delete('unknown')).toBe(false)
+    for (const call of [
+      users.update('unknown', { name: 'Ada' }),
+      users.setPassword('unknown', newPassword),
+      users.disable('unknown'),
+      users.enable('unknown'),
+    ]) {
+      await expect(call).rejects.toMatchObject({ code: 'not_found' })
+    }
+  })
+
+  it('are refused by the rules that hold for everybody', async () => {
+    const { users } = (await testAuth()).auth
+    const { id } = await users.create(ada)
+    await expect(users.create({ email: 'ADA@example.test' })).rejects.toMatchObject({ code: 'email_taken' })
+    const fresh = 'grace@example.test'
+    await expect(users.create({ email: fresh, password: 'password12' })).rejects.toMatchObject({
+      code: 'weak_password',
+      details: { reasons: ['common'] },
+    })
+    await expect(users.setPassword(id, 'short')).rejects.toMatchObject({ code: 'weak_password' })
+    for (const call of [
+      users.create({ email: 'no address' }),
+      users.create({ email: fresh, name: 'two\nlines' }),
+      users.update(id, { name: 'x'.repeat(101) }),
+      users.update(id, { roles: [''] }),
+      users.update(id, { roles: ['two\nlines'] }),
+      users.update(id, { roles: Array.from({ length: 200 }, (_, index) => `ROLE_${index}`) }),
+      users.disable(id, { until: 'soon' }),
+      users.disable(id, { reason: 'two\r\nlines' }),
+      users.list({ limit: 0 }),
+      users.list({ limit: 201 }),
+      users.list({ cursor: 'x' }),
+    ]) {
+      await expect(call).rejects.toMatchObject({ code: 'invalid_request' })
+    }
+    expect(await users.findByEmail(fresh)).toBeNull()
+    expect(await users.get(id)).toMatchObject({ roles: [], disabledAt: null })
+  })
+
+  it('are listed page after page, the newest first', async () => {
+    const { auth, runtime } = await testAuth()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      await auth.users.create({ email: `${name}@example.test`, name: name === 'd' ? 'Grace Hopper' : name })
+      if (name !== 'b') await runtime.clock.advance('1s')
+    }
+    const emails: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await auth.users.list({ limit: 2, ...(cursor === undefined ? {} : { cursor }) })
+      expect(page.items.length).toBeLessThanOrEqual(2)
+      emails.push(...page.items.map(({ email }) => email))
+      if (page.nextCursor === null) break
+      cursor = page.nextCursor
+    }
+    expect(emails.map((email) => email[0])).toEqual(['e', 'd', expect.stringMatching(/[bc]/), expect.any(String), 'a'])
+    expect(new Set(emails).size).toBe(5)
+    expect((await auth.users.list({ query: ' hopper ' })).items.map(({ email }) => email)).toEqual(['d@example.test'])
+    expect((await auth.users.list({ query: 'example', limit: 5 })).nextCursor).toBeNull()
+    expect(await auth.users.list({ query: '%' })).toEqual({ items: [], nextCursor: null })
+  })
+})
+
+describe('what the application does to an account', () => {
+  it('ATK-067 with a role taken away kills the tokens that carry it, and a refresh brings what is left', async () => {
+    const { auth, client, passed } = await testAuth()
+    const { id } = await auth.users.create({ ...ada, roles: ['ADMIN'], emailVerified: true })
+    const browser = client()
+    await browser.signIn(ada)
+    await browser.get('/api/notes')
+    expect(passed.at(-1)?.principal).toMatchObject({ roles: ['ADMIN'] })
+
+    const updated = await auth.users.update(id, { roles: ['READER'], name: 'Ada' })
+    expect(updated).toMatchObject({ roles: ['READER'], name: 'Ada' })
+    expect((await browser.get('/api/notes')).body).toMatchObject({ status: 401, code: 'token_expired' })
+    expect((await browser.refresh()).status).toBe(200)
+    await browser.get('/api/notes')
+    expect(passed).toHaveLength(2)
+    expect(passed.at(-1)?.principal).toMatchObject({ roles: ['READER'] })
+  })
+
+  it('ATK-066 disabled ends everything at once, says so only after the right password, and can be undone', async () => {
+    const { auth, client, mailbox } = await testAuth()
+    const browser = client()
+    const { body } = await browser.signUp(ada)
+    await browser.post('/auth/password/forgot', { email: ada.email })
+    const token = mailbox.token(await mailbox.waitFor(ada.email, 'Choose a new password'))
+
+    const disabled = await auth.users.disable(body.user.id, { reason: 'chargeback' })
+    expect(disabled).toMatchObject({ disabledAt: expect.any(String), disabledUntil: null })
+    expect((await browser.get('/api/notes')).status).toBe(401)
+    expect((await browser.get('/auth/me')).status).toBe(401)
+    expect((await browser.refresh()).body).toMatchObject({ code: 'token_revoked' })
+    expect((await browser.post('/auth/password/reset', { token, password: newPassword })).status).toBe(400)
+    expect((await client().post('/auth/login', ada)).body).toMatchObject({ status: 403, code: 'account_disabled' })
+    const wrong = await client().post('/auth/login', { ...ada, password: 'wrong wrong wrong' })
+    expect(wrong.body).toMatchObject({ code: 'invalid_credentials' })
+    expect(await auth.sessions.list(body.user.id)).toMatchObject({ items: [] })
+
+    expect(await auth.users.enable(body.user.id)).toMatchObject({ disabledAt: null })
+    expect((await browser.get('/api/notes')).status).toBe(401)
+    await browser.signIn(ada)
+    expect((await browser.get('/api/notes')).status).toBe(200)
+  })
+
+  it('disabled until a moment may sign in from then on', async () => {
+    const { auth, client, runtime } = await testAuth()
+    const { id } = await auth.users.create({ ...ada, emailVerified: true })
+    const until = new Date(runtime.clock.now() + 60_000)
+    expect(await auth.users.disable(id, { until })).toMatchObject({ disabledUntil: expect.stringMatching(/Z$/) })
+    expect((await client().post('/auth/login', ada)).status).toBe(403)
+    await runtime.clock.advance('61s')
+    await client().signIn(ada)
+  })
+
+  it('ATK-066 deleted is gone at once, and its address is free', async () => {
+    const { auth, client } = await testAuth()
+    const browser = client()
+    const { body } = await browser.signUp(ada)
+    expect(await auth.users.delete(body.user.id)).toBe(true)
+    expect((await browser.get('/api/notes')).status).toBe(401)
+    expect((await browser.refresh()).status).toBe(401)
+    expect((await client().post('/auth/login', ada)).body).toMatchObject({ code: 'invalid_credentials' })
+    expect(await auth.users.findByEmail(ada.email)).toBeNull()
+    expect((await auth.users.create(ada)).id).not.toBe(body.user.id)
+  })
+
+  it('ATK-066 another instance on the same store refuses the tokens once it has read the feed', async () => {
+    const shared = { ...sharedSettings(), mailbox: createTestMailbox() }
+    const here = await testAuth(shared)
+    const there = await testAuth(shared, here.runtime)
+    const { id } = await here.auth.users.create({ ...ada, emailVerified: true })
+    const browser = there.client()
+    await browser.signIn(ada)
+    expect((await browser.get('/api/notes')).status).toBe(200)
+    await here.auth.users.disable(id)
+    await here.runtime.clock.advance('1s')
+    expect((await browser.get('/api/notes')).status).toBe(401)
+  })
+
+  it('is written down, each time once, as done by the application', async () => {
+    const server = await attackServer({ file: true })
+    onTestFinished(() => server.close())
+    const { users } = server.auth
+    const { id } = await users.create(ada)
+    await users.update(id, { roles: ['ADMIN', 'EDITOR'] })
+    await users.setPassword(id, newPassword)
+    await users.disable(id, { reason: 'chargeback' })
+    await users.enable(id)
+    await users.delete(id)
+    const rows = server.sql<{ event: string; user_id: string; detail: string }>(
+      'select event, user_id, detail from latchkey_audit order by ordinal',
+    )
+    expect(rows.map(({ event, detail }) => [event, JSON.parse(detail)])).toEqual([
+      ['account_created', { by: 'application' }],
+      ['account_updated', { roles: 'ADMIN,EDITOR', by: 'application' }],
+      ['password_changed', { by: 'application' }],
+      ['account_disabled', { reason: 'chargeback', by: 'application' }],
+      ['account_enabled', { by: 'application' }],
+      ['account_deleted', { by: 'application' }],
+    ])
+    expect(new Set(rows.map((row) => row.user_id))).toEqual(new Set([id]))
+  })
+
+  it('a password that is set ends the sessions and tells the owner, and only it signs in', async () => {
+    const { auth, client, mailbox } = await testAuth()
+    const browser = client()
+    const { body } = await browser.signUp(ada)
+    await auth.users.setPassword(body.user.id, newPassword)
+    expect((await browser.get('/api/notes')).status).toBe(401)
+    expect((await browser.refresh()).status).toBe(401)
+    expect((await client().post('/auth/login', ada)).status).toBe(401)
+    await client().signIn({ ...ada, password: newPassword })
+    await mailbox.waitFor(ada.email, 'Your password was changed')
+  })
+})
