@@ -4,6 +4,7 @@ import type { Session, SessionMode } from '../model/session.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
+import type { PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
 import { passwordChangedMail, requireStrong } from './new-password.js'
@@ -14,7 +15,8 @@ import { requirePassword } from './require-password.js'
 export type ChangePasswordPorts = Pick<
   Ports,
   'users' | 'sessions' | 'passwords' | 'passwordFaults' | 'tokens' | 'mails' | 'audit' | 'random' | 'clock' | 'policy'
->
+> &
+  PasswordLimitPorts
 
 export interface ChangePasswordInput {
   /** null where the account has none. */
@@ -22,6 +24,8 @@ export interface ChangePasswordInput {
   newPassword: string
   mode: SessionMode
   visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
 }
 
 /** Something else about the account (a role, a name) may change meanwhile: then the same step is tried again. */
@@ -42,8 +46,8 @@ export async function changePassword(
   const state = await readProfile(ports, principal)
   if (state.session.mode !== input.mode) throw new AuthError('forbidden')
   await requireStrong(ports, input.newPassword, state.user.emailCanonical)
-  const { visitor, currentPassword: password } = input
-  await requirePassword(ports, state, { password, event: 'password_changed', visitor })
+  const { visitor, device, currentPassword: password } = input
+  await requirePassword(ports, state, { password, event: 'password_changed', visitor, device })
   const passwordHash = await ports.passwords.hash(input.newPassword)
 
   let current = state

@@ -3,12 +3,13 @@ import { decoyTemplate, type OutboxMail } from '../model/outbox-mail.js'
 import { isDisabled, type UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
+import { mayMail } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { requireEmail } from './require-email.js'
 
 export type ForgotPasswordPorts = Pick<
   Ports,
-  'users' | 'oneTimeTokens' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'
+  'users' | 'oneTimeTokens' | 'audit' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'limiter'
 >
 
 const resetMinutes = 30
@@ -30,6 +31,11 @@ export async function forgotPassword(
   const now = ports.clock.now()
   const user = known && !isDisabled(known, now) ? known : null
 
+  if (!(await mayMail(ports, email))) {
+    const facts = { userId: known?.id ?? null, outcome: 'failure', detail: { reason: 'mail_limit' } } as const
+    await ports.audit.record(auditEvent(ports, 'password_reset_requested', input.visitor, facts))
+    return
+  }
   const { token, mail } = draftReset(ports, email, user)
   const audit = auditEvent(ports, 'password_reset_requested', input.visitor, {
     userId: known?.id ?? null,

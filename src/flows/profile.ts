@@ -3,9 +3,10 @@ import type { SessionPrincipal } from '../model/principal.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
-import { countPassword, type PasswordLimitPorts } from './account-limits.js'
+import type { PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
+import { requirePassword } from './require-password.js'
 
 export type ProfilePorts = Pick<Ports, 'users' | 'sessions' | 'passwords' | 'clock' | 'random' | 'policy'>
 
@@ -47,22 +48,15 @@ export async function updateProfile(
 /**
  * Deletes the account for good, after its password.
  *
- * @throws {AuthError} `invalid_credentials`, `rate_limited`, `token_revoked`, `busy`
+ * @throws {AuthError} `invalid_credentials`, `rate_limited`, `recent_login_required`, `token_revoked`, `busy`
  */
 export async function deleteAccount(
-  ports: ProfilePorts & PasswordLimitPorts,
+  ports: ProfilePorts & PasswordLimitPorts & Pick<Ports, 'audit'>,
   principal: SessionPrincipal,
-  input: { password: string; visitor: Visitor; device: string | null },
+  input: { password: string | null; visitor: Visitor; device: string | null },
 ): Promise<void> {
-  const startedAt = ports.clock.monotonicMs()
-  const { user } = await readProfile(ports, principal)
-  const failures = await countPassword(ports, { address: user.emailCanonical, userId: user.id, device: input.device })
-  const check = await ports.passwords.verify(input.password, user.passwordHash)
-  if (!check.matches) {
-    await ports.passwords.floor(startedAt)
-    throw new AuthError('invalid_credentials')
-  }
-  await ports.limiter.forget('login', failures)
-  const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId: user.id })
-  await ports.users.delete(user.id, changeMattersUntil(ports), audit)
+  const state = await readProfile(ports, principal)
+  await requirePassword(ports, state, { ...input, event: 'account_deleted' })
+  const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId: state.user.id })
+  await ports.users.delete(state.user.id, changeMattersUntil(ports), audit)
 }

@@ -3,6 +3,7 @@ import type { AuditEventName } from '../model/audit-event.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
+import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { type AuditFacts, auditEvent } from './audit.js'
 
 /** How old a sign-in may be that serves in place of a password which the account does not have. */
@@ -12,20 +13,22 @@ const recentSeconds = 5 * 60
  * Asks whoever is signed in for the account's password; where the account has none, a sign-in at most five minutes old
  * serves (ASVS 5.0, 7.5.1). A wrong one is written down as a failure of `event`.
  *
- * @throws {AuthError} `invalid_credentials`, `recent_login_required`, `busy`
+ * @throws {AuthError} `invalid_credentials`, `rate_limited`, `recent_login_required`, `busy`
  */
 export async function requirePassword(
-  ports: Pick<Ports, 'passwords' | 'audit' | 'clock' | 'random'>,
+  ports: Pick<Ports, 'passwords' | 'audit' | 'random'> & PasswordLimitPorts,
   { user, session }: SessionState,
-  input: { password: string | null; event: AuditEventName; visitor: Visitor },
+  input: { password: string | null; event: AuditEventName; visitor: Visitor; device: string | null },
 ): Promise<void> {
   if (user.passwordHash === null) {
     if (ports.clock.now() - session.authTime > recentSeconds) throw new AuthError('recent_login_required')
     return
   }
   const startedAt = ports.clock.monotonicMs()
+  const tried = { address: user.emailCanonical, userId: user.id, device: input.device }
+  const failures = await countPassword(ports, tried)
   const check = await ports.passwords.verify(input.password ?? '', user.passwordHash)
-  if (check.matches) return
+  if (check.matches) return ports.limiter.forget('login', failures)
 
   const facts: AuditFacts = { userId: user.id, sessionId: session.id, outcome: 'failure' }
   await ports.audit.record(auditEvent(ports, input.event, input.visitor, facts))

@@ -8,7 +8,16 @@ import { passwordChangedMail, requireStrong } from './new-password.js'
 
 export type ResetPasswordPorts = Pick<
   Ports,
-  'users' | 'oneTimeTokens' | 'passwords' | 'passwordFaults' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'
+  | 'users'
+  | 'oneTimeTokens'
+  | 'passwords'
+  | 'passwordFaults'
+  | 'keyring'
+  | 'mails'
+  | 'random'
+  | 'clock'
+  | 'policy'
+  | 'limiter'
 >
 
 /**
@@ -41,4 +50,6 @@ export async function resetPassword(
     mail: passwordChangedMail(ports, user, input.visitor),
   })
   if (!changed) throw new AuthError('invalid_token')
+  // Whoever was locked out by another's guesses has proved the mailbox: the way in is open again.
+  await ports.limiter.forget('login', [user.emailCanonical])
 }

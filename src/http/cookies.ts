@@ -23,8 +23,8 @@ export function prepareCookies(): Promise<void> {
 const cookieTable = {
   access: { name: 'access-token', reach: 'wide' },
   refresh: { name: 'refresh-token', reach: 'narrow' },
-  /** The handle of the browser that registered. */
-  registration: { name: 'registration', reach: 'narrow' },
+  /** The handle of the browser that registered. Wide, so that no sibling host can plant one (RFC 6265bis §4.1.3.2). */
+  registration: { name: 'registration', reach: 'wide' },
   /** What tells a browser that has signed in before; lets nobody in. */
   device: { name: 'known-device', reach: 'wide' },
 } as const satisfies Record<string, CookieKind>

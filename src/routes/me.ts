@@ -35,9 +35,9 @@ export const deleteMeRoute = defineRoute({
   method: 'DELETE',
   path: '/me',
   limit: 'login',
-  body: z.object({ password: passwordField }),
+  body: z.object({ password: passwordField.optional() }),
   summary: 'Deletes the account for good, after its password.',
-  async handle(context, { password }) {
+  async handle(context, { password = null }) {
     const { ports, session, visitor, mode, cookies, settings, authPath } = context
     await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })
     if (mode === 'token') return empty(204)

@@ -42,8 +42,9 @@ export const changePasswordRoute = defineRoute({
   page: '/account',
   summary: 'Changes the password of whoever is signed in; every session ends, and a new one begins.',
   async handle(context, { currentPassword, newPassword }) {
-    const { ports, session, mode, visitor } = context
-    const input = { currentPassword: currentPassword ?? null, newPassword, mode, visitor }
+    const { ports, session, mode, visitor, cookies } = context
+    const device = cookies.device
+    const input = { currentPassword: currentPassword ?? null, newPassword, mode, visitor, device }
     return issuedAnswer(context, 200, await changePassword(ports, await session(), input))
   },
 })

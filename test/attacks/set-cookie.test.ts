@@ -61,8 +61,8 @@ describe('ATK-080 every Set-Cookie of every flow over https', async () => {
     const both = ['__Host-access-token', '__Secure-refresh-token']
     const device = '__Host-known-device'
     expect(Object.fromEntries(steps.map((step) => [step, namesAt(step)]))).toEqual({
-      register: ['__Secure-registration'],
-      'verify-email': [...both, device, '__Secure-registration'],
+      register: ['__Host-registration'],
+      'verify-email': [...both, device, '__Host-registration'],
       refresh: both,
       logout: both,
       login: [...both, device],

@@ -31,7 +31,7 @@ describe('names', () => {
     expect(names).toEqual({
       access: '__Host-access-token',
       refresh: '__Secure-refresh-token',
-      registration: '__Secure-registration',
+      registration: '__Host-registration',
       device: '__Host-known-device',
     })
   })

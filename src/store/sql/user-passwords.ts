@@ -38,6 +38,7 @@ function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
           .then(requireDeleted)
         await dropTokens(unit, owner.id)
         await endSessionsOf(unit, owner.id)
+        await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', owner.id).execute()
         return tellOfUser(unit, owner.id, step)
       }, null)
     },
@@ -77,6 +78,7 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
           .executeTakeFirst()
           .then(requireOne)
         await endSessionsOf(unit, id)
+        await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', id).execute()
         await dropTokens(unit, id, 'password_reset')
         return tellOfUser(unit, id, step)
       }, null),
