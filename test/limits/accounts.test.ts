@@ -202,3 +202,22 @@ describe('guessed codes', () => {
     expect((await guess(client({ ip: ipOf(99) }), ada.email)).status).toBe(429)
   })
 })
+
+describe('the password of whoever is signed in', () => {
+  test('ATK-010 is guessed no more often by changing it than by signing in, and a reset opens the way again', async () => {
+    const world = await limitedAuth()
+    const browser = world.client()
+    await browser.signUp(ada)
+    await browser.signIn(ada)
+    const change = () =>
+      browser.post('/auth/password/change', { currentPassword: 'wrong guess', newPassword: 'a fine new phrase' })
+    const statuses: number[] = []
+    for (let guess = 0; guess < 12; guess += 1) statuses.push((await change()).status)
+    expect(statuses).toEqual([...times(10, 401), 429, 429])
+
+    await browser.post('/auth/password/forgot', { email: ada.email })
+    const token = world.mailbox.token(await world.mailbox.waitFor(ada.email, /password/i))
+    expect((await browser.post('/auth/password/reset', { token, password: 'another fine phrase' })).status).toBe(200)
+    expect((await browser.post('/auth/login', { ...ada, password: 'another fine phrase' })).status).toBe(200)
+  })
+})

@@ -53,6 +53,17 @@ describe('mails that somebody asks for', () => {
     expect(await mailed(world, ada.email)).toBe(3)
   })
 
+  test('ATK-007 ATK-020 forgotten passwords count with the others, and strangers get the same answers', async () => {
+    const world = await limitedAuth()
+    await world.client().signUp(ada)
+    const forgot = (address: string) => (index: number) =>
+      world.client({ ip: ipOf(index) }).post('/auth/password/forgot', { email: address })
+    expect(await inTurn(8, forgot(ada.email))).toEqual(times(8, 202))
+    expect(await inTurn(8, forgot(stranger))).toEqual(times(8, 202))
+    expect(await mailed(world, ada.email)).toBe(3)
+    expect(await mailed(world, stranger)).toBe(0)
+  })
+
   test('asking again for what this browser did not register takes no mail from its owner', async () => {
     const world = await limitedAuth()
     const ask = (index: number) =>
