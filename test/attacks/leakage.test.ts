@@ -134,6 +134,7 @@ describe('ATK-112 audit events', () => {
       'logout success',
       'logout success',
       'login success',
+      'account_deleted failure',
       'account_deleted success',
     ])
     expect(new Set(events.map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']))
