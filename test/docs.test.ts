@@ -193,6 +193,16 @@ test('the limits of the README are those of the code', () => {
   expect(tableBelow(readme, 'Limits')).toEqual(limits)
 })
 
+const window = (seconds: number) => (seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds / 60}m`)
+
+test('the limits on requests and tries of the README are the defaults of the settings', () => {
+  if (defaults.limits === null) throw new Error('limits are on by default')
+  const text = (limit: { count: number; windowSeconds: number } | null) =>
+    limit === null ? '' : `${limit.count}/${window(limit.windowSeconds)}`
+  const told = tableBelow(readme, 'Requests and tries').map(([kind, , ip, account]) => [kind, ip, account ?? ''])
+  expect(told).toEqual(Object.entries(defaults.limits).map(([kind, of]) => [kind, text(of.ip), text(of.account)]))
+})
+
 describe('the documents', () => {
   test.each(['README.md', 'src/README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])(
     '%s links to what exists',
