@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryFolder } from '../support/auth.js'
 import {
   codeOf,
@@ -15,6 +15,9 @@ import {
   tokenOf,
 } from '../support/process-server.js'
 import { startSmtpServer, type TestSmtpServer, type TestSmtpServerOptions } from '../support/smtp-server.js'
+
+// Starting processes takes a busy machine its time.
+vi.setConfig({ testTimeout: 120_000 })
 
 const ada = 'ada@example.test'
 
@@ -99,7 +102,7 @@ test('a program that closes nothing ends by itself when its work is done: no tim
   expect(await fleet.visit({ file, smtp: smtp.url, plain: true }, visitor)).toEqual({ code: 0, signal: null })
   expect(mailsTo(smtp, ada)).toHaveLength(1)
   expectIntact(file)
-}, 60_000)
+})
 
 test('after a process has closed, the one file holds everything: nothing is left in a journal beside it', async () => {
   const { fleet, file, smtp } = await setScene()

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { TestAnswer } from '../../src/testing.js'
 import { temporaryFolder } from '../support/auth.js'
 import {
@@ -14,6 +14,9 @@ import {
   signUp,
 } from '../support/process-server.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js'
+
+// Starting processes takes a busy machine its time.
+vi.setConfig({ testTimeout: 120_000 })
 
 const ada = 'ada@example.test'
 

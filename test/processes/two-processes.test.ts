@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { TestClient } from '../../src/testing.js'
 import { temporaryFolder } from '../support/auth.js'
 import {
@@ -15,6 +15,9 @@ import {
   tokenOf,
 } from '../support/process-server.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js'
+
+// Starting processes takes a busy machine its time.
+vi.setConfig({ testTimeout: 120_000 })
 
 const ada = 'ada@example.test'
 
