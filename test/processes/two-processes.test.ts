@@ -7,6 +7,7 @@ import {
   createFleet,
   expectIntact,
   mailTo,
+  orLost,
   password,
   query,
   type ServerOptions,
@@ -14,6 +15,7 @@ import {
   signUp,
   tokenOf,
 } from '../support/process-server.js'
+import { createMoments } from '../support/random-moments.js'
 import { startSmtpServer, type TestSmtpServer } from '../support/smtp-server.js'
 
 // Starting processes takes a busy machine its time.
@@ -26,6 +28,8 @@ interface Pair {
   there: ServerProcess
   file: string
   smtp: TestSmtpServer
+  /** One more process of the same application. */
+  restart(options: Partial<ServerOptions>): Promise<ServerProcess>
 }
 
 /** Two processes that both find a new file and begin at the same time. */
@@ -34,13 +38,13 @@ async function startPair(options: Partial<ServerOptions> = {}): Promise<Pair> {
   onTestFinished(() => smtp.close())
   const fleet = createFleet()
   const file = join(temporaryFolder(), 'latchkey.db')
-  const start = () => fleet.start({ file, smtp: smtp.url, ...options })
+  const start = (more: Partial<ServerOptions> = {}) => fleet.start({ file, smtp: smtp.url, ...options, ...more })
   const [here, there] = await Promise.all([start(), start()])
-  return { here, there, file, smtp }
+  return { here, there, file, smtp, restart: start }
 }
 
 /** The same browser at both. */
-function both({ here, there }: Pair, browser: TestClient): [TestClient, TestClient] {
+function both({ here, there }: Pick<Pair, 'here' | 'there'>, browser: TestClient): [TestClient, TestClient] {
   return [here.client(browser), there.client(browser)]
 }
 
@@ -117,6 +121,35 @@ test('ATK-069 fifty refreshes at once over two processes give one successor, byt
   }
 })
 
+test('ATK-077 one of two processes that is killed while tabs refresh signs nobody out at the other, nor when it is back', async () => {
+  const pair = await startPair()
+  const moments = createMoments(6)
+  const proofMs = 40_000
+  let there = pair.there
+  let jars = await Promise.all([0, 1, 2].map((index) => signUp(pair.here, pair.smtp, `holder-${index}@example.test`)))
+
+  for (let round = 1; round <= 8; round += 1) {
+    const tabs = jars.map((jar) => both({ here: pair.here, there }, jar))
+    const answers = Promise.all(tabs.flat().map((tab) => orLost(tab.refresh())))
+    await moments.wait(answers)
+    await there.kill()
+    moments.learn((await answers).map((answer) => answer !== null))
+
+    // One jar for both tabs: it holds what either of them was given last.
+    jars = tabs.map(([here, elsewhere]) => pair.here.client(moments.below(2) === 0 ? here : elsewhere))
+    for (const jar of jars) {
+      expect((await jar.refresh()).status).toBe(200)
+      expect((await jar.get('/api/me')).status).toBe(200)
+    }
+    await pair.here.client().post(`/control/advance?ms=${proofMs}`)
+    there = await pair.restart({ aheadMs: round * proofMs })
+    for (const jar of jars) expect((await there.client(jar).get('/api/me')).status).toBe(200)
+  }
+  expect(query(pair.file, "select id from latchkey_audit where event = 'refresh_token_reuse'")).toEqual([])
+  expect(query(pair.file, 'select min(counter) > 1 as rotated from latchkey_sessions')).toEqual([{ rotated: 1 }])
+  expectIntact(pair.file)
+})
+
 test('ATK-067 twenty confirmations of one link over two processes make one account and one session', async () => {
   const pair = await startPair()
   for (let round = 0; round < 5; round += 1) {
@@ -148,7 +181,9 @@ test('ATK-063 a process that was paused for longer than news may be old lets no 
 })
 
 test('ATK-063 a process that wakes up without its store lets nobody pass until it has read what was revoked', async () => {
-  const pair = await startPair({ settings: { revocation: { staleness: '1s' } }, breakable: true })
+  const { there: other, ...rest } = await startPair({ settings: { revocation: { staleness: '1s' } } })
+  await other.kill()
+  const pair = { ...rest, there: await rest.restart({ breakable: true }) }
   const stays = pair.there.client(await signUp(pair.here, pair.smtp, ada))
   const control = pair.there.client()
 
