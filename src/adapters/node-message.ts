@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
+import type { HttpRequest, HttpResponse, RequestBody, RequestHeaders } from '../http/message.js'
 import type { Handle, Pass, Verdict } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure } from './adapter.js'
@@ -34,19 +34,45 @@ function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next:
 
 /** The request as plain data. Its body is not touched unless it is read. */
 export function readRequest(req: NodeRequest): HttpRequest {
-  const url = req.url ?? '/'
-  const target = originForm(url)
-  const mark = target.indexOf('?')
-  const path = mark === -1 ? target : target.slice(0, mark)
-  return {
-    method: req.method ?? 'GET',
-    path,
-    query: mark === -1 ? '' : target.slice(mark + 1),
-    mount: req.originalUrl === undefined || req.originalUrl === url ? '' : mountPrefix(pathOf(req.originalUrl), path),
-    headers: req.headers,
-    rawHeaders: req.rawHeaders,
-    ip: req.socket.remoteAddress ?? null,
-    body: bodyOf(req),
+  return new NodeMessage(req)
+}
+
+/** A class with getters, since one is made for every request and few are asked for everything. */
+class NodeMessage implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: RequestHeaders
+  readonly #req: NodeRequest
+  /** As it was when the layer saw it: routers change `req.url` on the way. */
+  readonly #url: string
+
+  constructor(req: NodeRequest) {
+    this.#req = req
+    this.#url = req.url ?? '/'
+    const target = originForm(this.#url)
+    const mark = target.indexOf('?')
+    this.method = req.method ?? 'GET'
+    this.path = mark === -1 ? target : target.slice(0, mark)
+    this.query = mark === -1 ? '' : target.slice(mark + 1)
+    this.headers = req.headers
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.#req.rawHeaders
+  }
+
+  get mount(): string {
+    const { originalUrl } = this.#req
+    return originalUrl === undefined || originalUrl === this.#url ? '' : mountPrefix(pathOf(originalUrl), this.path)
+  }
+
+  get ip(): string | null {
+    return this.#req.socket.remoteAddress ?? null
+  }
+
+  get body(): RequestBody {
+    return bodyOf(this.#req)
   }
 }
 
@@ -63,24 +89,10 @@ function originForm(url: string): string {
   return below === '' || below.startsWith('?') ? `/${below}` : below
 }
 
-/** A class, since one is made for every request and almost none is read. */
-class UnreadBody {
-  readonly kind = 'stream'
-  readonly #request: NodeRequest
-
-  constructor(request: NodeRequest) {
-    this.#request = request
-  }
-
-  read(limitBytes: number): Promise<Uint8Array | null> {
-    return readBody(this.#request, limitBytes)
-  }
-}
-
 /** Whoever has read the stream has left us `req.body` at best; `{}` beside an unread stream is a parser that passed. */
 function bodyOf(req: NodeRequest): RequestBody {
   if (req.readableDidRead === false && !req.readableEnded) {
-    return new UnreadBody(req)
+    return { kind: 'stream', read: (limitBytes) => readBody(req, limitBytes) }
   }
   return { kind: 'parsed', value: req.body }
 }
