@@ -121,7 +121,7 @@ test('ATK-069 fifty refreshes at once over two processes give one successor, byt
   }
 })
 
-test('ATK-077 one of two processes that is killed while tabs refresh signs nobody out at the other, nor when it is back', async () => {
+test('ATK-069 one of two processes that is killed while tabs refresh signs nobody out at the other, nor when it is back', async () => {
   const pair = await startPair()
   const moments = createMoments(6)
   const proofMs = 40_000
@@ -150,7 +150,28 @@ test('ATK-077 one of two processes that is killed while tabs refresh signs nobod
   expectIntact(pair.file)
 })
 
-test('ATK-067 twenty confirmations of one link over two processes make one account and one session', async () => {
+test('ATK-072 refreshes in both processes while the session is ended leave no token that still works', async () => {
+  const pair = await startPair()
+  const owner = await signUp(pair.here, pair.smtp, ada)
+  for (let round = 0; round < 8; round += 1) {
+    const browser = pair.here.client()
+    expect((await browser.post('/auth/login', { email: ada, password })).status).toBe(200)
+    const tabs = [...both(pair, browser), ...both(pair, browser)]
+    const ending = round % 2 === 0 ? browser.signOut() : owner.delete('/auth/sessions')
+    const answers = await Promise.all(tabs.map((tab) => tab.refresh()))
+    for (const answer of answers) expect([200, 'token_revoked']).toContain(answer.status === 200 ? 200 : codeOf(answer))
+    expect((await ending).status).toBe(204)
+
+    for (const tab of tabs) {
+      await expect.poll(() => tab.get('/api/me').then(({ status }) => status), { timeout: 3_000 }).toBe(401)
+      expect(codeOf(await tab.refresh())).toBe('token_revoked')
+    }
+  }
+  expect((await owner.get('/api/me')).status).toBe(200)
+  expect((await pair.there.client(owner).get('/api/me')).status).toBe(200)
+})
+
+test('twenty confirmations of one link over two processes make one account and one session', async () => {
   const pair = await startPair()
   for (let round = 0; round < 5; round += 1) {
     const email = `ada-${round}@example.test`
@@ -166,7 +187,7 @@ test('ATK-067 twenty confirmations of one link over two processes make one accou
   }
 })
 
-test('ATK-063 a process that was paused for longer than news may be old lets no revoked token pass when it wakes', async () => {
+test('ATK-076 a process that was paused for longer than news may be old lets no revoked token pass when it wakes', async () => {
   const pair = await startPair({ settings: { revocation: { staleness: '1s' } } })
   const stays = pair.there.client(await signUp(pair.here, pair.smtp, ada))
 
@@ -180,7 +201,7 @@ test('ATK-063 a process that was paused for longer than news may be old lets no 
   }
 })
 
-test('ATK-063 a process that wakes up without its store lets nobody pass until it has read what was revoked', async () => {
+test('ATK-076 a process that wakes up without its store lets nobody pass until it has read what was revoked', async () => {
   const { there: other, ...rest } = await startPair({ settings: { revocation: { staleness: '1s' } } })
   await other.kill()
   const pair = { ...rest, there: await rest.restart({ breakable: true }) }
