@@ -5,11 +5,11 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countPassword, mayMail, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
-import type { IssuedSession } from './issue-tokens.js'
-import { type OpenSessionPorts, openSession } from './open-session.js'
+import type { OpenSessionPorts } from './open-session.js'
 import { draftVerification, readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
 import { mailAgain, type ResendPorts } from './resend-verification.js'
+import { type SignInResult, signIn } from './sign-in.js'
 
 export type LoginPorts = OpenSessionPorts &
   ResendPorts &
@@ -26,7 +26,7 @@ export interface LoginInput {
 }
 
 /**
- * Checks an address and password and opens a session.
+ * Checks an address and password and signs in.
  *
  * Exactly one hash is compared: the account's, else that of the newest pending registration, else a dummy, so that an
  * unknown address costs as much as a wrong password (OWASP ASVS 5.0, 6.3.8). What is wrong beyond the password is
@@ -37,7 +37,7 @@ export interface LoginInput {
  *
  * @throws {AuthError} `rate_limited`, `invalid_credentials`, `email_not_verified`, `account_disabled`, `busy`, `hook_failed`
  */
-export async function login(ports: LoginPorts, input: LoginInput): Promise<IssuedSession> {
+export async function login(ports: LoginPorts, input: LoginInput): Promise<SignInResult> {
   const startedAt = ports.clock.monotonicMs()
   const email = requireEmail(input.email).canonical
   const [user, pending] = await Promise.all([
@@ -65,7 +65,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<Issue
   await requireUsable(ports, user, input)
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
   const { mode, visitor, device } = input
-  return openSession(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device })
+  return signIn(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device })
 }
 
 /** With `reason` the password was right, which is worth knowing all the more (ASVS 5.0, 16.3.1). */

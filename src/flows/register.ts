@@ -120,6 +120,7 @@ export function newUser(
     version: 1,
     disabledAt: null,
     disabledUntil: null,
+    totp: null,
     createdAt: ports.clock.now(),
     lastLoginAt: null,
   }

@@ -7,12 +7,13 @@ import type { Ports } from '../ports.js'
 import { countPassword, countTry, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { findByCode, findByLink } from './find-verification.js'
-import { changeMattersUntil, type IssuedSession } from './issue-tokens.js'
-import { type OpenSessionPorts, openSession } from './open-session.js'
+import { changeMattersUntil } from './issue-tokens.js'
+import type { OpenSessionPorts } from './open-session.js'
 import { newUser } from './register.js'
 import { type Applicant, holdsHandle, readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
 import { runHook } from './run-hook.js'
+import { type SignInResult, signIn } from './sign-in.js'
 
 export type VerifyEmailPorts = OpenSessionPorts &
   PasswordLimitPorts &
@@ -42,7 +43,7 @@ export interface VerifyEmailInput {
  * @throws {AuthError} `invalid_token` (unknown, used, expired, foreign and guessed too often look alike),
  *   `rate_limited` after too many guesses, `invalid_request` when the password is needed, `invalid_credentials` when it is wrong
  */
-export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<IssuedSession> {
+export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<SignInResult> {
   const token = input.token === undefined ? await guessCode(ports, input) : await findByLink(ports, input.token)
   if (!token) throw new AuthError('invalid_token')
   return token.purpose === 'registration' ? confirmRegistration(ports, token, input) : confirmUser(ports, token, input)
@@ -61,7 +62,7 @@ async function confirmRegistration(
   ports: VerifyEmailPorts,
   token: OneTimeToken,
   input: VerifyEmailInput,
-): Promise<IssuedSession> {
+): Promise<SignInResult> {
   const applicant = readApplicant(ports, token)
   if (!applicant) throw new AuthError('invalid_token')
   await requirePassword(ports, token, applicant.passwordHash, input)
@@ -72,14 +73,14 @@ async function confirmRegistration(
   if (!created) throw new AuthError('invalid_token')
 
   await runHook(ports.hooks.afterRegister, { user, method: 'password', visitor: input.visitor })
-  return signIn(ports, user, input)
+  return enter(ports, user, input)
 }
 
 async function confirmUser(
   ports: VerifyEmailPorts,
   token: OneTimeToken,
   input: VerifyEmailInput,
-): Promise<IssuedSession> {
+): Promise<SignInResult> {
   const known = token.userId === null ? null : await ports.users.findById(token.userId)
   if (!known) throw new AuthError('invalid_token')
   await requirePassword(ports, token, known.passwordHash, input)
@@ -88,7 +89,7 @@ async function confirmUser(
   const until = changeMattersUntil(ports)
   const user = await ports.users.verifyEmail(token.id, ports.clock.now(), until, audit)
   if (!user) throw new AuthError('invalid_token')
-  return signIn(ports, user, input)
+  return enter(ports, user, input)
 }
 
 async function requirePassword(
@@ -116,7 +117,7 @@ function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: 
   return { ...newUser(ports, { email, canonical: token.email, name, fields }), passwordHash, emailVerified: true }
 }
 
-function signIn(ports: VerifyEmailPorts, user: UserRecord, input: VerifyEmailInput): Promise<IssuedSession> {
+function enter(ports: VerifyEmailPorts, user: UserRecord, input: VerifyEmailInput): Promise<SignInResult> {
   const { mode, visitor, device } = input
-  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
+  return signIn(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
 }

@@ -1,5 +1,13 @@
 /** What a mailed or typed secret may be used for; a secret of one purpose is worth nothing for another. */
-export type OneTimePurpose = 'registration' | 'email_verification' | 'password_reset'
+export type OneTimePurpose =
+  | 'registration'
+  | 'email_verification'
+  | 'password_reset'
+  | 'otp'
+  | 'two_factor'
+  | 'two_factor_enrolment'
+  | 'email_change'
+  | 'email_undo'
 
 /**
  * Anything mailed or typed once. Only keyed digests are kept, each naming its key (`<key id>.<digest>`).

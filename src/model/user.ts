@@ -20,8 +20,20 @@ export interface UserRecord {
   disabledAt: number | null
   /** null with `disabledAt` set: until enabled again. */
   disabledUntil: number | null
+  /** The second factor; null while it is off. */
+  totp: Totp | null
   createdAt: number
   lastLoginAt: number | null
+}
+
+/** A second factor by time-based codes (RFC 6238). */
+export interface Totp {
+  /** The shared secret, sealed and bound to the user's id. */
+  sealedSecret: string
+  /** The newest time step whose code was accepted: codes of it and of earlier ones are used up. */
+  lastStep: number
+  /** Unix seconds. */
+  enabledAt: number
 }
 
 /** A user as answers show it. Times are ISO 8601 in UTC. */
@@ -51,7 +63,7 @@ export function toUser(record: UserRecord): User {
     emailVerified: record.emailVerified,
     name: record.name,
     roles: record.roles,
-    twoFactor: false,
+    twoFactor: record.totp !== null,
     createdAt: isoTime(record.createdAt),
     lastLoginAt: record.lastLoginAt === null ? null : isoTime(record.lastLoginAt),
     identities: [],

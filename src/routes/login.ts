@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { login } from '../flows/login.js'
 import { defineRoute } from '../http/route.js'
 import { emailField, passwordField } from './fields.js'
-import { signedInAnswer } from './session-answer.js'
+import { signInAnswer } from './sign-in-answer.js'
 
 export const loginRoute = defineRoute({
   method: 'POST',
@@ -12,6 +12,6 @@ export const loginRoute = defineRoute({
   summary: 'Signs in with an address and password.',
   async handle(context, { email, password }) {
     const { ports, mode, visitor, cookies } = context
-    return signedInAnswer(context, 200, await login(ports, { email, password, mode, visitor, device: cookies.device }))
+    return signInAnswer(context, await login(ports, { email, password, mode, visitor, device: cookies.device }))
   },
 })

@@ -5,7 +5,7 @@ import { clearCookie } from '../http/cookies.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from './fields.js'
-import { signedInAnswer } from './session-answer.js'
+import { signInAnswer } from './sign-in-answer.js'
 
 const confirmation = { password: passwordField.optional(), transaction: transactionField.optional() }
 
@@ -25,8 +25,8 @@ export const verifyEmailRoute = defineRoute({
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
     const browser = { handle, mode, visitor, device: cookies.device }
-    const issued = await verifyEmail(ports, { ...proof, password: password ?? null, ...browser })
-    const answer = await signedInAnswer(context, 200, issued)
+    const result = await verifyEmail(ports, { ...proof, password: password ?? null, ...browser })
+    const answer = await signInAnswer(context, result)
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('registration', settings, authPath)] })
   },

@@ -14,6 +14,7 @@ export interface Tables {
   latchkey_sessions: SessionsTable
   latchkey_one_time_tokens: OneTimeTokensTable
   latchkey_devices: DevicesTable
+  latchkey_backup_codes: BackupCodesTable
   latchkey_counters: CountersTable
   latchkey_outbox: OutboxTable
   latchkey_audit: AuditTable
@@ -40,6 +41,10 @@ export interface UsersTable {
   version: number
   disabled_at: number | null
   disabled_until: number | null
+  /** These three are null together. */
+  totp_secret: string | null
+  totp_step: number | null
+  totp_at: number | null
   created_at: number
   last_login_at: number | null
 }
@@ -82,6 +87,12 @@ export interface DevicesTable extends Ordered {
   token_hash: string
   created_at: number
   expires_at: number
+}
+
+export interface BackupCodesTable {
+  id: string
+  user_id: string
+  code_hash: string
 }
 
 /** Without a long window its two columns are 0. */

@@ -23,6 +23,9 @@ export async function readState(flavour: Flavour, db: Kysely<Tables>, id: string
       'u.version',
       'u.disabled_at',
       'u.disabled_until',
+      'u.totp_secret',
+      'u.totp_step',
+      'u.totp_at',
       'u.created_at as user_created_at',
       'u.last_login_at',
     ])

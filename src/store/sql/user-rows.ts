@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Insertable, Kysely, Selectable } from 'kysely'
-import type { UserRecord } from '../../model/user.js'
+import type { Totp, UserRecord } from '../../model/user.js'
 import { readJson, type Tables, toNumber, type UsersTable } from './schema.js'
 
 export async function readUser(
@@ -30,9 +30,15 @@ export function toUser(row: Selectable<UsersTable>): UserRecord {
     version: Number(row.version),
     disabledAt: toNumber(row.disabled_at),
     disabledUntil: toNumber(row.disabled_until),
+    totp: toTotp(row),
     createdAt: Number(row.created_at),
     lastLoginAt: toNumber(row.last_login_at),
   }
+}
+
+function toTotp(row: Selectable<UsersTable>): Totp | null {
+  if (row.totp_secret === null) return null
+  return { sealedSecret: row.totp_secret, lastStep: Number(row.totp_step), enabledAt: Number(row.totp_at) }
 }
 
 export const userColumns = [
@@ -47,6 +53,9 @@ export const userColumns = [
   'version',
   'disabled_at',
   'disabled_until',
+  'totp_secret',
+  'totp_step',
+  'totp_at',
   'created_at',
   'last_login_at',
 ] as const satisfies readonly (keyof UsersTable)[]
@@ -64,6 +73,9 @@ export function toUserRow(user: UserRecord): Insertable<UsersTable> {
     version: user.version,
     disabled_at: user.disabledAt,
     disabled_until: user.disabledUntil,
+    totp_secret: user.totp?.sealedSecret ?? null,
+    totp_step: user.totp?.lastStep ?? null,
+    totp_at: user.totp?.enabledAt ?? null,
     created_at: user.createdAt,
     last_login_at: user.lastLoginAt,
   }

@@ -30,6 +30,7 @@ export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
     version: 1,
     disabledAt: null,
     disabledUntil: null,
+    totp: null,
     createdAt: now,
     lastLoginAt: null,
     ...overrides,

@@ -15,6 +15,7 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createSessions(db, context)
   await createOneTimeTokens(db, context)
   await createDevices(db, context)
+  await createBackupCodes(db, context)
   await createCounters(db, context)
   await createOutbox(db, context)
   await createAudit(db, context)
@@ -49,6 +50,9 @@ async function createUsers(
     .addColumn('version', 'bigint', notNull)
     .addColumn('disabled_at', 'bigint')
     .addColumn('disabled_until', 'bigint')
+    .addColumn('totp_secret', 'text')
+    .addColumn('totp_step', 'bigint')
+    .addColumn('totp_at', 'bigint')
     .addColumn('created_at', 'bigint', notNull)
     .addColumn('last_login_at', 'bigint')
     .addUniqueConstraint('latchkey_users_email', ['email_canonical'])
@@ -124,6 +128,18 @@ async function createDevices(_db: Kysely<Tables>, { createTable, createIndex }: 
   await createIndex('latchkey_devices', ['token_hash'])
   await createIndex('latchkey_devices', ['user_id'])
   await createIndex('latchkey_devices', ['expires_at'])
+}
+
+async function createBackupCodes(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
+  await createTable('latchkey_backup_codes')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .addColumn('user_id', 'varchar(64)', notNull)
+    .addColumn('code_hash', 'varchar(128)', notNull)
+    .addForeignKeyConstraint('latchkey_backup_codes_user', ['user_id'], 'latchkey_users', ['id'], (key) =>
+      key.onDelete('cascade'),
+    )
+    .execute()
+  await createIndex('latchkey_backup_codes', ['user_id'])
 }
 
 async function createCounters(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
