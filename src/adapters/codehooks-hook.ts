@@ -37,9 +37,7 @@ function succeeds(step: () => void): boolean {
 /** Makes the request what the application is to see. */
 export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pass): void {
   for (const [name, value] of Object.entries(pass.responseHeaders ?? {})) res.setHeader(name, value)
-  for (const [name, value] of Object.entries(pass.requestHeaders ?? {})) {
-    if (value === null) delete req.headers[name]
-    else req.headers[name] = value
-  }
+  for (const name of pass.planted) delete req.headers[name]
+  for (const [name, value] of Object.entries(pass.forwarded ?? {})) if (value !== null) req.headers[name] = value
   req.auth = pass.principal
 }

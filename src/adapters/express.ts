@@ -1,21 +1,27 @@
+import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
-import { createListener, type NodeListener } from './node-message.js'
+import { createListener, type NodeRequest } from './node-message.js'
 
 /** The part of an Express 4 or 5 application that we use. */
 interface ExpressApp {
-  use(layer: NodeListener): unknown
-  /** Express 4 only; there, reading `router` throws. */
-  lazyrouter?: unknown
+  /** Express 4 only: makes the router; there, reading `router` throws. */
+  lazyrouter?(): void
   _router?: unknown
   router?: unknown
+}
+
+/** What every request goes through that enters the application's routes. */
+interface ExpressRouter {
+  handle(req: NodeRequest, res: ServerResponse, done: (error?: unknown) => void): unknown
 }
 
 /**
  * Express 4 and 5.
  *
- * The layer stands at the front of the router stack, through which every way into the application's routes leads, also
- * when the application is mounted in another one. `strict routing`, `case sensitive routing` and, in Express 4,
+ * The layer stands before the router's stack, in the one method through which every way into the application's routes
+ * leads, also when the application is mounted in another one. (As a layer of the stack it would cost each request half
+ * as much again as the guard does.) `strict routing`, `case sensitive routing` and, in Express 4,
  * `query parser` are to be set before `init`, as before any `app.use`: the router reads them when it comes to be.
  */
 export const express: Adapter = {
@@ -23,9 +29,10 @@ export const express: Adapter = {
   recognises: isExpress,
   mount(app, handle) {
     if (!isExpress(app)) throw new TypeError('not an Express application')
-    app.use(createListener(handle))
-    const stack = stackOf(app)
-    stack.unshift(stack.pop())
+    const router = routerOf(app)
+    const layer = createListener(handle)
+    const route = router.handle
+    router.handle = (req, res, done) => layer(req, res, () => route.call(router, req, res, done))
   },
 }
 
@@ -33,8 +40,13 @@ function isExpress(app: unknown): app is ExpressApp {
   return typeof app === 'function' && ['use', 'set', 'handle', 'engine'].every((name) => name in app)
 }
 
-function stackOf(app: ExpressApp): unknown[] {
+function routerOf(app: ExpressApp): ExpressRouter {
+  app.lazyrouter?.()
   const router = app.lazyrouter === undefined ? app.router : app._router
-  if (typeof router === 'function' && 'stack' in router && Array.isArray(router.stack)) return router.stack
+  if (isRouter(router)) return router
   throw new SettingsError([{ setting: 'app', message: 'this version of Express keeps its routes where nobody knows' }])
+}
+
+function isRouter(router: unknown): router is ExpressRouter {
+  return typeof router === 'function' && 'handle' in router && typeof router.handle === 'function'
 }

@@ -23,20 +23,18 @@ function build(method: string, { status, headers, body }: HttpResponse): Respons
 export function prepare(request: Request, pass: Pass): { request: Request; added: Headers | null } | null {
   try {
     const added = pass.responseHeaders === null ? null : new Headers(pass.responseHeaders)
-    return { request: withHeaders(request, pass.requestHeaders), added }
+    return { request: withHeaders(request, pass), added }
   } catch {
     return null
   }
 }
 
 /** The request as the application is to see it; the very same one when nothing changes. */
-function withHeaders(request: Request, changes: Pass['requestHeaders']): Request {
-  if (changes === null) return request
+function withHeaders(request: Request, { planted, forwarded }: Pass): Request {
+  if (forwarded === null && planted.length === 0) return request
   const headers = new Headers(request.headers)
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) headers.delete(name)
-    else headers.set(name, value)
-  }
+  for (const name of planted) headers.delete(name)
+  for (const [name, value] of Object.entries(forwarded ?? {})) if (value !== null) headers.set(name, value)
   return new Request(request, { headers })
 }
 

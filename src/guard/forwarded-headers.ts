@@ -1,4 +1,5 @@
 import type { RequestHeaders } from '../http/message.js'
+import type { ForwardedHeaders } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
 
 /** Headers by which servers behind a proxy are told who somebody is: only we may say that. */
@@ -15,6 +16,7 @@ const identityHeaders: ReadonlySet<string> = new Set([
   'x-principal',
   'x-real-ip',
   'x-remote-user',
+  'x-request-id',
   'x-scheme',
   'x-user',
   'x-user-email',
@@ -22,36 +24,44 @@ const identityHeaders: ReadonlySet<string> = new Set([
   'x-user-roles',
 ])
 
+const none: readonly string[] = Object.freeze([])
+
 /** What such names begin with: most headers of a request need no closer look. */
 const initials: ReadonlySet<number> = new Set([...identityHeaders].map((name) => name.charCodeAt(0)))
 
 /**
- * The request headers as application code may trust them: who it is for and from where by our own knowledge,
- * and nothing that the client said of itself. null = take away.
+ * Names of headers by which the client says who or where it is: all of them go, and none of it is believed.
+ *
+ * Most requests have none, so most get the same empty list.
  */
+export function plantedHeaders(headers: RequestHeaders): readonly string[] {
+  let planted: string[] | null = null
+  for (const name in headers) {
+    if (!initials.has(name.charCodeAt(0))) continue
+    if (!identityHeaders.has(name) && !name.startsWith('x-forwarded-')) continue
+    planted ??= []
+    planted.push(name)
+  }
+  return planted ?? none
+}
+
+/** What the application may believe instead: who the request is for and from where, by our own knowledge. */
 export function createForwardedHeaders(
   settings: Pick<Settings, 'origin'>,
-): (headers: RequestHeaders, ip: string | null, requestId: string) => Record<string, string | null> {
+): (ip: string | null, requestId: string) => ForwardedHeaders {
   const url = new URL(settings.origin)
   const { host } = url
   const scheme = url.protocol.slice(0, -1)
   const port = url.port || (scheme === 'https' ? '443' : '80')
 
-  return (headers, ip, requestId) => {
-    const changed: Record<string, string | null> = {
-      'x-request-id': requestId,
-      'x-real-ip': ip,
-      'x-forwarded-for': ip,
-      'x-forwarded-host': host,
-      'x-forwarded-port': port,
-      'x-forwarded-proto': scheme,
-      'x-forwarded-scheme': scheme,
-      'x-scheme': scheme,
-    }
-    for (const name in headers) {
-      if (!initials.has(name.charCodeAt(0)) || name in changed) continue
-      if (identityHeaders.has(name) || name.startsWith('x-forwarded-')) changed[name] = null
-    }
-    return changed
-  }
+  return (ip, requestId) => ({
+    'x-request-id': requestId,
+    'x-real-ip': ip,
+    'x-forwarded-for': ip,
+    'x-forwarded-host': host,
+    'x-forwarded-port': port,
+    'x-forwarded-proto': scheme,
+    'x-forwarded-scheme': scheme,
+    'x-scheme': scheme,
+  })
 }

@@ -8,7 +8,7 @@ import { bearerOf, logFault, toAuthError } from '../http/router.js'
 import type { Verdict } from '../http/verdict.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
-import { createForwardedHeaders } from './forwarded-headers.js'
+import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
 import type { Revocations } from './revocations.js'
 import { checkSession, type SessionCheckPorts } from './session.js'
 
@@ -111,8 +111,13 @@ function requireOwnOrigin(settings: Settings, request: HttpRequest, cookieDecide
 }
 
 function pass(wired: Wired, request: HttpRequest, principal: Principal | null): Verdict {
-  const requestHeaders = wired.forwarded(request.headers, wired.clientIp(request), wired.requestId())
-  return { kind: 'pass', principal, requestHeaders, responseHeaders: corsHeaders(request, wired.settings) }
+  return {
+    kind: 'pass',
+    principal,
+    planted: plantedHeaders(request.headers),
+    forwarded: wired.forwarded(wired.clientIp(request), wired.requestId()),
+    responseHeaders: corsHeaders(request, wired.settings),
+  }
 }
 
 function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {

@@ -1,3 +1,4 @@
+import { remember } from '../lib/remember.js'
 import type { Settings } from '../settings.js'
 
 /** What a path means to the guard. */
@@ -36,14 +37,14 @@ export function createScope(settings: Pick<Settings, 'baseAPIRoutes' | 'publicRo
     return publicPaths.has(path) || publicPrefixes.some((prefix) => path.startsWith(prefix))
   }
 
-  return (path) => {
+  return remember((path) => {
     if (plainPath.test(path)) {
       if (!covers(path)) return 'outside'
       return isPublic(path) ? 'public' : 'guarded'
     }
     const readings = readingsOf(path)
     return readings === null || readings.some(covers) ? 'guarded' : 'outside'
-  }
+  })
 }
 
 /**

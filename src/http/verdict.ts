@@ -15,17 +15,33 @@ export interface Pass {
   kind: 'pass'
   /** null on routes that need nobody. The application reads it as `req.auth`, which is null then, never absent. */
   principal: Principal | null
-  /** Request headers as the application is to see them; null removes. null as a whole: leave all alone. */
-  requestHeaders: Readonly<Record<string, string | null>> | null
+  /** Names of headers that the client made up, to be taken away before `forwarded` is written. */
+  planted: readonly string[]
+  /** Request headers that only we may set; null: leave all alone. */
+  forwarded: ForwardedHeaders | null
   /** Headers to put on the application's answer (CORS); null for none. */
   responseHeaders: Readonly<Record<string, string>> | null
+}
+
+/** What application code may believe of a request, by our own knowledge. An object of one shape, made for every request. */
+export interface ForwardedHeaders {
+  'x-request-id': string
+  /** Addresses are null, and the headers absent, where the client's cannot be known. */
+  'x-real-ip': string | null
+  'x-forwarded-for': string | null
+  'x-forwarded-host': string
+  'x-forwarded-port': string
+  'x-forwarded-proto': string
+  'x-forwarded-scheme': string
+  'x-scheme': string
 }
 
 /** None of our business: the application's turn, and everything as it came. */
 export const untouched: Pass = Object.freeze({
   kind: 'pass',
   principal: null,
-  requestHeaders: null,
+  planted: Object.freeze([]),
+  forwarded: null,
   responseHeaders: null,
 })
 

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import { remember } from './remember.js'
 
 /** Whose word on the client's address counts. */
 export type TrustedProxies =
@@ -132,7 +133,10 @@ export function createIpSet(entries: readonly string[]): (ip: string | null) => 
  * header is ever read (ASVS 5.0, 4.1.3). Where a trusted proxy left something that is no address, the client is unknown.
  */
 export function createClientIp(proxies: TrustedProxies): ClientIp {
-  if (proxies.kind === 'none') return canonicalSocketIp
+  if (proxies.kind === 'none') {
+    const socketIpOf = remember(canonicalSocketIp)
+    return (socketIp) => (socketIp === null ? null : socketIpOf(socketIp))
+  }
   if (proxies.kind === 'hops') {
     return (socketIp, headers) => byHops(proxies.count, canonicalSocketIp(socketIp), forwardedFor(headers))
   }

@@ -13,7 +13,8 @@ const paths: MountPaths = { basePath: '/auth', guarded: ['/api'], publicRoutes: 
 const pass: Pass = {
   kind: 'pass',
   principal: { kind: 'hook', subject: 'ada', claims: {} },
-  requestHeaders: null,
+  planted: [],
+  forwarded: null,
   responseHeaders: null,
 }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: '{"code":"unauthenticated"}' } }

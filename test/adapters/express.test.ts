@@ -14,7 +14,7 @@ const express4: typeof express5 = createRequire(import.meta.url)('express4')
 
 const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [] }
 const traits = { prefix: true, ownsSocket: true, parentParser: true }
-const pass: Pass = { kind: 'pass', principal: null, requestHeaders: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 describe.each([

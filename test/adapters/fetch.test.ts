@@ -11,7 +11,7 @@ import { adapterContract, type Running, type Scene } from '../contracts/adapter.
 adapterContract('Fetch API', serve, { prefix: false, ownsSocket: false, parentParser: false })
 
 const principal: Principal = { kind: 'hook', subject: 'ada', claims: {} }
-const pass: Pass = { kind: 'pass', principal, requestHeaders: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal, planted: [], forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 const notFound: HttpResponse = { status: 404, headers: { 'content-type': 'application/problem+json' }, body: '{}' }
 const url = 'http://api.example/api/secret'
@@ -50,14 +50,24 @@ test('rewriting headers keeps method, body and the other headers', async () => {
     body: 'text',
     headers: { 'x-api-key': 'planted', 'x-kept': 'yes' },
   })
-  const rewrite = create(() => ({ ...pass, requestHeaders: { 'x-api-key': null, 'x-real-ip': '192.0.2.7' } }))
+  const forwarded = {
+    'x-request-id': 'r-1',
+    'x-real-ip': '192.0.2.7',
+    'x-forwarded-for': '192.0.2.7',
+    'x-forwarded-host': 'a.example',
+    'x-forwarded-port': '443',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-scheme': 'https',
+    'x-scheme': 'https',
+  }
+  const rewrite = create(() => ({ ...pass, planted: ['x-api-key'], forwarded }))
   const response = await rewrite(request, {
     next: async (seen, who) =>
       Response.json({ method: seen.method, headers: Object.fromEntries(seen.headers), body: await seen.text(), who }),
   })
   expect(await response.json()).toEqual({
     method: 'PUT',
-    headers: { 'content-type': 'text/plain;charset=UTF-8', 'x-kept': 'yes', 'x-real-ip': '192.0.2.7' },
+    headers: { 'content-type': 'text/plain;charset=UTF-8', 'x-kept': 'yes', ...forwarded },
     body: 'text',
     who: principal,
   })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { MountPaths } from '../../src/adapters/adapter.js'
 import type { HttpRequest, HttpResponse } from '../../src/http/message.js'
-import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
+import type { ForwardedHeaders, Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import type { Principal } from '../../src/model/principal.js'
 import { type RawAnswer, rawConnection, rawRequest } from '../support/raw-http.js'
 
@@ -63,7 +63,17 @@ const principal: Principal = {
   authTime: 1_800_000_000,
 }
 
-const pass: Pass = { kind: 'pass', principal, requestHeaders: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal, planted: [], forwarded: null, responseHeaders: null }
+const forwarded: ForwardedHeaders = {
+  'x-request-id': 'r-1',
+  'x-real-ip': '192.0.2.7',
+  'x-forwarded-for': '192.0.2.7',
+  'x-forwarded-host': 'app.example',
+  'x-forwarded-port': '443',
+  'x-forwarded-proto': 'https',
+  'x-forwarded-scheme': 'https',
+  'x-scheme': 'https',
+}
 const passNobody: Pass = { ...pass, principal: null }
 const refusal: Verdict = {
   kind: 'answer',
@@ -257,20 +267,32 @@ function describePasses(world: World, verdict: (verdict: Verdict) => void): void
   })
 
   test('ATK-100 the application sees the request headers as they were rewritten', async () => {
-    verdict({ ...pass, requestHeaders: { 'x-real-ip': '192.0.2.7', 'x-api-key': null, 'x-request-id': 'r-1' } })
+    verdict({ ...pass, planted: ['x-real-ip', 'x-api-key'], forwarded })
     await rawRequest(
       world.port,
       'GET /api/secret HTTP/1.1\r\nHost: x\r\nX-Real-IP: 6.6.6.6\r\nx-real-ip: 7.7.7.7\r\n' +
         'X-Api-Key: planted\r\nX-Kept: yes\r\n\r\n',
     )
     const [call] = world.calls
-    expect(call?.headers).toMatchObject({ 'x-real-ip': '192.0.2.7', 'x-request-id': 'r-1', 'x-kept': 'yes' })
+    expect(call?.headers).toMatchObject({ ...forwarded, 'x-kept': 'yes' })
     expect(call?.headers).not.toHaveProperty('x-api-key')
 
     const raw = call?.rawHeaders ?? ['x-kept', 'yes']
     const pairs = raw.flatMap((value, index) => (index % 2 ? [] : [`${value.toLowerCase()}: ${raw[index + 1]}`]))
     expect(pairs).toContain('x-kept: yes')
     expect(pairs.filter((pair) => /^x-(real-ip|api-key)/.test(pair))).toEqual([])
+  })
+
+  test('what cannot be known of the client is absent, whatever it said', async () => {
+    verdict({
+      ...pass,
+      planted: ['x-real-ip'],
+      forwarded: { ...forwarded, 'x-real-ip': null, 'x-forwarded-for': null },
+    })
+    await world.fetch('/api/secret', { headers: { 'X-Real-IP': '6.6.6.6' } })
+    expect(world.calls[0]?.headers).toMatchObject({ 'x-request-id': 'r-1' })
+    expect(world.calls[0]?.headers).not.toHaveProperty('x-real-ip')
+    expect(world.calls[0]?.headers).not.toHaveProperty('x-forwarded-for')
   })
 
   test('without rewriting, the application sees the headers as they were sent', async () => {
