@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { remember } from '../../src/lib/remember.js'
+
+test('a text is answered once, and the same again, null and undefined among the answers', () => {
+  const asked: string[] = []
+  const known = remember((text) => {
+    asked.push(text)
+    return text === 'nothing' ? null : text.length
+  })
+  expect(['one', 'nothing', 'one', 'nothing'].map(known)).toEqual([3, null, 3, null])
+  expect(asked).toEqual(['one', 'nothing'])
+})
+
+test('the memory is bounded, in entries and in the length of a text', () => {
+  let asked = 0
+  const known = remember(() => {
+    asked += 1
+    return asked
+  }, 2)
+  for (const text of ['a', 'b', 'c', 'a', 'c']) known(text)
+  expect(asked).toBe(4)
+  const long = 'x'.repeat(300)
+  expect([known(long), known(long)]).toEqual([5, 6])
+})
+
+test('what throws is not remembered', () => {
+  let fails = true
+  const known = remember(() => {
+    if (fails) throw new Error('not now')
+    return 'fine'
+  })
+  expect(() => known('a')).toThrow('not now')
+  fails = false
+  expect(known('a')).toBe('fine')
+})
