@@ -1,11 +1,13 @@
+import type { Gate } from './adapters/adapter.js'
 import { createFetch, type FetchOptions } from './adapters/fetch.js'
+import { createFetchGate, type FetchGate } from './adapters/fetch-gate.js'
 import { messageOf } from './adapters/message-of.js'
 import { AuthError } from './errors.js'
 import { listSessions, revokeSession, revokeSessions } from './flows/sessions.js'
 import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
 import { problem, transportHeaders } from './http/problem.js'
-import { type Handle, untouched, type Verdict } from './http/verdict.js'
+import { type Answer, type Ask, type Handle, untouched, type Verdict } from './http/verdict.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
@@ -13,6 +15,7 @@ import { createWorld, type Runtime, realMonotonic, sleep } from './lib/runtime.j
 import type { Principal } from './model/principal.js'
 import type { Session } from './model/session.js'
 import { createPasswords } from './passwords/bcrypt.js'
+import { parseRequirement, type Requirement, type RequirementInput } from './settings/requirement.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
 import { createDelivery } from './wiring/delivery.js'
@@ -21,7 +24,7 @@ import type { Early, Live } from './wiring/open.js'
 import { createUsersApi, type UsersApi } from './wiring/users-api.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
-export interface Auth {
+export interface Auth<Guarding = Gate> {
   /**
    * Answers the auth routes, guards the rest and hands what may pass to `next`; without `next` that is 404.
    * Without `ip` there is no limit per IP.
@@ -35,6 +38,13 @@ export interface Auth {
   close(): Promise<void>
   /** Who is behind a request (node's or the Fetch API's), origin rules included; null for nobody. */
   principal(request: unknown): Promise<Principal | null>
+  /**
+   * Guards a single route on top of the guard, as middleware of the framework: everything that is given must hold.
+   *
+   * @throws {SettingsError} at once, when the requirement is none
+   * @example app.delete('/api/tenant', auth.require({ roles: ['OWNER'], recent: '10m' }), handler)
+   */
+  require(requirement: RequirementInput): Guarding
   users: UsersApi
   sessions: {
     /** The user's live sessions, newest sign-in first. */
@@ -47,8 +57,8 @@ export interface Auth {
 }
 
 /** What an adapter mounts. */
-export interface Assembled {
-  auth: Auth
+export interface Assembled<Guarding> {
+  auth: Auth<Guarding>
   handle: Handle
   settings: Settings
 }
@@ -66,12 +76,17 @@ const server = { ip: null, userAgent: null }
  * const auth = createAuth({ JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, baseUrl: 'http://localhost:3000' })
  * const response = await auth.fetch(request, { ip, next: (request, principal) => api(request, principal) })
  */
-export function createAuth(settings: SettingsInput, runtime?: Runtime): Auth {
-  return assemble(settings, runtime).auth
+export function createAuth(settings: SettingsInput, runtime?: Runtime): Auth<FetchGate> {
+  return assemble(settings, createFetchGate, runtime).auth
 }
 
 /** Parses the settings, begins to open the store, and builds the front door that waits for it. `check` may refuse them first. */
-export function assemble(input: SettingsInput, runtime?: Runtime, check?: (settings: Settings) => void): Assembled {
+export function assemble<Guarding>(
+  input: SettingsInput,
+  gate: (ask: Ask) => Guarding,
+  runtime?: Runtime,
+  check?: (settings: Settings) => void,
+): Assembled<Guarding> {
   const early = prepare(input, runtime)
   check?.(early.settings)
   const opening = createOpening(early)
@@ -86,7 +101,8 @@ export function assemble(input: SettingsInput, runtime?: Runtime, check?: (setti
     const isOurs = request.path.startsWith(`${early.settings.basePath}/`) || scopeOf(request.path) !== 'outside'
     return isOurs ? handleLate(opening, request, refuse) : untouched
   }
-  return { auth: createSurface(opening, handle, refuse), handle, settings: early.settings }
+  const require = (input: RequirementInput) => gate(createAsk(opening, parseRequirement(input), refuse))
+  return { auth: { ...createSurface(opening, handle, refuse), require }, handle, settings: early.settings }
 }
 
 function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
@@ -185,11 +201,24 @@ async function handleLate(opening: Opening, request: HttpRequest, refuse: Refuse
     const live = await opening.ready()
     return await live.handle(request)
   } catch {
-    return { kind: 'answer', response: refuse(new AuthError('store_unavailable', { retryAfterSeconds: 1 })) }
+    return unavailable(refuse)
   }
 }
 
-function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Auth {
+function unavailable(refuse: Refuse): Answer {
+  return { kind: 'answer', response: refuse(new AuthError('store_unavailable', { retryAfterSeconds: 1 })) }
+}
+
+function createAsk(opening: Opening, requirement: Requirement, refuse: Refuse): Ask {
+  return (request, found) => {
+    const live = opening.live()
+    if (live) return live.guard.require(request, requirement, found)
+    const late = async () => (await opening.ready()).guard.require(request, requirement, found)
+    return late().catch(() => unavailable(refuse))
+  }
+}
+
+function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<Auth, 'require'> {
   const ports = async () => (await opening.ready()).ports
   return {
     fetch: createFetch(handle, () => refuse(new AuthError('not_found'))),

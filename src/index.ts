@@ -9,6 +9,8 @@ declare global {
   }
 }
 
+export type { Gate } from './adapters/adapter.js'
+export type { FetchGate } from './adapters/fetch-gate.js'
 export type { Auth } from './auth.js'
 export { createAuth } from './auth.js'
 export { AuthError, type ErrorCode, SettingsError, type SettingsFault } from './errors.js'
@@ -25,4 +27,5 @@ export type {
 } from './model/principal.js'
 export type { Session } from './model/session.js'
 export type { User, UserFields } from './model/user.js'
+export type { RequirementInput } from './settings/requirement.js'
 export type { Logger, SettingsInput } from './settings.js'

@@ -19,7 +19,7 @@ export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): 
     auth,
     handle,
     settings: parsed,
-  } = assemble(settings, runtime, (checked) => {
+  } = assemble(settings, adapter.gate, runtime, (checked) => {
     if (adapter.echoesCors && checked.cookies.sameSite === 'none') throw new SettingsError([crossSiteCookies])
   })
   const { basePath, baseAPIRoutes, publicRoutes } = parsed

@@ -1,6 +1,6 @@
 import { errorTable } from '../errors.js'
 import type { HttpResponse } from '../http/message.js'
-import type { Answer, Handle, Verdict } from '../http/verdict.js'
+import type { Answer, Ask, Handle, Verdict } from '../http/verdict.js'
 
 /** Paths that a framework must know when it is set up, since it does not ask us about every request. From the settings. */
 export interface MountPaths {
@@ -19,7 +19,12 @@ export interface Adapter {
   recognises(app: unknown): boolean
   /** Puts the layer in front of everything the application has or will have. */
   mount(app: unknown, handle: Handle, paths: MountPaths): void
+  /** The question as middleware of this framework, for single routes. */
+  gate(ask: Ask): Gate
 }
+
+/** Middleware for one route: `(req, res, next)`. */
+export type Gate = (request: object, response: object, next: () => void) => void | Promise<void>
 
 /** The answer when the layer itself breaks: closed, and silent about why. */
 export const failure: HttpResponse = {

@@ -1,4 +1,4 @@
-import type { Handle, Pass, Verdict } from '../http/verdict.js'
+import type { Ask, Handle, Pass, Verdict } from '../http/verdict.js'
 import { decide, failure } from './adapter.js'
 import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './codehooks-message.js'
 
@@ -8,8 +8,15 @@ type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => voi
 
 /** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
 export function createHook(handle: Handle, onPass: OnPass): Hook {
-  const judge = (req: CodehooksRequest) => handle(readRequest(req))
+  return hook((req) => handle(readRequest(req)), onPass)
+}
 
+/** The same for a single route. */
+export function createGate(ask: Ask): Hook {
+  return hook((req) => ask(readRequest(req), req.auth ?? null), prepare)
+}
+
+function hook(judge: (req: CodehooksRequest) => Verdict | Promise<Verdict>, onPass: OnPass): Hook {
   function carryOut(verdict: Verdict, req: CodehooksRequest, res: CodehooksResponse, next: () => void): void {
     if (verdict.kind === 'answer') answer(req, res, verdict.response)
     else if (succeeds(() => onPass(req, res, verdict))) next()

@@ -1,8 +1,9 @@
 import type { HttpResponse } from '../http/message.js'
 import type { Handle } from '../http/verdict.js'
 import type { Adapter, MountPaths } from './adapter.js'
-import { createHook, type Hook, prepare } from './codehooks-hook.js'
+import { createGate, createHook, type Hook, prepare } from './codehooks-hook.js'
 import { answer } from './codehooks-message.js'
+import { isCodehooksRequest, isCodehooksResponse } from './codehooks-shape.js'
 
 /** The part of a codehooks-js application that we use. It calls `auths`, then picks a route, then calls `appmiddleware`. */
 interface CodehooksApp {
@@ -30,6 +31,13 @@ export const codehooks: Adapter = {
     // The runtime calls middleware only where a route matches.
     for (const pattern of patterns(paths.basePath)) app.all(pattern, (req, res) => answer(req, res, nothing))
     app.appmiddleware.unshift(createHook(handle, prepare))
+  },
+  gate(ask) {
+    const hook = createGate(ask)
+    return (req, res, next) => {
+      if (!(isCodehooksRequest(req) && isCodehooksResponse(res))) throw new TypeError('not a codehooks-js request')
+      return hook(req, res, next)
+    }
   },
 }
 

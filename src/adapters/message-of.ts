@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '../http/message.js'
-import { type CodehooksRequest, readRequest as readCodehooksRequest } from './codehooks-message.js'
+import { readRequest as readCodehooksRequest } from './codehooks-message.js'
+import { isCodehooksRequest } from './codehooks-shape.js'
 import { readRequest as readFetchRequest } from './fetch.js'
 import { readRequest as readNodeRequest } from './node-message.js'
 
@@ -14,9 +15,4 @@ export function messageOf(request: unknown): HttpRequest {
   if (request instanceof IncomingMessage) return readNodeRequest(request)
   if (isCodehooksRequest(request)) return readCodehooksRequest(request)
   throw new TypeError('not a request of a supported framework')
-}
-
-function isCodehooksRequest(request: unknown): request is CodehooksRequest {
-  if (typeof request !== 'object' || request === null || !('headers' in request)) return false
-  return 'originalUrl' in request && ('apiPath' in request || 'apipath' in request)
 }

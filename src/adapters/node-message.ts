@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest, HttpResponse, RequestBody, RequestHeaders } from '../http/message.js'
-import type { ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdict.js'
+import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure } from './adapter.js'
 import { mountPrefix } from './mount-prefix.js'
@@ -18,13 +18,20 @@ export type NodeListener = (req: NodeRequest, res: ServerResponse, next: () => v
 
 /** `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's. */
 export function createListener(handle: Handle): NodeListener {
-  const judge = (req: NodeRequest) => handle(readRequest(req))
+  return listener((req) => handle(readRequest(req)))
+}
 
+function listener(judge: (req: NodeRequest) => Verdict | Promise<Verdict>): NodeListener {
   return function latchkey(req, res, next) {
     const verdict = decide(judge, req)
     if ('then' in verdict) void verdict.then((settled) => carryOut(settled, req, res, next))
     else carryOut(verdict, req, res, next)
   }
+}
+
+/** The same for a single route. */
+export function createGate(ask: Ask): NodeListener {
+  return listener((req) => ask(readRequest(req), req.auth ?? null))
 }
 
 function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next: () => void): void {

@@ -5,10 +5,12 @@ import { type HttpRequest, type HttpResponse, singleHeader } from '../http/messa
 import { originFault } from '../http/origin.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { bearerOf, logFault, toAuthError } from '../http/router.js'
-import type { Verdict } from '../http/verdict.js'
+import { untouched, type Verdict } from '../http/verdict.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
+import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
 import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
+import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
 import { checkSession, type SessionCheckPorts } from './session.js'
 
@@ -25,6 +27,11 @@ export interface Guard {
   protect(request: HttpRequest): Verdict | Promise<Verdict>
   /** A request that `publicRoutes` lets through: nobody is asked, but nothing a client says of itself gets by. */
   open(request: HttpRequest): Verdict
+  /**
+   * What one route asks for on top: whoever was found already, else whoever is behind the request, passes if it holds.
+   * Synchronous like `protect`.
+   */
+  require(request: HttpRequest, requirement: Requirement, found: Principal | null): Verdict | Promise<Verdict>
   /**
    * Who is behind the request, anywhere.
    *
@@ -45,10 +52,11 @@ export function createGuard(options: GuardOptions): Guard {
   return {
     protect(request) {
       if (options.revocations.isFresh()) return decide(wired, request)
-      return requireFresh(wired).then(
-        () => decide(wired, request),
-        (error) => refuse(wired, request, toAuthError(error)),
-      )
+      return onceFresh(wired, request, () => decide(wired, request))
+    },
+    require(request, requirement, found) {
+      if (options.revocations.isFresh()) return judge(wired, request, requirement, found)
+      return onceFresh(wired, request, () => judge(wired, request, requirement, found))
     },
     open: (request) => pass(wired, request, null),
     async identify(request) {
@@ -61,6 +69,21 @@ export function createGuard(options: GuardOptions): Guard {
       if (principal.kind !== 'session') throw new AuthError('forbidden')
       return principal
     },
+  }
+}
+
+function onceFresh(wired: Wired, request: HttpRequest, run: () => Verdict): Promise<Verdict> {
+  return requireFresh(wired).then(run, (error) => refuse(wired, request, toAuthError(error)))
+}
+
+/** The guard has rewritten the headers where it stood before; here they stay as they are. */
+function judge(wired: Wired, request: HttpRequest, requirement: Requirement, found: Principal | null): Verdict {
+  try {
+    const principal = found ?? identify(wired, request)
+    checkRequirement(principal, requirement, wired.clock.now())
+    return { ...untouched, principal }
+  } catch (error) {
+    return refuse(wired, request, toAuthError(error))
   }
 }
 

@@ -47,3 +47,6 @@ export const untouched: Pass = Object.freeze({
 
 /** The whole of Latchkey as an adapter sees it. Never throws, never rejects; synchronous where nothing has to be awaited. */
 export type Handle = (request: HttpRequest) => Verdict | Promise<Verdict>
+
+/** Like `Handle` for one route of the application, where somebody may have been found already. */
+export type Ask = (request: HttpRequest, found: Principal | null) => Verdict | Promise<Verdict>

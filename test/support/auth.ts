@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Auth, createAuth, type Principal, type SettingsInput } from '../../src/index.js'
+import { createAuth, type Principal, type SettingsInput } from '../../src/index.js'
 import {
   createTestClient,
   createTestMailbox,
@@ -17,7 +17,7 @@ import {
 export const ada = { email: 'ada@example.test', password: 'correct horse battery' }
 
 export interface TestAuth {
-  auth: Auth
+  auth: ReturnType<typeof createAuth>
   runtime: TestRuntime
   mailbox: TestMailbox
   /** What got through the guard, in order. */

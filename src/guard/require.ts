@@ -1,0 +1,30 @@
+import { AuthError } from '../errors.js'
+import type { Principal, SessionPrincipal } from '../model/principal.js'
+import type { Requirement } from '../settings/requirement.js'
+
+/**
+ * Holds whoever was found to what one route asks for on top of the guard. Roles and a recent sign-in are a user's: no
+ * other credential has them.
+ *
+ * @param now Unix seconds
+ * @throws {AuthError} `forbidden`, `insufficient_access`, `recent_login_required` (ASVS 5.0, 7.5.3)
+ */
+export function checkRequirement(
+  principal: Principal,
+  { roles, access, kinds, recentSeconds }: Requirement,
+  now: number,
+): void {
+  if (kinds !== null && !kinds.includes(principal.kind)) throw new AuthError('forbidden')
+  if (access === 'READWRITE' && principal.kind === 'apiToken' && principal.access !== 'READWRITE') {
+    throw new AuthError('insufficient_access')
+  }
+  if (roles !== null && !userOf(principal).roles.some((role) => roles.includes(role))) throw new AuthError('forbidden')
+  if (recentSeconds !== null && now - userOf(principal).authTime > recentSeconds) {
+    throw new AuthError('recent_login_required')
+  }
+}
+
+function userOf(principal: Principal): SessionPrincipal {
+  if (principal.kind !== 'session') throw new AuthError('forbidden')
+  return principal
+}
