@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TestClient } from '../../src/testing.js'
 import { attackServer, expectRefusal } from '../support/attack-server.js'
+import { testAuth } from '../support/auth.js'
+import { failingDatabase } from '../support/failing-database.js'
 
 const server = await attackServer({ file: true })
 afterAll(() => server.close())
@@ -77,6 +79,32 @@ describe('ATK-022 guessing a code', () => {
     expect(new Set(await Promise.all(guesses))).toEqual(new Set(['invalid_token']))
     expect(tries(email)).toEqual([5])
     expect(await verify(client, { email, code })).toBe('invalid_token')
+  })
+})
+
+describe('ATK-008 what a guess costs', () => {
+  test('ATK-008 a wrong code takes the same statements of the store for everybody', async () => {
+    const database = failingDatabase()
+    const { auth, client, runtime } = await testAuth({ database: database.dialect })
+    await auth.users.create({ email: 'known@example.test', emailVerified: true })
+    const disabled = await auth.users.create({ email: 'disabled@example.test', emailVerified: true })
+    await auth.users.disable(disabled.id)
+
+    const statements: number[][] = []
+    for (const email of ['known@example.test', 'disabled@example.test', 'unknown@example.test']) {
+      const browser = client()
+      await browser.post('/auth/otp', { email })
+      await runtime.clock.advance('3s')
+      const spent: number[] = []
+      for (const guessing of [browser, client()]) {
+        database.failAfter(Number.POSITIVE_INFINITY)
+        await guessing.post('/auth/otp/verify', { email, code: 'never' })
+        spent.push(database.ran)
+      }
+      statements.push(spent)
+    }
+    expect(statements[0]?.every((ran) => ran > 0)).toBe(true)
+    expect(statements).toEqual([statements[0], statements[0], statements[0]])
   })
 })
 
@@ -230,6 +258,14 @@ describe('ATK-027 a code belongs to the browser that asked', () => {
     expect(await verify(app, { ...proof, transaction: server.mailbox.token(mail) })).toBe('invalid_token')
     expect(await verify(app, { ...proof, transaction })).toBe('ok')
     expect(app.tokens()).not.toBeNull()
+  })
+
+  test('ATK-078 the handle alone is a cookie of ours: without a word of where it comes from it is refused', async () => {
+    const { client, token } = await ask(await account())
+    const headers = { cookie: `otp=${client.cookies.get('otp')}` }
+    const answer = await server.ask('POST', '/auth/otp/verify', { headers, body: { token } })
+    expect(answer.body).toMatchObject({ status: 403, code: 'csrf_rejected' })
+    expect(await verify(client, { token })).toBe('ok')
   })
 
   test('ATK-041 code, link and handle are taken for nothing else, and nothing else for them', async () => {
