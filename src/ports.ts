@@ -67,6 +67,8 @@ export interface Policy {
   verificationSeconds: number
   codeDigits: number
   codeTries: number
+  /** How long a code and a link that sign in live. */
+  otpSeconds: number
   /** Checks extra user fields with the owner's schema; throws `AuthError('invalid_request')`. */
   parseFields(input: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
 }

@@ -1,6 +1,7 @@
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
-import { holdsHandle, matchesCode } from './registration.js'
+import { matchesCode } from './mailed-code.js'
+import { holdsHandle } from './registration.js'
 import { requireEmail } from './require-email.js'
 
 type FindPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock' | 'policy'>

@@ -2,6 +2,7 @@ import type { OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { UserRecord } from '../model/user.js'
 import type { Ports } from '../ports.js'
+import { digestCode } from './mailed-code.js'
 
 /** What waits inside a registration's token until its address is confirmed. */
 export interface Applicant {
@@ -32,7 +33,7 @@ export function draftSecrets(
   const code = ports.random.code(ports.policy.codeDigits)
   return {
     tokenHash: ports.keyring.digest(row.purpose, secret),
-    codeHash: ports.keyring.digest(`${row.purpose}-code`, codeText(row.id, code)),
+    codeHash: digestCode(ports, row, code),
     expiresAt: ports.clock.now() + ports.policy.verificationSeconds,
     mail: ports.mails.compose('verify', row.email, {
       name: name ?? '',
@@ -106,14 +107,4 @@ function parseApplicant(text: string): Applicant | null {
 export function holdsHandle(ports: Pick<Ports, 'keyring'>, token: OneTimeToken, handle: string | null): boolean {
   if (handle === null || token.handleHash === null) return false
   return ports.keyring.digests('registration-handle', handle).includes(token.handleHash)
-}
-
-/** Whether the code is this token's. The token's id is part of what is digested: equal codes look different at rest. */
-export function matchesCode(ports: Pick<Ports, 'keyring'>, token: OneTimeToken, code: string): boolean {
-  if (token.codeHash === null) return false
-  return ports.keyring.digests(`${token.purpose}-code`, codeText(token.id, code)).includes(token.codeHash)
-}
-
-function codeText(tokenId: string, code: string): string {
-  return `${tokenId}.${code}`
 }

@@ -25,6 +25,8 @@ const cookieTable = {
   refresh: { name: 'refresh-token', reach: 'narrow' },
   /** The handle of the browser that registered. Wide, so that no sibling host can plant one (RFC 6265bis §4.1.3.2). */
   registration: { name: 'registration', reach: 'wide' },
+  /** The handle of the browser that asked for a code. */
+  otp: { name: 'otp', reach: 'wide' },
   /** What tells a browser that has signed in before; lets nobody in. */
   device: { name: 'known-device', reach: 'wide' },
 } as const satisfies Record<string, CookieKind>
@@ -172,6 +174,7 @@ function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
     access: make('access'),
     refresh: make('refresh'),
     registration: make('registration'),
+    otp: make('otp'),
     device: make('device'),
   }
 }

@@ -61,6 +61,8 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   keepsOnError?: readonly string[]
   /** Answers in development only. */
   development?: boolean
+  /** Whether the settings let it answer; without this they always do. */
+  enabled?(settings: Settings): boolean
   handle(context: RouteContext, body: z.output<Schema>): Promise<HttpResponse>
 }
 

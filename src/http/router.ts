@@ -36,9 +36,9 @@ export interface Router {
 }
 
 export function createRouter(options: RouterOptions): Router {
-  const { basePath, development } = options.settings
+  const { basePath } = options.settings
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
-  const table = createRouteTable(options.routes.filter((route) => development || !route.development))
+  const table = createRouteTable(options.routes.filter((route) => answers(route, options.settings)))
   return {
     find(request) {
       if (!request.path.startsWith(`${basePath}/`)) return null
@@ -46,6 +46,12 @@ export function createRouter(options: RouterOptions): Router {
     },
     answer: (request, match) => answer(working, request, match),
   }
+}
+
+/** A route that does not is as unknown as any other path. */
+function answers(route: Route, settings: Settings): boolean {
+  if (route.development && !settings.development) return false
+  return route.enabled?.(settings) ?? true
 }
 
 /** What the router was given, and what it has made of it. */
@@ -133,8 +139,8 @@ function isForm({ method, headers }: HttpRequest): boolean {
 }
 
 /** A known device is none: it lets nobody in. */
-function holdsCredential({ access, refresh, registration }: CookieJar): boolean {
-  return access !== null || refresh !== null || registration !== null
+function holdsCredential({ access, refresh, registration, otp }: CookieJar): boolean {
+  return access !== null || refresh !== null || registration !== null || otp !== null
 }
 
 function contextFor(

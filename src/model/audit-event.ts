@@ -17,6 +17,7 @@ export type AuditEventName =
   | 'registration_requested'
   | 'account_created'
   | 'email_verified'
+  | 'otp_requested'
   | 'login'
   | 'logout'
   | 'session_revoked'

@@ -3,6 +3,8 @@ import { loginRoute } from './login.js'
 import { logoutRoute } from './logout.js'
 import { mailboxRoute } from './mailbox.js'
 import { deleteMeRoute, readMeRoute, updateMeRoute } from './me.js'
+import { requestOtpRoute, verifyOtpRoute } from './otp.js'
+import { otpPageRoute } from './otp-page.js'
 import { assetRoute, verifyEmailPageRoute } from './pages.js'
 import { changePasswordRoute, forgotPasswordRoute, resetPasswordRoute } from './password.js'
 import { forgotPageRoute, resetPageRoute } from './password-pages.js'
@@ -19,6 +21,8 @@ export const routes: readonly Route[] = [
   loginRoute,
   refreshRoute,
   logoutRoute,
+  requestOtpRoute,
+  verifyOtpRoute,
   forgotPasswordRoute,
   resetPasswordRoute,
   changePasswordRoute,
@@ -29,6 +33,7 @@ export const routes: readonly Route[] = [
   revokeSessionRoute,
   revokeSessionsRoute,
   verifyEmailPageRoute,
+  otpPageRoute,
   forgotPageRoute,
   resetPageRoute,
   assetRoute,

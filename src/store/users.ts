@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../model/audit-event.js'
-import type { OneTimeToken } from '../model/one-time-token.js'
+import type { OneTimePurpose, OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
@@ -51,9 +51,19 @@ export interface Users {
   verifyEmail(tokenId: string, now: number, until: number, audit: AuditEvent): Promise<UserRecord | null>
 
   /**
+   * Consumes the token: whoever brought it has the mailbox. Where the address was never verified this is the first proof:
+   * it is verified now, the version is raised (a change row), and whatever somebody else may have planted is gone:
+   * password, second factor, name, extra fields, sessions, known devices and every one-time token of the user. `step` is
+   * written then, and only then. Of concurrent calls, exactly one gets the user.
+   * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
+   * user is disabled.
+   */
+  proveMailbox(tokenId: string, purpose: OneTimePurpose, now: number, step: AccountStep): Promise<UserRecord | null>
+
+  /**
    * Consumes the reset token, sets the hash, marks the address as verified, raises the version (a change row), ends every
-   * session and drops every one-time token of the user. Where the address was never verified, name and extra fields go,
-   * too: somebody else may have written them. Of concurrent calls, exactly one gets the user.
+   * session and drops every one-time token and known device of the user. Where the address was never verified, it is a
+   * first proof as above; a second factor that the owner has set up stays. Of concurrent calls, exactly one gets the user.
    * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
    * user is disabled.
    */

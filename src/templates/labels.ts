@@ -32,6 +32,15 @@ export const defaultLabels: Labels = Object.freeze({
   'verify.lifetime': 'The link and the code work for {lifetimeHours} hours.',
   'verify.notYou': 'If you did not register, ignore this mail: nothing happens without your confirmation.',
 
+  'otp.subject': 'Your code to sign in to {productName}',
+  'otp.code': 'Enter this code where you asked for it:',
+  'otp.link': 'Or sign in with one click, in the browser in which you asked:',
+  'otp.button': 'Sign in',
+  'otp.lifetime': 'The code or the link works once, for {lifetimeMinutes} minutes.',
+  'otp.notYou':
+    'If you did not ask for it, ignore this mail. Tell the code to nobody, whoever asks for it: with it they could ' +
+    'sign in as you.',
+
   'accountExists.subject': 'You already have an account at {productName}',
   'accountExists.what': 'Somebody, maybe you, tried to register with this address. It already has an account.',
   'accountExists.signIn': 'If it was you, sign in:',
@@ -71,6 +80,14 @@ export const defaultLabels: Labels = Object.freeze({
     'This is not the browser you registered with, so we need the password that you chose when you registered.',
   'verifyPage.button': 'Confirm',
   'verifyPage.notYou': 'If you did not register, close this page: nothing happens without your confirmation.',
+
+  'otpPage.title': 'Sign in with a code',
+  'otpPage.explain': 'Enter the address of your account, and we send you a code to sign in with.',
+  'otpPage.send': 'Send the code',
+  'otpPage.sent': 'If there is an account with this address, a mail with a code is on its way to it.',
+  'otpPage.signIn': 'Sign in',
+  'otpPage.oneClick': 'One more click, and you are signed in. It works in the browser in which you asked for the mail.',
+  'otpPage.again': 'Ask for another code',
 
   'forgotPage.title': 'Forgot your password?',
   'forgotPage.explain': 'Enter the address of your account, and we send you a link to choose a new password.',

@@ -11,6 +11,12 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     code: '123456',
     lifetimeHours: '24',
   },
+  'mail/otp': {
+    name: 'Ada Lovelace',
+    url: 'https://app.example/auth/otp?token=sample',
+    code: '123456',
+    lifetimeMinutes: '10',
+  },
   'mail/account-exists': { url: 'https://app.example/auth/login' },
   'mail/refresh-reuse': {
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
@@ -31,6 +37,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     needsPassword: true,
     error: 'invalid_credentials',
   },
+  'pages/otp': { token: 'sample', waiting: true, error: 'invalid_token' },
   'pages/forgot': { done: false, error: 'rate_limited' },
   'pages/reset': { token: 'sample', minLength: 10, signInUrl: '/auth/login', done: false, error: 'weak_password' },
   'pages/error': { error: 'internal_error', requestId: 'sample' },

@@ -18,6 +18,7 @@ export function policyOf(settings: Settings): Policy {
     verificationSeconds,
     codeDigits: settings.otp.length,
     codeTries: settings.otp.tries,
+    otpSeconds: settings.otp.lifetimeSeconds,
     parseFields: (input) => parseFields(settings.registration.fields, input),
   }
 }

@@ -15,6 +15,8 @@ const victim = server.clientAt(server.url.replace('http:', 'https:'), { headers:
 await victim.signUp(ada)
 const other = server.clientAt(server.url.replace('http:', 'https:'), { headers: { origin: server.url } })
 await other.signIn(ada)
+await victim.post('/auth/otp', { email: ada.email })
+const otpToken = server.mailbox.token(await server.mailbox.waitFor(ada.email, 'code'))
 const cookies = victim.cookies
   .all()
   .map(({ name, value }) => `${name}=${value}`)
@@ -57,6 +59,8 @@ const writes: readonly { method: string; path: string; body?: Record<string, str
   { method: 'POST', path: '/auth/register', body: { email: 'csrf@example.test', password: ada.password } },
   { method: 'POST', path: '/auth/verify-email', body: { token: pendingToken, password: ada.password } },
   { method: 'POST', path: '/auth/verify-email/resend', body: { email: 'pending@example.test' } },
+  { method: 'POST', path: '/auth/otp', body: { email: ada.email } },
+  { method: 'POST', path: '/auth/otp/verify', body: { token: otpToken } },
   { method: 'POST', path: '/auth/refresh' },
   { method: 'POST', path: '/auth/refreshtoken' },
   { method: 'POST', path: '/auth/logout' },

@@ -169,6 +169,53 @@ describe.each(kinds)('an address that is %s', (kind) => {
   })
 })
 
+describe.each(kinds)('a code by mail for an address that is %s', (kind) => {
+  const email = addressOf(kind)
+  const mayEnter = ['verified', 'unverified', 'without password'].includes(kind)
+  const modes: readonly (readonly [string, Record<string, string>])[] = [
+    ['a browser', { origin: server.url }],
+    ['an app', { 'x-auth-mode': 'token' }],
+  ]
+
+  test.each(modes)('ATK-007 %s that asks gets the answer for nobody, after the same work', async (_who, headers) => {
+    const fresh = `fresh-${Math.random()}@example.test`
+    const nobody = await workOf(() => post('/auth/otp', { email: fresh }, headers))
+    server.sql("delete from latchkey_one_time_tokens where purpose = 'otp'")
+    const asked = await workOf(() => post('/auth/otp', { email }, headers))
+    server.sql("delete from latchkey_one_time_tokens where purpose = 'otp'")
+    expect(asked.answer.status).toBe(202)
+    expect(look(asked.answer)).toEqual(look(nobody.answer))
+    expect([asked.hashes, asked.rows]).toEqual([[], { audit: 1, tokens: 1 }])
+    expect(nobody.rows).toEqual(asked.rows)
+    expect(nobody.mails).toEqual([])
+    expect(asked.mails.map(({ to }) => to)).toEqual(mayEnter ? [email] : [])
+  })
+
+  test.each(modes)(
+    'ATK-008 %s that guesses, with its handle and without, is answered as for nobody',
+    async (_who, headers) => {
+      async function guesses(address: string) {
+        const { headers: got, body } = await post('/auth/otp', { email: address }, headers)
+        const cookie = got.getSetCookie()[0]?.split(';')[0] ?? ''
+        const transaction = Reflect.get(Object(body), 'transaction')
+        const answers = []
+        for (const holds of [true, true, false]) {
+          const proof = { email: address, code: 'never', ...(holds && transaction ? { transaction } : {}) }
+          const sent = { ...headers, ...(holds && cookie ? { cookie } : {}) }
+          const { answer, ...work } = await workOf(() => post('/auth/otp/verify', proof, sent))
+          expectRefusal(answer, 400)
+          answers.push({ look: look(answer), work: { ...work, mails: work.mails.length } })
+        }
+        return answers
+      }
+      const asked = await guesses(email)
+      expect(asked).toEqual(await guesses('nobody@example.test'))
+      expect(asked[0]?.work).toEqual({ hashes: [], rows: { audit: 1, tokens: 0 }, mails: 0 })
+      expect(new Set(asked.map(({ look }) => look.text)).size).toBe(1)
+    },
+  )
+})
+
 describe('what is told after the right password only', () => {
   test.each([
     ['verified', 200, undefined, 0],

@@ -17,8 +17,8 @@ const passwords = { first: 'tangerine Kestrel 41', wrong: 'marmalade Osprey 52',
 
 /**
  * Everything that Latchkey can do so far, on one server: registrations of which some are confirmed, by link and by code,
- * by browsers and apps; sign-ins, right and wrong; refreshes, a theft, sign-outs, changes and a deletion. After each
- * step `look` is called, with all secrets so far.
+ * by browsers and apps; sign-ins, right and wrong, by password and by mailed code; refreshes, a theft, sign-outs,
+ * changes and a deletion. After each step `look` is called, with all secrets so far.
  */
 export async function live(server: AttackServer, secrets: Secrets, look: (step: string) => void): Promise<void> {
   secrets.set('access secret', keys.JWT_ACCESS_TOKEN_SECRET).set('refresh secret', keys.JWT_REFRESH_TOKEN_SECRET)
@@ -61,6 +61,16 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
   await step('used link', 400, () => browser.post('/auth/verify-email', { token: first.token }))
   await step('confirm', 200, () => browser.post('/auth/verify-email', { token: again.token }))
   note('confirmed', browser)
+  await step('ask for a code', 202, () => browser.post('/auth/otp', { email: alice.email }))
+  secrets.set('handle code', browser.cookies.get('otp') ?? '')
+  const otp = await mailed('otp', alice.email)
+  const proof = { email: alice.email, code: otp.code }
+  await step('code elsewhere', 400, () => server.client().post('/auth/otp/verify', proof))
+  await step('wrong code', 400, () => browser.post('/auth/otp/verify', { ...proof, code: first.code }))
+  await step('sign in by code', 200, () => browser.post('/auth/otp/verify', proof))
+  note('by code', browser)
+  await step('used code', 400, () => browser.post('/auth/otp/verify', { token: otp.token }))
+  await step('code for nobody', 202, () => server.client().post('/auth/otp', { email: 'nobody@example.test' }))
   await step('decoy', 202, () => server.client().post('/auth/register', { ...alice, password: passwords.planted }))
 
   const app = server.client({ as: 'token' })

@@ -60,7 +60,16 @@ function codeTraces(code: string): string[] {
 function keysBeside(): string[] {
   const installation = server.sql<{ id: string }>('select id from latchkey_installation').map(({ id }) => id)
   const keyIds = allRows().match(/"[\w-]{8}(?=\.)/g) ?? []
-  return ['', 'registration', 'registration-code', ...installation, ...new Set(keyIds.map((id) => id.slice(1)))]
+  return [
+    '',
+    'registration',
+    'registration-code',
+    'otp',
+    'otp-code',
+    'otp-handle',
+    ...installation,
+    ...new Set(keyIds.map((id) => id.slice(1))),
+  ]
 }
 
 const mine: typeof server = { ...server, mailbox, client: (options) => server.client({ mailbox, ...options }) }

@@ -27,6 +27,23 @@ async function canSignIn({ client }: Scene, password = ada.password): Promise<vo
   expect((await client().post('/auth/login', { ...ada, password })).status).toBe(200)
 }
 
+/** Asks for a code, and leaves its link to the step. */
+async function mailedCode(scene: Scene, emailVerified: boolean): Promise<void> {
+  await scene.auth.users.create({ ...ada, name: 'Ada', emailVerified })
+  scene.token = await askForCode(scene)
+}
+
+async function askForCode({ browser, mailbox }: Scene): Promise<string> {
+  expect((await browser.post('/auth/otp', { email: ada.email })).status).toBe(202)
+  return mailbox.token(await mailbox.waitFor(ada.email, 'Your code to sign in'))
+}
+
+async function enterByCode(scene: Scene): Promise<void> {
+  const token = await askForCode(scene)
+  expect((await scene.browser.post('/auth/otp/verify', { token })).status).toBe(200)
+  expect((await scene.browser.get('/api/notes')).status).toBe(200)
+}
+
 const walks: readonly Walk[] = [
   {
     name: 'registering',
@@ -126,6 +143,41 @@ const walks: readonly Walk[] = [
       expect([200, 400]).toContain(again.status)
       expect((await scene.browser.get('/api/notes')).status).toBe(401)
       await canSignIn(scene, newPassword)
+    },
+  },
+  {
+    name: 'asking for a code',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/otp', { email: ada.email }),
+    status: 202,
+    async after({ browser, mailbox, runtime }, again) {
+      expect(again.status).toBe(202)
+      await runtime.clock.advance('2m')
+      const code = mailbox.code(await mailbox.waitFor(ada.email, 'Your code to sign in'))
+      expect((await browser.post('/auth/otp/verify', { email: ada.email, code })).status).toBe(200)
+    },
+  },
+  {
+    name: 'signing in by a code',
+    prepare: (scene) => mailedCode(scene, true),
+    step: ({ browser, token }) => browser.post('/auth/otp/verify', { token }),
+    status: 200,
+    async after(scene, again) {
+      expect([200, 400]).toContain(again.status)
+      await canSignIn(scene)
+      await enterByCode(scene)
+    },
+  },
+  {
+    name: 'signing in by a code that is the first proof of the address',
+    prepare: (scene) => mailedCode(scene, false),
+    step: ({ browser, token }) => browser.post('/auth/otp/verify', { token }),
+    status: 200,
+    async after(scene, again) {
+      expect([200, 400]).toContain(again.status)
+      expect(await scene.auth.users.findByEmail(ada.email)).toMatchObject({ emailVerified: true, name: null })
+      expect((await scene.client().post('/auth/login', ada)).status).toBe(401)
+      await enterByCode(scene)
     },
   },
   {

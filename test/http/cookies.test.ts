@@ -24,7 +24,7 @@ const good = tokens.signAccess(accessClaims)
 const evil = tokens.signAccess({ ...accessClaims, sub: 'mallory' })
 const refresh = tokens.signRefresh(refreshClaims)
 const names = cookieNames(https)
-const shorts: readonly CookieName[] = ['access', 'refresh', 'registration', 'device']
+const shorts: readonly CookieName[] = ['access', 'refresh', 'registration', 'otp', 'device']
 
 describe('names', () => {
   test('a prefix makes the browser hold them to https and to this host', () => {
@@ -32,6 +32,7 @@ describe('names', () => {
       access: '__Host-access-token',
       refresh: '__Secure-refresh-token',
       registration: '__Host-registration',
+      otp: '__Host-otp',
       device: '__Host-known-device',
     })
   })
@@ -41,6 +42,7 @@ describe('names', () => {
       access: 'access-token',
       refresh: 'refresh-token',
       registration: 'registration',
+      otp: 'otp',
       device: 'known-device',
     })
   })

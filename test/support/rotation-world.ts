@@ -27,6 +27,7 @@ const policy: Policy = {
   verificationSeconds: 86_400,
   codeDigits: 6,
   codeTries: 5,
+  otpSeconds: 600,
   parseFields: async () => ({}),
 }
 

@@ -100,6 +100,23 @@ async function dropOldest(unit: Unit, token: OneTimeToken, keep: number): Promis
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', surplus).execute()
 }
 
+/** Whom a token is for never changes, so it may be read before the transaction, which must begin with a write. */
+export async function ownerOf(
+  steps: Steps,
+  tokenId: string,
+  purpose: OneTimePurpose,
+): Promise<{ id: string; email: string } | null> {
+  const token = await steps.step((db) =>
+    db
+      .selectFrom('latchkey_one_time_tokens')
+      .select(['user_id', 'email'])
+      .where('id', '=', tokenId)
+      .where('purpose', '=', purpose)
+      .executeTakeFirst(),
+  )
+  return token && token.user_id !== null ? { id: token.user_id, email: token.email } : null
+}
+
 /** All of the user's, or those of one purpose: what must not outlive a step of another noun. */
 export async function dropTokens(unit: Pick<Unit, 'db'>, userId: string, purpose?: OneTimePurpose): Promise<void> {
   const deletion = unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', userId)

@@ -2,7 +2,8 @@ import type { UserRecord } from '../../model/user.js'
 import type { AccountStep, Users } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { dropTokens } from './one-time-tokens.js'
+import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { dropTokens, ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { toSessionRow } from './session-rows.js'
 import { Refused, type Steps, type Unit } from './steps.js'
@@ -16,7 +17,7 @@ export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'ch
 function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
   return {
     async resetPassword(tokenId, passwordHash, now, step) {
-      const owner = await ownerOfReset(steps, tokenId)
+      const owner = await ownerOf(steps, tokenId, 'password_reset')
       if (!owner) return null
       return steps.transaction<UserRecord | null>(async (unit) => {
         await wipeUnproven(unit, owner.id)
@@ -36,9 +37,7 @@ function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
           .where('expires_at', '>', now)
           .executeTakeFirst()
           .then(requireDeleted)
-        await dropTokens(unit, owner.id)
-        await endSessionsOf(unit, owner.id)
-        await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', owner.id).execute()
+        await dropEveryHold(unit, owner.id)
         return tellOfUser(unit, owner.id, step)
       }, null)
     },
@@ -85,29 +84,6 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
   }
 }
 
-/** Whom a token is for never changes, so it may be read before the transaction, which must begin with a write. */
-async function ownerOfReset(steps: Steps, tokenId: string): Promise<{ id: string; email: string } | null> {
-  const token = await steps.step((db) =>
-    db
-      .selectFrom('latchkey_one_time_tokens')
-      .select(['user_id', 'email'])
-      .where('id', '=', tokenId)
-      .where('purpose', '=', 'password_reset')
-      .executeTakeFirst(),
-  )
-  return token && token.user_id !== null ? { id: token.user_id, email: token.email } : null
-}
-
-/** What was written before anybody had proved the mailbox may be a stranger's (GHSA-qq9h-g4jm-xgf3). */
-async function wipeUnproven(unit: Unit, id: string): Promise<void> {
-  await unit.db
-    .updateTable('latchkey_users')
-    .set({ name: null, fields: '{}' })
-    .where('id', '=', id)
-    .where('email_verified', '=', 0)
-    .execute()
-}
-
 export async function endSessionsOf(unit: Unit, userId: string): Promise<void> {
   await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', userId).execute()
 }
@@ -127,6 +103,7 @@ export function requireOne({ numUpdatedRows }: { numUpdatedRows: bigint }): void
   if (numUpdatedRows === 0n) throw new Refused()
 }
 
-function requireDeleted({ numDeletedRows }: { numDeletedRows: bigint }): void {
+/** @throws {Refused} when the write met no row */
+export function requireDeleted({ numDeletedRows }: { numDeletedRows: bigint }): void {
   if (numDeletedRows === 0n) throw new Refused()
 }

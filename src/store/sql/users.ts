@@ -2,12 +2,13 @@ import type { UserRecord } from '../../model/user.js'
 import type { Users } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { toTokenRow } from './one-time-tokens.js'
+import { ownerOf, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { isUniqueViolation } from './retry.js'
 import { Refused, type Steps, type Unit } from './steps.js'
 import { administerUsers } from './user-administration.js'
 import { changePasswords } from './user-passwords.js'
+import { proveUsers } from './user-proofs.js'
 import { readUser, toUserRow, userColumns } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
@@ -17,6 +18,7 @@ export function createUsers(steps: Steps): Users {
     ...createAccounts(steps),
     ...changeAccounts(steps),
     ...changePasswords(steps),
+    ...proveUsers(steps),
     ...administerUsers(steps),
     delete: (id, until, audit) =>
       steps.transaction(async (unit) => {
@@ -73,17 +75,8 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
 function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePasswordHash' | 'updateProfile'> {
   return {
     async verifyEmail(tokenId, now, until, audit) {
-      // Whom a token is for never changes, so it may be read before the transaction, which must begin with a write.
-      const token = await steps.step((db) =>
-        db
-          .selectFrom('latchkey_one_time_tokens')
-          .select(['user_id', 'email'])
-          .where('id', '=', tokenId)
-          .where('purpose', '=', 'email_verification')
-          .executeTakeFirst(),
-      )
-      if (!token || token.user_id === null) return null
-      const owner = { id: token.user_id, email: token.email }
+      const owner = await ownerOf(steps, tokenId, 'email_verification')
+      if (!owner) return null
       return steps.transaction<UserRecord | null>(async (unit) => {
         if (!(await consume(unit, tokenId, now))) return null
         const user = await markVerified(unit, owner)

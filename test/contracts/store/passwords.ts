@@ -63,12 +63,21 @@ function resettingContract(current: () => TestStore): void {
 
   test('a reset of an account that was never verified verifies it and keeps nothing that may have been planted', async () => {
     const { store } = current()
-    const planted = await createdUser(store, { name: 'Eve', fields: { plan: 'pro' }, roles: ['EDITOR'] })
+    const totp = { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now }
+    const planted = await createdUser(store, { name: 'Eve', fields: { plan: 'pro' }, roles: ['EDITOR'], totp })
     const token = await keptToken(store, aReset(planted))
     const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
-    const clean = { name: null, fields: {}, emailVerified: true, passwordHash: '$hash$2', version: 2 }
+    const clean = { name: null, fields: {}, totp: null, emailVerified: true, passwordHash: '$hash$2', version: 2 }
     expect(reset).toEqual({ ...planted, ...clean })
     expect(await store.users.findById(planted.id)).toEqual(reset)
+  })
+
+  test('ATK-039 a reset of a verified account leaves its second factor on', async () => {
+    const { store } = current()
+    const user = await verified(store, { totp: { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now } })
+    const token = await keptToken(store, aReset(user))
+    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
+    expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2 })
   })
 
   test('a reset of an account without a password gives it one, and its profile stays', async () => {

@@ -91,6 +91,10 @@ export function aReset(user: UserRecord, overrides: Partial<OneTimeToken> = {}):
   return aVerification(user, { purpose: 'password_reset', codeHash: null, expiresAt: now + 1_800, ...overrides })
 }
 
+export function anOtp(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  return aVerification(user, { purpose: 'otp', handleHash: 'key1.handle', expiresAt: now + 600, ...overrides })
+}
+
 export function aMail(overrides: Partial<OutboxMail> = {}): OutboxMail {
   const id = randomId()
   return {

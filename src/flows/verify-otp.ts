@@ -1,0 +1,85 @@
+import { AuthError } from '../errors.js'
+import type { OneTimeToken } from '../model/one-time-token.js'
+import type { SessionMode } from '../model/session.js'
+import type { UserRecord } from '../model/user.js'
+import type { Visitor } from '../model/visitor.js'
+import type { Ports } from '../ports.js'
+import { countTry } from './account-limits.js'
+import { auditEvent } from './audit.js'
+import { changeMattersUntil } from './issue-tokens.js'
+import { matchesCode } from './mailed-code.js'
+import type { OpenSessionPorts } from './open-session.js'
+import { holdsOtp } from './request-otp.js'
+import { requireEmail } from './require-email.js'
+import { type SignInResult, signIn } from './sign-in.js'
+
+export type VerifyOtpPorts = OpenSessionPorts &
+  Pick<Ports, 'users' | 'oneTimeTokens' | 'audit' | 'keyring' | 'clock' | 'random' | 'policy' | 'limiter'>
+
+export interface VerifyOtpInput {
+  /** From the mail's link; else `email` and `code`. */
+  token?: string
+  email?: string
+  code?: string
+  /** What the browser that asked holds. */
+  handle: string | null
+  mode: SessionMode
+  visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
+}
+
+/**
+ * Signs in with the mailed code, or by the mailed link, in the browser that asked for them.
+ *
+ * It proves the mailbox: on an account whose address was never verified, everything that another person may have planted
+ * is thrown away first (GHSA-qq9h-g4jm-xgf3).
+ *
+ * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, foreign, guessed too often and without the handle
+ *   look alike), `rate_limited` after too many guesses, and as `openSession`
+ */
+export async function verifyOtp(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<SignInResult> {
+  const asked = await findAsked(ports, input)
+  const proved = asked !== null && (input.token !== undefined || (await guessCode(ports, asked, input.code ?? '')))
+  const user = proved ? await proveMailbox(ports, asked, input.visitor) : null
+  if (!asked || !user) {
+    const facts = { userId: asked?.userId ?? null, outcome: 'failure', detail: { method: 'otp' } } as const
+    await ports.audit.record(auditEvent(ports, 'login', input.visitor, facts))
+    throw new AuthError('invalid_token')
+  }
+  const { mode, visitor, device } = input
+  return signIn(ports, { user, mode, method: 'otp', amr: ['otp'], visitor, device })
+}
+
+/**
+ * The live token that this browser asked for, or null; a decoy is one, too. Whoever lacks the handle stops here, so that
+ * no stranger uses up the guesses of an owner (the limit of their own address counts them).
+ */
+async function findAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<OneTimeToken | null> {
+  const live =
+    input.token === undefined
+      ? await ports.oneTimeTokens.listByEmail('otp', requireEmail(input.email ?? '').canonical, ports.clock.now())
+      : [await ports.oneTimeTokens.findByHash('otp', ports.keyring.digests('otp', input.token), ports.clock.now())]
+  return live.find((token) => token !== null && holdsOtp(ports, token, input.handle)) ?? null
+}
+
+/**
+ * Counted by the code and by the address, whether or not it has an account, before anything is compared: of any number
+ * at once, no more than the limit get through. The link holds 256 bits, nobody guesses it.
+ *
+ * @throws {AuthError} `rate_limited`
+ */
+async function guessCode(ports: VerifyOtpPorts, token: OneTimeToken, code: string): Promise<boolean> {
+  await countTry(ports, 'guess', token.email)
+  const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
+  return counted && matchesCode(ports, token, code)
+}
+
+async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor: Visitor): Promise<UserRecord | null> {
+  await ports.limiter.forget('guess', [token.email])
+  const facts = { userId: token.userId, detail: { firstProof: true } }
+  return ports.users.proveMailbox(token.id, 'otp', ports.clock.now(), {
+    until: changeMattersUntil(ports),
+    audit: auditEvent(ports, 'email_verified', visitor, facts),
+  })
+}

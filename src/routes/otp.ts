@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { requestOtp } from '../flows/request-otp.js'
+import { verifyOtp } from '../flows/verify-otp.js'
+import { clearCookie, serializeCookie } from '../http/cookies.js'
+import { json, redirect, withHeaders } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { codeField, emailField, tokenField, transactionField } from './fields.js'
+import { signInAnswer } from './sign-in-answer.js'
+
+const transaction = transactionField.optional()
+
+export const requestOtpRoute = defineRoute({
+  method: 'POST',
+  path: '/otp',
+  limit: 'mail',
+  body: z.object({ email: emailField }),
+  enabled: ({ otp }) => otp.enabled,
+  summary: 'Mails a code and a link that sign in; answers the same whatever the address is.',
+  async handle({ ports, mode, visitor, cookies, form, settings, authPath }, { email }) {
+    const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor })
+    const answer = { status: 'code_sent' }
+    if (mode === 'token') return json(202, { ...answer, transaction: handle })
+    const cookie = serializeCookie('otp', handle, ports.policy.otpSeconds, settings, authPath)
+    const headers = { 'set-cookie': [cookie] }
+    return form ? redirect(303, `${authPath}/otp`, headers) : json(202, answer, headers)
+  },
+})
+
+export const verifyOtpRoute = defineRoute({
+  method: 'POST',
+  path: '/otp/verify',
+  limit: 'guess',
+  body: z.union([
+    z.object({ token: tokenField, transaction }),
+    z.object({ email: emailField, code: codeField, transaction }),
+  ]),
+  enabled: ({ otp }) => otp.enabled,
+  page: '/otp',
+  keepsOnError: ['token'],
+  summary: 'Signs in by the mailed code or link, in the browser that asked for it.',
+  async handle(context, { transaction, ...proof }) {
+    const { ports, mode, visitor, cookies, settings, authPath } = context
+    const handle = mode === 'token' ? (transaction ?? null) : cookies.otp
+    const result = await verifyOtp(ports, { ...proof, handle, mode, visitor, device: cookies.device })
+    const answer = await signInAnswer(context, result)
+    if (mode === 'token') return answer
+    return withHeaders(answer, { 'set-cookie': [clearCookie('otp', settings, authPath)] })
+  },
+})

@@ -1,0 +1,46 @@
+import { isDisabled, type UserRecord } from '../../model/user.js'
+import type { Users } from '../users.js'
+import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { ownerOf } from './one-time-tokens.js'
+import { Refused, type Steps } from './steps.js'
+import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
+import { isEnabled, readUser } from './user-rows.js'
+
+/** What a mailed token proves of its user. */
+export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
+  return {
+    async proveMailbox(tokenId, purpose, now, step) {
+      const owner = await ownerOf(steps, tokenId, purpose)
+      if (!owner) return null
+      return steps.transaction<UserRecord | null>(async (unit) => {
+        const first = await wipeUnproven(unit, owner.id)
+        if (first) {
+          await unit.db
+            .updateTable('latchkey_users')
+            .set((eb) => ({ version: eb('version', '+', 1) }))
+            .where('id', '=', owner.id)
+            .where('email_canonical', '=', owner.email)
+            .where(isEnabled(now))
+            .executeTakeFirst()
+            .then(requireOne)
+        }
+        // The deciding write: of many that hold the token, one deletes it, and the others undo all they did.
+        await unit.db
+          .deleteFrom('latchkey_one_time_tokens')
+          .where('id', '=', tokenId)
+          .where('purpose', '=', purpose)
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+          .then(requireDeleted)
+        if (first) {
+          await dropEveryHold(unit, owner.id)
+          return tellOfUser(unit, owner.id, step)
+        }
+        // Nothing of the user was written. Whoever changes them meanwhile raises the version, and no session opens.
+        const user = await readUser(unit.db, 'id', owner.id)
+        if (user?.emailCanonical !== owner.email || isDisabled(user, now)) throw new Refused()
+        return user
+      }, null)
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import type { TestClient } from '../../src/testing.js'
+import { ada, type TestAuth } from '../support/auth.js'
+import { face, inTurn, ipOf, leap, limitedAuth, times } from '../support/limits.js'
+
+const stranger = 'stranger@example.test'
+const subject = 'Your code to sign in'
+
+async function world(): Promise<TestAuth> {
+  const limited = await limitedAuth()
+  await limited.auth.users.create({ ...ada, emailVerified: true })
+  return limited
+}
+
+/** Asks for a code and wrongly guesses that often, each time from another address; the statuses of the guesses. */
+async function guessed({ client }: TestAuth, email: string, guesses: number, from = 0): Promise<number[]> {
+  const asking = client({ ip: ipOf(from) })
+  expect((await asking.post('/auth/otp', { email })).status).toBe(202)
+  return inTurn(guesses, (index) => guess(client({ ip: ipOf(from + index) }), asking, email))
+}
+
+/** As `asking`, but from the address of `client`. */
+function guess(client: TestClient, asking: TestClient, email: string) {
+  for (const cookie of asking.cookies.all()) client.cookies.put(cookie)
+  return client.post('/auth/otp/verify', { email, code: 'never' })
+}
+
+async function signsIn({ client, mailbox }: TestAuth, by: 'code' | 'token', from: number): Promise<number> {
+  const browser = client({ ip: ipOf(from) })
+  await browser.post('/auth/otp', { email: ada.email })
+  const mail = await mailbox.waitFor(ada.email, subject)
+  const proof = by === 'token' ? { token: mailbox.token(mail) } : { email: ada.email, code: mailbox.code(mail) }
+  return (await browser.post('/auth/otp/verify', proof)).status
+}
+
+describe('guesses at mailed sign-in codes', () => {
+  test('ATK-023 an address takes twenty an hour over any number of codes and browsers, known or not, in one voice', async () => {
+    for (const email of [ada.email, stranger]) {
+      const limited = await world()
+      const statuses: number[] = []
+      for (let code = 0; code < 3; code += 1) statuses.push(...(await guessed(limited, email, 6, code * 10)))
+      expect(statuses).toEqual(times(18, 400))
+      await leap(limited, 900)
+      expect(await guessed(limited, email, 4, 100)).toEqual([400, 400, 429, 429])
+    }
+  })
+
+  test('ATK-007 a refusal looks the same for an address with and without an account', async () => {
+    const faces = await Promise.all(
+      [ada.email, stranger].map(async (email) => {
+        const limited = await world()
+        const asking = limited.client()
+        await asking.post('/auth/otp', { email })
+        const answers: unknown[] = []
+        for (let nth = 0; nth < 23; nth += 1) answers.push(face(await guess(limited.client(), asking, email)))
+        return answers
+      }),
+    )
+    expect(faces[0]).toEqual(faces[1])
+    expect(faces[0]?.at(-1)).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+  })
+
+  test('ATK-023 after a hundred without a success no code is taken, however long it waits, but the link is', async () => {
+    const limited = await world()
+    let taken = 0
+    for (let round = 0; round < 30 && taken < 100; round += 1) {
+      const statuses = await guessed(limited, ada.email, 10, round * 20)
+      taken += statuses.filter((status) => status === 400).length
+      await leap(limited, 4 * 3_600)
+    }
+    expect(taken).toBe(100)
+    await leap(limited, 7 * 86_400)
+    const codes = limited.mailbox.mails.length
+    for (let nth = 0; nth < codes; nth += 1) await limited.mailbox.waitFor(ada.email, subject)
+    expect(await signsIn(limited, 'code', 1_000)).toBe(429)
+    expect(await signsIn(limited, 'token', 1_001)).toBe(200)
+    expect(await signsIn(limited, 'code', 1_002)).toBe(200)
+  })
+
+  test('ATK-014 a success forgets the guesses of its own address, and of no other', async () => {
+    const limited = await world()
+    const grace = 'grace@example.test'
+    await limited.auth.users.create({ email: grace, emailVerified: true })
+    expect(await guessed(limited, ada.email, 19)).toEqual(times(19, 400))
+    expect(await guessed(limited, grace, 19, 100)).toEqual(times(19, 400))
+    await limited.mailbox.waitFor(ada.email, subject)
+    expect(await signsIn(limited, 'code', 200)).toBe(200)
+    await leap(limited, 900)
+    expect(await guessed(limited, ada.email, 5, 300)).toEqual(times(5, 400))
+    expect(await guessed(limited, grace, 2, 400)).toEqual([400, 429])
+  })
+
+  test('ATK-013 a stranger without the handle uses up no guess of the owner', async () => {
+    const limited = await world()
+    const owner = limited.client()
+    await owner.post('/auth/otp', { email: ada.email })
+    const code = limited.mailbox.code(await limited.mailbox.waitFor(ada.email, subject))
+    const bare = (index: number) =>
+      limited.client({ ip: ipOf(index) }).post('/auth/otp/verify', { email: ada.email, code: 'never' })
+    expect(await inTurn(50, bare)).toEqual(times(50, 400))
+    expect((await owner.post('/auth/otp/verify', { email: ada.email, code })).status).toBe(200)
+  })
+
+  test('ATK-012 one client address takes thirty a minute, whatever it guesses at', async () => {
+    const limited = await world()
+    const one = limited.client()
+    const statuses = await inTurn(31, (index) =>
+      one.post('/auth/otp/verify', { email: `x${index}@example.test`, code: 'never' }),
+    )
+    expect(statuses).toEqual([...times(30, 400), 429])
+  })
+
+  test('ATK-013 whoever locks the password does not lock out a code', async () => {
+    const limited = await world()
+    const wrong = (index: number) =>
+      limited.client({ ip: ipOf(index) }).post('/auth/login', { ...ada, password: 'not the password' })
+    await inTurn(12, wrong)
+    expect((await limited.client().post('/auth/login', ada)).status).toBe(429)
+    expect(await signsIn(limited, 'code', 50)).toBe(200)
+  })
+})
+
+describe('mails with sign-in codes', () => {
+  async function mailed({ auth, mailbox }: TestAuth, to: string): Promise<number> {
+    await auth.close()
+    return mailbox.mails.filter((mail) => mail.to === to).length
+  }
+
+  test('ATK-007 ATK-020 an address gets three in 15 minutes, and every request the same answer, known or not', async () => {
+    const limited = await world()
+    const ask = (email: string) => (index: number) => limited.client({ ip: ipOf(index) }).post('/auth/otp', { email })
+    expect(await inTurn(10, ask(ada.email))).toEqual(times(10, 202))
+    expect(await inTurn(10, ask(stranger))).toEqual(times(10, 202))
+    const shape = async (email: string, ip: string) => {
+      const { status, body, cookies } = await limited.client({ ip }).post('/auth/otp', { email })
+      return { status, body, cookies: cookies.map(({ name, value }) => [name, value.length]) }
+    }
+    const limitedFace = await shape(ada.email, ipOf(50))
+    expect(limitedFace).toEqual(await shape('fresh@example.test', ipOf(51)))
+    expect(limitedFace.cookies).toEqual([['otp', 43]])
+    expect([await mailed(limited, ada.email), await mailed(limited, stranger)]).toEqual([3, 0])
+  })
+
+  test('a browser that asks once too often keeps what makes its last code good, and no other gets it', async () => {
+    const limited = await world()
+    const browser = limited.client()
+    for (let nth = 0; nth < 3; nth += 1) await browser.post('/auth/otp', { email: ada.email })
+    const handle = browser.cookies.get('otp')
+    await browser.post('/auth/otp', { email: ada.email })
+    expect(browser.cookies.get('otp')).toBe(handle)
+    const other = limited.client({ ip: ipOf(1) })
+    await other.post('/auth/otp', { email: ada.email })
+    expect(other.cookies.get('otp')).not.toBe(handle)
+    // What is no handle of ours is not repeated.
+    const odd = await limited
+      .client({ ip: ipOf(2) })
+      .post('/auth/otp', { email: ada.email }, { headers: { cookie: 'otp="x y' } })
+    expect([odd.status, odd.cookies[0]?.value.length]).toEqual([202, 43])
+
+    await limited.mailbox.waitFor(ada.email, subject)
+    await limited.mailbox.waitFor(ada.email, subject)
+    const code = limited.mailbox.code(await limited.mailbox.waitFor(ada.email, subject))
+    expect((await browser.post('/auth/otp/verify', { email: ada.email, code })).status).toBe(200)
+  })
+})
