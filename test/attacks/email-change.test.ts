@@ -454,6 +454,7 @@ describe('an address that can be taken back', () => {
     const before = server.mailbox.mails.length
     expect((await post('/auth/login', { email, password })).body).toMatchObject({ code: 'invalid_credentials' })
     expect((await post('/auth/password/forgot', { email })).status).toBe(202)
+    expect((await post('/auth/otp', { email })).status).toBe(202)
     await mailsSent()
     expect(server.mailbox.mails.slice(before)).toEqual([])
   })
