@@ -5,6 +5,7 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { mayMail } from './account-limits.js'
 import { auditEvent } from './audit.js'
+import { isReserved } from './email-tokens.js'
 import type { IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
 import { type Applicant, draftRegistration, draftVerification, registrationsSideBySide } from './registration.js'
@@ -73,14 +74,14 @@ async function fileRegistration(
   handle: string,
   { applicant, visitor }: { applicant: Applicant; visitor: Visitor },
 ): Promise<void> {
-  const existing = await ports.users.findByEmail(email)
+  const [existing, reserved] = await Promise.all([ports.users.findByEmail(email), isReserved(ports, email)])
   const facts = { userId: existing?.id ?? null }
   if (!(await mayMail(ports, email))) {
     const refused = { ...facts, outcome: 'failure', detail: { reason: 'mail_limit' } } as const
     await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, refused))
     return
   }
-  const { token, mail } = draftRegistration(ports, email, handle, existing ? null : applicant)
+  const { token, mail } = draftRegistration(ports, email, handle, existing || reserved ? null : applicant)
   await ports.oneTimeTokens.put(token, mail, {
     keep: registrationsSideBySide,
     now: ports.clock.now(),

@@ -2,10 +2,10 @@ import { AuthError } from '../errors.js'
 import { parseEmailAddress } from '../lib/email-address.js'
 
 /** @throws {AuthError} `invalid_request` for everything that is not one plain address */
-export function requireEmail(text: string): { typed: string; canonical: string } {
+export function requireEmail(text: string, path = 'email'): { typed: string; canonical: string } {
   const email = parseEmailAddress(text)
   if (!email) {
-    throw new AuthError('invalid_request', { errors: [{ path: 'email', message: 'must be an email address' }] })
+    throw new AuthError('invalid_request', { errors: [{ path, message: 'must be an email address' }] })
   }
   return email
 }

@@ -27,7 +27,7 @@ export interface OneTimeToken {
   codeHash: string | null
   /** Digest of the handle that the asking browser holds. */
   handleHash: string | null
-  /** Sealed JSON that the flow needs again when the token comes back. */
+  /** Sealed text that the flow needs again when the token comes back. */
   payload: string | null
   tries: number
   createdAt: number

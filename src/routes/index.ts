@@ -1,4 +1,6 @@
 import type { Route } from '../http/route.js'
+import { changeEmailRoute, confirmEmailRoute, undoEmailRoute } from './email.js'
+import { emailChangePageRoute, emailUndoPageRoute } from './email-pages.js'
 import { loginRoute } from './login.js'
 import { logoutRoute } from './logout.js'
 import { mailboxRoute } from './mailbox.js'
@@ -26,6 +28,9 @@ export const routes: readonly Route[] = [
   forgotPasswordRoute,
   resetPasswordRoute,
   changePasswordRoute,
+  changeEmailRoute,
+  confirmEmailRoute,
+  undoEmailRoute,
   readMeRoute,
   updateMeRoute,
   deleteMeRoute,
@@ -36,6 +41,8 @@ export const routes: readonly Route[] = [
   otpPageRoute,
   forgotPageRoute,
   resetPageRoute,
+  emailChangePageRoute,
+  emailUndoPageRoute,
   assetRoute,
   mailboxRoute,
 ]

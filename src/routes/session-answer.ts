@@ -49,7 +49,8 @@ export function clearedSession(context: RouteContext): string[] {
   return [clearCookie('access', settings, authPath), clearCookie('refresh', settings, authPath)]
 }
 
-function tokensOf(issued: IssuedSession): Record<string, string> {
+/** Those of its tokens that are new, for a client without cookies. */
+export function tokensOf(issued: IssuedSession): Record<string, string> {
   return {
     ...(issued.accessToken === null
       ? {}
@@ -58,7 +59,8 @@ function tokensOf(issued: IssuedSession): Record<string, string> {
   }
 }
 
-function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
+/** The same for a browser, and its device where that is new. */
+export function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
   const now = ports.clock.now()
   const kept = [
     ['access', issued.accessToken, issued.accessExpiresAt - now],

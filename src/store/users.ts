@@ -24,7 +24,18 @@ export interface PasswordChange {
   session: Session
 }
 
-/** Accounts. Addresses are canonical ones everywhere. */
+/** What a change of address brings along. */
+export interface EmailChange {
+  /** The new address as typed; its canonical form is the token's. */
+  email: string
+  /** Takes the former address back; nobody else may have it while this lives. */
+  undo: { token: OneTimeToken; mail: OutboxMail }
+}
+
+/**
+ * Accounts. Addresses are canonical ones everywhere but where they are called typed. One that a change left is taken for
+ * everybody but its user until the undo of that change is used, expired or gone with the account.
+ */
 export interface Users {
   findById(id: string): Promise<UserRecord | null>
 
@@ -51,10 +62,33 @@ export interface Users {
   verifyEmail(tokenId: string, now: number, until: number, audit: AuditEvent): Promise<UserRecord | null>
 
   /**
+   * Consumes the change and gives its user the new address, verified, raising the version (a change row). Keeps the undo
+   * and its mail if and only if the former address was verified; drops what was mailed there (changes, confirmations,
+   * resets, codes) and the registrations for the new one. Of concurrent calls for a token, or for an address, exactly one
+   * gets the user.
+   * Null, and nothing changed, when the token is gone or expired, or the user is disabled or has another address by now
+   * than the undo's; `taken`, and nothing changed, when the new one is another user's, or another user may take it back.
+   */
+  changeEmail(
+    tokenId: string,
+    change: EmailChange,
+    now: number,
+    step: AccountStep,
+  ): Promise<UserRecord | 'taken' | null>
+
+  /**
+   * Consumes the undo and gives its user the address back, typed so and verified, raising the version (a change row), also
+   * while the user is disabled. Ends every session, forgets the user's devices and drops every one-time token of the user
+   * but earlier undos. Of concurrent calls, exactly one gets the user. Null, and nothing changed, when the token is gone
+   * or expired.
+   */
+  undoEmail(tokenId: string, email: string, now: number, step: AccountStep): Promise<UserRecord | null>
+
+  /**
    * Consumes the token: whoever brought it has the mailbox. Where the address was never verified this is the first proof:
    * it is verified now, the version is raised (a change row), and whatever somebody else may have planted is gone:
-   * password, second factor, name, extra fields, sessions, known devices and every one-time token of the user. `step` is
-   * written then, and only then. Of concurrent calls, exactly one gets the user.
+   * password, second factor, name, extra fields, sessions, known devices and every one-time token of the user but undos.
+   * `step` is written then, and only then. Of concurrent calls, exactly one gets the user.
    * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
    * user is disabled.
    */
@@ -62,8 +96,9 @@ export interface Users {
 
   /**
    * Consumes the reset token, sets the hash, marks the address as verified, raises the version (a change row), ends every
-   * session and drops every one-time token and known device of the user. Where the address was never verified, it is a
-   * first proof as above; a second factor that the owner has set up stays. Of concurrent calls, exactly one gets the user.
+   * session and drops every known device and every one-time token of the user but undos. Where the address was never
+   * verified, it is a first proof as above; a second factor that the owner has set up stays. Of concurrent calls, exactly
+   * one gets the user.
    * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
    * user is disabled.
    */
@@ -71,8 +106,8 @@ export interface Users {
 
   /**
    * Sets the hash, raises the version (a change row), ends every session, starts the new one and drops the user's pending
-   * resets. Null, and nothing changed, when the user is disabled or no longer at that version, or the session that asked
-   * has ended: of concurrent calls from one session, exactly one gets the user.
+   * resets and changes of address. Null, and nothing changed, when the user is disabled or no longer at that version, or
+   * the session that asked has ended: of concurrent calls from one session, exactly one gets the user.
    */
   changePassword(change: PasswordChange, step: AccountStep): Promise<UserRecord | null>
 
@@ -98,7 +133,7 @@ export interface Users {
 
   /**
    * Disables from `at` until `until` (null: until enabled again), raises the version (a change row), ends every session
-   * and drops every one-time token of the user. Null when there is no such user.
+   * and drops every one-time token of the user but undos. Null when there is no such user.
    */
   disable(id: string, span: { at: number; until: number | null }, step: AccountStep): Promise<UserRecord | null>
 

@@ -42,7 +42,7 @@ export const defaultLabels: Labels = Object.freeze({
     'sign in as you.',
 
   'accountExists.subject': 'You already have an account at {productName}',
-  'accountExists.what': 'Somebody, maybe you, tried to register with this address. It already has an account.',
+  'accountExists.what': 'Somebody, maybe you, tried to use this address for another account. It already has one.',
   'accountExists.signIn': 'If it was you, sign in:',
   'accountExists.button': 'Sign in',
   'accountExists.notYou': 'If it was not you, ignore this mail: nothing about your account has changed.',
@@ -67,6 +67,23 @@ export const defaultLabels: Labels = Object.freeze({
   'passwordChanged.notYou':
     'If it was not you, somebody else may have access to your account: ask for a new password where you sign in, and ' +
     'look after your mailbox, too. This mail has no link on purpose.',
+
+  'emailChange.subject': 'Confirm your new email address for {productName}',
+  'emailChange.link': 'Somebody, maybe you, wants to use this address for their account. Confirm that it is yours:',
+  'emailChange.button': 'Use this address',
+  'emailChange.lifetime': 'The link works once, for {lifetimeMinutes} minutes.',
+  'emailChange.notYou':
+    'If it was not you, ignore this mail and do not confirm: it would give this address to somebody else’s account.',
+
+  'emailChanged.subject': 'Your email address was changed at {productName}',
+  'emailChanged.what':
+    'Your account has another email address now, and its mails no longer go to this one. If it was you, there is ' +
+    'nothing to do.',
+  'emailChanged.notYou': 'If it was not you, take this address back:',
+  'emailChanged.button': 'Take this address back',
+  'emailChanged.lifetime':
+    'The link works once, for {lifetimeDays} days, and nobody else can use this address meanwhile. It ends every ' +
+    'session of your account; choose a new password right after.',
 
   'field.email': 'Email address',
   'field.code': 'Code from the mail',
@@ -102,6 +119,24 @@ export const defaultLabels: Labels = Object.freeze({
   'resetPage.again': 'Ask for another link',
   'resetPage.done': 'Your password is changed, and you are signed out everywhere.',
   'resetPage.signIn': 'Sign in',
+
+  'emailChangePage.title': 'Confirm your new email address',
+  'emailChangePage.explain': 'One more click, and your account has this address.',
+  'emailChangePage.button': 'Use this address',
+  'emailChangePage.notYou': 'If you did not ask to change the address of your account, close this page.',
+  'emailChangePage.noToken': 'Open the link in the mail that we sent you.',
+  'emailChangePage.done': 'Your account has its new address. Sign in with it from now on.',
+
+  'emailUndoPage.title': 'Take your email address back',
+  'emailUndoPage.explain':
+    'Your account gets the address back that this link was sent to, and every session ends, on every device.',
+  'emailUndoPage.code': 'Two-factor code',
+  'emailUndoPage.button': 'Take the address back',
+  'emailUndoPage.wasYou': 'If it was you who changed the address, close this page.',
+  'emailUndoPage.noToken': 'Open the link in the mail that we sent you.',
+  'emailUndoPage.done': 'Your account has its former address again, and you are signed out everywhere.',
+  'emailUndoPage.next': 'Whoever changed it may know your password. Choose a new one now.',
+  'emailUndoPage.newPassword': 'Choose a new password',
 
   'errorPage.title': 'That did not work',
   'errorPage.requestId': 'If you ask for help, give this number:',

@@ -31,6 +31,13 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
     at: '2026-01-31T12:00:00Z',
   },
+  'mail/email-change': { url: 'https://app.example/auth/email-change?token=sample', lifetimeMinutes: '60' },
+  'mail/email-changed': {
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+    url: 'https://app.example/auth/email-undo?token=sample',
+    lifetimeDays: '7',
+  },
   'pages/verify-email': {
     token: 'sample',
     email: 'ada@app.example',
@@ -40,6 +47,8 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'pages/otp': { token: 'sample', waiting: true, error: 'invalid_token' },
   'pages/forgot': { done: false, error: 'rate_limited' },
   'pages/reset': { token: 'sample', minLength: 10, signInUrl: '/auth/login', done: false, error: 'weak_password' },
+  'pages/email-change': { token: 'sample', done: false, error: 'email_taken' },
+  'pages/email-undo': { token: 'sample', needsCode: true, done: false, error: 'invalid_code' },
   'pages/error': { error: 'internal_error', requestId: 'sample' },
   'pages/mailbox': {
     mails: [

@@ -236,9 +236,12 @@ class Client implements TestClient {
     return { 'x-auth-mode': 'token', authorization: `Bearer ${this.#tokens.accessToken}` }
   }
 
+  /** An answer with an access token alone leaves the refresh token as it is. */
   #keepTokens(body: unknown): void {
-    if (typeof body !== 'object' || body === null || !('accessToken' in body && 'refreshToken' in body)) return
-    this.#tokens = { accessToken: String(body.accessToken), refreshToken: String(body.refreshToken) }
+    if (typeof body !== 'object' || body === null || !('accessToken' in body)) return
+    const refreshToken = 'refreshToken' in body ? body.refreshToken : this.#tokens?.refreshToken
+    if (refreshToken === undefined) return
+    this.#tokens = { accessToken: String(body.accessToken), refreshToken: String(refreshToken) }
   }
 }
 

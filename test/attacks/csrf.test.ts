@@ -24,6 +24,19 @@ const cookies = victim.cookies
 const sessionId = (await victim.get<{ session: { id: string } }>('/auth/me')).body.session.id
 await server.ask('POST', '/auth/register', { body: { ...ada, email: 'pending@example.test' } })
 const pendingToken = server.mailbox.token(await server.mailbox.waitFor('pending@example.test'))
+const mover = server.client({ as: 'token' })
+await mover.signUp({ ...ada, email: 'moving@example.test' })
+const undoToken = await mailedTo('moved@example.test').then(async (token) => {
+  await mover.post('/auth/email/confirm', { token })
+  return server.mailbox.token(await server.mailbox.waitFor('moving@example.test', 'was changed'))
+})
+const changeToken = await mailedTo('moving-on@example.test')
+
+/** The link to a new address of the account that moves. */
+async function mailedTo(newEmail: string): Promise<string> {
+  await mover.post('/auth/email/change', { newEmail, password: ada.password })
+  return server.mailbox.token(await server.mailbox.waitFor(newEmail))
+}
 
 beforeEach(() => {
   server.calls.length = 0
@@ -64,6 +77,9 @@ const writes: readonly { method: string; path: string; body?: Record<string, str
   { method: 'POST', path: '/auth/refresh' },
   { method: 'POST', path: '/auth/refreshtoken' },
   { method: 'POST', path: '/auth/logout' },
+  { method: 'POST', path: '/auth/email/change', body: { newEmail: 'evil@example.test', password: ada.password } },
+  { method: 'POST', path: '/auth/email/confirm', body: { token: changeToken } },
+  { method: 'POST', path: '/auth/email/undo', body: { token: undoToken } },
   { method: 'PATCH', path: '/auth/me', body: { name: 'Mallory' } },
   { method: 'DELETE', path: '/auth/me', body: { password: ada.password } },
   { method: 'DELETE', path: '/auth/sessions' },

@@ -46,6 +46,12 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
     look(`mail ${name} waits`)
     return { token, code }
   }
+  async function linked(name: string, to: string, subject: string): Promise<string> {
+    const token = server.mailbox.token(await server.mailbox.waitFor(to, subject))
+    secrets.set(`link token ${name}`, token)
+    look(`mail ${name} waits`)
+    return token
+  }
   async function register(name: string, client: TestClient, account: { email: string; password: string }) {
     const { body } = await client.post<{ transaction?: string }>('/auth/register', account)
     secrets.set(`handle ${name}`, body.transaction ?? client.cookies.get('registration') ?? '')
@@ -103,6 +109,15 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
   await step('sessions', 200, () => browser.get('/auth/sessions'))
   await server.client().signIn(alice)
   await step('revoke others', 204, () => browser.delete('/auth/sessions'))
+  const change = { newEmail: 'liddell@example.test', password: alice.password }
+  await step('change address', 202, () => browser.post('/auth/email/change', change))
+  const token = await linked('change', change.newEmail, 'Confirm your new')
+  await step('confirm address', 200, () => browser.post('/auth/email/confirm', { token }))
+  note('moved', browser)
+  const back = await linked('undo', alice.email, 'was changed')
+  await step('undo', 200, () => browser.post('/auth/email/undo', { token: back }))
+  await step('used undo', 400, () => browser.post('/auth/email/undo', { token: back }))
+  await browser.signIn(alice)
   await step('sign out', 204, () => browser.signOut())
   await step('sign out app', 204, () => app.signOut())
   await browser.signIn(alice)

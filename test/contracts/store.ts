@@ -5,6 +5,7 @@ import { auditContract } from './store/audit.js'
 import { changesContract } from './store/changes.js'
 import { countersContract } from './store/counters.js'
 import { devicesContract } from './store/devices.js'
+import { emailsContract } from './store/emails.js'
 import { firstProofContract } from './store/first-proof.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
@@ -26,6 +27,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     const current = () => opened
     describe('users', () => usersContract(current))
     describe('passwords', () => passwordsContract(current))
+    describe('email addresses', () => emailsContract(current))
     describe('first proof', () => firstProofContract(current))
     describe('accounts', () => accountsContract(current))
     describe('sessions', () => sessionsContract(current))

@@ -23,6 +23,14 @@ const signedIn = ({ browser }: Scene) => browser.signUp(ada)
 
 const newPassword = 'analytical engine 1843'
 
+const moved = { ...ada, email: 'ada@new.example.test' }
+
+async function askedToMove(scene: Scene): Promise<void> {
+  await signedIn(scene)
+  await scene.browser.post('/auth/email/change', { newEmail: moved.email, password: ada.password })
+  scene.token = scene.mailbox.token(await scene.mailbox.waitFor(moved.email))
+}
+
 async function canSignIn({ client }: Scene, password = ada.password): Promise<void> {
   expect((await client().post('/auth/login', { ...ada, password })).status).toBe(200)
 }
@@ -189,6 +197,47 @@ const walks: readonly Walk[] = [
       expect(again.status).toBe(200)
       expect((await scene.browser.get('/api/notes')).status).toBe(200)
       await canSignIn(scene, newPassword)
+    },
+  },
+  {
+    name: 'asking for another address',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/email/change', { newEmail: moved.email, password: ada.password }),
+    status: 202,
+    async after({ browser, mailbox, runtime }, again) {
+      expect(again.status).toBe(202)
+      await runtime.clock.advance('2m')
+      const token = mailbox.token(await mailbox.waitFor(moved.email))
+      expect((await browser.post('/auth/email/confirm', { token })).status).toBe(200)
+    },
+  },
+  {
+    name: 'confirming another address',
+    prepare: askedToMove,
+    step: ({ browser, token }) => browser.post('/auth/email/confirm', { token }),
+    status: 200,
+    async after({ browser, client, mailbox, runtime }, again) {
+      expect([200, 400]).toContain(again.status)
+      await client().signIn(moved)
+      await runtime.clock.advance('2m')
+      const token = mailbox.token(await mailbox.waitFor(ada.email, 'was changed'))
+      expect((await browser.post('/auth/email/undo', { token })).status).toBe(200)
+    },
+  },
+  {
+    name: 'taking an address back',
+    async prepare(scene) {
+      await askedToMove(scene)
+      await scene.browser.post('/auth/email/confirm', { token: scene.token })
+      scene.token = scene.mailbox.token(await scene.mailbox.waitFor(ada.email, 'was changed'))
+    },
+    step: ({ browser, token }) => browser.post('/auth/email/undo', { token }),
+    status: 200,
+    async after(scene, again) {
+      expect([200, 400]).toContain(again.status)
+      expect((await scene.browser.get('/api/notes')).status).toBe(401)
+      await canSignIn(scene)
+      expect((await scene.client().post('/auth/login', moved)).status).toBe(401)
     },
   },
   {

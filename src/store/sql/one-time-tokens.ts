@@ -100,28 +100,58 @@ async function dropOldest(unit: Unit, token: OneTimeToken, keep: number): Promis
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', surplus).execute()
 }
 
+/** Whose a token is, which address it is about, and its place among others: `createdAt`, then `ordinal`. */
+export interface TokenOwner {
+  id: string
+  email: string
+  createdAt: number
+  ordinal: number
+}
+
 /** Whom a token is for never changes, so it may be read before the transaction, which must begin with a write. */
-export async function ownerOf(
-  steps: Steps,
-  tokenId: string,
-  purpose: OneTimePurpose,
-): Promise<{ id: string; email: string } | null> {
+export async function ownerOf(steps: Steps, tokenId: string, purpose: OneTimePurpose): Promise<TokenOwner | null> {
   const token = await steps.step((db) =>
     db
       .selectFrom('latchkey_one_time_tokens')
-      .select(['user_id', 'email'])
+      .select(['user_id', 'email', 'created_at', 'ordinal'])
       .where('id', '=', tokenId)
       .where('purpose', '=', purpose)
       .executeTakeFirst(),
   )
-  return token && token.user_id !== null ? { id: token.user_id, email: token.email } : null
+  if (!token || token.user_id === null) return null
+  const { user_id: id, email, created_at, ordinal } = token
+  return { id, email, createdAt: Number(created_at), ordinal: Number(ordinal) }
 }
 
-/** All of the user's, or those of one purpose: what must not outlive a step of another noun. */
-export async function dropTokens(unit: Pick<Unit, 'db'>, userId: string, purpose?: OneTimePurpose): Promise<void> {
+/**
+ * The user's tokens of these purposes: what must not outlive a step of another noun. Without a purpose all but undos of
+ * an address: whoever has taken an account over can reset its password, and must not get rid of them by that.
+ */
+export async function dropTokens(
+  unit: Pick<Unit, 'db'>,
+  userId: string,
+  ...purposes: readonly OneTimePurpose[]
+): Promise<void> {
   const deletion = unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', userId)
-  await (purpose === undefined ? deletion : deletion.where('purpose', '=', purpose)).execute()
+  const named = purposes.length > 0
+  await (named ? deletion.where('purpose', 'in', purposes) : deletion.where('purpose', '<>', 'email_undo')).execute()
 }
+
+export const tokenColumns = [
+  'id',
+  'ordinal',
+  'purpose',
+  'subject',
+  'user_id',
+  'email',
+  'token_hash',
+  'code_hash',
+  'handle_hash',
+  'payload',
+  'tries',
+  'created_at',
+  'expires_at',
+] as const satisfies readonly (keyof OneTimeTokensTable)[]
 
 export function toTokenRow(token: OneTimeToken, unit: Pick<Unit, 'ordinal'>): Insertable<OneTimeTokensTable> {
   return {

@@ -64,7 +64,7 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
           .then(requireDeleted)
         await endSessionsOf(unit, userId)
         await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
-        await dropTokens(unit, userId, 'password_reset')
+        await dropTokens(unit, userId, 'password_reset', 'email_change')
         return tellOfUser(unit, userId, step)
       }, null),
 
@@ -78,7 +78,7 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
           .then(requireOne)
         await endSessionsOf(unit, id)
         await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', id).execute()
-        await dropTokens(unit, id, 'password_reset')
+        await dropTokens(unit, id, 'password_reset', 'email_change')
         return tellOfUser(unit, id, step)
       }, null),
   }

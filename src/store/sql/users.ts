@@ -4,9 +4,10 @@ import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { ownerOf, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { isUniqueViolation } from './retry.js'
 import { Refused, type Steps, type Unit } from './steps.js'
+import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
+import { changeEmails } from './user-emails.js'
 import { changePasswords } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
 import { readUser, toUserRow, userColumns } from './user-rows.js'
@@ -17,6 +18,7 @@ export function createUsers(steps: Steps): Users {
     findByEmail: (email) => steps.step((db) => readUser(db, 'email_canonical', email)),
     ...createAccounts(steps),
     ...changeAccounts(steps),
+    ...changeEmails(steps),
     ...changePasswords(steps),
     ...proveUsers(steps),
     ...administerUsers(steps),
@@ -53,6 +55,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
           )
         const { numInsertedOrUpdatedRows } = await insert.executeTakeFirst().catch(refuseTaken)
         if (numInsertedOrUpdatedRows === 0n) return false
+        await refuseReserved(unit, user.emailCanonical, { now, userId: user.id })
         await dropRegistrations(unit, user.emailCanonical)
         await writeAudit(unit, audit)
         return true
@@ -61,6 +64,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
     create: (user, audit, confirm) =>
       steps.transaction(async (unit) => {
         await unit.db.insertInto('latchkey_users').values(toUserRow(user)).execute().catch(refuseTaken)
+        await refuseReserved(unit, user.emailCanonical, { now: Math.floor(audit.atMs / 1000), userId: user.id })
         await dropRegistrations(unit, user.emailCanonical)
         if (confirm) {
           await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(confirm.token, unit)).execute()
@@ -141,17 +145,4 @@ async function markVerified(unit: Unit, owner: { id: string; email: string }): P
     .where('user_id', '=', owner.id)
     .execute()
   return user
-}
-
-/** Whatever creates an account ends every registration that waits for its address. */
-async function dropRegistrations(unit: Unit, email: string): Promise<void> {
-  await unit.db
-    .deleteFrom('latchkey_one_time_tokens')
-    .where('purpose', '=', 'registration')
-    .where('subject', '=', email)
-    .execute()
-}
-
-function refuseTaken(error: unknown): never {
-  throw isUniqueViolation(error) ? new Refused() : error
 }

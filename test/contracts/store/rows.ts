@@ -95,6 +95,17 @@ export function anOtp(user: UserRecord, overrides: Partial<OneTimeToken> = {}): 
   return aVerification(user, { purpose: 'otp', handleHash: 'key1.handle', expiresAt: now + 600, ...overrides })
 }
 
+/** A change of that user's address to this one. */
+export function aChange(user: UserRecord, email: string, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  const change = { purpose: 'email_change', email, codeHash: null, expiresAt: now + 3_600 } as const
+  return aVerification(user, { ...change, ...overrides })
+}
+
+/** The undo of a change that takes that user's address away. */
+export function anUndo(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  return aVerification(user, { purpose: 'email_undo', codeHash: null, expiresAt: now + 604_800, ...overrides })
+}
+
 export function aMail(overrides: Partial<OutboxMail> = {}): OutboxMail {
   const id = randomId()
   return {

@@ -1,0 +1,74 @@
+import type { OneTimeToken } from '../model/one-time-token.js'
+import type { UserRecord } from '../model/user.js'
+import type { Ports } from '../ports.js'
+
+/** `email_change` goes to the new address, `email_undo` to the former one. */
+type EmailPurpose = 'email_change' | 'email_undo'
+
+/** How long they live, and the pages behind their links. */
+const kinds = {
+  email_change: { seconds: 60 * 60, page: 'email-change' },
+  email_undo: { seconds: 7 * 24 * 60 * 60, page: 'email-undo' },
+} as const
+
+export const changeMinutes = kinds.email_change.seconds / 60
+export const undoDays = kinds.email_undo.seconds / 86_400
+
+export interface EmailToken {
+  token: OneTimeToken
+  user: UserRecord
+  /** The token's address as it was typed. */
+  typed: string
+}
+
+/** A token that gives its user this address. The secret is in the link and nowhere else. */
+export function draftEmailToken(
+  ports: Pick<Ports, 'keyring' | 'random' | 'clock' | 'policy'>,
+  purpose: EmailPurpose,
+  userId: string,
+  email: { typed: string; canonical: string },
+): { token: OneTimeToken; url: string } {
+  const secret = ports.random.token()
+  const id = ports.random.id()
+  const now = ports.clock.now()
+  const { seconds, page } = kinds[purpose]
+  const token: OneTimeToken = {
+    id,
+    purpose,
+    subject: userId,
+    userId,
+    email: email.canonical,
+    tokenHash: ports.keyring.digest(purpose, secret),
+    codeHash: null,
+    handleHash: null,
+    payload: ports.keyring.seal(`${purpose}-address`, id, email.typed),
+    tries: 0,
+    createdAt: now,
+    expiresAt: now + seconds,
+  }
+  return { token, url: `${ports.policy.authUrl}/${page}?token=${secret}` }
+}
+
+/** The live token of a mailed link with its user, or null. Looking does not use it up. */
+export async function findEmailToken(
+  ports: Pick<Ports, 'users' | 'oneTimeTokens' | 'keyring' | 'clock'>,
+  purpose: EmailPurpose,
+  secret: string,
+): Promise<EmailToken | null> {
+  const hashes = ports.keyring.digests(purpose, secret)
+  const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
+  const user = token?.userId ? await ports.users.findById(token.userId) : null
+  if (!token?.payload || !user) return null
+  const typed = ports.keyring.open(`${purpose}-address`, token.id, token.payload)
+  return typed === null ? null : { token, user, typed }
+}
+
+/** Whether a change has left that address, and can still be undone by anybody but `userId`. */
+export async function isReserved(
+  ports: Pick<Ports, 'oneTimeTokens' | 'clock'>,
+  emailCanonical: string,
+  userId: string | null = null,
+): Promise<boolean> {
+  const undos = await ports.oneTimeTokens.listByEmail('email_undo', emailCanonical, ports.clock.now())
+  return undos.some((undo) => undo.userId !== userId)
+}

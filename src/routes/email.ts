@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { AuthError } from '../errors.js'
+import { changeEmail } from '../flows/change-email.js'
+import { confirmEmail } from '../flows/confirm-email.js'
+import { undoEmail } from '../flows/undo-email.js'
+import { json, redirect } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { codeField, emailField, passwordField, tokenField } from './fields.js'
+import { sessionCookies, tokensOf } from './session-answer.js'
+
+export const changeEmailRoute = defineRoute({
+  method: 'POST',
+  path: '/email/change',
+  limit: 'mail',
+  body: z.object({ newEmail: emailField, password: passwordField.optional() }),
+  page: '/account',
+  summary: 'Mails a new address a link that makes it the account’s; answers the same whatever the address is.',
+  async handle({ ports, session, visitor, cookies, form, authPath }, { newEmail, password }) {
+    const input = { newEmail, password: password ?? null, visitor, device: cookies.device }
+    await changeEmail(ports, await session(), input)
+    const status = 'confirmation_sent'
+    return form ? redirect(303, `${authPath}/account?done=${status}`) : json(202, { status })
+  },
+})
+
+export const confirmEmailRoute = defineRoute({
+  method: 'POST',
+  path: '/email/confirm',
+  limit: 'guess',
+  body: z.object({ token: tokenField }),
+  page: '/email-change',
+  keepsOnError: ['token'],
+  summary: 'Changes the address by the mailed link, with or without a session.',
+  async handle(context, { token }) {
+    const { ports, session, mode, visitor, form, authPath } = context
+    const caller = await session().catch(nobody)
+    const issued = await confirmEmail(ports, { token, caller, mode, visitor })
+
+    const answer = { status: 'email_changed' }
+    if (mode === 'token') return json(200, { ...answer, ...(issued && tokensOf(issued)) })
+    const headers = issued ? { 'set-cookie': sessionCookies(context, issued) } : {}
+    return form ? redirect(303, `${authPath}/email-change?done=1`, headers) : json(200, answer, headers)
+  },
+})
+
+export const undoEmailRoute = defineRoute({
+  method: 'POST',
+  path: '/email/undo',
+  limit: 'guess',
+  body: z.object({ token: tokenField, code: codeField.optional() }),
+  page: '/email-undo',
+  keepsOnError: ['token'],
+  summary: 'Takes the former address back by the mailed notice and ends every session.',
+  async handle({ ports, visitor, form, authPath }, { token, code }) {
+    await undoEmail(ports, { token, code: code ?? null, visitor })
+    return form ? redirect(303, `${authPath}/email-undo?done=1`) : json(200, { status: 'email_restored' })
+  },
+})
+
+/** The link suffices without a session; that it cannot be told whether there is one is an answer of its own. */
+function nobody(error: unknown): null {
+  if (error instanceof AuthError && error.status < 500) return null
+  throw error
+}

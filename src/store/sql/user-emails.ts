@@ -1,0 +1,128 @@
+import type { UserRecord } from '../../model/user.js'
+import type { AccountStep, EmailChange, Users } from '../users.js'
+import { dropEveryHold } from './first-proof.js'
+import { dropTokens, ownerOf, type TokenOwner, tokenColumns, toTokenRow } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import { Refused, type Steps, type Unit } from './steps.js'
+import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
+import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
+import { isEnabled } from './user-rows.js'
+
+/** The user's row is written first in each, so that the changes and undos of one user queue up. */
+export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
+  return {
+    async changeEmail(tokenId, change, now, step) {
+      const owner = await ownerOf(steps, tokenId, 'email_change')
+      if (!owner) return null
+      try {
+        return await steps.transaction((unit) => moveTo(unit, owner, { ...change, tokenId, now, step }))
+      } catch (error) {
+        if (error instanceof Taken) return 'taken'
+        if (error instanceof Refused) return null
+        throw error
+      }
+    },
+
+    async undoEmail(tokenId, email, now, step) {
+      const owner = await ownerOf(steps, tokenId, 'email_undo')
+      if (!owner) return null
+      return steps.transaction<UserRecord | null>((unit) => takeBack(unit, owner, { email, tokenId, now, step }), null)
+    },
+  }
+}
+
+/** What a change and an undo have in common. */
+interface Move {
+  tokenId: string
+  now: number
+  step: AccountStep
+}
+
+async function moveTo(
+  unit: Unit,
+  { id, email: canonical }: TokenOwner,
+  { email, undo, tokenId, now, step }: EmailChange & Move,
+): Promise<UserRecord> {
+  // Holds the row: until the commit nobody else decides whether the former address is verified.
+  await unit.db
+    .updateTable('latchkey_users')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .where('email_canonical', '=', undo.token.email)
+    .where(isEnabled(now))
+    .executeTakeFirst()
+    .then(requireOne)
+  await consume(unit, tokenId, now)
+  await keepUndo(unit, undo)
+  await unit.db
+    .updateTable('latchkey_users')
+    .set({ email, email_canonical: canonical, email_verified: 1 })
+    .where('id', '=', id)
+    .execute()
+    .catch(refuseTaken)
+  await refuseReserved(unit, canonical, { now, userId: id })
+  await dropTokens(unit, id, 'email_change', 'email_verification', 'password_reset', 'otp')
+  await dropRegistrations(unit, canonical)
+  return tellOfUser(unit, id, step)
+}
+
+async function takeBack(
+  unit: Unit,
+  owner: TokenOwner,
+  { email, tokenId, now, step }: { email: string } & Move,
+): Promise<UserRecord> {
+  await unit.db
+    .updateTable('latchkey_users')
+    .set((eb) => ({ email, email_canonical: owner.email, email_verified: 1, version: eb('version', '+', 1) }))
+    .where('id', '=', owner.id)
+    .executeTakeFirst()
+    .catch(refuseTaken)
+    .then(requireOne)
+  await consume(unit, tokenId, now)
+  await dropLaterUndos(unit, owner)
+  await dropEveryHold(unit, owner.id)
+  return tellOfUser(unit, owner.id, step)
+}
+
+/** The deciding write: of many that hold the token, one deletes it, and the others undo all they did. */
+async function consume(unit: Unit, tokenId: string, now: number): Promise<void> {
+  await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('id', '=', tokenId)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+    .then(requireDeleted)
+}
+
+/** One statement decides whether the address that the user has until now was verified, and so worth an undo. */
+async function keepUndo(unit: Unit, { token, mail }: EmailChange['undo']): Promise<void> {
+  const values = toTokenRow(token, unit)
+  const { numInsertedOrUpdatedRows } = await unit.db
+    .insertInto('latchkey_one_time_tokens')
+    .columns(tokenColumns)
+    .expression((eb) =>
+      eb
+        .selectFrom('latchkey_users')
+        .select((row) => tokenColumns.map((column) => row.val(values[column]).as(column)))
+        .where('id', '=', token.subject)
+        .where('email_canonical', '=', token.email)
+        .where('email_verified', '=', 1),
+    )
+    .executeTakeFirst()
+  if (numInsertedOrUpdatedRows) await writeMail(unit, mail)
+}
+
+/** Whoever had the address first gets it: what came after was not theirs to give away. */
+async function dropLaterUndos(unit: Unit, { id, createdAt, ordinal }: TokenOwner): Promise<void> {
+  await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('user_id', '=', id)
+    .where('purpose', '=', 'email_undo')
+    .where((eb) =>
+      eb.or([
+        eb('created_at', '>', createdAt),
+        eb.and([eb('created_at', '=', createdAt), eb('ordinal', '>', ordinal)]),
+      ]),
+    )
+    .execute()
+}
