@@ -21,7 +21,6 @@ import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker } from '../mail/outbox.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Passwords } from '../passwords/passwords.js'
-import { passwordFaults } from '../passwords/policy.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
@@ -31,6 +30,7 @@ import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { limitHooks } from './limit-hooks.js'
+import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 
 /** What is made at once, before the store is open. */
@@ -143,7 +143,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     outbox: store.outbox,
     audit: store.audit,
     passwords: early.passwords,
-    passwordFaults: async (password, email) => passwordFaults(password, email, settings.password),
+    passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),
