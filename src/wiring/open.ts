@@ -65,6 +65,7 @@ export async function open(early: Early): Promise<Live> {
   const store = await openStore(early, late)
   try {
     await requireKeys(store, early.keyring, clock.now())
+    await coverStoredHashes(early.passwords, store)
     const revocations = createRevocations({
       changes: store.changes,
       clock,
@@ -110,6 +111,13 @@ async function requireKeys(store: Store, keyring: Keyring, now: number): Promise
   throw new Error(
     `encryptionKey: records still need ${gone.length === 1 ? 'a key' : 'keys'} that is gone (${gone.join(', ')})`,
   )
+}
+
+/** A failed sign-in must not be answered sooner than one by the slowest stored hash, also one that was not met yet. */
+async function coverStoredHashes(passwords: Passwords, { hashKinds }: Store): Promise<void> {
+  const slowest = await hashKinds.slowest()
+  if (slowest) passwords.expect(slowest)
+  if (passwords.kind.milliseconds > (slowest?.milliseconds ?? 0)) await hashKinds.note(passwords.kind)
 }
 
 async function assemble(early: Early, store: Store, clock: Clock, revocations: Revocations, late: Late): Promise<Live> {
