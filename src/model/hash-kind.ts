@@ -3,3 +3,6 @@ export interface HashKind {
   name: string
   milliseconds: number
 }
+
+/** Why a hash that was made elsewhere cannot be taken over. */
+export type HashFault = 'hash_unsupported' | 'hash_too_costly' | 'hash_pepper_unknown' | 'hash_package_missing'

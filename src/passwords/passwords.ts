@@ -1,4 +1,4 @@
-import type { HashKind } from '../model/hash-kind.js'
+import type { HashFault, HashKind } from '../model/hash-kind.js'
 
 /** What a comparison found. */
 export interface PasswordCheck {
@@ -6,9 +6,6 @@ export interface PasswordCheck {
   /** The password matched a hash that is weaker than what `hash` makes now. */
   outdated: boolean
 }
-
-/** Why a hash that was made elsewhere cannot be taken over. */
-export type HashFault = 'hash_unsupported' | 'hash_too_costly' | 'hash_pepper_unknown' | 'hash_package_missing'
 
 /** Hashing and comparing passwords away from the event loop. */
 export interface Passwords {

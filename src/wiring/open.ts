@@ -148,6 +148,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     sessions: store.sessions,
     oneTimeTokens: store.oneTimeTokens,
     devices: store.devices,
+    hashKinds: store.hashKinds,
     outbox: store.outbox,
     audit: store.audit,
     passwords: early.passwords,

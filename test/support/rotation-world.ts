@@ -157,6 +157,7 @@ export class Process {
       sessions: world.store.sessions,
       oneTimeTokens: world.store.oneTimeTokens,
       devices: world.store.devices,
+      hashKinds: world.store.hashKinds,
       outbox: world.store.outbox,
       audit: world.store.audit,
       tokens: createTokens({

@@ -20,6 +20,7 @@ function readPhc(text: string): ReadHash | null {
   const saltBytes = readBase64(salt, 1, 64)
   const digestBytes = readBase64(digest, 16, 64)
   if (saltBytes === null || digestBytes === null) return null
+  if (Number(log2) >= 16 * Number(blockSize)) return null // RFC 7914 §2: it could not be computed
   const parameters = {
     cost: 2 ** Number(log2),
     blockSize: Number(blockSize),
