@@ -14,13 +14,14 @@ import { createRequestIds } from './lib/request-id.js'
 import { createWorld, type Runtime, realMonotonic, sleep } from './lib/runtime.js'
 import type { Principal } from './model/principal.js'
 import type { Session } from './model/session.js'
-import { createPasswords } from './passwords/bcrypt.js'
+import { createPasswords } from './passwords/hashed-passwords.js'
 import { parseRequirement, type Requirement, type RequirementInput } from './settings/requirement.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
 import { createDelivery } from './wiring/delivery.js'
 import { refuseNotYet } from './wiring/not-yet.js'
 import type { Early, Live } from './wiring/open.js'
+import { requirePackages } from './wiring/packages.js'
 import { createUsersApi, type UsersApi } from './wiring/users-api.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
@@ -109,6 +110,7 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
   const world = createWorld(runtime)
   const settings = parseSettings(input, world)
   refuseNotYet(settings)
+  requirePackages(settings)
   const random = createRandom()
   const templates = createTemplates(settings)
   return {
@@ -119,12 +121,13 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
     keyring: createKeyring(settings.encryptionKeys),
     passwords: createPasswords({
       ...settings.password,
-      algorithm: 'bcrypt',
       // The clock that flows start the floor by: under a test clock the two must not differ.
       monotonic: world.monotonic,
       sleep,
       onFallback: (reason) =>
         settings.logger.warn({ event: 'hash_fallback', reason }, 'Passwords are hashed on the event loop.'),
+      onUnreadable: (reason) =>
+        settings.logger.error({ event: 'hash_unreadable', reason }, 'Stored argon2id hashes need @node-rs/argon2.'),
     }),
     ...createDelivery(settings, random, world),
   }

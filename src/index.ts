@@ -18,6 +18,7 @@ export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
 export type { Runtime } from './lib/runtime.js'
 export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
+export type { CodehooksAuthUser, ImportedAccount, ImportedRecord, ImportReport } from './model/imported-account.js'
 export type {
   ApiTokenPrincipal,
   HookPrincipal,

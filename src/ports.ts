@@ -7,7 +7,8 @@ import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
 
 /** All that a flow may reach. A flow takes the `Pick` of it that it touches. */
-export interface Ports extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'devices' | 'outbox' | 'audit'> {
+export interface Ports
+  extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'devices' | 'hashKinds' | 'outbox' | 'audit'> {
   passwords: Passwords
   /** Why this password may not be chosen for that address; empty when it may. */
   passwordFaults(password: string, email: string): Promise<PasswordFault[]>

@@ -27,10 +27,32 @@ import { bodyOf, codeBelow, sectionBelow, settingsOf, tableBelow } from './suppo
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = join(root, 'README.md')
 const map = join(root, 'src/README.md')
+const noNetwork = new URL('support/no-network.js', import.meta.url).href
 
 const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
 const required: SettingsInput = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, baseUrl: 'http://localhost:3000' }
 const defaults = parseSettings(required, createWorld())
+
+const imported = {
+  settings: {
+    ...required,
+    database: 'sqlite:./import.db',
+    mail: { from: 'auth@example.com', transport: 'smtp://127.0.0.1:9' },
+  },
+  users: [
+    { email: 'ada@example.com', name: 'Ada', hash: '$2b$10$abcdefghijklmnopqrstuuGGgFFcYeueaAql8Z7U7CnCTRw4DR77W' },
+    { email: 'Ada@example.com', name: null, hash: null },
+    { email: 'edsger@example.com', name: null, hash: 'd0763edaa9d9bd2a9516280e9044d885' },
+  ],
+  signIn: `import { createAuth } from 'latchkey'
+    import { settings } from './settings.js'
+    const auth = createAuth({ ...settings, logger: { warn() {}, error() {} } })
+    const headers = { 'content-type': 'application/json', origin: settings.baseUrl }
+    const body = JSON.stringify({ email: 'ada@example.com', password: 'correct horse battery staple' })
+    const request = new Request(settings.baseUrl + '/auth/login', { method: 'POST', headers, body })
+    console.log((await auth.fetch(request)).status)
+    await auth.close()`,
+}
 
 describe('the example of the README', () => {
   const code = codeBelow(readme, 'Start', 'js')
@@ -49,11 +71,30 @@ describe('the example of the README', () => {
       'better-sqlite3': dependency('better-sqlite3'),
     })
     await writeFile(join(folder, 'app.js'), code.replaceAll('3000', String(port)))
-    const program = startProgram('node', ['app.js'], { cwd: folder, env: secrets() })
+    // As it stands there it asks a public API about new passwords; without a network it must go on all the same.
+    const program = startProgram('node', ['--import', noNetwork, 'app.js'], { cwd: folder, env: secrets() })
     try {
       await mainJob(program, `http://localhost:${port}`, '/api/hello')
     } finally {
       await program.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  test('of an import reads a file, prints what became of it, and lets the users in', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
+    try {
+      await install(folder, { latchkey: root, 'better-sqlite3': dependency('better-sqlite3') })
+      await writeFile(join(folder, 'settings.js'), `export const settings = ${JSON.stringify(imported.settings)}`)
+      await writeFile(join(folder, 'users.json'), JSON.stringify(imported.users))
+      await writeFile(join(folder, 'import.js'), codeBelow(readme, 'Import', 'js'))
+      const { stdout } = await promisify(execFile)(process.execPath, ['import.js'], { cwd: folder })
+      expect(stdout).toBe('1 created, 1 there already\nedsger@example.com hash_unsupported passwordHash\n')
+
+      await writeFile(join(folder, 'sign-in.js'), imported.signIn)
+      const later = await promisify(execFile)(process.execPath, ['sign-in.js'], { cwd: folder })
+      expect(later.stdout).toBe('200\n')
+    } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }, 60_000)

@@ -107,6 +107,24 @@ describe('the packed package', () => {
     expect(answers).toEqual([401, 200, 200, { notes: [] }])
   })
 
+  test('says at init that argon2id needs its package, and hashes with it once it is there', async () => {
+    const script = `import { createAuth } from 'latchkey'
+       import { createTestRuntime, testSettings } from 'latchkey/testing'
+       try {
+         const auth = createAuth(testSettings({ password: { algorithm: 'argon2id' } }), createTestRuntime())
+         const { id } = await auth.users.create({ email: 'ada@example.test', password: 'correct horse battery' })
+         await auth.close()
+         console.log(JSON.stringify(typeof id))
+       } catch (error) {
+         console.log(JSON.stringify([error.name, error.faults]))
+       }`
+    const message = expect.stringMatching(/cannot be loaded here \(MODULE_NOT_FOUND\): npm install @node-rs\/argon2$/)
+    const fault = { setting: 'password.algorithm', message }
+    expect(await consume('argon2id.mjs', script)).toEqual(['SettingsError', [fault]])
+    await link('@node-rs/argon2')
+    expect(await consume('argon2id.mjs', script)).toBe('string')
+  })
+
   test('type-checks in an application that checks its libraries too, ESM and CommonJS', async () => {
     await writeFile(
       join(folder, 'app.ts'),

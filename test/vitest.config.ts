@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/bench/**', 'node_modules/**'],
+    setupFiles: ['test/support/no-network.js'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: 'forks',

@@ -17,6 +17,7 @@ const auth = init(app, {
   JWT_REFRESH_TOKEN_SECRET: secret('JWT_REFRESH_TOKEN_SECRET'),
   database: `sqlite:${folder}/demo.db`,
   brand: { name: 'Notes' },
+  password: { checkBreached: false }, // this demo asks nobody outside; leave it on where people register
 })
 app.use(express.static(fileURLToPath(new URL('page', import.meta.url))), express.json())
 app.get('/api/notes', (req, res) => res.json(notes.get(req.auth.userId) ?? []))

@@ -60,6 +60,13 @@ export function sleep(milliseconds: number): Promise<void> {
   })
 }
 
+/** Lets the event loop turn once: whoever else waits for it goes first. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
 /** The real clock that never goes back, milliseconds: for measuring work, also under a test clock. */
 export function realMonotonic(): number {
   return performance.now()

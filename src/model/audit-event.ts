@@ -35,3 +35,4 @@ export type AuditEventName =
   | 'account_disabled'
   | 'account_enabled'
   | 'account_deleted'
+  | 'breach_check_unavailable'

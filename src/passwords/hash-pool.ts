@@ -1,21 +1,19 @@
 import { AuthError } from '../errors.js'
-import { startStopwatch } from '../lib/stopwatch.js'
+import { hashHere } from './hash-here.js'
 import { HashWorkers, WorkerLost } from './hash-workers.js'
+import type { Recipe } from './recipe.js'
 
-/** One bcrypt computation. */
-export interface HashJob {
-  text: string
-  /** A cost, for a new salt; or the first 29 characters of a hash, to compute it again. */
-  salt: number | string
-}
+/** One computation. */
+export type HashJob = Recipe & { text: string }
 
 export interface HashResult {
+  /** The whole text for bcrypt and argon2id, else the digest in base64. */
   hash: string
   /** What the computation took, without waiting for its turn. */
   milliseconds: number
 }
 
-/** Runs bcrypt away from the event loop, so many at a time, with a bounded queue. */
+/** Hashes away from the event loop, so many at a time, with a bounded queue. */
 export interface HashPool {
   /** @throws {AuthError} `busy` when the queue is full, the pool is closed, or two threads died over the job */
   run(job: HashJob): Promise<HashResult>
@@ -43,7 +41,7 @@ class BoundedHashPool implements HashPool {
   readonly #maxQueue: number
   readonly #onFallback: (reason: string) => void
   #threads: number
-  /** null: none to be had, bcryptjs runs on the event loop. */
+  /** null: none to be had, hashing runs on the event loop. */
   #workers: HashWorkers | null
   #accepted = 0
   #closed = false
@@ -102,19 +100,12 @@ class BoundedHashPool implements HashPool {
     this.#onFallback(reason)
   }
 
-  /** One at a time; bcryptjs lets the event loop turn every 100 ms. */
+  /** One at a time. */
   #computeHere(job: HashJob): Promise<HashResult> {
-    const result = this.#turn.then(() => computeOnEventLoop(job))
+    const result = this.#turn.then(() => hashHere(job))
     this.#turn = result.catch(() => {})
     return result
   }
-}
-
-async function computeOnEventLoop(job: HashJob): Promise<HashResult> {
-  const { hash } = await import('bcryptjs')
-  const elapsed = startStopwatch()
-  const hashed = await hash(job.text, job.salt)
-  return { hash: hashed, milliseconds: elapsed() }
 }
 
 function busy(): AuthError {

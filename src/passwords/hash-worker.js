@@ -1,6 +1,7 @@
+import { pbkdf2Sync, scryptSync } from 'node:crypto'
 import { setPriority } from 'node:os'
-import { hash } from 'bcryptjs'
 import { startStopwatch } from '../lib/stopwatch.js'
+import { argon2Parameters, scryptParameters } from './hash-parameters.js'
 
 /**
  * What the threads of the hash pool run. Plain JS, so that it starts from `src` unbuilt as well as from `dist`.
@@ -21,7 +22,34 @@ if (process.platform === 'linux') {
  * @returns {Promise<import('./hash-pool.js').HashResult>}
  */
 export async function run(job) {
+  const compute = await prepare(job)
   const elapsed = startStopwatch()
-  const hashed = await hash(job.text, job.salt)
-  return { hash: hashed, milliseconds: elapsed() }
+  const hash = await compute()
+  return { hash, milliseconds: elapsed() }
+}
+
+/**
+ * Loads what the scheme needs. Only synchronous functions: the others would leave this thread, at another priority,
+ * for libuv's pool, where files and name look-ups of the application wait.
+ *
+ * @param {import('./hash-pool.js').HashJob} job
+ * @returns {Promise<() => string | Promise<string>>}
+ */
+async function prepare(job) {
+  switch (job.scheme) {
+    case 'bcrypt': {
+      const { hash } = await import('bcryptjs')
+      return () => hash(job.text, job.salt)
+    }
+    case 'argon2id': {
+      const { hashSync } = await import('@node-rs/argon2')
+      return () => hashSync(job.text, argon2Parameters(job))
+    }
+    case 'scrypt':
+      return () =>
+        scryptSync(job.text, Buffer.from(job.salt, 'base64'), job.bytes, scryptParameters(job)).toString('base64')
+    case 'pbkdf2':
+      return () =>
+        pbkdf2Sync(job.text, Buffer.from(job.salt, 'base64'), job.iterations, job.bytes, job.digest).toString('base64')
+  }
 }

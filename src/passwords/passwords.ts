@@ -1,3 +1,5 @@
+import type { HashFault, HashKind } from '../model/hash-kind.js'
+
 /** What a comparison found. */
 export interface PasswordCheck {
   matches: boolean
@@ -17,8 +19,8 @@ export interface Passwords {
 
   /**
    * Compares with a stored hash. With null it compares with a dummy of today's cost and never matches, so that an
-   * unknown user costs what a known one does (OWASP ASVS 5.0, 6.3.8). So does any text that is no hash of ours, and any
-   * password that nobody can have. A mismatch answers only after what the slowest lately took.
+   * unknown user costs what a known one does (OWASP ASVS 5.0, 6.3.8). So does any text that is no hash, and any password
+   * that nobody can have. A mismatch answers only after what the slowest lately took.
    *
    * @throws {AuthError} `busy` when the queue is full
    */
@@ -26,6 +28,18 @@ export interface Passwords {
 
   /** Waits until a failed sign-in that began at `startedAtMs` (monotonic) has taken as long as the slowest scheme seen. */
   floor(startedAtMs: number): Promise<void>
+
+  /** What `hash` makes. */
+  readonly kind: HashKind
+
+  /** What kind of hash a text is, or why nothing would ever match it here. */
+  inspect(stored: string): HashKind | HashFault
+
+  /**
+   * Says that hashes of that kind are stored: from then on the floor covers the slowest such kind, also before anybody
+   * has signed in with one.
+   */
+  expect(kind: HashKind): void
 
   /** Lets running work finish, then ends the workers; later calls are `busy`. */
   close(): Promise<void>

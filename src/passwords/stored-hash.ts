@@ -1,31 +1,44 @@
+import { isTooCostly, type ReadHash } from './recipe.js'
+import { readArgon2id } from './schemes/argon2id.js'
+import { readBcrypt } from './schemes/bcrypt.js'
+import { readPbkdf2 } from './schemes/pbkdf2.js'
+import { readScrypt } from './schemes/scrypt.js'
+
 /** A stored text that we can compare with. */
-export interface StoredHash {
-  /** Id of the pepper of our own scheme, `-` for none; null: plain bcrypt, imported. */
+export interface StoredHash extends ReadHash {
+  /** Id of the pepper of our own scheme, `-` for none; null: made elsewhere, and imported. */
   pepperId: string | null
-  cost: number
-  /** The bcrypt text of 60 characters. */
-  bcrypt: string
 }
 
-/** Imported hashes above it would hold a thread for minutes: whoever can store one could stop every sign-in. */
-const highestImportedCost = 18
+const longest = 512
+const ownPattern = /^hmac-sha384:(-|[\w-]{8}):(\$(?:2b|argon2id)\$.+)$/
 
-const bcryptPattern = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
-const ownPattern = /^hmac-sha384:(-|[\w-]{8}):(\$2b\$.+)$/
-
-/** Reads what stands in a user's row; null for anything else, `$2x$` (the sign-extension bug) among it. */
+/** Reads what stands in a user's row; null for anything else, and for what would hold a thread too long. */
 export function readStoredHash(stored: string | null): StoredHash | null {
-  if (typeof stored !== 'string') return null
-
-  const own = ownPattern.exec(stored)
-  const bcrypt = own?.[2] ?? stored
-  const cost = Number(bcryptPattern.exec(bcrypt)?.[1] ?? 0)
-  if (cost === 0 || (!own && cost > highestImportedCost)) return null
-
-  return { pepperId: own?.[1] ?? null, cost, bcrypt }
+  const hash = readAnyHash(stored)
+  return hash && (hash.pepperId !== null || !isTooCostly(hash)) ? hash : null
 }
 
-/** `hmac-sha384:<pepper id>:$2b$12$…` */
-export function writeStoredHash(pepperId: string, bcrypt: string): string {
-  return `hmac-sha384:${pepperId}:${bcrypt}`
+/** The same whatever it costs. */
+export function readAnyHash(stored: string | null): StoredHash | null {
+  if (typeof stored !== 'string' || stored.length > longest) return null
+
+  const [, pepperId, own] = ownPattern.exec(stored) ?? []
+  if (pepperId !== undefined && own !== undefined) {
+    const hash = readBcrypt(own) ?? readArgon2id(own)
+    return hash && { ...hash, pepperId }
+  }
+  const hash = readBcrypt(stored) ?? readArgon2id(stored) ?? readScrypt(stored) ?? readPbkdf2(stored)
+  return hash && { ...hash, pepperId: null }
+}
+
+/** `hmac-sha384:<pepper id>:$2b$12$…` or `hmac-sha384:<pepper id>:$argon2id$…` */
+export function writeStoredHash(pepperId: string, hash: string): string {
+  return `hmac-sha384:${pepperId}:${hash}`
+}
+
+/** A hash of nobody's with the scheme and parameters of that name; null when there is no such scheme. */
+export function hashNamed(name: string): StoredHash | null {
+  const zeros = (bytes: number) => Buffer.alloc(bytes).toString('base64').replace(/=+$/, '')
+  return readAnyHash(name.startsWith('$2b$') ? `${name}$${'.'.repeat(53)}` : `${name}$${zeros(16)}$${zeros(32)}`)
 }

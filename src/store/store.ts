@@ -2,6 +2,7 @@ import type { AuditLog } from './audit.js'
 import type { Changes } from './changes.js'
 import type { Counters } from './counters.js'
 import type { Devices } from './devices.js'
+import type { HashKinds } from './hash-kinds.js'
 import type { OneTimeTokens } from './one-time-tokens.js'
 import type { Outbox } from './outbox.js'
 import type { Sessions } from './sessions.js'
@@ -16,6 +17,7 @@ export interface Store {
   sessions: Sessions
   oneTimeTokens: OneTimeTokens
   devices: Devices
+  hashKinds: HashKinds
   counters: Counters
   outbox: Outbox
   audit: AuditLog

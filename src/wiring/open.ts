@@ -21,7 +21,6 @@ import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker } from '../mail/outbox.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Passwords } from '../passwords/passwords.js'
-import { passwordFaults } from '../passwords/policy.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
@@ -31,6 +30,7 @@ import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { limitHooks } from './limit-hooks.js'
+import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 
 /** What is made at once, before the store is open. */
@@ -65,6 +65,7 @@ export async function open(early: Early): Promise<Live> {
   const store = await openStore(early, late)
   try {
     await requireKeys(store, early.keyring, clock.now())
+    await coverStoredHashes(early.passwords, store)
     const revocations = createRevocations({
       changes: store.changes,
       clock,
@@ -112,6 +113,13 @@ async function requireKeys(store: Store, keyring: Keyring, now: number): Promise
   )
 }
 
+/** A failed sign-in must not be answered sooner than one by the slowest stored hash, also one that was not met yet. */
+async function coverStoredHashes(passwords: Passwords, { hashKinds }: Store): Promise<void> {
+  const slowest = await hashKinds.slowest()
+  if (slowest) passwords.expect(slowest)
+  if (passwords.kind.milliseconds > (slowest?.milliseconds ?? 0)) await hashKinds.note(passwords.kind)
+}
+
 async function assemble(early: Early, store: Store, clock: Clock, revocations: Revocations, late: Late): Promise<Live> {
   const { settings, world, keyring, random } = early
   const proofs = new ProofBatches({ sessions: store.sessions, clock, timer: world.timer })
@@ -140,10 +148,11 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     sessions: store.sessions,
     oneTimeTokens: store.oneTimeTokens,
     devices: store.devices,
+    hashKinds: store.hashKinds,
     outbox: store.outbox,
     audit: store.audit,
     passwords: early.passwords,
-    passwordFaults: async (password, email) => passwordFaults(password, email, settings.password),
+    passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),

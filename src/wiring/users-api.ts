@@ -7,7 +7,9 @@ import {
   updateAccount,
 } from '../flows/administer-accounts.js'
 import { findAccount, findAccountByEmail, listAccounts } from '../flows/find-accounts.js'
+import { importAccounts } from '../flows/import-accounts.js'
 import type { Account, AccountChanges, AccountFilter, NewAccount, Page } from '../model/account.js'
+import type { CodehooksAuthUser, ImportedAccount, ImportReport } from '../model/imported-account.js'
 import type { Ports } from '../ports.js'
 
 /**
@@ -32,6 +34,16 @@ export interface UsersApi {
    * @example const { items, nextCursor } = await auth.users.list({ query: '@example.com', limit: 20 })
    */
   list(filter?: AccountFilter): Promise<Page<Account>>
+  /**
+   * Takes over accounts with the password hashes that they have, and mails nobody. One record is done after the other,
+   * each durable before the next, so an import that was cut off can simply be run again.
+   *
+   * @throws {AuthError} `invalid_request` unless `records` can be iterated; what is wrong with a record is in the report
+   * @example const { created, failed } = await auth.users.import([{ email, passwordHash, emailVerified: true }])
+   */
+  import(
+    records: Iterable<ImportedAccount | CodehooksAuthUser> | AsyncIterable<ImportedAccount | CodehooksAuthUser>,
+  ): Promise<ImportReport>
   /**
    * Sets name or roles. Access tokens with former roles are dead at once; the next refresh brings the new ones.
    *
@@ -65,6 +77,7 @@ export function createUsersApi(ports: () => Promise<Ports>): UsersApi {
     get: async (id) => findAccount(await ports(), id),
     findByEmail: async (email) => findAccountByEmail(await ports(), email),
     list: async (filter = {}) => listAccounts(await ports(), filter),
+    import: async (records) => importAccounts(await ports(), records),
     update: async (id, changes) => updateAccount(await ports(), id, changes),
     setPassword: async (id, password) => setPassword(await ports(), id, password),
     disable: async (id, options = {}) => disableAccount(await ports(), id, options),

@@ -7,6 +7,7 @@ import { countersContract } from './store/counters.js'
 import { devicesContract } from './store/devices.js'
 import { emailsContract } from './store/emails.js'
 import { firstProofContract } from './store/first-proof.js'
+import { hashKindsContract } from './store/hash-kinds.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
 import { passwordsContract } from './store/passwords.js'
@@ -34,6 +35,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('rotation', () => rotationContract(current))
     describe('one-time tokens', () => oneTimeTokensContract(current))
     describe('devices', () => devicesContract(current))
+    describe('kinds of hashes', () => hashKindsContract(current))
     describe('counters', () => countersContract(current))
     describe('outbox', () => outboxContract(current))
     describe('audit log', () => auditContract(current))

@@ -21,11 +21,16 @@ export interface Compiled {
 
 const src = fileURLToPath(new URL('../../src/', import.meta.url))
 
-export function compile(): Compiled {
+/** With the packages of this repository, or with those only. */
+export function compile(packages?: readonly string[]): Compiled {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-passwords-'))
   for (const path of ['errors.ts', ...filesOf('lib'), ...filesOf('passwords')]) copy(path, folder)
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'), 'junction')
+  const installed = fileURLToPath(new URL('../../node_modules', import.meta.url))
+  if (packages) {
+    mkdirSync(join(folder, 'node_modules'))
+    for (const name of packages) symlinkSync(join(installed, name), join(folder, 'node_modules', name), 'junction')
+  } else symlinkSync(installed, join(folder, 'node_modules'), 'junction')
 
   return {
     folder,
@@ -38,7 +43,8 @@ export function compile(): Compiled {
 }
 
 function filesOf(directory: string): string[] {
-  return readdirSync(join(src, directory)).map((name) => join(directory, name))
+  const names = readdirSync(join(src, directory), { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => /\.(ts|js)$/.test(name)).map((name) => join(directory, name))
 }
 
 /** As the build does it: TypeScript loses its types, JavaScript stays. */

@@ -18,7 +18,8 @@ export function createCountingPool(options: HashPoolOptions = {}): CountingPool 
   }
 }
 
-/** The cost of a computation, for a new salt or an old one. */
+/** The cost of a bcrypt computation, for a new salt or an old one. */
 export function costOf(job: HashJob): number {
+  if (job.scheme !== 'bcrypt') throw new Error(`${job.scheme} has no such cost`)
   return typeof job.salt === 'number' ? job.salt : Number(job.salt.slice(4, 6))
 }

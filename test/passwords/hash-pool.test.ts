@@ -24,8 +24,8 @@ function killOnFirstJob(count: number): void {
   process.on('worker', kill)
 }
 
-const job = { text: 'text', salt: 4 }
-const longJob = { text: 'text', salt: 10 }
+const job = { scheme: 'bcrypt', text: 'text', salt: 4 } as const
+const longJob = { ...job, salt: 10 }
 const busy = { code: 'busy', status: 503, details: { retryAfterSeconds: 1 } }
 
 process.on('worker', watched)
@@ -189,7 +189,7 @@ describe('without worker threads', () => {
 
   test('a failed job does not hold up the next', async () => {
     const pool = makePool({ workerFile: missing })
-    await expect(pool.run({ text: 'text', salt: 'no salt' })).rejects.toThrow()
+    await expect(pool.run({ ...job, salt: 'no salt' })).rejects.toThrow()
     expect((await pool.run(job)).hash).toHaveLength(60)
   })
 })
@@ -229,8 +229,8 @@ test('no error tells what was hashed', async () => {
   killOnFirstJob(2)
   await started[0]?.terminate()
   const errors = await Promise.all([
-    pool.run({ text: secret, salt: 10 }).catch((error: unknown) => error),
-    pool.run({ text: secret, salt: 10 }).catch((error: unknown) => error),
+    pool.run({ ...longJob, text: secret }).catch((error: unknown) => error),
+    pool.run({ ...longJob, text: secret }).catch((error: unknown) => error),
   ])
   for (const error of errors) {
     expect(error).toMatchObject(busy)

@@ -12,7 +12,7 @@ afterAll(() => compiled.remove())
 
 /** Makes `passwords`, signs in once and prints what came of it. */
 const signIn = `
-  import { createPasswords } from './passwords/bcrypt.js'
+  import { createPasswords } from './passwords/hashed-passwords.js'
   const passwords = createPasswords({
     cost: 4, algorithm: 'bcrypt', pepper: ['pepper'], monotonic: () => 0, sleep: async () => {},
     onFallback: (reason) => console.log('fallback:', reason),
@@ -36,7 +36,7 @@ describe('a process that hashes', () => {
   test('stays alive for a job that nothing else waits for', async () => {
     const source = `
       import { createHashPool } from './passwords/hash-pool.js'
-      createHashPool().run({ text: 'x', salt: 8 }).then(({ hash }) => console.log(hash.length))
+      createHashPool().run({ scheme: 'bcrypt', text: 'x', salt: 8 }).then(({ hash }) => console.log(hash.length))
     `
     expect(await compiled.run(source)).toEqual({ code: 0, stdout: '60\n', stderr: '' })
   })
@@ -71,12 +71,33 @@ describe('a process without worker threads', () => {
   })
 })
 
+test('where @node-rs/argon2 is missing, hashes by it match nothing, which is said once, and others go on', async () => {
+  const bare = compile(['bcryptjs', 'piscina'])
+  const source = `
+    import { createPasswords } from './passwords/hashed-passwords.js'
+    const passwords = createPasswords({
+      cost: 4, algorithm: 'bcrypt', pepper: [], monotonic: () => 0, sleep: async () => {},
+      onUnreadable: (reason) => console.log('unreadable:', reason),
+    })
+    const argon2id = '$argon2id$v=19$m=4096,t=3,p=1$MDEyMzQ1Njc4OWFiY2RlZg$7B7gqtld0c3KY5tdKbb+zJjjT6aXaM1WV0XaCtcvQQ8'
+    passwords.expect({ name: '$argon2id$v=19$m=4096,t=3,p=1', milliseconds: 10_000 })
+    for (const password of ['correct horse', 'wrong horse']) {
+      console.log((await passwords.verify(password, argon2id)).matches)
+    }
+    console.log((await passwords.verify('correct horse', await passwords.hash('correct horse'))).matches)
+    console.log(passwords.inspect(argon2id))
+  `
+  const stdout = 'unreadable: MODULE_NOT_FOUND\nfalse\nfalse\ntrue\nhash_package_missing\n'
+  expect(await bare.run(source)).toEqual({ code: 0, stdout, stderr: '' })
+  bare.remove()
+})
+
 test('no package and no list is loaded before it is needed', async () => {
   const bare = compile()
   rmSync(join(bare.folder, 'node_modules'))
   rmSync(join(bare.folder, 'passwords', 'common-passwords.js'))
   const source = `
-    import { createPasswords } from './passwords/bcrypt.js'
+    import { createPasswords } from './passwords/hashed-passwords.js'
     import { passwordFaults } from './passwords/policy.js'
     createPasswords({ cost: 4, algorithm: 'bcrypt', pepper: [], monotonic: () => 0, sleep: async () => {} })
     console.log(typeof passwordFaults)

@@ -31,6 +31,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['store/sql'],
   jsonwebtoken: ['tokens'],
   bcryptjs: ['passwords'],
+  '@node-rs/argon2': ['passwords'],
   piscina: ['passwords'],
   nodemailer: ['mail'],
   handlebars: ['templates'],
@@ -40,7 +41,16 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Costs tens of milliseconds to load, so it waits until it is needed. */
-const heavy = ['kysely', 'better-sqlite3', 'node:sqlite', 'bcryptjs', 'piscina', 'nodemailer', 'handlebars']
+const heavy = [
+  'kysely',
+  'better-sqlite3',
+  'node:sqlite',
+  'bcryptjs',
+  '@node-rs/argon2',
+  'piscina',
+  'nodemailer',
+  'handlebars',
+]
 
 /** Floors: an import goes down or stays in its folder, as the table says. */
 export function floorFaults(sources: readonly Source[]): string[] {

@@ -157,6 +157,7 @@ export class Process {
       sessions: world.store.sessions,
       oneTimeTokens: world.store.oneTimeTokens,
       devices: world.store.devices,
+      hashKinds: world.store.hashKinds,
       outbox: world.store.outbox,
       audit: world.store.audit,
       tokens: createTokens({
@@ -173,6 +174,9 @@ export class Process {
         hash: unused,
         verify: unused,
         floor: unused,
+        kind: { name: 'none', milliseconds: 0 },
+        inspect: () => 'hash_unsupported',
+        expect: () => {},
         close: unused,
       },
       passwordFaults: unused,

@@ -145,6 +145,9 @@ export interface ChangesTable {
 export interface InstallationTable {
   slot: number
   id: string
+  /** The slowest kind of password hash that was noted, and its estimate. */
+  hash_name: string | null
+  hash_ms: number
 }
 
 /** Boundary: only we write these texts. */

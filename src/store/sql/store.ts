@@ -5,6 +5,7 @@ import { createChanges } from './changes.js'
 import { type Connection, connect, type SqlDatabase } from './connect.js'
 import { createCounters } from './counters.js'
 import { createDevices } from './devices.js'
+import { createHashKinds } from './hash-kinds.js'
 import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
@@ -73,6 +74,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
     devices: createDevices(steps),
+    hashKinds: createHashKinds(steps),
     counters: createCounters(steps),
     outbox: createOutbox(steps),
     audit: createAudit(steps),

@@ -28,10 +28,15 @@ async function createInstallation(db: Kysely<Tables>, context: MigrationContext)
     .createTable('latchkey_installation')
     .addColumn('slot', 'smallint', (column) => column.primaryKey())
     .addColumn('id', 'varchar(64)', notNull)
+    .addColumn('hash_name', 'varchar(128)')
+    .addColumn('hash_ms', 'bigint', notNull)
     .execute()
   const present = await db.selectFrom('latchkey_installation').select('id').executeTakeFirst()
   if (present) return
-  await db.insertInto('latchkey_installation').values({ slot: 1, id: context.randomId() }).execute()
+  await db
+    .insertInto('latchkey_installation')
+    .values({ slot: 1, id: context.randomId(), hash_name: null, hash_ms: 0 })
+    .execute()
 }
 
 async function createUsers(

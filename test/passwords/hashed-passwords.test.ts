@@ -1,9 +1,9 @@
 import { hash as bcrypt } from 'bcryptjs'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { type BcryptOptions, createBcryptPasswords, createPasswords } from '../../src/passwords/bcrypt.js'
 import { createComputeTimes } from '../../src/passwords/compute-times.js'
 import { createHashPool, type HashPool } from '../../src/passwords/hash-pool.js'
+import { createPasswords, createPasswordsOver, type HashingOptions } from '../../src/passwords/hashed-passwords.js'
 import { readVectors } from '../support/vectors.js'
 import { costOf, createCountingPool } from './counting-pool.js'
 
@@ -28,9 +28,11 @@ const pool = createCountingPool()
 const slept: number[] = []
 let nowMs = 1_000
 
-function makePasswords(options: Partial<BcryptOptions> = {}) {
+const defaults = { algorithm: 'bcrypt', cost: 4, pepper: [], monotonic: () => nowMs } as const
+
+function makePasswords(options: Partial<HashingOptions> = {}) {
   const sleep = async (milliseconds: number) => void slept.push(milliseconds)
-  return createBcryptPasswords({ cost: 4, pepper: [], monotonic: () => nowMs, sleep, ...options }, pool)
+  return createPasswordsOver({ ...defaults, sleep, ...options }, pool)
 }
 
 const passwords = makePasswords()
@@ -182,7 +184,7 @@ describe('imported bcrypt hashes', () => {
 
 describe('what is outdated', () => {
   const plain = (cost: number) => bcrypt(password, cost)
-  const own = (options: Partial<BcryptOptions>) => makePasswords(options).hash(password)
+  const own = (options: Partial<HashingOptions>) => makePasswords(options).hash(password)
 
   test.each([
     ['the same scheme and cost', () => own({ cost: 5 }), {}, { matches: true, outdated: false }],
@@ -264,8 +266,8 @@ describe('ATK-004 every comparison costs the same', () => {
 
   test('ATK-019 a dummy that found the queue full is made by the next comparison', async () => {
     const narrow = createHashPool({ threads: 1, maxQueue: 0 })
-    const strict = createBcryptPasswords({ cost: 4, pepper: [], monotonic: () => nowMs, sleep: async () => {} }, narrow)
-    const running = narrow.run({ text: 'text', salt: 4 })
+    const strict = createPasswordsOver({ ...defaults, sleep: async () => {} }, narrow)
+    const running = narrow.run({ scheme: 'bcrypt', text: 'text', salt: 4 })
     await expect(strict.verify(password, null)).rejects.toMatchObject({ code: 'busy' })
     await running
     expect((await strict.verify(password, null)).matches).toBe(false)
@@ -315,7 +317,7 @@ describe('the floor under failed sign-ins', () => {
     close: () => pool.close(),
   }
   const sleep = async (milliseconds: number) => void slept.push(milliseconds)
-  const makeTimed = (cost: number) => createBcryptPasswords({ cost, pepper: [], monotonic: () => nowMs, sleep }, timed)
+  const makeTimed = (cost: number) => createPasswordsOver({ ...defaults, cost, sleep }, timed)
 
   test('ATK-004 a mismatch that was cheaper than the slowest lately waits for the difference', async () => {
     const strict = makeTimed(6)
@@ -351,12 +353,12 @@ describe('the floor under failed sign-ins', () => {
 
   test('a time that a pause of the machine made is capped, and forgotten after 32 others', async () => {
     const times = createComputeTimes()
-    times.note(12, 60_000)
+    times.note('$2b$12', 60_000)
     expect(times.slowest()).toBe(5_000)
-    times.note(10, 75)
-    for (let count = 0; count < 31; count += 1) times.note(12, 300)
+    times.note('$2b$10', 75)
+    for (let count = 0; count < 31; count += 1) times.note('$2b$12', 300)
     expect(times.slowest()).toBe(5_000)
-    times.note(12, 300)
+    times.note('$2b$12', 300)
     expect(times.slowest()).toBe(300)
   })
 })

@@ -1,0 +1,57 @@
+import type { ErrorCode } from '../errors.js'
+import type { HashFault } from './hash-kind.js'
+
+/** What `auth.users.import` takes of one account. */
+export interface ImportedAccount {
+  email: string
+  name?: string | null
+  /** Text of bcrypt, argon2id, scrypt or PBKDF2. Without one the user comes in by resetting the password. */
+  passwordHash?: string | null
+  /** Whether the address is known to be the user's. Default: false. */
+  emailVerified?: boolean
+  roles?: readonly string[]
+  /** Extra user fields: what JSON can carry, at most 16 KiB. They do not go through `registration.fields`. */
+  fields?: Readonly<Record<string, unknown>>
+  /** Default: now. */
+  createdAt?: Date | string
+  /** Until it is enabled. Default: false. */
+  disabled?: boolean
+}
+
+/**
+ * A document of the `users` collection of codehooks-auth, recognised by its `_id`. One that is not `active` is imported
+ * as disabled, one that is, as verified. Of the rest of it only `created` and `name` are kept: everything else could be
+ * written by anybody who signed up.
+ */
+export interface CodehooksAuthUser {
+  _id: string
+  email: string | null
+  active?: boolean
+  /** bcrypt. */
+  password?: string | null
+  created?: Date | string
+  [field: string]: unknown
+}
+
+/** What became of one record. */
+export interface ImportedRecord {
+  /** Its place in the input, from 0. */
+  index: number
+  /** `skipped`: its address has an account already, from this import or from before, or is kept for one. */
+  status: 'created' | 'skipped' | 'failed'
+  /** The account with that address, if there is one. */
+  id?: string
+  /** Why it was not created. */
+  code?: ErrorCode | HashFault
+  /** Which property of the record is wrong. */
+  path?: string
+}
+
+/** What `auth.users.import` answers. It holds nothing of the records but their places. */
+export interface ImportReport {
+  created: number
+  skipped: number
+  failed: number
+  /** In the order of the input. */
+  items: ImportedRecord[]
+}

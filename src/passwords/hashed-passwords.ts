@@ -1,0 +1,199 @@
+import { timingSafeEqual } from 'node:crypto'
+import { AuthError } from '../errors.js'
+import { createRandom } from '../lib/random.js'
+import type { HashFault, HashKind } from '../model/hash-kind.js'
+import { createArgon2Package } from './argon2-package.js'
+import { createComputeTimes } from './compute-times.js'
+import { createHashPool, type HashPool, type HashResult } from './hash-pool.js'
+import { isTooLong, normalForm } from './password-text.js'
+import type { PasswordCheck, Passwords } from './passwords.js'
+import { createPeppers, type Peppers } from './peppers.js'
+import { type Algorithm, type Computation, isTooCostly } from './recipe.js'
+import { createArgon2id } from './schemes/argon2id.js'
+import { createBcrypt } from './schemes/bcrypt.js'
+import { hashNamed, readAnyHash, readStoredHash, type StoredHash, writeStoredHash } from './stored-hash.js'
+
+export interface PasswordsOptions {
+  /** What new hashes are made with; `argon2id` needs the package `@node-rs/argon2`. */
+  algorithm: 'bcrypt' | 'argon2id'
+  /** bcrypt's cost: 2^cost rounds. */
+  cost: number
+  /** Secrets kept apart from the database, newest first; may be empty. */
+  pepper: readonly string[]
+  /** Milliseconds of a clock that never goes back. */
+  monotonic(): number
+  sleep(milliseconds: number): Promise<void>
+  /** Hashes computed at a time. Default 2. */
+  threads?: number
+  /** Hashes that may wait. Default 64. */
+  maxQueue?: number
+  /** Called once if hashing runs on the event loop, because there are no worker threads here. */
+  onFallback?: (reason: string) => void
+  /** Called once if there is a stored hash that cannot be compared with, because a package is not there. */
+  onUnreadable?: (reason: string) => void
+}
+
+/**
+ * bcrypt or argon2id over base64(HMAC-SHA-384(pepper, password)): bcrypt cuts nothing at its 72 bytes, and a stolen
+ * table alone is worth little (NIST SP 800-63B-4 §3.1.1.2). Hashes that were imported verify too.
+ *
+ * @example const passwords = createPasswords({ ...settings.password, monotonic: world.monotonic, sleep })
+ */
+export function createPasswords(options: PasswordsOptions): Passwords {
+  return createPasswordsOver(options, createHashPool(options))
+}
+
+/** What hashing needs besides the pool. */
+export type HashingOptions = Omit<PasswordsOptions, 'threads' | 'maxQueue' | 'onFallback'>
+
+/** `createPasswords` over a pool that the caller made. */
+export function createPasswordsOver(options: HashingOptions, pool: HashPool): Passwords {
+  return new HashedPasswords(options, pool)
+}
+
+class HashedPasswords implements Passwords {
+  readonly kind: HashKind
+  readonly #options: HashingOptions
+  readonly #pool: HashPool
+  readonly #peppers: Peppers
+  readonly #algorithm: Algorithm
+  readonly #argon2 = createArgon2Package()
+  readonly #times = createComputeTimes()
+  readonly #random = createRandom()
+  #dummy: Promise<StoredHash> | null = null
+  /** The floor is not known before one of these was timed. */
+  #slowest: HashKind
+  #timing: Promise<void> | null = null
+  #toldUnreadable = false
+
+  constructor(options: HashingOptions, pool: HashPool) {
+    this.#options = options
+    this.#pool = pool
+    this.#peppers = createPeppers(options.pepper)
+    this.#algorithm = options.algorithm === 'argon2id' ? createArgon2id(this.#random.id) : createBcrypt(options.cost)
+    this.kind = kindOf(this.#algorithm.fresh())
+    this.#slowest = this.kind
+  }
+
+  async hash(password: string): Promise<string> {
+    const text = normalForm(password)
+    if (text === null) throw new AuthError('invalid_request', { errors: [notUnicode] })
+    if (isTooLong(text)) throw new AuthError('weak_password', { reasons: ['too_long'] })
+
+    const { newest } = this.#peppers
+    const { hash } = await this.#compute(newest.preHash(text), this.#algorithm.fresh())
+    return writeStoredHash(newest.id, hash)
+  }
+
+  async verify(password: string, stored: string | null): Promise<PasswordCheck> {
+    // Asked for whatever there is to compare with: made for unknown users only, the first of them would take longer.
+    const dummy = await this.#dummyHash()
+    await this.#timeSlowest()
+    const found = this.#read(stored)
+    const against = found ?? dummy
+    const text = this.#textFor(password, against)
+
+    const { hash, milliseconds } = await this.#compute(text ?? this.#random.token(), against)
+    const matches = isSame(hash, against.digest) && found !== null && text !== null
+    if (!matches) {
+      // A cheaper hash than others must not show, not even where a full queue hides the floor below.
+      await this.#sleep(this.#times.slowest() - milliseconds)
+      return { matches, outdated: false }
+    }
+    return { matches, outdated: found.pepperId !== this.#peppers.newest.id || this.#algorithm.isBehind(found) }
+  }
+
+  async floor(startedAtMs: number): Promise<void> {
+    await this.#sleep(this.#times.slowest() - (this.#options.monotonic() - startedAtMs))
+  }
+
+  inspect(stored: string): HashKind | HashFault {
+    const hash = readAnyHash(stored)
+    if (!hash) return 'hash_unsupported'
+    if (isTooCostly(hash)) return 'hash_too_costly'
+    if (hash.pepperId !== null && !this.#peppers.find(hash.pepperId)) return 'hash_pepper_unknown'
+    return this.#canCompute(hash) ? kindOf(hash) : 'hash_package_missing'
+  }
+
+  expect(kind: HashKind): void {
+    if (kind.milliseconds > this.#slowest.milliseconds) this.#slowest = kind
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+
+  #read(stored: string | null): StoredHash | null {
+    const hash = readStoredHash(stored)
+    if (!hash || this.#canCompute(hash)) return hash
+    if (!this.#toldUnreadable) this.#options.onUnreadable?.(this.#argon2.fault() ?? '')
+    this.#toldUnreadable = true
+    return null
+  }
+
+  #canCompute({ recipe }: Computation): boolean {
+    return recipe.scheme !== 'argon2id' || this.#argon2.fault() === null
+  }
+
+  /** What is hashed in the password's place; null if no password like this can belong to that hash. */
+  #textFor(password: string, { pepperId, form }: StoredHash): string | null {
+    if (isTooLong(password)) return null
+    const text = normalForm(password)
+    if (text === null) return null
+
+    // Made elsewhere, by the rules of there: mostly from the bytes as they came, and bcrypt with its own rule of 72.
+    if (pepperId === null) return form === undefined ? password : password.normalize(form)
+    return this.#peppers.find(pepperId)?.preHash(text) ?? null
+  }
+
+  async #compute(text: string, { recipe, name }: Computation): Promise<HashResult> {
+    const result = await this.#pool.run({ ...recipe, text })
+    this.#times.note(name, result.milliseconds)
+    return result
+  }
+
+  /** A real hash of random bytes as made today, never the same twice and in no source file (ATK-004). */
+  #dummyHash(): Promise<StoredHash> {
+    this.#dummy ??= this.#makeDummy().catch((error: unknown) => {
+      this.#dummy = null // the queue was full: the next one tries again
+      throw error
+    })
+    return this.#dummy
+  }
+
+  async #makeDummy(): Promise<StoredHash> {
+    const pepper = this.#peppers.newest
+    const fresh = this.#algorithm.fresh()
+    const { hash } = await this.#compute(pepper.preHash(this.#random.token()), fresh)
+    const dummy = readAnyHash(writeStoredHash(pepper.id, hash))
+    if (!dummy) throw new AuthError('internal_error', { cause: new TypeError(`unreadable hash of ${fresh.name}`) })
+    return dummy
+  }
+
+  async #timeSlowest(): Promise<void> {
+    const { name } = this.#slowest
+    if (this.#times.knows(name)) return
+    const hash = hashNamed(name)
+    if (!hash || !this.#canCompute(hash)) return // whatever made it, nobody can sign in by it here
+    this.#timing ??= this.#compute(this.#random.token(), hash)
+      .then(() => {})
+      .finally(() => {
+        this.#timing = null
+      })
+    await this.#timing
+  }
+
+  async #sleep(milliseconds: number): Promise<void> {
+    if (milliseconds > 0) await this.#options.sleep(Math.ceil(milliseconds))
+  }
+}
+
+const notUnicode = { path: 'password', message: 'This is not Unicode text.' }
+
+function kindOf({ name, milliseconds }: Computation): HashKind {
+  return { name, milliseconds }
+}
+
+function isSame(hash: string, other: string): boolean {
+  return hash.length === other.length && timingSafeEqual(Buffer.from(hash), Buffer.from(other))
+}
