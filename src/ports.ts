@@ -5,14 +5,19 @@ import type { OutboxMail } from './model/outbox-mail.js'
 import type { PasswordFault, Passwords } from './passwords/passwords.js'
 import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
+import type { Authenticator } from './tokens/authenticator.js'
 
 /** All that a flow may reach. A flow takes the `Pick` of it that it touches. */
 export interface Ports
-  extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'devices' | 'hashKinds' | 'outbox' | 'audit'> {
+  extends Pick<
+    Store,
+    'users' | 'sessions' | 'oneTimeTokens' | 'secondFactors' | 'devices' | 'hashKinds' | 'outbox' | 'audit'
+  > {
   passwords: Passwords
   /** Why this password may not be chosen for that address; empty when it may. */
   passwordFaults(password: string, email: string): Promise<PasswordFault[]>
   tokens: Tokens
+  authenticator: Authenticator
   keyring: Keyring
   mails: Mails
   limiter: Limiter
@@ -53,6 +58,8 @@ export interface Random {
   token(): string
   /** That many unbiased decimal digits, leading zeros kept. */
   code(digits: number): string
+  /** That many characters that nobody mistakes for others when reading, 5 bits each. */
+  readable(characters: number): string
 }
 
 /** The numbers and addresses that flows decide by; all from the settings. */
@@ -70,6 +77,8 @@ export interface Policy {
   codeTries: number
   /** How long a code and a link that sign in live. */
   otpSeconds: number
+  /** What authenticator apps call us. */
+  issuer: string
   /** Checks extra user fields with the owner's schema; throws `AuthError('invalid_request')`. */
   parseFields(input: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
 }

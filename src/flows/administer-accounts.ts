@@ -8,12 +8,13 @@ import { type AuditFacts, auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { passwordChangedMail, requireStrong } from './new-password.js'
 import { newUser } from './register.js'
-import { requireDate, requireName, requireReason, requireRoles } from './require-account-fields.js'
+import { requireDate, requireFactorOff, requireName, requireReason, requireRoles } from './require-account-fields.js'
 import { requireEmail } from './require-email.js'
+import { factorChangedMail, forgetFactorTries } from './second-factor.js'
 
 export type AdministerPorts = Pick<
   Ports,
-  'users' | 'passwords' | 'passwordFaults' | 'mails' | 'clock' | 'random' | 'policy'
+  'users' | 'passwords' | 'passwordFaults' | 'mails' | 'clock' | 'random' | 'policy' | 'limiter'
 >
 
 /** The application itself, by its own code. */
@@ -39,15 +40,30 @@ export async function createAccount(ports: AdministerPorts, input: NewAccount): 
 }
 
 /**
- * Sets name or roles; with other roles every access token is dead at once, and a refresh brings the new ones.
+ * Sets name or roles; with other roles every access token is dead at once, and a refresh brings the new ones. Takes away
+ * a second factor that its owner has lost: every session ends, and the owner is told.
  *
  * @throws {AuthError} `not_found`, `invalid_request`
  */
 export async function updateAccount(ports: AdministerPorts, id: string, changes: AccountChanges): Promise<Account> {
   const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
   const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
-  const detail = 'roles' in roles ? { roles: roles.roles.join(',') } : {}
-  return found(await ports.users.updateAccount(id, { ...name, ...roles }, step(ports, 'account_updated', id, detail)))
+  const lost = requireFactorOff(changes.twoFactor) ? await findFactor(ports, id) : null
+  const off = lost ? ({ twoFactor: false } as const) : {}
+  const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
+  const told = {
+    ...step(ports, 'account_updated', id, detail),
+    ...(lost && { mail: factorChangedMail(ports, lost, application, 'off') }),
+  }
+  const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, told))
+  if (lost) await forgetFactorTries(ports, id)
+  return account
+}
+
+/** The user whose factor can be taken away; null when there is none on. */
+async function findFactor(ports: AdministerPorts, id: string): Promise<UserRecord | null> {
+  const user = await ports.users.findById(id)
+  return user?.totp ? user : null
 }
 
 /**

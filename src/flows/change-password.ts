@@ -5,6 +5,7 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
 import type { PasswordLimitPorts } from './account-limits.js'
+import { atVersion } from './at-version.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
 import { passwordChangedMail, requireStrong } from './new-password.js'
@@ -28,9 +29,6 @@ export interface ChangePasswordInput {
   device: string | null
 }
 
-/** Something else about the account (a role, a name) may change meanwhile: then the same step is tried again. */
-const attempts = 3
-
 /**
  * Changes the password of whoever is signed in. Every session ends, the caller's too, so that a copied token dies with
  * it, and a new one begins (ASVS 5.0, 7.4.3).
@@ -50,14 +48,10 @@ export async function changePassword(
   await requirePassword(ports, state, { password, event: 'password_changed', visitor, device })
   const passwordHash = await ports.passwords.hash(input.newPassword)
 
-  let current = state
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const issued = await replace(ports, current, passwordHash, visitor)
-    if (issued) return issued
-    // Had the password changed, the session would have ended with it.
-    current = await readProfile(ports, principal)
-  }
-  throw new AuthError('busy', { retryAfterSeconds: 1 })
+  // Had the password changed, the session would have ended with it.
+  return atVersion(ports, { principal, state, refusal: 'token_revoked' }, (current) =>
+    replace(ports, current, passwordHash, visitor),
+  )
 }
 
 /** Null when the account changed since it was read. */

@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.js'
+import type { SecondStep } from '../model/second-factor.js'
 import type { Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
@@ -21,6 +22,8 @@ export interface SignIn {
   visitor: Visitor
   /** What the browser holds of its device. */
   device: string | null
+  /** Used up when the session opens. */
+  secondStep?: SecondStep
 }
 
 /**
@@ -28,22 +31,27 @@ export interface SignIn {
  *
  * The user is the one that was checked: changed in between (password, roles, disabled), the session does not open.
  *
- * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `hook_failed`, or what a hook throws
+ * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `invalid_code` when it did or the second
+ *   step is used up, `hook_failed`, or what a hook throws
  */
 export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Promise<IssuedSession> {
-  const { user, visitor } = signIn
+  const { user, visitor, secondStep } = signIn
   const hookInput = { user, method: signIn.method, visitor }
   await runHook(ports.hooks.beforeLogin, hookInput)
 
   const session = newSession(ports, signIn)
-  const limit = { maxSessions: ports.policy.maxSessions, until: changeMattersUntil(ports) }
+  const limit = {
+    maxSessions: ports.policy.maxSessions,
+    until: changeMattersUntil(ports),
+    ...(secondStep && { secondStep }),
+  }
   const audit = auditEvent(ports, 'login', visitor, {
     userId: user.id,
     sessionId: session.id,
-    detail: { method: signIn.method },
+    detail: { method: signIn.method, ...(secondStep && { secondFactor: secondStep.proof.kind }) },
   })
   const opened = await ports.sessions.open(session, user.version, limit, audit)
-  if (!opened) throw new AuthError('invalid_credentials')
+  if (!opened) throw new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
 
   const deviceToken = await rememberDevice(ports, user.id, signIn)
   const signedIn = { ...user, lastLoginAt: session.createdAt }

@@ -31,6 +31,13 @@ export function requireReason(reason: string): string {
   return reason
 }
 
+/** Whether the second factor goes. @throws {AuthError} `invalid_request` for anything but false or nothing */
+export function requireFactorOff(twoFactor: unknown): boolean {
+  if (twoFactor === undefined) return false
+  if (twoFactor !== false) throw malformed('twoFactor', 'must be false: only the user can turn it on')
+  return true
+}
+
 /** Unix seconds. @throws {AuthError} `invalid_request` unless it is a date or its ISO 8601 text */
 export function requireDate(date: Date | string): number {
   const milliseconds = new Date(date).getTime()

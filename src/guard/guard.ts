@@ -14,7 +14,7 @@ import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
 import { checkSession, type SessionCheckPorts } from './session.js'
 
-export interface GuardOptions extends SessionCheckPorts {
+export interface GuardOptions extends Omit<SessionCheckPorts, 'demandsFactor'> {
   settings: Settings
   cookieNames: CookieNames
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
@@ -44,11 +44,13 @@ export interface Guard {
 
 /** What the guard needs besides its options, made once. */
 interface Wired extends GuardOptions {
+  demandsFactor: boolean
   forwarded: ReturnType<typeof createForwardedHeaders>
 }
 
 export function createGuard(options: GuardOptions): Guard {
-  const wired: Wired = { ...options, forwarded: createForwardedHeaders(options.settings) }
+  const wired: Wired = { ...options, demandsFactor: true, forwarded: createForwardedHeaders(options.settings) }
+  const ofOwnRoutes: Wired = { ...wired, demandsFactor: false }
   return {
     protect(request) {
       if (options.revocations.isFresh()) return decide(wired, request)
@@ -65,7 +67,7 @@ export function createGuard(options: GuardOptions): Guard {
     },
     async identifySession(request) {
       await requireFresh(wired)
-      const principal: Principal = identify(wired, request)
+      const principal: Principal = identify(ofOwnRoutes, request)
       if (principal.kind !== 'session') throw new AuthError('forbidden')
       return principal
     },

@@ -11,6 +11,8 @@ export interface VerifiedToken {
   version: number
   /** Unix seconds. */
   expiresAt: number
+  /** `twoFactor.required` asks this user for a factor that the session has not proved. */
+  lacksFactor: boolean
 }
 
 /** Bounded memory of verified tokens, keyed by the whole token; it holds no failures. */
@@ -20,25 +22,28 @@ export interface VerifiedTokens {
 }
 
 export interface SessionCheckPorts {
-  settings: Pick<Settings, 'accessTokenSeconds'>
+  settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor'>
   tokens: Pick<Tokens, 'checkAccess'>
   verified: VerifiedTokens
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
   proofs: Pick<Proofs, 'note'>
   clock: Pick<Clock, 'now'>
+  /** False where whoever lacks a second factor comes to set one up: on our own routes. */
+  demandsFactor: boolean
 }
 
 /**
  * Turns an access token into its principal. Synchronous: no store, no pool, and for a token seen before no cryptography;
  * expiry and revocation are asked every time.
  *
- * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`
+ * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
 export function checkSession(ports: SessionCheckPorts, token: string): SessionPrincipal {
   const known = ports.verified.get(token) ?? verify(ports, token)
   if (known.expiresAt <= ports.clock.now()) throw new AuthError('token_expired')
   if (ports.revocations.isEnded(known.principal.sessionId)) throw new AuthError('token_revoked')
   if (known.version < ports.revocations.deadBelow(known.principal.userId)) throw new AuthError('token_expired')
+  if (known.lacksFactor && ports.demandsFactor) throw new AuthError('two_factor_enrolment_required')
   return known.principal
 }
 
@@ -48,9 +53,14 @@ function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
   ports.proofs.note(claims.sid, claims.ctr)
   // Revocations are remembered for one lifetime. A token from before the owner shortened that would outlive its own.
   const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)
-  const verified = { principal: toPrincipal(claims), version: claims.ver, expiresAt }
+  const lacksFactor = isAsked(ports.settings.twoFactor.required, claims.roles) && !claims.amr.includes('mfa')
+  const verified = { principal: toPrincipal(claims), version: claims.ver, expiresAt, lacksFactor }
   ports.verified.set(token, verified)
   return verified
+}
+
+function isAsked(required: Settings['twoFactor']['required'], roles: readonly string[]): boolean {
+  return typeof required === 'boolean' ? required : roles.some((role) => required.includes(role))
 }
 
 function toPrincipal(claims: AccessClaims): SessionPrincipal {

@@ -29,6 +29,8 @@ const cookieTable = {
   otp: { name: 'otp', reach: 'wide' },
   /** What tells a browser that has signed in before; lets nobody in. */
   device: { name: 'known-device', reach: 'wide' },
+  /** A sign-in between its two steps; opens nothing but the second. */
+  challenge: { name: 'two-factor', reach: 'wide' },
 } as const satisfies Record<string, CookieKind>
 
 interface CookieKind {
@@ -176,5 +178,6 @@ function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
     registration: make('registration'),
     otp: make('otp'),
     device: make('device'),
+    challenge: make('challenge'),
   }
 }

@@ -139,8 +139,8 @@ function isForm({ method, headers }: HttpRequest): boolean {
 }
 
 /** A known device is none: it lets nobody in. */
-function holdsCredential({ access, refresh, registration, otp }: CookieJar): boolean {
-  return access !== null || refresh !== null || registration !== null || otp !== null
+function holdsCredential({ access, refresh, registration, otp, challenge }: CookieJar): boolean {
+  return [access, refresh, registration, otp, challenge].some((held) => held !== null)
 }
 
 function contextFor(

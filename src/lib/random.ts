@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto'
+import { readableAlphabet } from './readable-code.js'
 
 /** The one source of randomness; everything comes from the operating system's generator (OWASP ASVS 5.0, 11.5.1). */
 export interface RandomSource {
@@ -8,6 +9,8 @@ export interface RandomSource {
   token(): string
   /** That many unbiased decimal digits, leading zeros kept. @throws {RangeError} unless a positive integer */
   code(digits: number): string
+  /** That many unbiased characters that nobody mistakes for others, 5 bits each. @throws {RangeError} like `code` */
+  readable(characters: number): string
   /** A number in [0, 1), to spread retries. */
   jitter(): number
 }
@@ -16,12 +19,13 @@ export function createRandom(): RandomSource {
   return {
     id: () => randomBytes(16).toString('base64url'),
     token: () => randomBytes(32).toString('base64url'),
-    code: digitCode,
+    code: (digits) => drawn('0123456789', digits),
+    readable: (characters) => drawn(readableAlphabet, characters),
     jitter: () => randomInt(2 ** 32) / 2 ** 32,
   }
 }
 
-function digitCode(digits: number): string {
-  if (!Number.isInteger(digits) || digits < 1) throw new RangeError('A code needs at least one digit.')
-  return Array.from({ length: digits }, () => randomInt(10)).join('') // randomInt has no modulo bias
+function drawn(alphabet: string, characters: number): string {
+  if (!Number.isInteger(characters) || characters < 1) throw new RangeError('A code needs at least one character.')
+  return Array.from({ length: characters }, () => alphabet[randomInt(alphabet.length)]).join('') // randomInt has no modulo bias
 }

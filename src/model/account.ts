@@ -27,6 +27,8 @@ export interface AccountChanges {
   name?: string | null
   /** Tokens with the former roles are dead at once. */
   roles?: readonly string[]
+  /** Takes the second factor away, for a user who has lost it; only the user can turn one on. */
+  twoFactor?: false
 }
 
 /** What `auth.users.list` takes. */

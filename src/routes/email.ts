@@ -6,7 +6,8 @@ import { undoEmail } from '../flows/undo-email.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { codeField, emailField, passwordField, tokenField } from './fields.js'
-import { sessionCookies, tokensOf } from './session-answer.js'
+import { tokensOf } from './session-answer.js'
+import { sessionCookies } from './session-cookies.js'
 
 export const changeEmailRoute = defineRoute({
   method: 'POST',

@@ -4,6 +4,8 @@ import { z } from 'zod'
 export const emailField = z.string().max(320)
 export const passwordField = z.string().min(1).max(1024)
 export const codeField = z.string().min(4).max(12)
+/** Of an authenticator, or a backup code, with the blanks and dashes that people put in. */
+export const factorCodeField = z.string().min(1).max(32)
 export const tokenField = z.string().min(1).max(128)
 export const transactionField = z.string().min(1).max(128)
 

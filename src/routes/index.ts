@@ -2,6 +2,7 @@ import type { Route } from '../http/route.js'
 import { changeEmailRoute, confirmEmailRoute, undoEmailRoute } from './email.js'
 import { emailChangePageRoute, emailUndoPageRoute } from './email-pages.js'
 import { loginRoute } from './login.js'
+import { loginTwoFactorRoute, twoFactorPageRoute } from './login-two-factor.js'
 import { logoutRoute } from './logout.js'
 import { mailboxRoute } from './mailbox.js'
 import { deleteMeRoute, readMeRoute, updateMeRoute } from './me.js'
@@ -13,6 +14,8 @@ import { forgotPageRoute, resetPageRoute } from './password-pages.js'
 import { refreshRoute } from './refresh.js'
 import { registerRoute } from './register.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './sessions.js'
+import { confirmTotpRoute, enrolTotpRoute } from './totp.js'
+import { backupCodesRoute, turnOffTwoFactorRoute } from './two-factor.js'
 import { resendVerificationRoute, verifyEmailRoute } from './verify-email.js'
 
 /** THE route table. */
@@ -21,6 +24,7 @@ export const routes: readonly Route[] = [
   verifyEmailRoute,
   resendVerificationRoute,
   loginRoute,
+  loginTwoFactorRoute,
   refreshRoute,
   logoutRoute,
   requestOtpRoute,
@@ -31,6 +35,10 @@ export const routes: readonly Route[] = [
   changeEmailRoute,
   confirmEmailRoute,
   undoEmailRoute,
+  enrolTotpRoute,
+  confirmTotpRoute,
+  backupCodesRoute,
+  turnOffTwoFactorRoute,
   readMeRoute,
   updateMeRoute,
   deleteMeRoute,
@@ -43,6 +51,7 @@ export const routes: readonly Route[] = [
   resetPageRoute,
   emailChangePageRoute,
   emailUndoPageRoute,
+  twoFactorPageRoute,
   assetRoute,
   mailboxRoute,
 ]

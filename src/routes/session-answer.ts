@@ -1,12 +1,12 @@
-import { deviceSeconds } from '../flows/devices.js'
 import type { IssuedSession } from '../flows/issue-tokens.js'
 import { logout } from '../flows/logout.js'
-import { clearCookie, serializeCookie } from '../http/cookies.js'
+import { clearCookie } from '../http/cookies.js'
 import type { HttpResponse } from '../http/message.js'
 import { json, redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
 import type { Session } from '../model/session.js'
 import { toUser, type User, type UserRecord } from '../model/user.js'
+import { sessionCookies } from './session-cookies.js'
 
 /** What every route that tells of a session answers with. Times are ISO 8601 in UTC. */
 export interface SessionAnswer {
@@ -19,13 +19,21 @@ export function sessionAnswer(user: UserRecord, session: Session): SessionAnswer
   return { user: toUser(user), session: { id: session.id, expiresAt: isoTime(endsAt) } }
 }
 
-/** A session with its tokens: in cookies, or in the body for a client without cookies, never both. */
-export function issuedAnswer(context: RouteContext, status: 200 | 201, issued: IssuedSession): HttpResponse {
-  const answer = sessionAnswer(issued.user, issued.session)
+/**
+ * A session with its tokens: in cookies, or in the body for a client without cookies, never both. `more` is what the
+ * answer shows besides: a form gets it too, in JSON, since no redirect can carry it.
+ */
+export function issuedAnswer(
+  context: RouteContext,
+  status: 200 | 201,
+  issued: IssuedSession,
+  more: Readonly<Record<string, unknown>> | null = null,
+): HttpResponse {
+  const answer = { ...more, ...sessionAnswer(issued.user, issued.session) }
   if (context.mode === 'token') return json(status, { ...answer, ...tokensOf(issued) })
 
   const cookies = sessionCookies(context, issued)
-  if (context.form) return redirect(303, context.settings.redirectSuccessUrl, { 'set-cookie': cookies })
+  if (context.form && !more) return redirect(303, context.settings.redirectSuccessUrl, { 'set-cookie': cookies })
   return json(status, answer, { 'set-cookie': cookies })
 }
 
@@ -57,19 +65,6 @@ export function tokensOf(issued: IssuedSession): Record<string, string> {
       : { accessToken: issued.accessToken, accessTokenExpiresAt: isoTime(issued.accessExpiresAt) }),
     ...(issued.refreshToken === null ? {} : { refreshToken: issued.refreshToken }),
   }
-}
-
-/** The same for a browser, and its device where that is new. */
-export function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
-  const now = ports.clock.now()
-  const kept = [
-    ['access', issued.accessToken, issued.accessExpiresAt - now],
-    ['refresh', issued.refreshToken, issued.session.refreshExpiresAt - now],
-    ['device', issued.deviceToken, deviceSeconds],
-  ] as const
-  return kept.flatMap(([name, value, seconds]) =>
-    value === null ? [] : [serializeCookie(name, value, seconds, settings, authPath)],
-  )
 }
 
 function isoTime(seconds: number): string {

@@ -1,6 +1,8 @@
 import type { SignInResult } from '../flows/sign-in.js'
+import { challengeSeconds } from '../flows/two-factor-challenge.js'
+import { serializeCookie } from '../http/cookies.js'
 import type { HttpResponse } from '../http/message.js'
-import { json } from '../http/problem.js'
+import { json, redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
 import { signedInAnswer } from './session-answer.js'
 
@@ -8,5 +10,11 @@ import { signedInAnswer } from './session-answer.js'
 export async function signInAnswer(context: RouteContext, result: SignInResult): Promise<HttpResponse> {
   if (result.kind === 'session') return signedInAnswer(context, 200, result.issued)
   const { challenge, methods } = result
-  return json(200, { status: 'two_factor_required', challenge, methods })
+  const answer = { status: 'two_factor_required', challenge, methods }
+  if (context.mode === 'token') return json(200, answer)
+
+  // Never in an address, where it would be kept and sent on.
+  const { settings, authPath, form } = context
+  const cookie = { 'set-cookie': [serializeCookie('challenge', challenge, challengeSeconds, settings, authPath)] }
+  return form ? redirect(303, `${authPath}/two-factor`, cookie) : json(200, answer, cookie)
 }

@@ -5,10 +5,14 @@ import type { OutboxMail } from '../model/outbox-mail.js'
 /** Anything mailed or typed once. Digests come as lists, one for each encryption key that may have made them. */
 export interface OneTimeTokens {
   /**
-   * Keeps the token and its mail in one step, and drops the oldest of the same purpose and subject beyond `keep`, and
+   * Keeps the token and its mail, if any, in one step, and drops the oldest of the same purpose and subject beyond `keep`, and
    * expired ones: all of that purpose and subject, and others as it finds them. Exact under concurrency.
    */
-  put(token: OneTimeToken, mail: OutboxMail, options: { keep: number; now: number; audit?: AuditEvent }): Promise<void>
+  put(
+    token: OneTimeToken,
+    mail: OutboxMail | null,
+    options: { keep: number; now: number; audit?: AuditEvent },
+  ): Promise<void>
 
   /** The live token with one of these digests, or null. Does not consume it. */
   findByHash(purpose: OneTimePurpose, tokenHashes: readonly string[], now: number): Promise<OneTimeToken | null>

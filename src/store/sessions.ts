@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
+import type { SecondStep } from '../model/second-factor.js'
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 
@@ -44,13 +45,14 @@ export interface Sessions {
   /**
    * Starts the session, sets the user's last login, drops the user's pending password resets and ends the oldest live
    * sessions beyond `maxSessions`, also where many sign in at once; may forget those that expired so long ago that no
-   * access token of them lives.
-   * False, and nothing changed, when the user is gone, disabled or no longer at `version`.
+   * access token of them lives. With a second step, uses up its challenge and its proof.
+   * False, and nothing changed, when the user is gone, disabled or no longer at `version`, or when challenge or proof is
+   * used up or expired: of concurrent calls with one of them, exactly one is true.
    */
   open(
     session: Session,
     version: number,
-    limit: { maxSessions: number; until: number },
+    limit: { maxSessions: number; until: number; secondStep?: SecondStep },
     audit: AuditEvent,
   ): Promise<boolean>
 

@@ -5,6 +5,7 @@ import type { Devices } from './devices.js'
 import type { HashKinds } from './hash-kinds.js'
 import type { OneTimeTokens } from './one-time-tokens.js'
 import type { Outbox } from './outbox.js'
+import type { SecondFactors } from './second-factors.js'
 import type { Sessions } from './sessions.js'
 import type { Users } from './users.js'
 
@@ -16,6 +17,7 @@ export interface Store {
   users: Users
   sessions: Sessions
   oneTimeTokens: OneTimeTokens
+  secondFactors: SecondFactors
   devices: Devices
   hashKinds: HashKinds
   counters: Counters
@@ -24,7 +26,7 @@ export interface Store {
   changes: Changes
   /** Made by the first migration, the same for every process on this store: the `aud` of our tokens. */
   installationId: string
-  /** Ids of the encryption keys that live one-time tokens and waiting mails still name. */
+  /** Ids of the encryption keys that live one-time tokens, waiting mails and second factors still name. */
   keysInUse(now: number): Promise<string[]>
   close(): Promise<void>
 }

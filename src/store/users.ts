@@ -124,10 +124,13 @@ export interface Users {
     audit: AuditEvent,
   ): Promise<UserRecord | null>
 
-  /** Sets name or roles, whichever is given, and raises the version (a change row). Null when there is no such user. */
+  /**
+   * Sets name or roles, whichever is given, and raises the version (a change row). Without its second factor the account
+   * loses backup codes and pending enrolments with it, and every session ends. Null when there is no such user.
+   */
   updateAccount(
     id: string,
-    changes: { name?: string | null; roles?: readonly string[] },
+    changes: { name?: string | null; roles?: readonly string[]; twoFactor?: false },
     step: AccountStep,
   ): Promise<UserRecord | null>
 
@@ -150,6 +153,6 @@ export interface Users {
     limit: number
   }): Promise<UserRecord[]>
 
-  /** Deletes the user with sessions and one-time tokens; a change row kills every access token. False when there was none. */
+  /** Deletes the user with sessions, one-time tokens and backup codes; a change row kills every access token. False when there was none. */
   delete(id: string, until: number, audit: AuditEvent): Promise<boolean>
 }

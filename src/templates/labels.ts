@@ -85,10 +85,25 @@ export const defaultLabels: Labels = Object.freeze({
     'The link works once, for {lifetimeDays} days, and nobody else can use this address meanwhile. It ends every ' +
     'session of your account; choose a new password right after.',
 
+  'twoFactorChanged.title': 'Two-factor authentication',
+  'twoFactorChanged.subjectOn': 'Two-factor authentication was turned on at {productName}',
+  'twoFactorChanged.subjectOff': 'Two-factor authentication was turned off at {productName}',
+  'twoFactorChanged.subjectCodes': 'You have new backup codes at {productName}',
+  'twoFactorChanged.on':
+    'From now on a sign-in to your account also asks for a code of your authenticator app. Every session was ended. ' +
+    'Keep the backup codes where you find them without your phone.',
+  'twoFactorChanged.off':
+    'A sign-in to your account no longer asks for a code of your authenticator app. Every session was ended.',
+  'twoFactorChanged.codes': 'New backup codes were made for your account. The old ones are worth nothing any more.',
+  'twoFactorChanged.notYou':
+    'If it was not you, somebody else may have access to your account: ask for a new password where you sign in, and ' +
+    'tell the people who run {productName}. This mail has no link on purpose.',
+
   'field.email': 'Email address',
   'field.code': 'Code from the mail',
   'field.password': 'Password',
   'field.newPassword': 'New password',
+  'field.factorCode': 'Code from your authenticator app',
 
   'verifyPage.title': 'Confirm your email address',
   'verifyPage.explain': 'One more click, and your address is confirmed.',
@@ -137,6 +152,13 @@ export const defaultLabels: Labels = Object.freeze({
   'emailUndoPage.done': 'Your account has its former address again, and you are signed out everywhere.',
   'emailUndoPage.next': 'Whoever changed it may know your password. Choose a new one now.',
   'emailUndoPage.newPassword': 'Choose a new password',
+
+  'twoFactorPage.title': 'One more step',
+  'twoFactorPage.explain': 'Enter the code that your authenticator app shows now.',
+  'twoFactorPage.lost': 'No app at hand? Enter one of your backup codes instead.',
+  'twoFactorPage.button': 'Sign in',
+  'twoFactorPage.over': 'This sign-in has ended, or it took too long.',
+  'twoFactorPage.again': 'Sign in again',
 
   'errorPage.title': 'That did not work',
   'errorPage.requestId': 'If you ask for help, give this number:',

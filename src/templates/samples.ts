@@ -38,6 +38,12 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     url: 'https://app.example/auth/email-undo?token=sample',
     lifetimeDays: '7',
   },
+  'mail/two-factor-changed': {
+    turnedOn: 'yes',
+    turnedOff: '',
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+  },
   'pages/verify-email': {
     token: 'sample',
     email: 'ada@app.example',
@@ -49,6 +55,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'pages/reset': { token: 'sample', minLength: 10, signInUrl: '/auth/login', done: false, error: 'weak_password' },
   'pages/email-change': { token: 'sample', done: false, error: 'email_taken' },
   'pages/email-undo': { token: 'sample', needsCode: true, done: false, error: 'invalid_code' },
+  'pages/two-factor': { waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
   'pages/error': { error: 'internal_error', requestId: 'sample' },
   'pages/mailbox': {
     mails: [

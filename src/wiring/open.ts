@@ -28,6 +28,7 @@ import { openSqlStore } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
 import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
+import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { limitHooks } from './limit-hooks.js'
 import { createPasswordRules } from './password-rules.js'
@@ -147,6 +148,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     users: store.users,
     sessions: store.sessions,
     oneTimeTokens: store.oneTimeTokens,
+    secondFactors: store.secondFactors,
     devices: store.devices,
     hashKinds: store.hashKinds,
     outbox: store.outbox,
@@ -154,6 +156,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     passwords: early.passwords,
     passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
+    authenticator: createAuthenticator(),
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),
     limiter: createLimiter({ counters: store.counters, limits: settings.limits, now: clock.now }),

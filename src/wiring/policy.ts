@@ -19,6 +19,7 @@ export function policyOf(settings: Settings): Policy {
     codeDigits: settings.otp.length,
     codeTries: settings.otp.tries,
     otpSeconds: settings.otp.lifetimeSeconds,
+    issuer: settings.twoFactor.issuer,
     parseFields: (input) => parseFields(settings.registration.fields, input),
   }
 }

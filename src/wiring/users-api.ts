@@ -46,8 +46,11 @@ export interface UsersApi {
   ): Promise<ImportReport>
   /**
    * Sets name or roles. Access tokens with former roles are dead at once; the next refresh brings the new ones.
+   * `twoFactor: false` takes away a second factor that its owner has lost: make sure that it is the owner who asks. Every
+   * session of the user ends, and a notice is mailed.
    *
    * @throws {AuthError} `not_found`, `invalid_request`
+   * @example await auth.users.update(id, { twoFactor: false })
    */
   update(id: string, changes: AccountChanges): Promise<Account>
   /**

@@ -12,6 +12,8 @@ import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
 import { passwordsContract } from './store/passwords.js'
 import { rotationContract } from './store/rotation.js'
+import { secondFactorsContract } from './store/second-factors.js'
+import { secondStepContract } from './store/second-steps.js'
 import { sessionsContract } from './store/sessions.js'
 import { usersContract } from './store/users.js'
 import { wholeStoreContract } from './store/whole.js'
@@ -33,6 +35,8 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('accounts', () => accountsContract(current))
     describe('sessions', () => sessionsContract(current))
     describe('rotation', () => rotationContract(current))
+    describe('second factors', () => secondFactorsContract(current))
+    describe('second steps', () => secondStepContract(current))
     describe('one-time tokens', () => oneTimeTokensContract(current))
     describe('devices', () => devicesContract(current))
     describe('kinds of hashes', () => hashKindsContract(current))

@@ -34,6 +34,7 @@ describe('names', () => {
       registration: '__Host-registration',
       otp: '__Host-otp',
       device: '__Host-known-device',
+      challenge: '__Host-two-factor',
     })
   })
 
@@ -44,6 +45,7 @@ describe('names', () => {
       registration: 'registration',
       otp: 'otp',
       device: 'known-device',
+      challenge: 'two-factor',
     })
   })
 

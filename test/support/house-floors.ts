@@ -30,6 +30,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store/sql'],
   'node:sqlite': ['store/sql'],
   jsonwebtoken: ['tokens'],
+  otplib: ['tokens/totp'],
+  uqr: ['tokens/qr-code'],
   bcryptjs: ['passwords'],
   '@node-rs/argon2': ['passwords'],
   piscina: ['passwords'],
@@ -50,6 +52,8 @@ const heavy = [
   'piscina',
   'nodemailer',
   'handlebars',
+  'otplib',
+  'uqr',
 ]
 
 /** Floors: an import goes down or stays in its folder, as the table says. */

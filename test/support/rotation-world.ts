@@ -12,6 +12,7 @@ import type { Sessions } from '../../src/store/sessions.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { createTokens } from '../../src/tokens/jwt.js'
+import { createAuthenticator } from '../../src/tokens/totp.js'
 
 const random = createRandom()
 const visitor = { ip: '192.0.2.1', userAgent: 'test' }
@@ -28,6 +29,7 @@ const policy: Policy = {
   codeDigits: 6,
   codeTries: 5,
   otpSeconds: 600,
+  issuer: 'Test',
   parseFields: async () => ({}),
 }
 
@@ -156,6 +158,7 @@ export class Process {
       users: world.store.users,
       sessions: world.store.sessions,
       oneTimeTokens: world.store.oneTimeTokens,
+      secondFactors: world.store.secondFactors,
       devices: world.store.devices,
       hashKinds: world.store.hashKinds,
       outbox: world.store.outbox,
@@ -180,6 +183,7 @@ export class Process {
         close: unused,
       },
       passwordFaults: unused,
+      authenticator: createAuthenticator(),
       keyring,
       mails: createMails({ keyring, randomId: random.id, now: this.#clock.now }),
       limiter: createLimiter({ counters: world.store.counters, limits: null, now: this.#clock.now }),

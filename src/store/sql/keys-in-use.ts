@@ -1,6 +1,6 @@
 import type { Steps } from './steps.js'
 
-/** Ids of the encryption keys that live one-time tokens and waiting mails name, each `<key id>.<rest>`. */
+/** Ids of the encryption keys that live one-time tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
 export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
   const { flavour } = steps
   const tokenColumns = ['token_hash', 'code_hash', 'handle_hash', 'payload'] as const
@@ -21,7 +21,18 @@ export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
       .distinct()
       .where('set_aside', '=', 0)
       .execute()
-    return [...ofTokens.flat(), ...ofMails]
+    const ofSecrets = await db
+      .selectFrom('latchkey_users')
+      .select(flavour.beforeDot('totp_secret').as('key_id'))
+      .distinct()
+      .where('totp_secret', 'is not', null)
+      .execute()
+    const ofBackupCodes = await db
+      .selectFrom('latchkey_backup_codes')
+      .select(flavour.beforeDot('code_hash').as('key_id'))
+      .distinct()
+      .execute()
+    return [...ofTokens.flat(), ...ofMails, ...ofSecrets, ...ofBackupCodes]
   })
   return [...new Set(found.map(({ key_id }) => key_id ?? ''))].filter((id) => id !== '').sort()
 }

@@ -12,12 +12,8 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
 
     put: (token, mail, { keep, now, audit }) =>
       steps.transaction(async (unit) => {
-        // No row stands for "the tokens of this subject", so those who put one at the same time queue up by name.
-        await unit.flavour.serialise(unit.db, `latchkey:${token.purpose}:${token.subject}`)
-        await dropExpired(unit, now)
-        await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(token, unit)).execute()
-        await dropOldest(unit, token, keep)
-        await writeMail(unit, mail)
+        await keepToken(unit, token, { keep, now })
+        if (mail) await writeMail(unit, mail)
         if (audit) await writeAudit(unit, audit)
       }),
 
@@ -78,6 +74,19 @@ function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByEma
       return rows.map(toToken)
     },
   }
+}
+
+/** The part of `put` that is about tokens, for steps of another noun. */
+export async function keepToken(
+  unit: Unit,
+  token: OneTimeToken,
+  { keep, now }: { keep: number; now: number },
+): Promise<void> {
+  // No row stands for "the tokens of this subject", so those who put one at the same time queue up by name.
+  await unit.flavour.serialise(unit.db, `latchkey:${token.purpose}:${token.subject}`)
+  await dropExpired(unit, now)
+  await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(token, unit)).execute()
+  await dropOldest(unit, token, keep)
 }
 
 /** Of every subject: nobody else comes to sweep what strangers asked for and left, and it holds addresses and hashes. */

@@ -5,8 +5,10 @@ import { writeChanges } from './changes.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { parts } from './parts.js'
+import { accepts, finishSecondStep, raisedStep } from './second-factors.js'
 import { readState, toSession, toSessionRow } from './session-rows.js'
 import type { Steps, Unit } from './steps.js'
+import { requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
 export function createSessions(steps: Steps): Sessions {
@@ -20,14 +22,16 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         // Decides, and holds the user's row until the commit: a password change either comes before, and then the
         // version is another, or waits, and then finds this session among those it ends. It also makes sign-ins of one
         // user queue up, so that they count each other.
-        const { numUpdatedRows } = await unit.db
+        const { secondStep } = limit
+        const holding = unit.db
           .updateTable('latchkey_users')
-          .set({ last_login_at: session.createdAt })
+          .set({ last_login_at: session.createdAt, ...(secondStep && raisedStep(secondStep.proof)) })
           .where('id', '=', session.userId)
           .where('version', '=', version)
           .where(isEnabled(session.createdAt))
-          .executeTakeFirst()
-        if (numUpdatedRows === 0n) return false
+        const deciding = secondStep ? holding.where(accepts(secondStep.proof)) : holding
+        await deciding.executeTakeFirst().then(requireOne)
+        if (secondStep) await finishSecondStep(unit, session.userId, secondStep, session.createdAt)
 
         await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
         await dropTokens(unit, session.userId, 'password_reset')
@@ -35,7 +39,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         await writeAudit(unit, audit)
         await writeChanges(unit, 'session', ended, limit.until)
         return true
-      }),
+      }, false),
   }
 }
 

@@ -11,6 +11,7 @@ import { migrate } from './migrations/migrate.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
 import { isBusy, retrying } from './retry.js'
+import { createSecondFactors } from './second-factors.js'
 import { createSessions } from './sessions.js'
 import { createSteps, type Steps } from './steps.js'
 import { createUsers } from './users.js'
@@ -73,6 +74,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     users: createUsers(steps),
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
+    secondFactors: createSecondFactors(steps),
     devices: createDevices(steps),
     hashKinds: createHashKinds(steps),
     counters: createCounters(steps),

@@ -3,6 +3,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { AccountStep, Users } from '../users.js'
 import { dropTokens } from './one-time-tokens.js'
 import type { UsersTable } from './schema.js'
+import { dropFactor, noFactor } from './second-factors.js'
 import type { Steps, Unit } from './steps.js'
 import { endSessionsOf, requireOne, tellOfUser } from './user-passwords.js'
 import { toUser } from './user-rows.js'
@@ -10,11 +11,17 @@ import { toUser } from './user-rows.js'
 /** What the application's own calls do to accounts. */
 export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'list'> {
   return {
-    updateAccount: (id, { name, roles }, step) =>
-      change(steps, id, step, {
+    updateAccount(id, { name, roles, twoFactor }, step) {
+      const values = {
         ...(name === undefined ? {} : { name }),
         ...(roles === undefined ? {} : { roles: JSON.stringify(roles) }),
-      }),
+      }
+      if (twoFactor === undefined) return change(steps, id, step, values)
+      return change(steps, id, step, { ...values, ...noFactor }, async (unit) => {
+        await endSessionsOf(unit, id)
+        await dropFactor(unit, id)
+      })
+    },
 
     disable: (id, { at, until }, step) =>
       change(steps, id, step, { disabled_at: at, disabled_until: until }, async (unit) => {

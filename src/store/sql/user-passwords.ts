@@ -1,3 +1,4 @@
+import type { Session } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { AccountStep, Users } from '../users.js'
 import { writeAudit } from './audit.js'
@@ -56,14 +57,7 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
           .where(isEnabled(session.createdAt))
           .executeTakeFirst()
           .then(requireOne)
-        await unit.db
-          .deleteFrom('latchkey_sessions')
-          .where('id', '=', fromSessionId)
-          .where('user_id', '=', userId)
-          .executeTakeFirst()
-          .then(requireDeleted)
-        await endSessionsOf(unit, userId)
-        await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
+        await startAnew(unit, { userId, fromSessionId, session })
         await dropTokens(unit, userId, 'password_reset', 'email_change')
         return tellOfUser(unit, userId, step)
       }, null),
@@ -86,6 +80,21 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
 
 export async function endSessionsOf(unit: Unit, userId: string): Promise<void> {
   await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', userId).execute()
+}
+
+/** Ends every session and starts a new one. @throws {Refused} when the one that asked has ended */
+export async function startAnew(
+  unit: Unit,
+  { userId, fromSessionId, session }: { userId: string; fromSessionId: string; session: Session },
+): Promise<void> {
+  await unit.db
+    .deleteFrom('latchkey_sessions')
+    .where('id', '=', fromSessionId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+    .then(requireDeleted)
+  await endSessionsOf(unit, userId)
+  await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
 }
 
 /** The last writes of a step that raised the version: event, notice, and the row that kills every older access token. */

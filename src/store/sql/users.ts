@@ -4,6 +4,7 @@ import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { ownerOf, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
+import { dropBackupCodes } from './second-factors.js'
 import { Refused, type Steps, type Unit } from './steps.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
@@ -29,6 +30,7 @@ export function createUsers(steps: Steps): Users {
         // Foreign keys do this too, unless a dialect of the application leaves them off.
         await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', id).execute()
         await unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', id).execute()
+        await dropBackupCodes(unit, id)
         await writeAudit(unit, audit)
         await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
         return true

@@ -1,8 +1,9 @@
 import type { AuditEvent } from '../../../src/model/audit-event.js'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { OutboxMail } from '../../../src/model/outbox-mail.js'
+import type { BackupCode } from '../../../src/model/second-factor.js'
 import type { Session } from '../../../src/model/session.js'
-import type { UserRecord } from '../../../src/model/user.js'
+import type { Totp, UserRecord } from '../../../src/model/user.js'
 import type { Store } from '../../../src/store/store.js'
 import { randomId } from '../../support/databases.js'
 
@@ -104,6 +105,24 @@ export function aChange(user: UserRecord, email: string, overrides: Partial<OneT
 /** The undo of a change that takes that user's address away. */
 export function anUndo(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
   return aVerification(user, { purpose: 'email_undo', codeHash: null, expiresAt: now + 604_800, ...overrides })
+}
+
+/** The first step of a sign-in that waits for its second. */
+export function aChallenge(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  return aVerification(user, { purpose: 'two_factor', codeHash: null, expiresAt: now + 300, ...overrides })
+}
+
+export function anEnrolment(user: UserRecord, overrides: Partial<OneTimeToken> = {}): OneTimeToken {
+  return aVerification(user, { purpose: 'two_factor_enrolment', codeHash: null, expiresAt: now + 600, ...overrides })
+}
+
+export function aTotp(overrides: Partial<Totp> = {}): Totp {
+  return { sealedSecret: 'key1.secret', lastStep: 100, enabledAt: now, ...overrides }
+}
+
+/** Backup codes whose digests are `key1.<name>`. */
+export function backupCodesOf(...names: string[]): BackupCode[] {
+  return names.map((name) => ({ id: randomId(), codeHash: `key1.${name}` }))
 }
 
 export function aMail(overrides: Partial<OutboxMail> = {}): OutboxMail {

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { passTwoFactor } from '../flows/pass-two-factor.js'
+import { clearCookie } from '../http/cookies.js'
+import { html, withHeaders } from '../http/problem.js'
+import { defineRoute } from '../http/route.js'
+import { factorCodeField, tokenField } from './fields.js'
+import { signedInAnswer } from './session-answer.js'
+
+export const loginTwoFactorRoute = defineRoute({
+  method: 'POST',
+  path: '/login/two-factor',
+  limit: 'login',
+  body: z.object({ challenge: tokenField.optional(), code: factorCodeField }),
+  page: '/two-factor',
+  summary: 'Finishes a sign-in by a code of the authenticator or a backup code.',
+  async handle(context, { challenge, code }) {
+    const { ports, mode, visitor, cookies, settings, authPath } = context
+    const step = { challenge: challenge ?? cookies.challenge, code, mode, visitor, device: cookies.device }
+    const answer = await signedInAnswer(context, 200, await passTwoFactor(ports, step))
+    if (mode === 'token') return answer
+    return withHeaders(answer, { 'set-cookie': [clearCookie('challenge', settings, authPath)] })
+  },
+})
+
+export const twoFactorPageRoute = defineRoute({
+  method: 'GET',
+  path: '/two-factor',
+  limit: 'other',
+  body: null,
+  summary: 'Shows the page that asks for the second step of a sign-in.',
+  async handle({ request, templates, authPath, settings, cookies }) {
+    const error = new URLSearchParams(request.query).get('error') ?? ''
+    const waiting = cookies.challenge !== null && error !== 'invalid_token'
+    const values = { waiting, signInUrl: settings.redirectFailUrl, error, basePath: authPath }
+    await templates.prepare()
+    return html(200, templates.page('two-factor', values), { formOrigins: settings.trustedOrigins })
+  },
+})

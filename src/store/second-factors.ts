@@ -1,0 +1,77 @@
+import type { AuditEvent } from '../model/audit-event.js'
+import type { OneTimeToken } from '../model/one-time-token.js'
+import type { OutboxMail } from '../model/outbox-mail.js'
+import type { BackupCode, FactorProof } from '../model/second-factor.js'
+import type { Session } from '../model/session.js'
+import type { Totp, UserRecord } from '../model/user.js'
+import type { AccountStep } from './users.js'
+
+/** Whose factor changes, and what must still hold when it does. */
+interface FactorChange {
+  userId: string
+  /** What the account was at when the password was compared. */
+  version: number
+  /** The session that asked: it must still live, and ends with all others. */
+  fromSessionId: string
+  /** Begins in the same step. */
+  session: Session
+}
+
+export interface TurningOn extends FactorChange {
+  /** The one-time token of the enrolment; consumed. */
+  enrolmentId: string
+  totp: Totp
+  /** In place of all that there were. */
+  backupCodes: readonly BackupCode[]
+}
+
+export interface TurningOff extends FactorChange {
+  proof: FactorProof
+}
+
+export interface ReplacingBackupCodes extends Pick<FactorChange, 'userId' | 'version'> {
+  proof: FactorProof
+  backupCodes: readonly BackupCode[]
+}
+
+/**
+ * Second factors and their backup codes. Time steps only go forward and a backup code goes when it is used: whatever a
+ * proof is for, of concurrent steps with it exactly one happens. `Sessions.open` uses proofs up, too.
+ */
+export interface SecondFactors {
+  /** The id of the user's backup code with one of these digests, or null. Does not use it up. */
+  findBackupCode(userId: string, codeHashes: readonly string[]): Promise<string | null>
+
+  /**
+   * Keeps the token of an enrolment in place of every other of that user. With a proof, uses it up in the same step:
+   * false, and nothing changed, when that was done before, or the user is no longer at that version.
+   */
+  beginEnrolment(
+    token: OneTimeToken,
+    now: number,
+    proved: { userId: string; version: number; proof: FactorProof } | null,
+  ): Promise<boolean>
+
+  /**
+   * Consumes the enrolment, sets the factor and its backup codes, raises the version (a change row), ends every session
+   * and starts the new one. Null, and nothing changed, when the enrolment is gone or expired, the user is disabled or no
+   * longer at that version, or the session that asked has ended.
+   */
+  turnOn(change: TurningOn, step: AccountStep): Promise<UserRecord | null>
+
+  /**
+   * Uses the proof up, drops factor, backup codes and enrolments, raises the version (a change row), ends every session
+   * and starts the new one. Null, and nothing changed, as for `turnOn`, or when the proof is used up.
+   */
+  turnOff(change: TurningOff, step: AccountStep): Promise<UserRecord | null>
+
+  /**
+   * Uses the proof up and sets new backup codes in place of all others. False, and nothing changed, when the proof is
+   * used up, or the user is disabled or no longer at that version.
+   */
+  replaceBackupCodes(
+    change: ReplacingBackupCodes,
+    now: number,
+    told: { audit: AuditEvent; mail: OutboxMail },
+  ): Promise<boolean>
+}

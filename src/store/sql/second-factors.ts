@@ -1,0 +1,180 @@
+import type { ExpressionBuilder } from 'kysely'
+import type { BackupCode, FactorProof, SecondStep } from '../../model/second-factor.js'
+import type { SecondFactors } from '../second-factors.js'
+import { writeAudit } from './audit.js'
+import { dropTokens, keepToken } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import type { Tables } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+import { requireDeleted, requireOne, startAnew, tellOfUser } from './user-passwords.js'
+import { isEnabled } from './user-rows.js'
+
+/** The user's row is written first in each, as everywhere: whoever opens a session waits for it. */
+export function createSecondFactors(steps: Steps): SecondFactors {
+  return {
+    async findBackupCode(userId, codeHashes) {
+      if (codeHashes.length === 0) return null
+      const row = await steps.step((db) =>
+        db
+          .selectFrom('latchkey_backup_codes')
+          .select('id')
+          .where('user_id', '=', userId)
+          .where('code_hash', 'in', codeHashes)
+          .executeTakeFirst(),
+      )
+      return row?.id ?? null
+    },
+
+    beginEnrolment: (token, now, proved) =>
+      steps.transaction(async (unit) => {
+        if (proved) await spend(unit, proved, now)
+        await keepToken(unit, token, { keep: 1, now })
+        return true
+      }, false),
+
+    ...switchFactors(steps),
+
+    replaceBackupCodes: (change, now, { audit, mail }) =>
+      steps.transaction(async (unit) => {
+        await spend(unit, change, now)
+        await setBackupCodes(unit, change.userId, change.backupCodes)
+        await writeAudit(unit, audit)
+        await writeMail(unit, mail)
+        return true
+      }, false),
+  }
+}
+
+function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> {
+  return {
+    turnOn: ({ enrolmentId, totp, backupCodes, ...change }, step) =>
+      steps.transaction(async (unit) => {
+        const { userId, version, session } = change
+        await unit.db
+          .updateTable('latchkey_users')
+          .set({
+            totp_secret: totp.sealedSecret,
+            totp_step: totp.lastStep,
+            totp_at: totp.enabledAt,
+            version: version + 1,
+          })
+          .where('id', '=', userId)
+          .where('version', '=', version)
+          .where(isEnabled(session.createdAt))
+          .executeTakeFirst()
+          .then(requireOne)
+        await consume(unit, { id: enrolmentId, purpose: 'two_factor_enrolment', userId }, session.createdAt)
+        await startAnew(unit, change)
+        await setBackupCodes(unit, userId, backupCodes)
+        return tellOfUser(unit, userId, step)
+      }, null),
+
+    turnOff: ({ proof, ...change }, step) =>
+      steps.transaction(async (unit) => {
+        const { userId, version, session } = change
+        await unit.db
+          .updateTable('latchkey_users')
+          .set({ ...noFactor, version: version + 1 })
+          .where('id', '=', userId)
+          .where('version', '=', version)
+          .where(isEnabled(session.createdAt))
+          .where(accepts(proof))
+          .executeTakeFirst()
+          .then(requireOne)
+        await spendBackupCode(unit, userId, proof)
+        await startAnew(unit, change)
+        await dropFactor(unit, userId)
+        return tellOfUser(unit, userId, step)
+      }, null),
+  }
+}
+
+/** What the user's row has without a second factor. */
+export const noFactor = { totp_secret: null, totp_step: null, totp_at: null } as const
+
+/** What goes with a factor that is taken out of the user's row. */
+export async function dropFactor(unit: Unit, userId: string): Promise<void> {
+  await dropBackupCodes(unit, userId)
+  await dropTokens(unit, userId, 'two_factor_enrolment')
+}
+
+export async function dropBackupCodes(unit: Unit, userId: string): Promise<void> {
+  await unit.db.deleteFrom('latchkey_backup_codes').where('user_id', '=', userId).execute()
+}
+
+/** A condition on the user's row, for the write that decides: a factor is on, and the code's step newer than any before. */
+export function accepts(proof: FactorProof) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
+    proof.kind === 'totp' ? eb('totp_step', '<', proof.step) : eb('totp_step', 'is not', null)
+}
+
+/** What that write sets. */
+export function raisedStep(proof: FactorProof): { totp_step?: number } {
+  return proof.kind === 'totp' ? { totp_step: proof.step } : {}
+}
+
+/**
+ * The rest of a second step, once the user's row has accepted its proof.
+ *
+ * @throws {Refused} when the challenge is gone or expired, or the backup code used up
+ */
+export async function finishSecondStep(
+  unit: Unit,
+  userId: string,
+  { challengeId, proof }: SecondStep,
+  now: number,
+): Promise<void> {
+  await consume(unit, { id: challengeId, purpose: 'two_factor', userId }, now)
+  await spendBackupCode(unit, userId, proof)
+}
+
+/** @throws {Refused} when the proof is used up, or the user disabled or at another version */
+async function spend(
+  unit: Unit,
+  { userId, version, proof }: { userId: string; version: number; proof: FactorProof },
+  now: number,
+): Promise<void> {
+  await unit.db
+    .updateTable('latchkey_users')
+    .set({ version, ...raisedStep(proof) })
+    .where('id', '=', userId)
+    .where('version', '=', version)
+    .where(isEnabled(now))
+    .where(accepts(proof))
+    .executeTakeFirst()
+    .then(requireOne)
+  await spendBackupCode(unit, userId, proof)
+}
+
+async function spendBackupCode(unit: Unit, userId: string, proof: FactorProof): Promise<void> {
+  if (proof.kind !== 'backup_code') return
+  await unit.db
+    .deleteFrom('latchkey_backup_codes')
+    .where('id', '=', proof.id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+    .then(requireDeleted)
+}
+
+async function consume(
+  unit: Unit,
+  { id, purpose, userId }: { id: string; purpose: 'two_factor' | 'two_factor_enrolment'; userId: string },
+  now: number,
+): Promise<void> {
+  await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('id', '=', id)
+    .where('purpose', '=', purpose)
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+    .then(requireDeleted)
+}
+
+async function setBackupCodes(unit: Unit, userId: string, codes: readonly BackupCode[]): Promise<void> {
+  await dropBackupCodes(unit, userId)
+  await unit.db
+    .insertInto('latchkey_backup_codes')
+    .values(codes.map(({ id, codeHash }) => ({ id, user_id: userId, code_hash: codeHash })))
+    .execute()
+}
