@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { errorTable } from '../src/errors.js'
+import { backupCodes } from '../src/flows/backup-codes.js'
+import { enrolmentSeconds } from '../src/flows/enrol-totp.js'
 import { registrationsSideBySide } from '../src/flows/registration.js'
+import { factorTries } from '../src/flows/second-factor.js'
+import { challengeSeconds } from '../src/flows/two-factor-challenge.js'
 import { bodyLimitBytes } from '../src/http/body.js'
 import { parseDuration } from '../src/lib/duration.js'
 import { createWorld } from '../src/lib/runtime.js'
@@ -157,7 +161,6 @@ describe('the settings of the README', () => {
     allowList: { allowList: ['192.0.2.1'] },
     jwks: { jwks: { url: 'https://issuer.example/.well-known/jwks.json', audience: 'api' } },
     authenticate: { authenticate: () => false },
-    'twoFactor.required': { twoFactor: { required: true } },
     'hooks.onLoginUser': { hooks: { onLoginUser: () => {} } },
     'hooks.onSignupUser': { hooks: { onSignupUser: () => {} } },
     google: { google: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/google' } },
@@ -227,6 +230,10 @@ test('the limits of the README are those of the code', () => {
     ['registrations of one address that wait side by side', `${registrationsSideBySide}`],
     ['link and code that confirm an address', `${verificationSeconds / 3600} h`],
     ['wrong codes until a code is worth nothing', `${codeTries}`],
+    ['wrong codes until the second step of a sign-in is over', `${factorTries}`],
+    ['second step of a sign-in', `${challengeSeconds / 60} min`],
+    ['setting up an authenticator', `${enrolmentSeconds / 60} min`],
+    ['backup codes', `${backupCodes}`],
     ['sessions of one user', `${maxSessions}`],
     ['news of revocations, until nobody gets in', `${defaults.revocation.stalenessSeconds} s`],
     ['wait for a locked SQLite file, without blocking others', `${stepPatienceMs / 1000} s, then 503`],

@@ -9,7 +9,7 @@ import { atVersion } from './at-version.js'
 import { auditEvent } from './audit.js'
 import { readProfile } from './profile.js'
 import { requirePassword } from './require-password.js'
-import { codeText, type FactorPorts, factorChangedMail, forgetFactorTries, requireFactor } from './second-factor.js'
+import { codeText, type FactorPorts, factorChangedMail, requireFactor } from './second-factor.js'
 
 export type BackupCodePorts = FactorPorts & PasswordLimitPorts & Pick<Ports, 'sessions' | 'passwords' | 'mails'>
 
@@ -62,6 +62,5 @@ export async function replaceBackupCodes(
     )
     return done || null
   })
-  await forgetFactorTries(ports, state.user.id)
   return readable
 }

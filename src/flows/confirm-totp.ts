@@ -54,10 +54,10 @@ export async function confirmTotp(
 
   const totp = await provenSecret(ports, token, state, input)
   const { readable, kept } = draftBackupCodes(ports, state.user.id)
+  await forgetFactorTries(ports, state.user.id)
   const issued = await atVersion(ports, { principal, state, refusal: 'invalid_token' }, (current) =>
     turnOn(ports, current, { enrolmentId: token.id, totp, backupCodes: kept }, input.visitor),
   )
-  await forgetFactorTries(ports, state.user.id)
   return { issued, backupCodes: readable }
 }
 

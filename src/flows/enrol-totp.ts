@@ -7,7 +7,7 @@ import type { PasswordLimitPorts } from './account-limits.js'
 import { atVersion } from './at-version.js'
 import { readProfile } from './profile.js'
 import { requirePassword } from './require-password.js'
-import { type FactorPorts, forgetFactorTries, requireFactor, sealSecret } from './second-factor.js'
+import { type FactorPorts, requireFactor, sealSecret } from './second-factor.js'
 
 export type EnrolTotpPorts = FactorPorts & PasswordLimitPorts & Pick<Ports, 'sessions' | 'passwords' | 'policy'>
 
@@ -48,7 +48,6 @@ export async function enrolTotp(
     const proved = proof && { userId, version, proof }
     return (await ports.secondFactors.beginEnrolment(token, ports.clock.now(), proved)) || null
   })
-  if (proof) await forgetFactorTries(ports, state.user.id)
 
   const account = state.user.emailCanonical
   const uri = await ports.authenticator.uri({ secret, account, issuer: ports.policy.issuer })

@@ -56,12 +56,11 @@ async function enter(
 ): Promise<IssuedSession> {
   const proof = await proveFactor(ports, user, code)
   if (!proof) throw new AuthError('invalid_code')
+  await forgetFactorTries(ports, user.id)
   const { method } = first
   const secondStep = { challengeId: token.id, proof }
   const amr = withFactor(first.amr, proof)
-  const issued = await openSession(ports, { user, mode, method, amr, visitor, device, secondStep })
-  await forgetFactorTries(ports, user.id)
-  return issued
+  return openSession(ports, { user, mode, method, amr, visitor, device, secondStep })
 }
 
 /** The first step was right, so a refused second one is worth knowing (ASVS 5.0, 16.3.1). */

@@ -89,7 +89,10 @@ export async function requireFactor(
   if (input.code === null) throw new AuthError('invalid_code')
   await countFactorTry(ports, user.id)
   const proof = await proveFactor(ports, user, input.code)
-  if (proof) return proof
+  if (proof) {
+    await forgetFactorTries(ports, user.id)
+    return proof
+  }
   const facts = {
     userId: user.id,
     sessionId: session.id,

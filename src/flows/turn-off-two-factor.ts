@@ -12,7 +12,7 @@ import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tok
 import { newSession } from './open-session.js'
 import { readProfile } from './profile.js'
 import { requirePassword } from './require-password.js'
-import { type FactorPorts, factorChangedMail, forgetFactorTries, requireFactor } from './second-factor.js'
+import { type FactorPorts, factorChangedMail, requireFactor } from './second-factor.js'
 
 export type TurnOffPorts = FactorPorts &
   PasswordLimitPorts &
@@ -48,11 +48,9 @@ export async function turnOffTwoFactor(
   await requirePassword(ports, state, { ...input, event })
   const proof = await requireFactor(ports, state, { ...input, event })
 
-  const issued = await atVersion(ports, { principal, state, refusal: 'invalid_code' }, (current) =>
+  return atVersion(ports, { principal, state, refusal: 'invalid_code' }, (current) =>
     turnOff(ports, current, proof, input.visitor),
   )
-  await forgetFactorTries(ports, state.user.id)
-  return issued
 }
 
 async function turnOff(

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { SettingsInput } from '../../src/index.js'
 import type { TestClient, TestTransport } from '../../src/testing.js'
 import { type AttackServer, heldTokens } from '../support/attack-server.js'
+import { factorOf, firstStep, secretBytes, totpCode } from '../support/totp.js'
 
 /** Every secret of a run, by what it is. Filled as they come to be. */
 export type Secrets = Map<string, string>
@@ -106,6 +107,8 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
   look('broken tokens')
   await step('sign in', 200, () => browser.signIn(alice))
   note('signed in', browser)
+  await liveWithTwoFactors(server, secrets, browser, alice, { step, look })
+  note('without a factor', browser)
   await step('sessions', 200, () => browser.get('/auth/sessions'))
   await server.client().signIn(alice)
   await step('revoke others', 204, () => browser.delete('/auth/sessions'))
@@ -125,6 +128,58 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
   await step('wrong deletion', 401, () => browser.delete('/auth/me', { password: passwords.wrong }))
   await step('delete', 204, () => browser.delete('/auth/me', { password: passwords.first }))
 }
+
+/** Sets a second factor up, signs in with it in every way, and turns it off again. */
+async function liveWithTwoFactors(
+  server: AttackServer,
+  secrets: Secrets,
+  browser: TestClient,
+  alice: { email: string; password: string },
+  { step, look }: { step: Step; look: (name: string) => void },
+): Promise<void> {
+  const { clock } = server.runtime
+  const { password } = alice
+  const knowCodes = (name: string, codes: readonly string[]) => {
+    for (const [index, code] of codes.entries()) {
+      secrets.set(`backup ${name} ${index}`, code).set(`bare backup ${name} ${index}`, code.replace('-', ''))
+    }
+  }
+  async function challenge(name: string): Promise<string> {
+    const secret = await firstStep(server.client(), alice)
+    secrets.set(`link token challenge ${name}`, secret)
+    look(`challenge ${name}`)
+    return secret
+  }
+
+  const begun = await browser.post<{ secret: string }>('/auth/two-factor/totp', { password })
+  const { secret } = begun.body
+  secrets.set('seed', secret)
+  look('enrolment')
+  const code = totpCode(secret, clock.now())
+  secrets.set('code of the authenticator', code)
+  const confirmed = await browser.post<{ backupCodes: string[] }>('/auth/two-factor/totp/confirm', { code })
+  knowCodes('first', confirmed.body.backupCodes)
+  look('factor on')
+  const factor = factorOf(secret, confirmed.body.backupCodes, clock)
+
+  const pass = (name: string, status: number, body: object) =>
+    step(name, status, () => browser.post('/auth/login/two-factor', body))
+  const first = await challenge('by code')
+  await pass('wrong second step', 401, { challenge: first, code: factor.wrongCode() })
+  await pass('replayed second step', 401, { challenge: first, code })
+  await pass('second step', 200, { challenge: first, code: await factor.nextCode() })
+  await pass('dead challenge', 400, { challenge: first, code: factor.code() })
+  await pass('backup code', 200, { challenge: await challenge('by backup code'), code: factor.backupCodes[0] })
+  const proof = { password, code: await factor.nextCode() }
+  const renewed = await browser.post<{ backupCodes: string[] }>('/auth/two-factor/backup-codes', proof)
+  knowCodes('second', renewed.body.backupCodes)
+  look('backup codes renewed')
+  await step('wrong code for the factor', 401, () => browser.delete('/auth/two-factor', proof))
+  const last = { password, code: renewed.body.backupCodes[5] }
+  await step('factor off', 204, () => browser.delete('/auth/two-factor', last))
+}
+
+type Step = (name: string, status: number, run: () => Promise<{ status: number; text: string }>) => Promise<void>
 
 /** Secrets where they do not belong: in queries, paths, other headers, broken bodies. */
 async function breakThings(server: AttackServer, secrets: Secrets): Promise<void> {
@@ -174,6 +229,7 @@ export function spellings(name: string, secret: string): Buffer[] {
   ]
   // Random values are text for bytes, and of a JWT the signature is what makes it worth something.
   const bytes = [Buffer.from(secret), Buffer.from(secret, 'utf16le')]
+  if (name === 'seed') bytes.push(secretBytes(secret))
   if (/^(link|handle)/.test(name)) bytes.push(Buffer.from(secret, 'base64url'))
   if (/^(access|refresh) token/.test(name)) texts.push(secret.split('.')[2] ?? secret)
   return [...texts.map((text) => Buffer.from(text)), ...bytes.flatMap(encodings)]

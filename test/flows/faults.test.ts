@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { TestAnswer, TestClient } from '../../src/testing.js'
 import { ada, type TestAuth, testAuth } from '../support/auth.js'
 import { type FailingDatabase, failingDatabase } from '../support/failing-database.js'
+import { enrol, type Factor, firstStep, totpCode } from '../support/totp.js'
 
 interface Scene extends TestAuth {
   browser: TestClient
   /** What `prepare` has left for the step. */
   token?: string
+  factor?: Factor
 }
 
 interface Walk {
@@ -29,6 +31,19 @@ async function askedToMove(scene: Scene): Promise<void> {
   await signedIn(scene)
   await scene.browser.post('/auth/email/change', { newEmail: moved.email, password: ada.password })
   scene.token = scene.mailbox.token(await scene.mailbox.waitFor(moved.email))
+}
+
+async function withFactor(scene: Scene): Promise<void> {
+  await signedIn(scene)
+  scene.factor = await enrol(scene.browser, ada.password, scene.runtime.clock)
+  await scene.runtime.clock.advance('30s')
+}
+
+/** A code that no step of the walk has used: of the time that has passed, or of the drawer. */
+async function canSignInByFactor({ client, factor }: Scene, code = factor?.backupCodes[9]): Promise<void> {
+  const browser = client()
+  const challenge = await firstStep(browser, ada)
+  expect((await browser.post('/auth/login/two-factor', { challenge, code })).status).toBe(200)
 }
 
 async function canSignIn({ client }: Scene, password = ada.password): Promise<void> {
@@ -238,6 +253,97 @@ const walks: readonly Walk[] = [
       expect((await scene.browser.get('/api/notes')).status).toBe(401)
       await canSignIn(scene)
       expect((await scene.client().post('/auth/login', moved)).status).toBe(401)
+    },
+  },
+  {
+    name: 'asking for the second step of a sign-in',
+    prepare: withFactor,
+    step: ({ client }) => client().post('/auth/login', ada),
+    status: 200,
+    async after(scene, again) {
+      expect(again.body).toMatchObject({ status: 'two_factor_required' })
+      await canSignInByFactor(scene)
+    },
+  },
+  {
+    name: 'the second step of a sign-in',
+    async prepare(scene) {
+      await withFactor(scene)
+      scene.token = await firstStep(scene.browser, ada)
+    },
+    step: ({ browser, token, factor }) =>
+      browser.post('/auth/login/two-factor', { challenge: token, code: factor?.code() }),
+    status: 200,
+    async after(scene, again) {
+      // 400: the session was open, and only what comes after it failed.
+      expect([200, 400]).toContain(again.status)
+      if (again.status === 200) expect((await scene.browser.get('/api/notes')).status).toBe(200)
+      await canSignInByFactor(scene)
+    },
+  },
+  {
+    name: 'a backup code',
+    async prepare(scene) {
+      await withFactor(scene)
+      scene.token = await firstStep(scene.browser, ada)
+    },
+    step: ({ browser, token, factor }) =>
+      browser.post('/auth/login/two-factor', { challenge: token, code: factor?.backupCodes[0] }),
+    status: 200,
+    async after(scene, again) {
+      expect([200, 400]).toContain(again.status)
+      await canSignInByFactor(scene, scene.factor?.backupCodes[1])
+    },
+  },
+  {
+    name: 'beginning to set up a second factor',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/two-factor/totp', { password: ada.password }),
+    status: 200,
+    async after(scene, again) {
+      expect(again.status).toBe(200)
+      await canSignIn(scene)
+      scene.factor = await enrol(scene.browser, ada.password, scene.runtime.clock)
+      await canSignInByFactor(scene)
+    },
+  },
+  {
+    name: 'turning a second factor on',
+    async prepare(scene) {
+      await signedIn(scene)
+      const begun = await scene.browser.post<{ secret: string }>('/auth/two-factor/totp', { password: ada.password })
+      scene.token = begun.body.secret
+    },
+    step: ({ browser, token, runtime }) =>
+      browser.post('/auth/two-factor/totp/confirm', { code: totpCode(token ?? '', runtime.clock.now()) }),
+    status: 200,
+    async after(scene, again) {
+      expect(again.body).toMatchObject({ user: { twoFactor: true }, backupCodes: expect.any(Array) })
+      const { backupCodes } = Object(again.body)
+      await canSignInByFactor(scene, backupCodes[9])
+    },
+  },
+  {
+    name: 'replacing backup codes',
+    prepare: withFactor,
+    step: ({ browser, factor }) =>
+      browser.post('/auth/two-factor/backup-codes', { password: ada.password, code: factor?.code() }),
+    status: 200,
+    async after(scene, again) {
+      // 401: the codes were replaced, and only what comes after that failed.
+      expect([200, 401]).toContain(again.status)
+      if (again.status === 200) return canSignInByFactor(scene, Object(again.body).backupCodes[9])
+      await canSignInByFactor(scene, await scene.factor?.nextCode())
+    },
+  },
+  {
+    name: 'turning a second factor off',
+    prepare: withFactor,
+    step: ({ browser, factor }) => browser.delete('/auth/two-factor', { password: ada.password, code: factor?.code() }),
+    status: 204,
+    async after(scene, again) {
+      expect([204, 401]).toContain(again.status)
+      await canSignIn(scene)
     },
   },
   {

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../src/lib/random.js'
+import { readableAlphabet } from '../../src/lib/readable-code.js'
 
 const random = createRandom()
 const draws = Array.from({ length: 10_000 }, (_, index) => index)
 
 /** Chi-square of ten equally likely digits; 9 degrees of freedom, above 44.8 once in a million (p = 1e-6). */
-function chiSquare(digits: readonly string[]): number {
-  const expected = digits.length / 10
-  return Array.from({ length: 10 }, (_, digit) => digits.filter((found) => found === String(digit)).length)
+function chiSquare(digits: readonly string[], alphabet = '0123456789'): number {
+  const expected = digits.length / alphabet.length
+  return [...alphabet]
+    .map((character) => digits.filter((found) => found === character).length)
     .map((count) => (count - expected) ** 2 / expected)
     .reduce((sum, part) => sum + part, 0)
 }
@@ -32,6 +34,13 @@ describe('random', () => {
     expect(codes.some((code) => code.startsWith('0'))).toBe(true)
   })
 
+  test('ATK-047 the characters of readable codes are even, and no code comes twice', () => {
+    const codes = draws.map(() => random.readable(10))
+    expect(new Set(codes).size).toBe(draws.length)
+    // 31 degrees of freedom: above 88.7 once in ten million.
+    expect(chiSquare([...codes.join('')], readableAlphabet)).toBeLessThan(88.7)
+  })
+
   test('ATK-047 no token or id comes twice, and every bit of them is drawn', () => {
     const tokens = new Set(draws.map(() => random.token()))
     const ids = new Set(draws.map(() => random.id()))
@@ -45,6 +54,7 @@ describe('random', () => {
 
   test.each([0, -1, 1.5, Number.NaN])('a code of %d digits is refused', (digits) => {
     expect(() => random.code(digits)).toThrow(RangeError)
+    expect(() => random.readable(digits)).toThrow(RangeError)
   })
 
   test('jitter lies in [0, 1) and spreads', () => {

@@ -18,7 +18,7 @@ export function hotpCode(secret: Uint8Array, counter: number): string {
 }
 
 /** RFC 4648 §6, without padding. */
-export function secretBytes(secret: string): Buffer {
+export function secretBytes(secret: string): Buffer<ArrayBuffer> {
   const bits = [...secret].map((letter) => base32.indexOf(letter).toString(2).padStart(5, '0')).join('')
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }

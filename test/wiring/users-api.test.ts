@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestMailbox } from '../../src/testing.js'
 import { attackServer } from '../support/attack-server.js'
 import { ada, sharedSettings, testAuth } from '../support/auth.js'
+import { enrol } from '../support/totp.js'
 
 const newPassword = 'analytical engine 1843'
 
@@ -102,6 +103,39 @@ describe('what the application does to an account', () => {
     await browser.get('/api/notes')
     expect(passed).toHaveLength(2)
     expect(passed.at(-1)?.principal).toMatchObject({ roles: ['READER'] })
+  })
+
+  it('without a second factor that was lost lets its owner in again, ends every session and tells of it', async () => {
+    const { auth, client, mailbox, runtime } = await testAuth()
+    const browser = client()
+    const { body } = await browser.signUp(ada)
+    const { id } = body.user
+    await enrol(browser, ada.password, runtime.clock)
+    expect(await auth.users.get(id)).toMatchObject({ twoFactor: true })
+
+    const updated = await auth.users.update(id, { twoFactor: false, roles: ['READER'] })
+    expect(updated).toMatchObject({ twoFactor: false, roles: ['READER'] })
+    expect((await browser.get('/api/notes')).status).toBe(401)
+    expect((await browser.refresh()).body).toMatchObject({ code: 'token_revoked' })
+    expect((await browser.signIn(ada)).body.user).toMatchObject({ twoFactor: false })
+    const notice = await mailbox.waitFor(ada.email, 'turned off')
+    expect(notice.text).not.toMatch(/https?:/)
+
+    const mails = mailbox.mails.length
+    expect(await auth.users.update(id, { twoFactor: false })).toMatchObject({ twoFactor: false })
+    await runtime.clock.advance('1m')
+    expect((await browser.refresh()).status).toBe(200)
+    expect(mailbox.mails).toHaveLength(mails)
+  })
+
+  it('cannot be given a second factor, which only its owner can set up', async () => {
+    const { users } = (await testAuth()).auth
+    const { id } = await users.create(ada)
+    for (const twoFactor of [true, null, 0, 'off']) {
+      const changes: object = { twoFactor }
+      await expect(users.update(id, changes)).rejects.toMatchObject({ code: 'invalid_request' })
+    }
+    await expect(users.update('unknown', { twoFactor: false })).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('ATK-066 disabled ends everything at once, says so only after the right password, and can be undone', async () => {
