@@ -1,8 +1,9 @@
 import { AuthError } from '../errors.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { SessionPrincipal } from '../model/principal.js'
+import type { BackupCode } from '../model/second-factor.js'
 import type { SessionMode } from '../model/session.js'
-import type { Totp, UserRecord } from '../model/user.js'
+import type { Totp } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
@@ -87,14 +88,14 @@ async function provenSecret(
 async function turnOn(
   ports: ConfirmTotpPorts,
   { user, session: former }: SessionState,
-  factor: Pick<Parameters<Ports['secondFactors']['turnOn']>[0], 'enrolmentId' | 'totp' | 'backupCodes'>,
+  factor: { enrolmentId: string; totp: Totp; backupCodes: readonly BackupCode[] },
   visitor: Visitor,
 ): Promise<IssuedSession | null> {
   const { mode, authTime } = former
   const amr = withFactor(former.amr, { kind: 'totp', step: factor.totp.lastStep })
   // The code shows that the app has the secret; who the user is was proved before.
   const session = { ...newSession(ports, { user, mode, amr, visitor }), authTime }
-  const changed: UserRecord | null = await ports.secondFactors.turnOn(
+  const changed = await ports.secondFactors.turnOn(
     { userId: user.id, version: user.version, fromSessionId: former.id, session, ...factor },
     {
       until: changeMattersUntil(ports),

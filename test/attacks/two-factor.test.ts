@@ -292,6 +292,26 @@ describe('between the two steps', () => {
     expect((await pass(ofVictim, victimFactor.code())).body).toMatchObject({ user: { email: victim.email } })
   })
 
+  it('ATK-080 the cookie that holds it over https is out of reach of scripts and siblings, and cleared as it was set', async () => {
+    const https = 'https://app.example.test'
+    const secure = await attackServer({ settings: { baseUrl: https } })
+    try {
+      const holder = secure.clientAt(https)
+      await holder.signUp(ada)
+      const own = await enrol(holder, ada.password, secure.runtime.clock)
+      const [set = ''] = (await holder.post('/auth/login', ada)).headers.getSetCookie()
+      expect(set).toMatch(/^__Host-two-factor=[\w-]{43}; /)
+      expect(set.split('; ').slice(1).sort()).toEqual(['HttpOnly', 'Max-Age=300', 'Path=/', 'SameSite=Lax', 'Secure'])
+      const passed = await holder.post(path, { code: await own.nextCode() })
+      const cleared = passed.headers.getSetCookie().find((line) => line.startsWith('__Host-two-factor=')) ?? ''
+      expect(cleared.split('; ')).toEqual(
+        expect.arrayContaining(['__Host-two-factor=', 'HttpOnly', 'Max-Age=0', 'Path=/', 'SameSite=Lax', 'Secure']),
+      )
+    } finally {
+      await secure.close()
+    }
+  })
+
   it('ATK-052 of two challenges the one in the body counts, not the one in the cookie', async () => {
     const holder = server.client()
     await firstStep(holder, account)
