@@ -38,7 +38,7 @@ export interface Guard {
    * @throws {AuthError} as a guarded route would answer
    */
   identify(request: HttpRequest): Promise<Principal>
-  /** The same, but only a signed-in user will do. */
+  /** For our own routes: only a signed-in user will do, also one who comes to set up the second factor that they lack. */
   identifySession(request: HttpRequest): Promise<SessionPrincipal>
 }
 
