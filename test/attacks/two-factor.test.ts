@@ -6,6 +6,7 @@ import { ipOf, limitedAuth } from '../support/limits.js'
 import { enrol, type Factor, firstStep, totpCode } from '../support/totp.js'
 
 const path = '/auth/login/two-factor'
+const otpSubject = 'Your code to sign in'
 const crowd = Array.from({ length: 20 })
 
 let server: AttackServer
@@ -554,6 +555,57 @@ describe('clocks', () => {
 })
 
 describe('every way in', () => {
+  it('ATK-030 a mailed code, or the mailed link, is one factor, and the second one is still asked', async () => {
+    for (const by of ['code', 'token'] as const) {
+      const own = server.client()
+      expect((await own.post('/auth/otp', { email: account.email })).status).toBe(202)
+      const mail = await server.mailbox.waitFor(account.email, otpSubject)
+      const proof =
+        by === 'code'
+          ? { email: account.email, code: server.mailbox.code(mail) }
+          : { token: server.mailbox.token(mail) }
+      const asked = await own.post<{ challenge: string }>('/auth/otp/verify', proof)
+      expect(asked.body).toMatchObject({ status: 'two_factor_required', challenge: expect.any(String) })
+      expect((await own.get('/api/secret')).status).toBe(401)
+      // Mailbox and mailed code again are the same factor twice.
+      const mailed = server.mailbox.code(mail)
+      expect((await pass(asked.body.challenge, mailed, own)).body).toMatchObject({ code: 'invalid_code' })
+      expect((await pass(asked.body.challenge, await factor.nextCode(), own)).status).toBe(200)
+      expect(amrOf(own)).toEqual(['otp', 'mfa'])
+      await server.runtime.clock.advance('30s')
+    }
+  })
+
+  it('ATK-057 a factor that a stranger set up before the mailbox was proved keeps its owner out of nothing', async () => {
+    const open = await attackServer({ settings: { registration: { emailVerification: 'optional' } } })
+    try {
+      for (const by of ['code', 'reset'] as const) {
+        const email = `${by}@example.test`
+        const stranger = open.client()
+        await stranger.post('/auth/register', { ...ada, email })
+        const planted = await enrol(stranger, ada.password, open.runtime.clock)
+        const owner = open.client()
+        if (by === 'code') {
+          await owner.post('/auth/otp', { email })
+          const code = open.mailbox.code(await open.mailbox.waitFor(email, otpSubject))
+          expect((await owner.post('/auth/otp/verify', { email, code })).body).toMatchObject({
+            user: { twoFactor: false },
+          })
+        } else {
+          await owner.post('/auth/password/forgot', { email })
+          const token = open.mailbox.token(await open.mailbox.waitFor(email, 'Choose a new password'))
+          const password = 'analytical engine 1843'
+          expect((await owner.post('/auth/password/reset', { token, password })).status).toBe(200)
+          expect((await owner.signIn({ email, password })).body.user).toMatchObject({ twoFactor: false })
+        }
+        expect((await stranger.get('/api/secret')).status).toBe(401)
+        expect((await stranger.post(path, { challenge: 'x', code: planted.backupCodes[0] })).status).toBe(400)
+      }
+    } finally {
+      await open.close()
+    }
+  })
+
   it('ATK-039 a reset opens no session, leaves the factor on, and the next sign-in asks for it', async () => {
     await browser.post('/auth/password/forgot', { email: account.email })
     const token = server.mailbox.token(await server.mailbox.waitFor(account.email, 'Choose a new password'))

@@ -6,9 +6,12 @@ import { passTwoFactor } from '../../src/flows/pass-two-factor.js'
 import { newUser } from '../../src/flows/register.js'
 import { type SignInResult, signIn } from '../../src/flows/sign-in.js'
 import { turnOffTwoFactor } from '../../src/flows/turn-off-two-factor.js'
+import { createAuth } from '../../src/index.js'
 import type { SessionPrincipal } from '../../src/model/principal.js'
 import type { Ports } from '../../src/ports.js'
+import { testSettings } from '../../src/testing.js'
 import { ada, attackServer } from '../support/attack-server.js'
+import { sharedSettings, testAuth } from '../support/auth.js'
 import { RotationWorld } from '../support/rotation-world.js'
 import { enrol, firstStep, totpCode } from '../support/totp.js'
 
@@ -183,6 +186,28 @@ describe('turning off', () => {
     await expect(turnOffTwoFactor(ports, principal, late)).rejects.toMatchObject({ code: 'recent_login_required' })
     await expect(enrolTotp(ports, principal, late)).rejects.toMatchObject({ code: 'recent_login_required' })
   })
+})
+
+test('a factor goes on working under a new encryption key, and asks for the old one to stay', async () => {
+  const shared = sharedSettings()
+  const [older, newer] = ['older key of this test: vG7wq2LxT9pZr4Ns', 'newer key of this test: hB3kc8MyF1dJu6Ea']
+  const before = await testAuth({ ...shared, encryptionKey: older })
+  const client = before.client()
+  await client.signUp(ada)
+  const factor = await enrol(client, ada.password, before.runtime.clock)
+  await before.auth.close()
+
+  const after = await testAuth({ ...shared, encryptionKey: [newer, older] }, before.runtime)
+  for (const code of [await factor.nextCode(), factor.backupCodes[0]]) {
+    const other = after.client()
+    const challenge = await firstStep(other, ada)
+    expect((await other.post('/auth/login/two-factor', { challenge, code })).status).toBe(200)
+  }
+  await after.auth.close()
+  const without = testSettings({ ...shared, encryptionKey: newer, logger: { warn: () => {}, error: () => {} } })
+  const auth = createAuth(without, before.runtime)
+  onTestFinished(() => auth.close())
+  await expect(auth.ready()).rejects.toThrow('records still need a key that is gone')
 })
 
 test('ATK-112 every step of it is written down, with who, the way and how it ended, and without a code', async () => {
