@@ -3,10 +3,10 @@ import { canonicalCode } from '../lib/readable-code.js'
 import type { AuditEventName } from '../model/audit-event.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { FactorProof } from '../model/second-factor.js'
+import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import type { SessionState } from '../store/sessions.js'
 import { countTry } from './account-limits.js'
 import { auditEvent } from './audit.js'
 
@@ -77,13 +77,14 @@ export function openSecret(ports: Pick<Ports, 'keyring'>, userId: string, sealed
 }
 
 /**
- * Asks whoever is signed in for a code of the factor that is on. The step that it is for uses it up.
+ * Asks for a code of the factor that is on, whoever is signed in, or else (`session` is null) proved in another way that
+ * they are the user. The step that it is for uses it up.
  *
  * @throws {AuthError} `invalid_code`, `rate_limited`
  */
 export async function requireFactor(
   ports: FactorPorts,
-  { user, session }: SessionState,
+  { user, session }: { user: UserRecord; session: Pick<Session, 'id'> | null },
   input: { code: string | null; event: AuditEventName; visitor: Visitor },
 ): Promise<FactorProof> {
   if (input.code === null) throw new AuthError('invalid_code')
@@ -95,7 +96,7 @@ export async function requireFactor(
   }
   const facts = {
     userId: user.id,
-    sessionId: session.id,
+    sessionId: session?.id ?? null,
     outcome: 'failure',
     detail: { reason: 'invalid_code' },
   } as const

@@ -5,7 +5,7 @@ import { confirmEmail } from '../flows/confirm-email.js'
 import { undoEmail } from '../flows/undo-email.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
-import { codeField, emailField, passwordField, tokenField } from './fields.js'
+import { emailField, factorCodeField, passwordField, tokenField } from './fields.js'
 import { tokensOf } from './session-answer.js'
 import { sessionCookies } from './session-cookies.js'
 
@@ -48,7 +48,7 @@ export const undoEmailRoute = defineRoute({
   method: 'POST',
   path: '/email/undo',
   limit: 'guess',
-  body: z.object({ token: tokenField, code: codeField.optional() }),
+  body: z.object({ token: tokenField, code: factorCodeField.optional() }),
   page: '/email-undo',
   keepsOnError: ['token'],
   summary: 'Takes the former address back by the mailed notice and ends every session.',

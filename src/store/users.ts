@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { OneTimePurpose, OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
+import type { FactorProof } from '../model/second-factor.js'
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 
@@ -79,10 +80,16 @@ export interface Users {
   /**
    * Consumes the undo and gives its user the address back, typed so and verified, raising the version (a change row), also
    * while the user is disabled. Ends every session, forgets the user's devices and drops every one-time token of the user
-   * but earlier undos. Of concurrent calls, exactly one gets the user. Null, and nothing changed, when the token is gone
-   * or expired.
+   * but earlier undos. Where a second factor is on it takes a proof, which is used up. Of concurrent calls, exactly one
+   * gets the user. Null, and nothing changed, when the token is gone or expired, or the proof is used up or missing.
    */
-  undoEmail(tokenId: string, email: string, now: number, step: AccountStep): Promise<UserRecord | null>
+  undoEmail(
+    tokenId: string,
+    email: string,
+    now: number,
+    step: AccountStep,
+    proof?: FactorProof | null,
+  ): Promise<UserRecord | null>
 
   /**
    * Consumes the token: whoever brought it has the mailbox. Where the address was never verified this is the first proof:

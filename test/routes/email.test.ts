@@ -3,6 +3,7 @@ import type { TestClient, TestMailbox } from '../../src/testing.js'
 import { attackServer, claimsOf, heldTokens } from '../support/attack-server.js'
 import { ada, testAuth } from '../support/auth.js'
 import { inTurn, ipOf, limitedAuth, times } from '../support/limits.js'
+import { enrol, firstStep } from '../support/totp.js'
 
 const next = 'ada@new.example.test'
 const confirmSubject = 'Confirm your new email address'
@@ -261,22 +262,42 @@ describe('an undo', () => {
     await client().signIn(ada)
   })
 
-  it('asks for a code where a second factor is on', async () => {
-    const server = await attackServer({ file: true })
-    onTestFinished(() => server.close())
-    const browser = server.client()
+  it('asks for a code where a second factor is on, and uses it up', async () => {
+    const { client, mailbox, runtime } = await testAuth()
+    const browser = client()
     await browser.signUp(ada)
-    const token = await moved(browser, server.mailbox)
-    expect((await browser.open(`/auth/email-undo?token=${token}`)).text).not.toContain('name="code"')
-    server.sql("update latchkey_users set totp_secret = 'x.y', totp_step = 1, totp_at = 1")
+    const factor = await enrol(browser, ada.password, runtime.clock)
+    const token = await moved(browser, mailbox)
+    const undo = (code?: string) => client().post('/auth/email/undo', { token, code })
     expect((await browser.open(`/auth/email-undo?token=${token}`)).text).toContain('name="code"')
-    for (const code of [undefined, '123456']) {
-      const refused = await server.client().post('/auth/email/undo', { token, code })
-      expect(refused).toMatchObject({ status: 401, body: { code: 'invalid_code' } })
+    for (const code of [undefined, factor.wrongCode(), factor.code()]) {
+      expect(await undo(code), code).toMatchObject({ status: 401, body: { code: 'invalid_code' } })
     }
     expect((await browser.get('/auth/me')).body).toMatchObject({ user: { email: next } })
-    server.sql('update latchkey_users set totp_secret = null, totp_step = null, totp_at = null')
-    expect((await browser.post('/auth/email/undo', { token })).status).toBe(200)
+    const code = await factor.nextCode()
+    expect((await undo(code)).status).toBe(200)
+
+    const other = client()
+    const challenge = await firstStep(other, ada)
+    expect((await other.post('/auth/login/two-factor', { challenge, code })).body).toMatchObject({
+      code: 'invalid_code',
+    })
+    const backup = { challenge, code: factor.backupCodes[0] }
+    expect((await other.post('/auth/login/two-factor', backup)).status).toBe(200)
+  })
+
+  it('takes five guesses at the second factor, which an old mailbox alone does not have', async () => {
+    const { client, mailbox, runtime } = await testAuth()
+    const browser = client()
+    await browser.signUp(ada)
+    const factor = await enrol(browser, ada.password, runtime.clock)
+    const token = await moved(browser, mailbox)
+    const undo = (code: string) => client().post('/auth/email/undo', { token, code })
+    for (let tried = 0; tried < 5; tried += 1) {
+      expect((await undo(factor.wrongCode())).body).toMatchObject({ code: 'invalid_code' })
+    }
+    expect((await undo(await factor.nextCode())).body).toMatchObject({ status: 400, code: 'invalid_token' })
+    expect((await browser.get('/auth/me')).body).toMatchObject({ user: { email: next } })
   })
 })
 

@@ -146,7 +146,8 @@ async function spend(
   await spendBackupCode(unit, userId, proof)
 }
 
-async function spendBackupCode(unit: Unit, userId: string, proof: FactorProof): Promise<void> {
+/** @throws {Refused} when the proof is a backup code that is used up */
+export async function spendBackupCode(unit: Unit, userId: string, proof: FactorProof): Promise<void> {
   if (proof.kind !== 'backup_code') return
   await unit.db
     .deleteFrom('latchkey_backup_codes')

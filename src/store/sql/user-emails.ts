@@ -1,8 +1,10 @@
+import type { FactorProof } from '../../model/second-factor.js'
 import type { UserRecord } from '../../model/user.js'
 import type { AccountStep, EmailChange, Users } from '../users.js'
 import { dropEveryHold } from './first-proof.js'
 import { dropTokens, ownerOf, type TokenOwner, tokenColumns, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
+import { accepts, raisedStep, spendBackupCode } from './second-factors.js'
 import { Refused, type Steps, type Unit } from './steps.js'
 import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
 import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
@@ -23,10 +25,11 @@ export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEma
       }
     },
 
-    async undoEmail(tokenId, email, now, step) {
+    async undoEmail(tokenId, email, now, step, proof = null) {
       const owner = await ownerOf(steps, tokenId, 'email_undo')
       if (!owner) return null
-      return steps.transaction<UserRecord | null>((unit) => takeBack(unit, owner, { email, tokenId, now, step }), null)
+      const move = { email, tokenId, now, step, proof }
+      return steps.transaction<UserRecord | null>((unit) => takeBack(unit, owner, move), null)
     },
   }
 }
@@ -69,15 +72,23 @@ async function moveTo(
 async function takeBack(
   unit: Unit,
   owner: TokenOwner,
-  { email, tokenId, now, step }: { email: string } & Move,
+  { email, tokenId, now, step, proof }: { email: string; proof: FactorProof | null } & Move,
 ): Promise<UserRecord> {
   await unit.db
     .updateTable('latchkey_users')
-    .set((eb) => ({ email, email_canonical: owner.email, email_verified: 1, version: eb('version', '+', 1) }))
+    .set((eb) => ({
+      email,
+      email_canonical: owner.email,
+      email_verified: 1,
+      version: eb('version', '+', 1),
+      ...(proof && raisedStep(proof)),
+    }))
     .where('id', '=', owner.id)
+    .where(proof ? accepts(proof) : (eb) => eb('totp_step', 'is', null))
     .executeTakeFirst()
     .catch(refuseTaken)
     .then(requireOne)
+  if (proof) await spendBackupCode(unit, owner.id, proof)
   await consume(unit, tokenId, now)
   await dropLaterUndos(unit, owner)
   await dropEveryHold(unit, owner.id)

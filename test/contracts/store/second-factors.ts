@@ -9,6 +9,7 @@ import {
   aMail,
   anEnrolment,
   anEvent,
+  anUndo,
   aSession,
   aTotp,
   atOnce,
@@ -28,6 +29,7 @@ export function secondFactorsContract(current: () => TestStore): void {
   turningOffContract(current)
   enrollingContract(current)
   backupCodesContract(current)
+  undoingContract(current)
   administeringContract(current)
 }
 
@@ -276,6 +278,29 @@ function backupCodesContract(current: () => TestStore): void {
     expect(results.filter(Boolean)).toHaveLength(1)
     const kept = await atOnce((index) => store.secondFactors.findBackupCode(user.id, [`key1.n${index}`]))
     expect(kept.map((id) => id !== null)).toEqual(results)
+  })
+}
+
+function undoingContract(current: () => TestStore): void {
+  test('an address is taken back by a proof where a factor is on, which is used up; of many at once, one happens', async () => {
+    const { store } = current()
+    for (const kind of ['totp', 'backup_code'] as const) {
+      const { user } = await secured(store)
+      const undo = await keptToken(store, anUndo(user))
+      const id = (await store.secondFactors.findBackupCode(user.id, ['key1.a'])) ?? ''
+      const proof: FactorProof = kind === 'totp' ? { kind, step: 101 } : { kind, id }
+      const take = (by: FactorProof | null) =>
+        store.users.undoEmail(undo.id, user.email, now, aStep({ audit: anEvent() }), by)
+      expect(await take(null)).toBeNull()
+      expect(await take({ kind: 'totp', step: 100 })).toBeNull()
+      expect(await take({ kind: 'backup_code', id: 'unknown' })).toBeNull()
+      expect(await store.users.findById(user.id)).toEqual(user)
+
+      const results = await atOnce(() => take(proof))
+      const lastStep = kind === 'totp' ? 101 : 100
+      expect(results.filter((result) => result !== null)).toMatchObject([{ totp: { lastStep }, version: 3 }])
+      expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBe(kind === 'totp' ? id : null)
+    }
   })
 }
 
