@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto'
+import { createHash, hkdfSync } from 'node:crypto'
 
 /** Derives that many bytes from a secret with HKDF-SHA-256 (RFC 5869); every `info` gives an unrelated key. */
 export function deriveKey(secret: string, info: string, bytes: number): Buffer {
@@ -11,4 +11,9 @@ export function deriveKey(secret: string, info: string, bytes: number): Buffer {
  */
 export function deriveKeyId(secret: string, info: string): string {
   return deriveKey(secret, info, 6).toString('base64url')
+}
+
+/** SHA-256 of the text, base64url. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }

@@ -30,6 +30,7 @@ import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
+import { auditSeal } from './audit-seal.js'
 import { limitHooks } from './limit-hooks.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
@@ -90,7 +91,7 @@ interface Late {
   kick: () => void
 }
 
-async function openStore({ settings, world, random }: Early, late: Late): Promise<Store> {
+async function openStore({ settings, world, random, keyring }: Early, late: Late): Promise<Store> {
   const { database } = settings
   if (database.kind === 'datastore') {
     throw new Error('database: a Datastore can be given from a later release on. Until then use sqlite:<file>.')
@@ -101,6 +102,7 @@ async function openStore({ settings, world, random }: Early, late: Late): Promis
     randomId: random.id,
     sleep,
     random: random.jitter,
+    seal: auditSeal(keyring),
     onChange: (change) => late.revocations?.apply(change),
     onMail: () => late.kick(),
   })

@@ -113,7 +113,7 @@ describe('ATK-112 audit events', () => {
     onTestFinished(() => server.close())
     await live(server, new Map(), () => {})
     const events = server.sql<{ event: string; outcome: string; ip: string; at_ms: number; user_id: string | null }>(
-      'select event, outcome, ip, at_ms, user_id from latchkey_audit order by ordinal',
+      'select event, outcome, ip, at_ms, user_id from latchkey_audit order by seq',
     )
     expect(events.map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
       'registration_requested success',
@@ -165,6 +165,7 @@ describe('ATK-112 audit events', () => {
     const named = events.filter(({ user_id }) => user_id !== null)
     expect(events.length - named.length).toBe(7)
     expect(named.every(({ user_id, at_ms }) => /^[\w-]{22}$/.test(user_id ?? '') && at_ms > 1.7e12)).toBe(true)
+    expect(await server.auth.audit.verify()).toEqual({ ok: true, brokenAt: null })
   })
 })
 

@@ -11,7 +11,7 @@ afterEach(() => server.close())
 
 /** What the sign-ins so far have left in the audit log. */
 function attempts(): object[] {
-  return server.sql("select user_id, outcome, detail from latchkey_audit where event = 'login' order by ordinal")
+  return server.sql("select user_id, outcome, detail from latchkey_audit where event = 'login' order by seq")
 }
 
 test('ATK-112 a right password that does not sign in is written down, with the reason', async () => {

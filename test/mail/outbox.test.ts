@@ -7,6 +7,7 @@ import { createMails, createOutboxWorker, type OutboxWorkerOptions } from '../..
 import { openSqlStore } from '../../src/store/sql/store.js'
 import { createTemplates } from '../../src/templates/handlebars.js'
 import { createTestClock } from '../../src/testing/clock.js'
+import { testSeal } from '../support/databases.js'
 import { startSmtpServer } from '../support/smtp-server.js'
 
 const keyring = createKeyring(['outbox-test-key-0123456789abcdefghij'])
@@ -36,6 +37,7 @@ async function setUp() {
     randomId: random.id,
     sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
     random: random.jitter,
+    seal: testSeal(),
     onChange: () => {},
     onMail: () => {},
   })

@@ -49,6 +49,7 @@ test('all tables carry our prefix, those of the migrations too', async () => {
   await open()
   expect(await tableNames()).toEqual([
     'latchkey_audit',
+    'latchkey_audit_head',
     'latchkey_backup_codes',
     'latchkey_changes',
     'latchkey_counters',

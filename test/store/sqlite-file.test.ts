@@ -11,7 +11,7 @@ import { createSteps } from '../../src/store/sql/steps.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { anEvent, createdUser } from '../contracts/store/rows.js'
-import { randomId, storeOptions, temporaryFolder } from '../support/databases.js'
+import { storeOptions, temporaryFolder } from '../support/databases.js'
 
 const nobody = 65_534
 
@@ -188,7 +188,7 @@ describe('a full disk', () => {
   /** A store on a file that may not grow any more. */
   async function onFullDisk() {
     const connection = await connected()
-    await migrate({ ...connection, randomId })
+    await migrate({ ...storeOptions(), ...connection })
     const steps = createSteps({ ...storeOptions(), ...connection })
     const pages = await pragma(connection, 'page_count')
     await pragma(connection, `max_page_count = ${pages}`)

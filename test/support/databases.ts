@@ -3,10 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { createKeyring } from '../../src/lib/keyring.js'
 import type { Change } from '../../src/model/change.js'
+import type { AuditSeal } from '../../src/store/audit-chain.js'
 import { openSqlite } from '../../src/store/sql/sqlite-driver.js'
 import { openSqlStore, type SqlStoreOptions } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
+import { auditSeal } from '../../src/wiring/audit-seal.js'
 import { startPostgres } from './pglite.js'
 
 /** An empty store for one test, and what happened around it. */
@@ -27,6 +30,11 @@ export function randomId(): string {
   return randomBytes(16).toString('base64url')
 }
 
+/** Marks the audit log as a process with these keys does. */
+export function testSeal(keys: readonly string[] = ['audit-test-key-0123456789abcdefghij']): AuditSeal {
+  return auditSeal(createKeyring(keys))
+}
+
 /** Everything `openSqlStore` wants besides the database: a clock that stands still, and pauses that only yield. */
 export function storeOptions(overrides: Partial<SqlStoreOptions> = {}): Omit<SqlStoreOptions, 'database'> {
   return {
@@ -34,6 +42,7 @@ export function storeOptions(overrides: Partial<SqlStoreOptions> = {}): Omit<Sql
     randomId,
     sleep: async () => void (await setImmediate()),
     random: () => 0.5,
+    seal: testSeal(),
     onChange: () => {},
     onMail: () => {},
     ...overrides,

@@ -13,6 +13,7 @@ import { openSqlStore } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { createTokens } from '../../src/tokens/jwt.js'
 import { createAuthenticator } from '../../src/tokens/totp.js'
+import { testSeal } from './databases.js'
 
 const random = createRandom()
 const visitor = { ip: '192.0.2.1', userAgent: 'test' }
@@ -59,6 +60,7 @@ export class RotationWorld {
       randomId: random.id,
       sleep: async () => {},
       random: random.jitter,
+      seal: testSeal(),
       onChange: () => {},
       onMail: () => {},
     })

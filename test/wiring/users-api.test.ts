@@ -208,7 +208,7 @@ describe('what the application does to an account', () => {
     await users.enable(id)
     await users.delete(id)
     const rows = server.sql<{ event: string; user_id: string; detail: string }>(
-      'select event, user_id, detail from latchkey_audit order by ordinal',
+      'select event, user_id, detail from latchkey_audit order by seq',
     )
     expect(rows.map(({ event, detail }) => [event, JSON.parse(detail)])).toEqual([
       ['account_created', { by: 'application' }],

@@ -1,53 +1,41 @@
-import type { Selectable } from 'kysely'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { AuditLog } from '../audit.js'
-import { type AuditTable, readJson } from './schema.js'
+import { lockEnds, writeEnds } from './audit-ends.js'
+import { toAuditRow, toEvent } from './audit-rows.js'
+import { pruneAudit } from './prune-audit.js'
 import type { Steps, Unit } from './steps.js'
+import { verifyAudit } from './verify-audit.js'
 
 export function createAudit(steps: Steps): AuditLog {
   return {
     record: (event) => steps.transaction((unit) => writeAudit(unit, event)),
 
-    list: ({ userId, event, limit }) =>
+    list: ({ userId, event, after, limit }) =>
       steps.step(async (db) => {
         let query = db.selectFrom('latchkey_audit').selectAll()
         if (userId !== undefined) query = query.where('user_id', '=', userId)
         if (event !== undefined) query = query.where((eb) => eb(eb.ref('event').$castTo<string>(), '=', event))
-        const rows = await query.orderBy('at_ms', 'desc').orderBy('ordinal', 'desc').limit(limit).execute()
+        if (after !== undefined) {
+          query = query.where('seq', '<', (eb) =>
+            eb.selectFrom('latchkey_audit as last').select('last.seq').where('last.id', '=', after),
+          )
+        }
+        const rows = await query.orderBy('seq', 'desc').limit(limit).execute()
         return rows.map(toEvent)
       }),
+
+    verify: () => verifyAudit(steps),
+    prune: (beforeMs, count) => pruneAudit(steps, beforeMs, count),
   }
 }
 
-/** Writes the event in the step that it tells of. */
-export async function writeAudit(unit: Pick<Unit, 'db' | 'ordinal'>, event: AuditEvent): Promise<void> {
-  await unit.db
-    .insertInto('latchkey_audit')
-    .values({
-      id: event.id,
-      ordinal: unit.ordinal(),
-      at_ms: event.atMs,
-      event: event.event,
-      outcome: event.outcome,
-      user_id: event.userId,
-      session_id: event.sessionId,
-      ip: event.ip,
-      user_agent: event.userAgent,
-      detail: JSON.stringify(event.detail),
-    })
-    .execute()
-}
+/** Upon a head that is not as its last writer left it nothing is built: no hash fits after this place. */
+const nowhere = ''
 
-function toEvent(row: Selectable<AuditTable>): AuditEvent {
-  return {
-    id: row.id,
-    atMs: Number(row.at_ms),
-    event: row.event,
-    outcome: row.outcome,
-    userId: row.user_id,
-    sessionId: row.session_id,
-    ip: row.ip,
-    userAgent: row.user_agent,
-    detail: readJson(row.detail),
-  }
+/** Writes the event in the step that it tells of, near its end: from here to the commit all other writers wait. */
+export async function writeAudit(unit: Pick<Unit, 'db' | 'flavour' | 'seal'>, event: AuditEvent): Promise<void> {
+  const { head, floor } = await lockEnds(unit)
+  const row = toAuditRow(event, head.sound ? head : { seq: head.seq, hash: nowhere }, unit.seal)
+  await unit.db.insertInto('latchkey_audit').values(row).execute()
+  await writeEnds(unit, { head: { seq: row.seq, hash: row.hash, sound: true }, floor })
 }

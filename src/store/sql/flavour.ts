@@ -1,5 +1,5 @@
-import type { Dialect, Kysely, RawBuilder, Sql, Transaction } from 'kysely'
-import type { Tables } from './schema.js'
+import type { Dialect, Kysely, RawBuilder, Selectable, Sql, Transaction } from 'kysely'
+import type { AuditHeadTable, Tables } from './schema.js'
 
 /** What differs between the databases; everything else is written once. */
 export interface Flavour {
@@ -18,6 +18,11 @@ export interface Flavour {
   contains(column: string, text: string): RawBuilder<boolean>
   /** Until the transaction ends, others that give the same name wait. For steps that no single row can decide. */
   serialise(transaction: Transaction<Tables>, name: string): Promise<void>
+  /**
+   * Locks the head of the audit log until the transaction ends and reads it as the last commit left it, in one
+   * statement; where a transaction has to begin with a write, it is one.
+   */
+  lockAuditHead(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>>
   /** The type of a column for more than the 64 KiB of MySQL's `text`. */
   longText: 'text' | RawBuilder<unknown>
   /** What ends a CREATE TABLE. */
@@ -40,6 +45,12 @@ function sqlite(sql: Sql, now: () => number): Flavour {
     contains: (column, text) => containsBy(sql, 'instr', column, text),
     // One writer at a time: the first write of a transaction makes the others wait.
     serialise: async () => {},
+    lockAuditHead: (transaction) =>
+      transaction
+        .updateTable('latchkey_audit_head')
+        .set((eb) => ({ seq: eb.ref('seq') }))
+        .returningAll()
+        .executeTakeFirstOrThrow(),
     longText: 'text',
     tableEnd: sql``,
   }
@@ -57,6 +68,7 @@ function postgres(sql: Sql): Flavour {
     async serialise(transaction, name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
     },
+    lockAuditHead: lockByReading,
     longText: 'text',
     tableEnd: sql``,
   }
@@ -75,11 +87,17 @@ function mysql(sql: Sql): Flavour {
     async serialise(transaction) {
       await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
     },
+    lockAuditHead: lockByReading,
     longText: sql`mediumtext`,
     // The default collations of MySQL and MariaDB ignore case and accents: 'Ab' and 'aB' would be one id, and two
     // addresses one account. Binary collation for whole tables, so that no column can be forgotten.
     tableEnd: sql`character set utf8mb4 collate utf8mb4_bin`,
   }
+}
+
+/** A locking read sees the newest commit, whatever the transaction has read before. */
+function lockByReading(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>> {
+  return transaction.selectFrom('latchkey_audit_head').selectAll().forUpdate().executeTakeFirstOrThrow()
 }
 
 /** `lower` of SQLite knows ASCII only, so the text is also looked for as it stands. */

@@ -32,8 +32,8 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
   }
 }
 
-/** PostgreSQL: serialization_failure, deadlock_detected. MySQL and MariaDB: deadlock, lock wait time-out. */
-const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT']
+/** PostgreSQL: serialization_failure, deadlock_detected. MySQL and MariaDB: deadlock, lock wait time-out, stale snapshot. */
+const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']
 
 function mayTryAgain(error: unknown): boolean {
   return isBusy(error) || conflicts.includes(field(error, 'code'))

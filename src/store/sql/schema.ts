@@ -18,6 +18,7 @@ export interface Tables {
   latchkey_counters: CountersTable
   latchkey_outbox: OutboxTable
   latchkey_audit: AuditTable
+  latchkey_audit_head: AuditHeadTable
   latchkey_changes: ChangesTable
   latchkey_installation: InstallationTable
 }
@@ -120,8 +121,10 @@ export interface OutboxTable extends Ordered {
   last_reason: string | null
 }
 
-export interface AuditTable extends Ordered {
+export interface AuditTable {
   id: string
+  /** Without gaps, in the order of the commits. */
+  seq: number
   at_ms: number
   event: AuditEventName
   outcome: AuditEvent['outcome']
@@ -130,6 +133,20 @@ export interface AuditTable extends Ordered {
   ip: string | null
   user_agent: string | null
   detail: string
+  /** Over the event and the hash before it. */
+  hash: string
+  mac: string
+}
+
+/** One row, made by the first migration: the newest event, and the last one that retention removed. */
+export interface AuditHeadTable {
+  slot: number
+  seq: number
+  hash: string
+  mac: string
+  floor_seq: number
+  floor_hash: string
+  floor_mac: string
 }
 
 export interface ChangesTable {

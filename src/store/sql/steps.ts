@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { AuthError } from '../../errors.js'
 import type { Change } from '../../model/change.js'
+import type { AuditSeal } from '../audit-chain.js'
 import type { Flavour } from './flavour.js'
 import { retrying, stepPatienceMs, type Waiting } from './retry.js'
 import type { Tables } from './schema.js'
@@ -11,6 +12,8 @@ export interface StepOptions extends Waiting {
   /** Wall clock, Unix milliseconds. */
   now(): number
   randomId(): string
+  /** Marks the audit log by a key outside the store. */
+  seal: AuditSeal
   /** Called for each change row, right after its transaction committed. */
   onChange(change: Change): void
   /** Called once after a transaction that wrote to the outbox committed. */
@@ -21,6 +24,7 @@ export interface StepOptions extends Waiting {
 export interface Steps {
   flavour: Flavour
   randomId(): string
+  seal: AuditSeal
   /** Rises with every call, also while the clock stands still or goes back: microseconds of the wall clock, or more. */
   ordinal(): number
   /** One step without a transaction: a read, or a single statement. */
@@ -36,7 +40,7 @@ export interface Steps {
 }
 
 /** A transaction under way, and what to tell once it has committed. */
-export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'ordinal'> {
+export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ordinal'> {
   db: Transaction<Tables>
   changes: Change[]
   mailed: boolean
@@ -50,7 +54,7 @@ export class Refused extends Error {}
  * throws becomes `store_unavailable` with the cause, so that neither SQL nor values reach a message.
  */
 export function createSteps(options: StepOptions): Steps {
-  const { db, flavour, randomId } = options
+  const { db, flavour, randomId, seal } = options
   const ordinal = createOrdinal(options.now)
   const underWay = new Set<Promise<unknown>>()
   let draining = false
@@ -69,7 +73,7 @@ export function createSteps(options: StepOptions): Steps {
   async function commit<T>(run: (unit: Unit) => Promise<T>): Promise<T> {
     const { unit, answer } = await step(() =>
       db.transaction().execute(async (transaction) => {
-        const unit: Unit = { db: transaction, flavour, randomId, ordinal, changes: [], mailed: false }
+        const unit: Unit = { db: transaction, flavour, randomId, seal, ordinal, changes: [], mailed: false }
         return { unit, answer: await run(unit) }
       }),
     )
@@ -81,6 +85,7 @@ export function createSteps(options: StepOptions): Steps {
   return {
     flavour,
     randomId,
+    seal,
     ordinal,
     step: (run) => step(() => run(db)),
     async transaction(run, refused) {

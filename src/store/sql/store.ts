@@ -1,4 +1,5 @@
 import type { Change } from '../../model/change.js'
+import type { AuditSeal } from '../audit-chain.js'
 import type { Store } from '../store.js'
 import { createAudit } from './audit.js'
 import { createChanges } from './changes.js'
@@ -25,6 +26,8 @@ export interface SqlStoreOptions {
   sleep(milliseconds: number): Promise<void>
   /** 0 ≤ n < 1, to spread attempts. */
   random(): number
+  /** Marks the audit log by a key outside the store. */
+  seal: AuditSeal
   /** A change row was committed by this process: it acts at once, without waiting for the feed. */
   onChange(change: Change): void
   /** Mails were committed by this process. */
@@ -58,8 +61,8 @@ function explainLock(error: unknown): never {
   throw error
 }
 
-async function prepare({ db, flavour }: Connection, { randomId }: SqlStoreOptions): Promise<string> {
-  await migrate({ db, flavour, randomId })
+async function prepare({ db, flavour }: Connection, { randomId, seal }: SqlStoreOptions): Promise<string> {
+  await migrate({ db, flavour, randomId, seal })
   const { id } = await db.selectFrom('latchkey_installation').select('id').executeTakeFirstOrThrow()
   return id
 }

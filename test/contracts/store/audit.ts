@@ -1,22 +1,30 @@
 import { expect, test } from 'vitest'
 import type { TestStore } from '../../support/databases.js'
-import { anEvent, createdUser, now, until } from './rows.js'
+import { anEvent, atOnce, createdUser, crowd, now, until } from './rows.js'
+
+const whole = { ok: true, brokenAt: null }
 
 export function auditContract(current: () => TestStore): void {
+  listingContract(current)
+  chainContract(current)
+  retentionContract(current)
+}
+
+function listingContract(current: () => TestStore): void {
   test('an event is read as it was written', async () => {
     const { audit } = current().store
-    const whole = anEvent({ userId: 'user', sessionId: 'session', outcome: 'failure' })
+    const full = anEvent({ userId: 'user', sessionId: 'session', outcome: 'failure' })
     const bare = anEvent({ ip: null, userAgent: null, detail: {} })
-    await audit.record(whole)
+    await audit.record(full)
     await audit.record(bare)
-    expect(await audit.list({ limit: 10 })).toEqual([bare, whole])
+    expect(await audit.list({ limit: 10 })).toEqual([bare, full])
   })
 
-  test('events are listed newest first, those of one millisecond in the order they were written', async () => {
+  test('events are listed newest first, in the order in which the store took them', async () => {
     const { audit } = current().store
     const events = [anEvent(), anEvent(), anEvent({ atMs: (now - 60) * 1_000 }), anEvent()]
     for (const event of events) await audit.record(event)
-    expect(await audit.list({ limit: 3 })).toEqual([events[3], events[1], events[0]])
+    expect(await audit.list({ limit: 3 })).toEqual([events[3], events[2], events[1]])
     expect(await audit.list({ limit: 10 })).toHaveLength(4)
   })
 
@@ -35,11 +43,101 @@ export function auditContract(current: () => TestStore): void {
     expect(await audit.list({ event: 'no such event', limit: 10 })).toEqual([])
   })
 
+  test('a list goes on after an event, whatever was written since', async () => {
+    const { audit } = current().store
+    const events = [anEvent(), anEvent({ userId: 'ada' }), anEvent(), anEvent({ userId: 'ada' })]
+    for (const event of events) await audit.record(event)
+    const after = events[3]?.id ?? ''
+    await audit.record(anEvent())
+    expect(await audit.list({ after, limit: 2 })).toEqual([events[2], events[1]])
+    expect(await audit.list({ after, userId: 'ada', limit: 2 })).toEqual([events[1]])
+    expect(await audit.list({ after: events[0]?.id ?? '', limit: 2 })).toEqual([])
+    expect(await audit.list({ after: 'unknown', limit: 2 })).toEqual([])
+  })
+
   test('what happened to a user outlives the user', async () => {
     const { store } = current()
     const user = await createdUser(store)
     await store.users.delete(user.id, until, anEvent({ userId: user.id, event: 'account_deleted' }))
     const events = await store.audit.list({ userId: user.id, limit: 10 })
     expect(events.map(({ event }) => event)).toEqual(['account_deleted', 'account_created'])
+    expect(await store.audit.verify()).toEqual(whole)
+  })
+}
+
+function chainContract(current: () => TestStore): void {
+  test('an empty log is whole, and so is one with events of every kind', async () => {
+    const { audit } = current().store
+    expect(await audit.verify()).toEqual(whole)
+    await audit.record(
+      anEvent({ userAgent: 'Ünïcode/1.0 "🙂" \ud800', detail: { note: 'two\nlines', half: '\udc00' } }),
+    )
+    await audit.record(anEvent({ ip: null, userAgent: null, detail: {} }))
+    expect(await audit.verify()).toEqual(whole)
+  })
+
+  test('of many that write at once, on two processes, all stand in one chain', async () => {
+    const { store, openSecond } = current()
+    const second = (await openSecond?.()) ?? store
+    await atOnce((index) => (index % 2 === 0 ? store : second).audit.record(anEvent()))
+    expect(await store.audit.list({ limit: 100 })).toHaveLength(crowd)
+    expect(await store.audit.verify()).toEqual(whole)
+    expect(await second.audit.verify()).toEqual(whole)
+  })
+
+  test('a step that fails after its event leaves no gap', async () => {
+    const { audit } = current().store
+    const event = anEvent()
+    await audit.record(event)
+    await expect(audit.record(event)).rejects.toMatchObject({ code: 'store_unavailable' })
+    await audit.record(anEvent())
+    expect(await audit.verify()).toEqual(whole)
+  })
+
+  test('a log is read to its end a page at a time, while others write', async () => {
+    const { audit } = current().store
+    for (let index = 0; index < 600; index += 1) await audit.record(anEvent())
+    const [verdict] = await Promise.all([audit.verify(), atOnce(() => audit.record(anEvent()))])
+    expect(verdict).toEqual(whole)
+  })
+}
+
+function retentionContract(current: () => TestStore): void {
+  test('the oldest events go, no more than asked for, and the rest is whole', async () => {
+    const { audit } = current().store
+    const events = Array.from({ length: 6 }, (_, index) => anEvent({ atMs: index }))
+    for (const event of events) await audit.record(event)
+    expect(await audit.prune(4, 2)).toBe(2)
+    expect(await audit.verify()).toEqual(whole)
+    expect(await audit.prune(4, 100)).toBe(2)
+    expect(await audit.prune(4, 100)).toBe(0)
+    expect(await audit.list({ limit: 10 })).toEqual([events[5], events[4]])
+    expect(await audit.verify()).toEqual(whole)
+    await audit.record(anEvent())
+    expect(await audit.verify()).toEqual(whole)
+  })
+
+  test('an old event behind a young one waits for it, and the newest stays whatever its age', async () => {
+    const { audit } = current().store
+    for (const atMs of [1, 50, 2, 3]) await audit.record(anEvent({ atMs }))
+    expect(await audit.prune(10, 100)).toBe(1)
+    expect(await audit.list({ limit: 10 })).toHaveLength(3)
+    expect(await audit.prune(100, 100)).toBe(2)
+    expect(await audit.prune(100, 100)).toBe(0)
+    expect(await audit.list({ limit: 10 })).toMatchObject([{ atMs: 3 }])
+    expect(await audit.verify()).toEqual(whole)
+  })
+
+  test('a log from which retention removes while it is read, and written to, is whole', async () => {
+    const { audit } = current().store
+    for (let index = 0; index < 60; index += 1) await audit.record(anEvent({ atMs: index }))
+    const [verdicts, removed] = await Promise.all([
+      atOnce(() => audit.verify(), 5),
+      atOnce(() => audit.prune(50, 5)),
+      atOnce(() => audit.record(anEvent())),
+    ])
+    expect(verdicts).toEqual(verdicts.map(() => whole))
+    expect(removed.reduce((sum, count) => sum + count, 0)).toBe(50)
+    expect(await audit.list({ limit: 100 })).toHaveLength(60 - 50 + crowd)
   })
 }

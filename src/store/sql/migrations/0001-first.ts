@@ -1,4 +1,5 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
+import { markedText } from '../../audit-chain.js'
 import type { Tables } from '../schema.js'
 import type { MigrationContext } from './migration.js'
 
@@ -19,6 +20,7 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createCounters(db, context)
   await createOutbox(db, context)
   await createAudit(db, context)
+  await createAuditHead(db, context)
   await createChanges(db, context)
 }
 
@@ -184,7 +186,7 @@ async function createOutbox(
 async function createAudit(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
   await createTable('latchkey_audit')
     .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
-    .$call(withOrdinal)
+    .addColumn('seq', 'bigint', notNull)
     .addColumn('at_ms', 'bigint', notNull)
     .addColumn('event', 'varchar(64)', notNull)
     .addColumn('outcome', 'varchar(16)', notNull)
@@ -193,10 +195,39 @@ async function createAudit(_db: Kysely<Tables>, { createTable, createIndex }: Mi
     .addColumn('ip', 'varchar(64)')
     .addColumn('user_agent', 'text')
     .addColumn('detail', 'text', notNull)
+    .addColumn('hash', 'varchar(64)', notNull)
+    .addColumn('mac', 'varchar(128)', notNull)
+    .addUniqueConstraint('latchkey_audit_number', ['seq'])
     .execute()
-  await createIndex('latchkey_audit', ['at_ms', 'ordinal'])
-  await createIndex('latchkey_audit', ['user_id', 'at_ms'])
-  await createIndex('latchkey_audit', ['event', 'at_ms'])
+  await createIndex('latchkey_audit', ['user_id', 'seq'])
+  await createIndex('latchkey_audit', ['event', 'seq'])
+}
+
+/** The chain begins with a random value, so that none of another installation fits, and marked, so that nobody can begin it again. */
+async function createAuditHead(db: Kysely<Tables>, { createTable, randomId, seal }: MigrationContext): Promise<void> {
+  await createTable('latchkey_audit_head')
+    .addColumn('slot', 'smallint', (column) => column.primaryKey())
+    .addColumn('seq', 'bigint', notNull)
+    .addColumn('hash', 'varchar(64)', notNull)
+    .addColumn('mac', 'varchar(128)', notNull)
+    .addColumn('floor_seq', 'bigint', notNull)
+    .addColumn('floor_hash', 'varchar(64)', notNull)
+    .addColumn('floor_mac', 'varchar(128)', notNull)
+    .execute()
+  const present = await db.selectFrom('latchkey_audit_head').select('slot').executeTakeFirst()
+  if (present) return
+  const start = { seq: 0, hash: randomId() }
+  await db
+    .insertInto('latchkey_audit_head')
+    .values({
+      slot: 1,
+      ...start,
+      mac: seal.sealAudit(markedText('head', start)),
+      floor_seq: start.seq,
+      floor_hash: start.hash,
+      floor_mac: seal.sealAudit(markedText('floor', start)),
+    })
+    .execute()
 }
 
 async function createChanges(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {

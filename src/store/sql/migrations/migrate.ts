@@ -1,4 +1,5 @@
 import type { Kysely, Migration, MigrationProvider } from 'kysely'
+import type { AuditSeal } from '../../audit-chain.js'
 import type { Flavour } from '../flavour.js'
 import type { Tables } from '../schema.js'
 import { first } from './0001-first.js'
@@ -13,6 +14,7 @@ export interface MigrateOptions {
   db: Kysely<Tables>
   flavour: Flavour
   randomId(): string
+  seal: AuditSeal
 }
 
 /**
@@ -53,13 +55,13 @@ async function run(db: Kysely<Tables>, options: MigrateOptions): Promise<void> {
   if (error) throw error
 }
 
-async function createMigrator(db: Kysely<Tables>, { flavour, randomId }: MigrateOptions) {
+async function createMigrator(db: Kysely<Tables>, { flavour, randomId, seal }: MigrateOptions) {
   const { Migrator } = await import('kysely')
   const provider: MigrationProvider = {
     async getMigrations() {
       const bound = Object.entries(migrations).map(([name, up]): [string, Migration] => [
         name,
-        { up: (on) => up(on, createMigrationContext(on, flavour, randomId)) },
+        { up: (on) => up(on, createMigrationContext(on, { flavour, randomId, seal })) },
       ])
       return Object.fromEntries(bound)
     },

@@ -1,4 +1,5 @@
 import type { CreateTableBuilder, Kysely } from 'kysely'
+import type { AuditSeal } from '../../audit-chain.js'
 import type { Flavour } from '../flavour.js'
 import type { Tables } from '../schema.js'
 
@@ -6,16 +7,20 @@ import type { Tables } from '../schema.js'
 export interface MigrationContext {
   longText: Flavour['longText']
   randomId(): string
+  seal: AuditSeal
   /** CREATE TABLE IF NOT EXISTS, with what this database wants at its end. */
   createTable<Table extends keyof Tables & string>(name: Table): CreateTableBuilder<Table>
   /** An index named after its table and columns, unless it exists. */
   createIndex(table: keyof Tables & string, columns: readonly string[]): Promise<void>
 }
 
-export function createMigrationContext(db: Kysely<Tables>, flavour: Flavour, randomId: () => string): MigrationContext {
+export function createMigrationContext(
+  db: Kysely<Tables>,
+  { flavour, ...world }: Pick<MigrationContext, 'randomId' | 'seal'> & { flavour: Flavour },
+): MigrationContext {
   return {
+    ...world,
     longText: flavour.longText,
-    randomId,
     createTable: (name) => db.schema.createTable(name).ifNotExists().modifyEnd(flavour.tableEnd),
 
     async createIndex(table, columns) {

@@ -1,0 +1,63 @@
+import type { Selectable } from 'kysely'
+import type { AuditEvent } from '../../model/audit-event.js'
+import { type AuditSeal, type ChainPlace, chainHash, markedText } from '../audit-chain.js'
+import { type AuditTable, readJson } from './schema.js'
+
+export type AuditRow = Selectable<AuditTable>
+
+/** The event's row as it follows upon that place; its number is the next one. */
+export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditSeal): AuditRow {
+  const row = {
+    id: event.id,
+    seq: previous.seq + 1,
+    at_ms: event.atMs,
+    event: event.event,
+    outcome: event.outcome,
+    user_id: event.userId,
+    session_id: event.sessionId,
+    ip: event.ip,
+    user_agent: event.userAgent && wellFormed(event.userAgent),
+    detail: JSON.stringify(event.detail),
+  }
+  const hash = hashAfter(previous, row)
+  return { ...row, hash, mac: seal.sealAudit(markedText('event', { seq: row.seq, hash })) }
+}
+
+export function toEvent(row: AuditRow): AuditEvent {
+  return {
+    id: row.id,
+    atMs: Number(row.at_ms),
+    event: row.event,
+    outcome: row.outcome,
+    userId: row.user_id,
+    sessionId: row.session_id,
+    ip: row.ip,
+    userAgent: row.user_agent,
+    detail: readJson(row.detail),
+  }
+}
+
+export function placeOf(row: AuditRow): ChainPlace {
+  return { seq: Number(row.seq), hash: row.hash }
+}
+
+/** Whether the row is the next one after that place, and as it was written there. */
+export function follows(row: AuditRow, previous: ChainPlace): boolean {
+  return Number(row.seq) === previous.seq + 1 && row.hash === hashAfter(previous, row)
+}
+
+export function checkMark(row: AuditRow, seal: AuditSeal): ReturnType<AuditSeal['checkAudit']> {
+  return seal.checkAudit(markedText('event', placeOf(row)), row.mac)
+}
+
+/** Half a surrogate pair would come back from a database as something else, and differently from each. */
+function wellFormed(text: string): string {
+  return Buffer.from(text).toString()
+}
+
+/** `detail` as its text stands there: not a blank of it can be changed. */
+function hashAfter({ hash }: ChainPlace, row: Omit<AuditRow, 'hash' | 'mac'>): string {
+  const { id, event, outcome, user_id, session_id, ip, user_agent, detail } = row
+  const [seq, atMs] = [Number(row.seq), Number(row.at_ms)]
+  return chainHash(hash, [seq, id, atMs, event, outcome, user_id, session_id, ip, user_agent, detail])
+}
