@@ -3,7 +3,6 @@ import { createFetch, type FetchOptions } from './adapters/fetch.js'
 import { createFetchGate, type FetchGate } from './adapters/fetch-gate.js'
 import { messageOf } from './adapters/message-of.js'
 import { AuthError } from './errors.js'
-import { listSessions, revokeSession, revokeSessions } from './flows/sessions.js'
 import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
 import { problem, transportHeaders } from './http/problem.js'
@@ -13,15 +12,16 @@ import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
 import { createWorld, type Runtime, realMonotonic, sleep } from './lib/runtime.js'
 import type { Principal } from './model/principal.js'
-import type { Session } from './model/session.js'
 import { createPasswords } from './passwords/hashed-passwords.js'
 import { parseRequirement, type Requirement, type RequirementInput } from './settings/requirement.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
+import { type AuditApi, createAuditApi } from './wiring/audit-api.js'
 import { createDelivery } from './wiring/delivery.js'
 import { refuseNotYet } from './wiring/not-yet.js'
 import type { Early, Live } from './wiring/open.js'
 import { requirePackages } from './wiring/packages.js'
+import { createSessionsApi, type SessionsApi } from './wiring/sessions-api.js'
 import { createUsersApi, type UsersApi } from './wiring/users-api.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
@@ -47,14 +47,8 @@ export interface Auth<Guarding = Gate> {
    */
   require(requirement: RequirementInput): Guarding
   users: UsersApi
-  sessions: {
-    /** The user's live sessions, newest sign-in first. */
-    list(userId: string): Promise<{ items: Session[]; nextCursor: null }>
-    /** Ends one session everywhere within a second. False when there was none. */
-    revoke(sessionId: string): Promise<boolean>
-    /** Ends all sessions of that user; returns how many. */
-    revokeAll(userId: string): Promise<number>
-  }
+  sessions: SessionsApi
+  audit: AuditApi
 }
 
 /** What an adapter mounts. */
@@ -66,8 +60,6 @@ export interface Assembled<Guarding> {
 
 /** A store that could not be opened is tried again by requests, no more often than this. */
 const reopenAfterMs = 1_000
-
-const server = { ip: null, userAgent: null }
 
 /**
  * Latchkey without a framework.
@@ -234,22 +226,13 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
       return guard.identify(messageOf(request)).catch(nobody)
     },
     users: createUsersApi(ports),
-    sessions: {
-      list: async (userId) => ({ items: await listSessions(await ports(), userId), nextCursor: null }),
-      revoke: async (sessionId) =>
-        revokeSession(await ports(), { userId: null, sessionId, visitor: server }).then(() => true, missing),
-      revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor: server }),
-    },
+    sessions: createSessionsApi(ports),
+    audit: createAuditApi(ports),
   }
 }
 
 /** A refusal means nobody; that it cannot be decided is the caller's to know. */
 function nobody(error: unknown): null {
   if (error instanceof AuthError && error.status < 500) return null
-  throw error
-}
-
-function missing(error: unknown): false {
-  if (error instanceof AuthError && error.code === 'not_found') return false
   throw error
 }

@@ -18,6 +18,7 @@ export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
 export type { Runtime } from './lib/runtime.js'
 export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
+export type { AuditEntry, AuditFilter } from './model/audit-event.js'
 export type { CodehooksAuthUser, ImportedAccount, ImportedRecord, ImportReport } from './model/imported-account.js'
 export type {
   ApiTokenPrincipal,
@@ -26,7 +27,7 @@ export type {
   Principal,
   SessionPrincipal,
 } from './model/principal.js'
-export type { Session } from './model/session.js'
+export type { SessionEntry } from './model/session.js'
 export type { User, UserFields } from './model/user.js'
 export type { RequirementInput } from './settings/requirement.js'
 export type { Logger, SettingsInput } from './settings.js'

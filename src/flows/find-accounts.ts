@@ -1,14 +1,11 @@
-import { AuthError } from '../errors.js'
 import { parseEmailAddress } from '../lib/email-address.js'
 import { oneLine } from '../lib/one-line.js'
 import { type Account, type AccountFilter, type Page, toAccount } from '../model/account.js'
 import type { UserRecord } from '../model/user.js'
 import type { Ports } from '../ports.js'
+import { malformedCursor, requireLimit } from './paging.js'
 
 type FindPorts = Pick<Ports, 'users'>
-
-const defaultLimit = 50
-const highestLimit = 200
 
 /** The account with that id, or null. */
 export async function findAccount(ports: FindPorts, id: string): Promise<Account | null> {
@@ -29,10 +26,7 @@ export async function findAccountByEmail(ports: FindPorts, email: string): Promi
  * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
  */
 export async function listAccounts(ports: FindPorts, filter: AccountFilter): Promise<Page<Account>> {
-  const limit = filter.limit ?? defaultLimit
-  if (!Number.isInteger(limit) || limit < 1 || limit > highestLimit) {
-    throw malformed('limit', `must be a whole number from 1 to ${highestLimit}`)
-  }
+  const limit = requireLimit(filter.limit)
   const after = filter.cursor === undefined ? null : readCursor(filter.cursor)
   const query = oneLine(filter.query ?? '')
 
@@ -49,10 +43,6 @@ function cursorOf({ createdAt, id }: UserRecord): string {
 
 function readCursor(cursor: string): { createdAt: number; id: string } {
   const [, createdAt, id] = /^(\d{1,12})\.([\w-]{1,64})$/.exec(cursor) ?? []
-  if (createdAt === undefined || id === undefined) throw malformed('cursor', 'must be the nextCursor of a page')
+  if (createdAt === undefined || id === undefined) throw malformedCursor()
   return { createdAt: Number(createdAt), id }
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
 }

@@ -13,6 +13,26 @@ export interface AuditEvent {
   detail: Readonly<Record<string, string | number | boolean>>
 }
 
+/** An event as the application's own server-side calls see it. */
+export interface AuditEntry extends Omit<AuditEvent, 'atMs'> {
+  /** ISO 8601 in UTC. */
+  at: string
+}
+
+/** What `auth.audit.list` takes. */
+export interface AuditFilter {
+  userId?: string
+  event?: AuditEventName
+  /** How many, 1 to 200. Default: 50. */
+  limit?: number
+  /** The `nextCursor` of the page before. */
+  cursor?: string
+}
+
+export function toAuditEntry({ atMs, ...event }: AuditEvent): AuditEntry {
+  return { ...event, at: new Date(atMs).toISOString() }
+}
+
 export type AuditEventName =
   | 'registration_requested'
   | 'account_created'

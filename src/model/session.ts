@@ -1,3 +1,6 @@
+import { deviceLabel } from '../lib/device-label.js'
+import { isoTime } from '../lib/iso-time.js'
+
 /** How a session's tokens travel; fixed at sign-in. */
 export type SessionMode = 'cookie' | 'token'
 
@@ -23,4 +26,29 @@ export interface Session {
   lastSeenAt: number
   ip: string | null
   userAgent: string | null
+}
+
+/** A session as its user and the application's own server-side calls see it. Times are ISO 8601 in UTC. */
+export interface SessionEntry {
+  id: string
+  userId: string
+  /** In our own words: `Firefox on Linux`. */
+  device: string
+  ip: string | null
+  createdAt: string
+  lastSeenAt: string
+  /** When it ends if nobody refreshes it. */
+  expiresAt: string
+}
+
+export function toSessionEntry(session: Session): SessionEntry {
+  return {
+    id: session.id,
+    userId: session.userId,
+    device: deviceLabel(session.userAgent),
+    ip: session.ip,
+    createdAt: isoTime(session.createdAt),
+    lastSeenAt: isoTime(session.lastSeenAt),
+    expiresAt: isoTime(Math.min(session.refreshExpiresAt, session.expiresAt)),
+  }
 }

@@ -4,6 +4,7 @@ import { clearCookie } from '../http/cookies.js'
 import type { HttpResponse } from '../http/message.js'
 import { json, redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
+import { isoTime } from '../lib/iso-time.js'
 import type { Session } from '../model/session.js'
 import { toUser, type User, type UserRecord } from '../model/user.js'
 import { sessionCookies } from './session-cookies.js'
@@ -65,8 +66,4 @@ export function tokensOf(issued: IssuedSession): Record<string, string> {
       : { accessToken: issued.accessToken, accessTokenExpiresAt: isoTime(issued.accessExpiresAt) }),
     ...(issued.refreshToken === null ? {} : { refreshToken: issued.refreshToken }),
   }
-}
-
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
 }

@@ -1,7 +1,7 @@
 import { listSessions, revokeSession, revokeSessions } from '../flows/sessions.js'
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
-import { deviceLabel } from '../lib/device-label.js'
+import { toSessionEntry } from '../model/session.js'
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',
@@ -13,14 +13,9 @@ export const listSessionsRoute = defineRoute({
     const { userId, sessionId } = await session()
     const sessions = await listSessions(ports, userId)
     return json(200, {
-      sessions: sessions.map(({ id, userAgent, ip, createdAt, lastSeenAt }) => ({
-        id,
-        device: deviceLabel(userAgent),
-        ip,
-        createdAt: new Date(createdAt * 1000).toISOString(),
-        lastSeenAt: new Date(lastSeenAt * 1000).toISOString(),
-        current: id === sessionId,
-      })),
+      sessions: sessions.map(toSessionEntry).map(({ id, device, ip, createdAt, lastSeenAt }) => {
+        return { id, device, ip, createdAt, lastSeenAt, current: id === sessionId }
+      }),
     })
   },
 })

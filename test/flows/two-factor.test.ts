@@ -230,7 +230,7 @@ test('ATK-112 every step of it is written down, with who, the way and how it end
   await other.delete('/auth/two-factor', { ...proof, code: await factor.nextCode() })
 
   const events = server.sql<{ event: string; outcome: string; detail: string; user_id: string }>(
-    'select event, outcome, detail, user_id from latchkey_audit order by ordinal',
+    'select event, outcome, detail, user_id from latchkey_audit order by seq',
   )
   expect(new Set(events.map(({ user_id }) => user_id))).toEqual(new Set([body.user.id]))
   expect(events.map(({ event, outcome, detail }) => `${event} ${outcome} ${detail}`)).toEqual([

@@ -133,7 +133,7 @@ describe('signing in by a mailed code', () => {
     await client().post('/auth/otp/verify', { email: ada.email, code })
     await browser.post('/auth/otp/verify', { email: ada.email, code })
     await browser.post('/auth/otp', { email: 'nobody@example.test' })
-    const told = server.sql<Told>('select event, outcome, user_id, detail from latchkey_audit order by at_ms, ordinal')
+    const told = server.sql<Told>('select event, outcome, user_id, detail from latchkey_audit order by seq')
     const facts = told.map(({ event, outcome, user_id, detail }) => [event, outcome, user_id, JSON.parse(detail)])
     expect(facts.slice(1)).toEqual([
       ['otp_requested', 'success', id, {}],

@@ -39,7 +39,7 @@ async function openAuth(overrides: Parameters<typeof testAuth>[0] = {}) {
         .get(email)
       return String(Reflect.get(Object(row), 'password_hash'))
     },
-    audited: () => database.prepare('select event, user_id, detail from latchkey_audit order by ordinal').all(),
+    audited: () => database.prepare('select event, user_id, detail from latchkey_audit order by seq').all(),
   }
 }
 

@@ -1,0 +1,22 @@
+import { AuthError } from '../errors.js'
+
+const defaultLimit = 50
+const highestLimit = 200
+
+/**
+ * How many a page holds.
+ *
+ * @throws {AuthError} `invalid_request`
+ */
+export function requireLimit(limit = defaultLimit): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= highestLimit) return limit
+  throw malformed('limit', `must be a whole number from 1 to ${highestLimit}`)
+}
+
+export function malformedCursor(): AuthError {
+  return malformed('cursor', 'must be the nextCursor of a page')
+}
+
+function malformed(path: string, message: string): AuthError {
+  return new AuthError('invalid_request', { errors: [{ path, message }] })
+}

@@ -1,0 +1,34 @@
+import { AuthError } from '../errors.js'
+import { listSessions, revokeSession, revokeSessions } from '../flows/sessions.js'
+import { type SessionEntry, toSessionEntry } from '../model/session.js'
+import type { Ports } from '../ports.js'
+
+/** Sign-ins, for the application's own code. */
+export interface SessionsApi {
+  /** The user's live sessions, newest sign-in first; all of them on one page. */
+  list(userId: string): Promise<{ items: SessionEntry[]; nextCursor: null }>
+  /** Ends one session everywhere within a second. False when there was none. */
+  revoke(sessionId: string): Promise<boolean>
+  /** Ends all sessions of that user; returns how many. */
+  revokeAll(userId: string): Promise<number>
+}
+
+const server = { ip: null, userAgent: null }
+
+/** `ports` waits for the store to be open. */
+export function createSessionsApi(ports: () => Promise<Ports>): SessionsApi {
+  return {
+    async list(userId) {
+      const sessions = await listSessions(await ports(), userId)
+      return { items: sessions.map(toSessionEntry), nextCursor: null }
+    },
+    revoke: async (sessionId) =>
+      revokeSession(await ports(), { userId: null, sessionId, visitor: server }).then(() => true, missing),
+    revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor: server }),
+  }
+}
+
+function missing(error: unknown): false {
+  if (error instanceof AuthError && error.code === 'not_found') return false
+  throw error
+}
