@@ -6,11 +6,12 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { type AuditFacts, auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
-import { passwordChangedMail, requireStrong } from './new-password.js'
+import { requireStrong } from './new-password.js'
+import { notice } from './notices.js'
 import { newUser } from './register.js'
 import { requireDate, requireFactorOff, requireName, requireReason, requireRoles } from './require-account-fields.js'
 import { requireEmail } from './require-email.js'
-import { factorChangedMail, forgetFactorTries } from './second-factor.js'
+import { factorNotice, forgetFactorTries } from './second-factor.js'
 
 export type AdministerPorts = Pick<
   Ports,
@@ -53,7 +54,7 @@ export async function updateAccount(ports: AdministerPorts, id: string, changes:
   const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
   const told = {
     ...step(ports, 'account_updated', id, detail),
-    ...(lost && { mail: factorChangedMail(ports, lost, application, 'off') }),
+    ...(lost && factorNotice(ports, { user: lost, visitor: application, change: 'off' })),
   }
   const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, told))
   if (lost) await forgetFactorTries(ports, id)
@@ -76,8 +77,8 @@ export async function setPassword(ports: AdministerPorts, id: string, password: 
   if (!user) throw new AuthError('not_found')
   await requireStrong(ports, password, user.emailCanonical)
   const passwordHash = await ports.passwords.hash(password)
-  const mail = passwordChangedMail(ports, user, application)
-  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), mail }))
+  const told = notice(ports, 'password-changed', { user, userAgent: application.userAgent })
+  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), ...told }))
 }
 
 /**

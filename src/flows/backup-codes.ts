@@ -9,7 +9,7 @@ import { atVersion } from './at-version.js'
 import { auditEvent } from './audit.js'
 import { readProfile } from './profile.js'
 import { requirePassword } from './require-password.js'
-import { codeText, type FactorPorts, factorChangedMail, requireFactor } from './second-factor.js'
+import { codeText, type FactorPorts, factorNotice, requireFactor } from './second-factor.js'
 
 export type BackupCodePorts = FactorPorts & PasswordLimitPorts & Pick<Ports, 'sessions' | 'passwords' | 'mails'>
 
@@ -57,7 +57,7 @@ export async function replaceBackupCodes(
       ports.clock.now(),
       {
         audit: auditEvent(ports, event, input.visitor, facts),
-        mail: factorChangedMail(ports, user, input.visitor, 'codes'),
+        ...factorNotice(ports, { user, visitor: input.visitor, change: 'codes' }),
       },
     )
     return done || null

@@ -8,7 +8,8 @@ import type { PasswordLimitPorts } from './account-limits.js'
 import { atVersion } from './at-version.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
-import { passwordChangedMail, requireStrong } from './new-password.js'
+import { requireStrong } from './new-password.js'
+import { notice } from './notices.js'
 import { newSession } from './open-session.js'
 import { readProfile } from './profile.js'
 import { requirePassword } from './require-password.js'
@@ -67,7 +68,7 @@ async function replace(
     {
       until: changeMattersUntil(ports),
       audit: auditEvent(ports, 'password_changed', visitor, { userId: user.id, sessionId: session.id }),
-      mail: passwordChangedMail(ports, user, visitor),
+      ...notice(ports, 'password-changed', { user, userAgent: visitor.userAgent }),
     },
   )
   return changed && issueTokens(ports, changed, session)

@@ -17,7 +17,7 @@ import { readProfile } from './profile.js'
 import {
   countFactorTry,
   type FactorPorts,
-  factorChangedMail,
+  factorNotice,
   factorTries,
   forgetFactorTries,
   openSecret,
@@ -100,7 +100,7 @@ async function turnOn(
     {
       until: changeMattersUntil(ports),
       audit: auditEvent(ports, 'two_factor_enabled', visitor, { userId: user.id, sessionId: session.id }),
-      mail: factorChangedMail(ports, user, visitor, 'on'),
+      ...factorNotice(ports, { user, visitor, change: 'on' }),
     },
   )
   return changed && issueTokens(ports, changed, session)

@@ -1,5 +1,8 @@
+import { coarseNetwork } from '../lib/client-ip.js'
 import type { Device } from '../model/device.js'
 import type { SessionMode } from '../model/session.js'
+import type { UserRecord } from '../model/user.js'
+import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 
 export type DevicePorts = Pick<Ports, 'devices' | 'keyring' | 'clock' | 'random'>
@@ -20,18 +23,34 @@ export async function findDevice(
 }
 
 /**
+ * Whether the user has come from here before: a browser that is known by its secret, a client without cookies by a live
+ * session of the same user agent from the same network.
+ */
+export async function isKnownPlace(
+  ports: Pick<Ports, 'sessions' | 'clock'>,
+  { user, mode, visitor }: { user: UserRecord; mode: SessionMode; visitor: Visitor },
+  device: Device | null,
+): Promise<boolean> {
+  if (mode === 'cookie') return device?.userId === user.id
+  const live = await ports.sessions.list(user.id, ports.clock.now())
+  const network = coarseNetwork(visitor.ip)
+  return live.some(({ userAgent, ip }) => userAgent === visitor.userAgent && coarseNetwork(ip) === network)
+}
+
+/**
  * Remembers the browser that has just signed in and returns the secret that it keeps, the one it brought if it is this
- * user's already; null for a client without cookies. The secret lets nobody in: it only counts failures apart.
+ * user's already (then `known` is what it stands for); null for a client without cookies. The secret lets nobody in: it
+ * only counts failures apart and tells new devices from known ones.
  */
 export async function rememberDevice(
   ports: DevicePorts,
   userId: string,
   { mode, device: brought }: { mode: SessionMode; device: string | null },
+  known: Device | null,
 ): Promise<string | null> {
   if (mode === 'token') return null
   const now = ports.clock.now()
   const expiresAt = now + deviceSeconds
-  const known = await findDevice(ports, brought)
   if (known && brought !== null && known.userId === userId) {
     await ports.devices.renew(known.id, ports.keyring.digest('device', brought), expiresAt)
     return brought

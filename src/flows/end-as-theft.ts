@@ -4,6 +4,7 @@ import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
+import { notice } from './notices.js'
 
 /**
  * Two holders used one refresh lineage: ends the session for both, writes it down and tells the user.
@@ -22,10 +23,7 @@ export async function endAsTheft(
       sessionId: session.id,
       outcome: 'failure',
     }),
-    mail: ports.mails.compose('refresh-reuse', user.emailCanonical, {
-      device: session.userAgent ?? '',
-      at: new Date(ports.clock.nowMs()).toISOString(),
-    }),
+    ...notice(ports, 'refresh-reuse', { user, userAgent: session.userAgent }),
   })
   throw new AuthError('token_revoked')
 }

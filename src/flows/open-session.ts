@@ -1,16 +1,18 @@
 import { AuthError } from '../errors.js'
+import type { Device } from '../model/device.js'
 import type { SecondStep } from '../model/second-factor.js'
 import type { Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
-import { type DevicePorts, rememberDevice } from './devices.js'
+import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from './devices.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
+import { notice } from './notices.js'
 import { runHook } from './run-hook.js'
 
 export type OpenSessionPorts = DevicePorts &
-  Pick<Ports, 'sessions' | 'tokens' | 'clock' | 'random' | 'policy' | 'hooks'>
+  Pick<Ports, 'sessions' | 'tokens' | 'mails' | 'clock' | 'random' | 'policy' | 'hooks'>
 
 export interface SignIn {
   user: UserRecord
@@ -27,7 +29,8 @@ export interface SignIn {
 }
 
 /**
- * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a browser remembered, tokens.
+ * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a notice where
+ * the user has not come from before, a browser remembered, tokens.
  *
  * The user is the one that was checked: changed in between (password, roles, disabled), the session does not open.
  *
@@ -40,9 +43,13 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   await runHook(ports.hooks.beforeLogin, hookInput)
 
   const session = newSession(ports, signIn)
+  const device = await findDevice(ports, signIn.device)
+  const familiar = await isFamiliar(ports, signIn, device)
+  const told = familiar ? {} : notice(ports, 'new-device', { user, userAgent: visitor.userAgent })
   const limit = {
     maxSessions: ports.policy.maxSessions,
     until: changeMattersUntil(ports),
+    ...told,
     ...(secondStep && { secondStep }),
   }
   const audit = auditEvent(ports, 'login', visitor, {
@@ -53,10 +60,16 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   const opened = await ports.sessions.open(session, user.version, limit, audit)
   if (!opened) throw new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
 
-  const deviceToken = await rememberDevice(ports, user.id, signIn)
+  const deviceToken = await rememberDevice(ports, user.id, signIn, device)
   const signedIn = { ...user, lastLoginAt: session.createdAt }
   await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
   return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
+}
+
+/** Nobody is told of the first time, or of the sign-in that confirms a registration: they are at it. */
+async function isFamiliar(ports: OpenSessionPorts, signIn: SignIn, device: Device | null): Promise<boolean> {
+  if (signIn.user.lastLoginAt === null || signIn.method === 'registration') return true
+  return isKnownPlace(ports, signIn, device)
 }
 
 /** A session that begins now, under a new id. */

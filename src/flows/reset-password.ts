@@ -4,7 +4,8 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
-import { passwordChangedMail, requireStrong } from './new-password.js'
+import { requireStrong } from './new-password.js'
+import { notice } from './notices.js'
 
 export type ResetPasswordPorts = Pick<
   Ports,
@@ -47,7 +48,11 @@ export async function resetPassword(
       userId: user.id,
       detail: { firstProof: !user.emailVerified },
     }),
-    mail: passwordChangedMail(ports, user, input.visitor),
+    // The link has just proved whose address it is.
+    ...notice(ports, 'password-changed', {
+      user: { ...user, emailVerified: true },
+      userAgent: input.visitor.userAgent,
+    }),
   })
   if (!changed) throw new AuthError('invalid_token')
   // Whoever was locked out by another's guesses has proved the mailbox: the way in is open again.

@@ -9,6 +9,7 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countTry } from './account-limits.js'
 import { auditEvent } from './audit.js'
+import { notice } from './notices.js'
 
 export type FactorPorts = Pick<
   Ports,
@@ -104,17 +105,11 @@ export async function requireFactor(
   throw new AuthError('invalid_code')
 }
 
-/** Tells the user what became of their second factor (ASVS 5.0, 6.3.7). It has no link: it is what phishing copies. */
-export function factorChangedMail(
+/** Tells the user what became of their second factor (ASVS 5.0, 6.3.7). */
+export function factorNotice(
   ports: Pick<Ports, 'mails' | 'clock'>,
-  user: UserRecord,
-  visitor: Visitor,
-  change: 'on' | 'off' | 'codes',
-): OutboxMail {
-  return ports.mails.compose('two-factor-changed', user.emailCanonical, {
-    turnedOn: change === 'on' ? 'yes' : '',
-    turnedOff: change === 'off' ? 'yes' : '',
-    device: visitor.userAgent ?? '',
-    at: new Date(ports.clock.nowMs()).toISOString(),
-  })
+  { user, visitor, change }: { user: UserRecord; visitor: Visitor; change: 'on' | 'off' | 'codes' },
+): { mail?: OutboxMail } {
+  const values = { turnedOn: change === 'on' ? 'yes' : '', turnedOff: change === 'off' ? 'yes' : '' }
+  return notice(ports, 'two-factor-changed', { user, userAgent: visitor.userAgent, values })
 }

@@ -12,7 +12,7 @@ import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tok
 import { newSession } from './open-session.js'
 import { readProfile } from './profile.js'
 import { requirePassword } from './require-password.js'
-import { type FactorPorts, factorChangedMail, requireFactor } from './second-factor.js'
+import { type FactorPorts, factorNotice, requireFactor } from './second-factor.js'
 
 export type TurnOffPorts = FactorPorts &
   PasswordLimitPorts &
@@ -66,7 +66,7 @@ async function turnOff(
     {
       until: changeMattersUntil(ports),
       audit: auditEvent(ports, 'two_factor_disabled', visitor, facts),
-      mail: factorChangedMail(ports, user, visitor, 'off'),
+      ...factorNotice(ports, { user, visitor, change: 'off' }),
     },
   )
   return changed && issueTokens(ports, changed, session)

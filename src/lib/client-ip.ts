@@ -210,3 +210,15 @@ export function limitKey(ip: string): string {
   if (address === null) return 'unknown'
   return isIPv4(address) ? address : cidr(address, 64, 'ipv6').text
 }
+
+/**
+ * Roughly where an address is: its /24, or the /48 of an IPv6 address, which mostly is one site. Null where it cannot be
+ * known.
+ *
+ * @example coarseNetwork('192.0.2.77') // '192.0.2.0/24'
+ */
+export function coarseNetwork(ip: string | null): string | null {
+  const address = canonicalIp(ip)
+  if (address === null) return null
+  return isIPv4(address) ? cidr(address, 24, 'ipv4').text : cidr(address, 48, 'ipv6').text
+}

@@ -32,6 +32,15 @@ export interface Rotation {
   now: number
 }
 
+export interface OpenSessions {
+  maxSessions: number
+  /** Until when (Unix seconds) an access token of those that end for it could still live. */
+  until: number
+  /** A notice that must go out if and only if the session opened. */
+  mail?: OutboxMail
+  secondStep?: SecondStep
+}
+
 export interface EndSessions {
   /** Until when (Unix seconds) an access token of them could still live. */
   until: number
@@ -49,12 +58,7 @@ export interface Sessions {
    * False, and nothing changed, when the user is gone, disabled or no longer at `version`, or when challenge or proof is
    * used up or expired: of concurrent calls with one of them, exactly one is true.
    */
-  open(
-    session: Session,
-    version: number,
-    limit: { maxSessions: number; until: number; secondStep?: SecondStep },
-    audit: AuditEvent,
-  ): Promise<boolean>
+  open(session: Session, version: number, limit: OpenSessions, audit: AuditEvent): Promise<boolean>
 
   /** The session with its user; null when it ended. Expired ones are returned: the flow names the reason. */
   find(id: string): Promise<SessionState | null>

@@ -99,6 +99,12 @@ export const defaultLabels: Labels = Object.freeze({
     'If it was not you, somebody else may have access to your account: ask for a new password where you sign in, and ' +
     'tell the people who run {productName}. This mail has no link on purpose.',
 
+  'newDevice.subject': 'A new device signed in to your account at {productName}',
+  'newDevice.what': 'Somebody has signed in to your account from a device that we have not seen you use before.',
+  'newDevice.notYou':
+    'If it was you, there is nothing to do. If it was not, change your password and end the session where you see your ' +
+    'sessions. This mail has no link on purpose.',
+
   'field.email': 'Email address',
   'field.code': 'Code from the mail',
   'field.password': 'Password',

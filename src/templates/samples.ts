@@ -44,6 +44,10 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
     at: '2026-01-31T12:00:00Z',
   },
+  'mail/new-device': {
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+  },
   'pages/verify-email': {
     token: 'sample',
     email: 'ada@app.example',

@@ -218,7 +218,7 @@ describe.each(kinds)('a code by mail for an address that is %s', (kind) => {
 
 describe('what is told after the right password only', () => {
   test.each([
-    ['verified', 200, undefined, 0],
+    ['verified', 200, undefined, 1],
     ['unverified', 403, 'email_not_verified', 1],
     ['disabled', 403, 'account_disabled', 0],
     ['disabled for a while', 403, 'account_disabled', 0],

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import {
   canonicalIp,
   canonicalSocketIp,
+  coarseNetwork,
   createClientIp,
   createIpSet,
   limitKey,
@@ -316,6 +317,13 @@ describe('keys of limits', () => {
     expect(limitKey('2001:db8:1:1:ffff::9')).toBe('2001:db8:1:1::/64')
     expect(limitKey('::1')).toBe('::/64')
     expect(limitKey('not-an-ip')).toBe('unknown')
+  })
+
+  test('roughly the same place is the /24 of an IPv4 address and the /48 of an IPv6 address', () => {
+    expect(coarseNetwork('192.0.2.77')).toBe('192.0.2.0/24')
+    expect(coarseNetwork('::ffff:192.0.2.77')).toBe('192.0.2.0/24')
+    expect(coarseNetwork('2001:db8:1:ffff::9')).toBe('2001:db8:1::/48')
+    expect([coarseNetwork(null), coarseNetwork('not-an-ip')]).toEqual([null, null])
   })
 })
 

@@ -39,7 +39,7 @@ export function createSecondFactors(steps: Steps): SecondFactors {
         await spend(unit, change, now)
         await setBackupCodes(unit, change.userId, change.backupCodes)
         await writeAudit(unit, audit)
-        await writeMail(unit, mail)
+        if (mail) await writeMail(unit, mail)
         return true
       }, false),
   }

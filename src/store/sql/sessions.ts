@@ -1,5 +1,5 @@
 import type { Session } from '../../model/session.js'
-import type { EndSessions, Proof, Sessions } from '../sessions.js'
+import type { EndSessions, OpenSessions, Proof, Sessions } from '../sessions.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { dropTokens } from './one-time-tokens.js'
@@ -37,6 +37,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         await dropTokens(unit, session.userId, 'password_reset')
         const ended = await endSurplus(unit, session, limit)
         await writeAudit(unit, audit)
+        if (limit.mail) await writeMail(unit, limit.mail)
         await writeChanges(unit, 'session', ended, limit.until)
         return true
       }, false),
@@ -139,7 +140,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll'> {
 async function endSurplus(
   unit: Unit,
   { id, userId, createdAt }: Session,
-  { maxSessions, until }: { maxSessions: number; until: number },
+  { maxSessions, until }: OpenSessions,
 ): Promise<string[]> {
   await unit.db
     .deleteFrom('latchkey_sessions')

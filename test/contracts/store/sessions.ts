@@ -56,6 +56,16 @@ function openingContract(current: () => TestStore): void {
     expect(changes).toEqual([])
   })
 
+  test('the notice of a sign-in goes out if and only if the session opened', async () => {
+    const { store, mailSignals } = current()
+    const user = await createdUser(store)
+    const mail = aMail()
+    expect(await store.sessions.open(aSession(user.id), 2, { ...limit, mail }, anEvent())).toBe(false)
+    expect([mailSignals(), await waitingMails(store)]).toEqual([0, []])
+    expect(await store.sessions.open(aSession(user.id), 1, { ...limit, mail }, anEvent())).toBe(true)
+    expect([mailSignals(), await waitingMails(store)]).toEqual([1, [mail.id]])
+  })
+
   test('a session opens for a user whose time of being disabled is over', async () => {
     const { store } = current()
     const user = await createdUser(store, { disabledAt: now - 10, disabledUntil: now })
