@@ -8,7 +8,10 @@ export interface HookInput {
   request: { ip: string | null; userAgent: string | null }
 }
 
-/** Called before or after; a throw of `AuthError` refuses, any other throw answers 503 `hook_failed`. */
+/**
+ * Called before or after; a throw of `AuthError` refuses, any other throw answers 503 `hook_failed`. Either way what had
+ * been begun is undone: after a registration the account, after a sign-in the session.
+ */
 export type Hook = (input: HookInput) => void | Promise<void>
 
 /** What the owner may hang in. */

@@ -60,10 +60,22 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   const opened = await ports.sessions.open(session, user.version, limit, audit)
   if (!opened) throw new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
 
-  const deviceToken = await rememberDevice(ports, user.id, signIn, device)
   const signedIn = { ...user, lastLoginAt: session.createdAt }
-  await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
+  try {
+    await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
+  } catch (refusal) {
+    await endRefused(ports, session, visitor)
+    throw refusal
+  }
+  const deviceToken = await rememberDevice(ports, user.id, signIn, device)
   return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
+}
+
+/** Nobody has its tokens yet; in a list of sessions it would be somebody's that never was. */
+async function endRefused(ports: OpenSessionPorts, { id, userId }: Session, visitor: Visitor): Promise<void> {
+  const detail = { reason: 'hook' }
+  const audit = auditEvent(ports, 'session_revoked', visitor, { userId, sessionId: id, detail })
+  await ports.sessions.end(id, null, { until: changeMattersUntil(ports), audit })
 }
 
 /** Nobody is told of the first time, or of the sign-in that confirms a registration: they are at it. */

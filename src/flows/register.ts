@@ -4,6 +4,7 @@ import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { mayMail } from './account-limits.js'
+import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
 import { isReserved } from './email-tokens.js'
 import type { IssuedSession } from './issue-tokens.js'
@@ -100,7 +101,7 @@ async function createAtOnce(
   const created = await ports.users.create(user, audit, confirm)
   if (!created) throw new AuthError('email_taken')
 
-  await runHook(ports.hooks.afterRegister, { user, method: 'password', visitor })
+  await afterRegister(ports, { user, method: 'password', visitor })
   return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
 }
 

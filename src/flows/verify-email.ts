@@ -5,6 +5,7 @@ import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countPassword, countTry, type PasswordLimitPorts } from './account-limits.js'
+import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
 import { findByCode, findByLink } from './find-verification.js'
 import { changeMattersUntil } from './issue-tokens.js'
@@ -12,7 +13,6 @@ import type { OpenSessionPorts } from './open-session.js'
 import { newUser } from './register.js'
 import { type Applicant, holdsHandle, readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
-import { runHook } from './run-hook.js'
 import { type SignInResult, signIn } from './sign-in.js'
 
 export type VerifyEmailPorts = OpenSessionPorts &
@@ -72,7 +72,7 @@ async function confirmRegistration(
   const created = await ports.users.createFromRegistration(user, token.id, ports.clock.now(), audit)
   if (!created) throw new AuthError('invalid_token')
 
-  await runHook(ports.hooks.afterRegister, { user, method: 'password', visitor: input.visitor })
+  await afterRegister(ports, { user, method: 'password', visitor: input.visitor })
   return enter(ports, user, input)
 }
 
