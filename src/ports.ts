@@ -1,7 +1,8 @@
-import type { Hooks } from './hooks.js'
+import type { HookInput, Hooks } from './hooks.js'
 import type { Keyring } from './lib/keyring.js'
 import type { Limiter } from './limits/limiter.js'
 import type { OutboxMail } from './model/outbox-mail.js'
+import type { Visitor } from './model/visitor.js'
 import type { PasswordFault, Passwords } from './passwords/passwords.js'
 import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
@@ -25,8 +26,12 @@ export interface Ports
   clock: Clock
   random: Random
   policy: Policy
-  hooks: Hooks
+  hooks: PortHooks
 }
+
+/** The owner's hooks. `visitor` is for those of another package's shape; the owner's own are told what stands in `input`. */
+export type PortHooks = Readonly<Partial<Record<keyof Hooks, PortHook>>>
+export type PortHook = (input: HookInput, visitor: Visitor) => Promise<void>
 
 /** Makes outbox rows; the verb that makes a mail due writes them in its own step. */
 export interface Mails {

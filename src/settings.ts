@@ -1,12 +1,11 @@
 import { SettingsError, type SettingsFault } from './errors.js'
-import type { Hooks } from './hooks.js'
 import type { TrustedProxies } from './lib/client-ip.js'
 import type { StandardSchema } from './settings/accounts.js'
 import type { OAuthCredentials } from './settings/addresses.js'
 import { assemble } from './settings/assemble.js'
 import type { Database } from './settings/database.js'
 import { nothing, sentenceOf } from './settings/field.js'
-import type { AuthenticateHook } from './settings/input.js'
+import type { AuthenticateHook, HooksInput } from './settings/input.js'
 import type { Limit, LimitKind } from './settings/limits.js'
 import type { Logger } from './settings/logger.js'
 import { rules } from './settings/rules.js'
@@ -92,7 +91,7 @@ export interface Settings {
   } | null
   allowList: readonly string[]
   authenticate: AuthenticateHook | null
-  hooks: Hooks
+  hooks: HooksInput
   admin: { emails: readonly string[]; page: string }
   revocation: { stalenessSeconds: number }
   logger: Logger

@@ -161,8 +161,6 @@ describe('the settings of the README', () => {
     allowList: { allowList: ['192.0.2.1'] },
     jwks: { jwks: { url: 'https://issuer.example/.well-known/jwks.json', audience: 'api' } },
     authenticate: { authenticate: () => false },
-    'hooks.onLoginUser': { hooks: { onLoginUser: () => {} } },
-    'hooks.onSignupUser': { hooks: { onSignupUser: () => {} } },
     google: { google: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/google' } },
     github: { github: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/github' } },
     oauth: { oauth: { company: 'https://login.company.example' } },

@@ -8,7 +8,6 @@ describe('settings that this release cannot keep', () => {
     ['allowList', { allowList: ['10.0.0.0/8'] }],
     ['jwks', { jwks: { url: 'https://id.example.test/.well-known/jwks.json', audience: 'api' } }],
     ['authenticate', { authenticate: () => undefined }],
-    ['hooks.onLoginUser', { hooks: { onLoginUser: () => {} } }],
   ])('refuse to start with %s rather than leave something open', (setting, settings) => {
     try {
       createAuth(testSettings(settings), createTestRuntime())

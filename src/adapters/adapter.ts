@@ -44,12 +44,13 @@ export const failure: HttpResponse = {
 }
 
 /** Asks for the verdict. A handle that throws or rejects, which it must not, is a 500 and never a pass. */
-export function decide<Request>(
-  handle: (request: Request) => Verdict | Promise<Verdict>,
+export function decide<Request, Response>(
+  handle: (request: Request, response: Response) => Verdict | Promise<Verdict>,
   request: Request,
+  response: Response,
 ): Verdict | Promise<Verdict> {
   try {
-    const verdict = handle(request)
+    const verdict = handle(request, response)
     return 'then' in verdict ? verdict.catch(() => broken) : verdict
   } catch {
     return broken

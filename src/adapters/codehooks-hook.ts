@@ -8,15 +8,17 @@ type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => voi
 
 /** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
 export function createHook(handle: Handle, onPass: OnPass): Hook {
-  return hook((req) => handle(readRequest(req)), onPass)
+  return hook((req, res) => handle(readRequest(req, res)), onPass)
 }
 
 /** The same for a single route. */
 export function createGate(ask: Ask): Hook {
-  return hook((req) => ask(readRequest(req), req.auth ?? null), prepare)
+  return hook((req) => ask(readRequest(req, null), req.auth ?? null), prepare)
 }
 
-function hook(judge: (req: CodehooksRequest) => Verdict | Promise<Verdict>, onPass: OnPass): Hook {
+type Judge = (req: CodehooksRequest, res: CodehooksResponse) => Verdict | Promise<Verdict>
+
+function hook(judge: Judge, onPass: OnPass): Hook {
   function carryOut(verdict: Verdict, req: CodehooksRequest, res: CodehooksResponse, next: () => void): void {
     if (verdict.kind === 'answer') answer(req, res, verdict.response)
     else if (succeeds(() => onPass(req, res, verdict))) next()
@@ -25,7 +27,7 @@ function hook(judge: (req: CodehooksRequest) => Verdict | Promise<Verdict>, onPa
 
   // Without a promise where none is needed: on the platform a body stream is lost after the first await.
   return (req, res, next) => {
-    const verdict = decide(judge, req)
+    const verdict = decide(judge, req, res)
     return 'then' in verdict
       ? verdict.then((settled) => carryOut(settled, req, res, next))
       : carryOut(verdict, req, res, next)

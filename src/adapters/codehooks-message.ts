@@ -27,20 +27,14 @@ export interface CodehooksResponse {
 }
 
 /** Throws where the host does not tell the path without the space: we could not know what is guarded. */
-export function readRequest(req: CodehooksRequest): HttpRequest {
+export function readRequest(req: CodehooksRequest, res: CodehooksResponse | null): HttpRequest {
   const path = req.apiPath ?? req.apipath
   if (path === undefined) throw new TypeError('the host gives no apiPath')
   const [fullPath = '', ...query] = req.originalUrl.split('?')
-  return {
-    method: req.method,
-    path,
-    query: query.join('?'),
-    mount: mountPrefix(fullPath, path),
-    headers: req.headers,
-    rawHeaders: null,
-    ip: null,
-    body: bodyOf(req),
-  }
+  const { method, headers } = req
+  const mount = mountPrefix(fullPath, path)
+  const native = res && { request: req, response: res }
+  return { method, path, query: query.join('?'), mount, headers, rawHeaders: null, ip: null, body: bodyOf(req), native }
 }
 
 function bodyOf({ rawBody, body }: CodehooksRequest): RequestBody {

@@ -5,6 +5,9 @@ import { createGate, createListener, type NodeRequest } from './node-message.js'
 
 /** The part of an Express 4 or 5 application that we use. */
 interface ExpressApp {
+  /** What requests and responses inherit from. */
+  request: object
+  response: object
   /** Express 4 only: makes the router; there, reading `router` throws. */
   lazyrouter?(): void
   _router?: unknown
@@ -30,7 +33,7 @@ export const express: Adapter = {
   mount(app, handle) {
     if (!isExpress(app)) throw new TypeError('not an Express application')
     const router = routerOf(app)
-    const layer = createListener(handle)
+    const layer = createListener(handle, (req, res) => dress(app, req, res))
     const route = router.handle
     router.handle = (req, res, done) => layer(req, res, () => route.call(router, req, res, done))
   },
@@ -46,6 +49,14 @@ export const express: Adapter = {
 
 function isExpress(app: unknown): app is ExpressApp {
   return typeof app === 'function' && ['use', 'set', 'handle', 'engine'].every((name) => name in app)
+}
+
+/** What Express itself does in the first layers of its router, which come after ours. */
+function dress(app: ExpressApp, req: NodeRequest, res: ServerResponse): void {
+  Object.setPrototypeOf(req, app.request)
+  Object.setPrototypeOf(res, app.response)
+  const query = Object.fromEntries(new URLSearchParams(req.url?.split('?')[1]))
+  Object.assign(req, { res, originalUrl: req.originalUrl ?? req.url, ...('query' in req ? {} : { query }) })
 }
 
 function routerOf(app: ExpressApp): ExpressRouter {

@@ -18,7 +18,7 @@ export function createFetch(
 ): (request: Request, options?: FetchOptions) => Promise<Response> {
   return async (request, { ip, next } = {}) => {
     const message = readRequest(request, ip ?? null)
-    const verdict = await decide(handle, message)
+    const verdict = await decide(handle, message, null)
     if (verdict.kind === 'answer') return toResponse(request.method, verdict.response)
     if (!next) return toResponse(request.method, notFound(message))
     const prepared = prepare(request, verdict)
@@ -46,6 +46,7 @@ export function readRequest(request: Request, ip: string | null): HttpRequest {
     rawHeaders: null,
     ip,
     body,
+    native: null,
   }
 }
 

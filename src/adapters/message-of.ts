@@ -13,6 +13,6 @@ import { readRequest as readNodeRequest } from './node-message.js'
 export function messageOf(request: unknown): HttpRequest {
   if (request instanceof Request) return readFetchRequest(request, null)
   if (request instanceof IncomingMessage) return readNodeRequest(request)
-  if (isCodehooksRequest(request)) return readCodehooksRequest(request)
+  if (isCodehooksRequest(request)) return readCodehooksRequest(request, null)
   throw new TypeError('not a request of a supported framework')
 }

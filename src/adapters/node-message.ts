@@ -16,14 +16,22 @@ export interface NodeRequest extends IncomingMessage {
 
 export type NodeListener = (req: NodeRequest, res: ServerResponse, next: () => void) => void
 
-/** `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's. */
-export function createListener(handle: Handle): NodeListener {
-  return listener((req) => handle(readRequest(req)))
+/** Makes a request and its response what handlers of the framework would see by now. */
+export type Dress = (req: NodeRequest, res: ServerResponse) => void
+
+/**
+ * `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's. `dress` is
+ * called before a hook is shown the pair, where the framework has not been at them yet.
+ */
+export function createListener(handle: Handle, dress: Dress = asItIs): NodeListener {
+  return listener((req, res) => handle(new NodeMessage(req, res, dress)))
 }
 
-function listener(judge: (req: NodeRequest) => Verdict | Promise<Verdict>): NodeListener {
+function asItIs(): void {}
+
+function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Promise<Verdict>): NodeListener {
   return function latchkey(req, res, next) {
-    const verdict = decide(judge, req)
+    const verdict = decide(judge, req, res)
     if ('then' in verdict) void verdict.then((settled) => carryOut(settled, req, res, next))
     else carryOut(verdict, req, res, next)
   }
@@ -41,7 +49,7 @@ function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next:
 
 /** The request as plain data. Its body is not touched unless it is read. */
 export function readRequest(req: NodeRequest): HttpRequest {
-  return new NodeMessage(req)
+  return new NodeMessage(req, null, asItIs)
 }
 
 /** A class with getters, since one is made for every request and few are asked for everything. */
@@ -51,11 +59,15 @@ class NodeMessage implements HttpRequest {
   readonly query: string
   readonly headers: RequestHeaders
   private readonly req: NodeRequest
+  private readonly res: ServerResponse | null
+  private readonly dress: Dress
   /** As it was when the layer saw it: routers change `req.url` on the way. */
   private readonly url: string
 
-  constructor(req: NodeRequest) {
+  constructor(req: NodeRequest, res: ServerResponse | null, dress: Dress) {
     this.req = req
+    this.res = res
+    this.dress = dress
     this.url = req.url ?? '/'
     const target = originForm(this.url)
     const mark = target.indexOf('?')
@@ -80,6 +92,12 @@ class NodeMessage implements HttpRequest {
 
   get body(): RequestBody {
     return bodyOf(this.req)
+  }
+
+  get native(): HttpRequest['native'] {
+    if (this.res === null) return null
+    this.dress(this.req, this.res)
+    return { request: this.req, response: this.res }
   }
 }
 

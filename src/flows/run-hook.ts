@@ -1,7 +1,7 @@
 import { AuthError } from '../errors.js'
-import type { Hook } from '../hooks.js'
 import { toUser, type UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
+import type { PortHook } from '../ports.js'
 
 /**
  * Runs a hook of the owner, if there is one.
@@ -9,12 +9,13 @@ import type { Visitor } from '../model/visitor.js'
  * @throws {AuthError} what the hook throws if it is one; `hook_failed` for everything else
  */
 export async function runHook(
-  hook: Hook | undefined,
-  input: { user: UserRecord; method: string; visitor: Visitor },
+  hook: PortHook | undefined,
+  { user, method, visitor }: { user: UserRecord; method: string; visitor: Visitor },
 ): Promise<void> {
   if (!hook) return
   try {
-    await hook({ user: toUser(input.user), method: input.method, request: { ...input.visitor } })
+    const { ip, userAgent } = visitor
+    await hook({ user: toUser(user), method, request: { ip, userAgent } }, visitor)
   } catch (error) {
     if (error instanceof AuthError) throw error
     throw new AuthError('hook_failed', { retryAfterSeconds: 1, cause: error })

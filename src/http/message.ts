@@ -1,3 +1,5 @@
+import type { NativeExchange } from '../model/visitor.js'
+
 /** Header names are lower-case; a repeated header is an array or joined, as Node does it. */
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>
 
@@ -26,6 +28,8 @@ export interface HttpRequest {
   /** Address of the socket's other end; null when the framework cannot tell. */
   ip: string | null
   body: RequestBody
+  /** What the framework calls request and response; null where it has no such pair. Asked for where a hook is shown them. */
+  native: NativeExchange | null
 }
 
 /** An answer of ours. */

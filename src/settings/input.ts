@@ -187,8 +187,12 @@ export interface LimitsInput {
 }
 
 export interface HooksInput extends Hooks {
-  /** As in other packages for codehooks-js; called after a sign-in. */
+  /**
+   * As in codehooks-auth: called after a sign-in and before its answer, with the request and response of the framework (of
+   * a Fetch runtime: a plain object of what the request is made of, and an empty one). A throw or rejection denies: 403.
+   * It must not answer by itself.
+   */
   onLoginUser?(request: unknown, response: unknown, given: { user: User }): unknown
-  /** As in other packages for codehooks-js; called after a registration. */
+  /** The same after an account was created: where addresses are confirmed first, by the request that confirms. */
   onSignupUser?(request: unknown, response: unknown, given: { user: User }): unknown
 }

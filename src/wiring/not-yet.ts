@@ -16,13 +16,11 @@ export function refuseNotYet(settings: Settings): void {
 }
 
 function unsafeToIgnore(settings: Settings): SettingsFault[] {
-  const { allowList, jwks, authenticate, hooks } = settings
+  const { allowList, jwks, authenticate } = settings
   const asked: Readonly<Record<string, boolean>> = {
     allowList: allowList.length > 0,
     jwks: jwks !== null,
     authenticate: authenticate !== null,
-    'hooks.onLoginUser': 'onLoginUser' in hooks,
-    'hooks.onSignupUser': 'onSignupUser' in hooks,
   }
   return Object.entries(asked)
     .filter(([, isAsked]) => isAsked)

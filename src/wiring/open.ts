@@ -19,7 +19,7 @@ import { nowSeconds, sleep, type World } from '../lib/runtime.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker } from '../mail/outbox.js'
-import type { Visitor } from '../model/visitor.js'
+import type { NativeExchange, Visitor } from '../model/visitor.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
@@ -209,7 +209,9 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
     session: guard.identifySession,
     templates,
     mailbox,
-    visitor: (request): Visitor => ({ ip: ipOf(request), userAgent: userAgentOf(request) }),
+    visitor: (request): Visitor => {
+      return { ip: ipOf(request), userAgent: userAgentOf(request), native: () => nativeOf(request) }
+    },
     requestId,
     logger: settings.logger,
   })
@@ -239,6 +241,11 @@ function createFrontDoor(settings: Settings, router: Router, guard: Guard, reque
       response: withHeaders(response, added),
     }))
   }
+}
+
+/** Where the framework has no pair of request and response, hooks get what a request is made of, and nothing to answer with. */
+function nativeOf({ native, method, path, query, headers, ip }: HttpRequest): NativeExchange {
+  return native ?? { request: { method, path, query, headers: { ...headers }, ip }, response: {} }
 }
 
 function userAgentOf({ headers }: HttpRequest): string | null {

@@ -29,7 +29,14 @@ function stream(chunks: Iterable<Uint8Array>): RequestBody & { taken: number } {
 
 function post(body: RequestBody | string | Uint8Array, headers: HttpRequest['headers'] = json): HttpRequest {
   const onWire = typeof body === 'string' || body instanceof Uint8Array ? stream([Buffer.from(body)]) : body
-  const common = { path: '/auth/login', query: 'email=alice@example.com', mount: '', rawHeaders: null, ip: null }
+  const common = {
+    path: '/auth/login',
+    query: 'email=alice@example.com',
+    mount: '',
+    rawHeaders: null,
+    ip: null,
+    native: null,
+  }
   return { method: 'POST', ...common, headers, body: onWire }
 }
 
