@@ -31,7 +31,7 @@ export interface Ports
 
 /** The owner's hooks. `visitor` is for those of another package's shape; the owner's own are told what stands in `input`. */
 export type PortHooks = Readonly<Partial<Record<keyof Hooks, PortHook>>>
-export type PortHook = (input: HookInput, visitor: Visitor) => Promise<void>
+export type PortHook = (input: HookInput, visitor: Visitor) => void | Promise<void>
 
 /** Makes outbox rows; the verb that makes a mail due writes them in its own step. */
 export interface Mails {

@@ -1,11 +1,11 @@
 import type { Keyring } from '../lib/keyring.js'
 import { decoyTemplate, type LeasedMail } from '../model/outbox-mail.js'
 import { type Mail, type Mailer, MailFault } from './mailer.js'
-import type { MailLog, PatientOutboxRows } from './outbox-rows.js'
+import type { MailLog, OutboxRows } from './outbox-rows.js'
 import { openValues } from './sealed-values.js'
 
 export interface DeliveryOptions {
-  rows: PatientOutboxRows
+  rows: OutboxRows
   keyring: Pick<Keyring, 'open'>
   templates: MailTemplates
   mailer: Pick<Mailer, 'send'>
@@ -32,7 +32,7 @@ const rememberedMails = 1_000
 /** Delivers one leased mail and tells the store how it went: true when the server took it. Never rejects. */
 export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => Promise<boolean> {
   const { rows, mailer } = options
-  /** Taken by the server while the store could not be told: this process sends them no second time. */
+  /** Taken by the server while the store could not be told, or the lease had run out: sent no second time by this process. */
   const taken = new Set<string>()
 
   return async (mail) => {
@@ -43,7 +43,7 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
       await putBack(options, mail, error)
       return false
     }
-    if (await rows.sent(mail.id)) taken.delete(mail.id)
+    if (await rows.sent(mail)) taken.delete(mail.id)
     else remember(taken, mail.id)
     return true
   }
@@ -71,7 +71,7 @@ async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknow
   if (isOver) options.log('error', { event: 'mail_set_aside', ...fields }, 'A mail was set aside for good.')
   else options.log('warn', { event: 'mail_failed', ...fields }, 'A mail waits for another attempt.')
   const nextAttemptAt = isOver ? null : now + retrySeconds(mail.attempts, options.random())
-  await options.rows.failed(mail.id, fault.code, nextAttemptAt)
+  await options.rows.failed(mail, fault.code, nextAttemptAt)
 }
 
 /** Doubles from 5 s to 1 h; up to a quarter is taken off by chance, so that mails that failed together come apart. */

@@ -1,25 +1,20 @@
-import type { LeasedMail } from '../model/outbox-mail.js'
+import type { LeasedMail, MailLease } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 
 /** The part of the store's outbox that a worker needs; its promises stand at `store/outbox.ts`. */
 export interface OutboxRows {
   lease(count: number, now: number, leaseUntil: number): Promise<LeasedMail[]>
-  sent(id: string): Promise<void>
-  failed(id: string, reason: string, nextAttemptAt: number | null): Promise<void>
-}
-
-/** The same, but nothing rejects: false or nothing when the store could not do it. */
-export interface PatientOutboxRows {
-  lease(count: number, now: number, leaseUntil: number): Promise<LeasedMail[]>
-  sent(id: string): Promise<boolean>
-  failed(id: string, reason: string, nextAttemptAt: number | null): Promise<boolean>
+  sent(lease: MailLease): Promise<boolean>
+  failed(lease: MailLease, reason: string, nextAttemptAt: number | null): Promise<boolean>
 }
 
 /**
+ * The same, but nothing rejects: false or nothing when the store could not do it.
+ *
  * A store that is down is no fault of the mail's: it waits. Leases end by themselves, so nothing has to be undone.
  * Said once for each time the store goes away.
  */
-export function patient(rows: OutboxRows, log: MailLog): PatientOutboxRows {
+export function patient(rows: OutboxRows, log: MailLog): OutboxRows {
   let away = false
 
   async function tried<Answer>(question: Promise<Answer>): Promise<{ answer: Answer } | null> {
@@ -36,8 +31,9 @@ export function patient(rows: OutboxRows, log: MailLog): PatientOutboxRows {
 
   return {
     lease: async (count, now, leaseUntil) => (await tried(rows.lease(count, now, leaseUntil)))?.answer ?? [],
-    sent: async (id) => (await tried(rows.sent(id))) !== null,
-    failed: async (id, reason, nextAttemptAt) => (await tried(rows.failed(id, reason, nextAttemptAt))) !== null,
+    sent: async (lease) => (await tried(rows.sent(lease)))?.answer ?? false,
+    failed: async (lease, reason, nextAttemptAt) =>
+      (await tried(rows.failed(lease, reason, nextAttemptAt)))?.answer ?? false,
   }
 }
 

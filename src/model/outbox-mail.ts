@@ -9,8 +9,14 @@ export interface OutboxMail {
   createdAt: number
 }
 
+/** Who works on a mail: every lease has an id of its own. */
+export interface MailLease {
+  id: string
+  leaseId: string
+}
+
 /** A mail that a worker has leased. */
-export interface LeasedMail extends OutboxMail {
+export interface LeasedMail extends OutboxMail, MailLease {
   /** How often it was tried before. */
   attempts: number
 }

@@ -10,4 +10,7 @@ export interface Devices {
 
   /** Gives a device a new end, and its secret a new digest. Nothing happens when it is gone. */
   renew(id: string, tokenHash: string, expiresAt: number): Promise<void>
+
+  /** Forgets up to `count` expired devices; returns how many. */
+  prune(now: number, count: number): Promise<number>
 }

@@ -33,4 +33,7 @@ export interface OneTimeTokens {
     mail: OutboxMail,
     now: number,
   ): Promise<boolean>
+
+  /** Drops up to `count` expired tokens; returns how many. */
+  prune(now: number, count: number): Promise<number>
 }

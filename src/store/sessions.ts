@@ -83,4 +83,10 @@ export interface Sessions {
 
   /** Ends all of the user's sessions but `exceptId`; returns how many. Where none ends, nothing is audited. */
   endAll(userId: string, exceptId: string | null, options: EndSessions): Promise<number>
+
+  /**
+   * Forgets up to `count` sessions that could be refreshed for the last time before that moment (Unix seconds); returns
+   * how many. Tells nobody: the moment must be so long ago that no access token of them lives.
+   */
+  prune(before: number, count: number): Promise<number>
 }

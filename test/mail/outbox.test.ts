@@ -191,9 +191,9 @@ describe('the worker', () => {
         mailer: notingMailer(() => new MailFault('connection_failed', false)),
         outbox: {
           ...store.outbox,
-          failed: (id, reason, nextAttemptAt) => {
+          failed: (lease, reason, nextAttemptAt) => {
             pauses.push((nextAttemptAt ?? Number.NaN) - now())
-            return store.outbox.failed(id, reason, nextAttemptAt)
+            return store.outbox.failed(lease, reason, nextAttemptAt)
           },
         },
       })
@@ -300,7 +300,7 @@ describe('when things break', () => {
       mailer,
       outbox: {
         ...store.outbox,
-        sent: (id) => (down ? Promise.reject(new Error('down')) : store.outbox.sent(id)),
+        sent: (lease) => (down ? Promise.reject(new Error('down')) : store.outbox.sent(lease)),
       },
     })
     await put(3)

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { Device } from '../../model/device.js'
 import type { Devices } from '../devices.js'
+import { prune } from './prune.js'
 import type { DevicesTable } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
@@ -45,6 +46,17 @@ export function createDevices(steps: Steps): Devices {
           .execute(),
       )
     },
+
+    prune: (now, count) =>
+      prune(steps, 'latchkey_devices', (db) =>
+        db
+          .selectFrom('latchkey_devices')
+          .select('id')
+          .where('expires_at', '<=', now)
+          .orderBy('expires_at')
+          .limit(count)
+          .execute(),
+      ),
   }
 }
 

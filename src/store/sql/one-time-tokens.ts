@@ -3,6 +3,7 @@ import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeMail } from './outbox.js'
+import { prune } from './prune.js'
 import type { OneTimeTokensTable } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
@@ -40,6 +41,17 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
         await writeMail(unit, mail)
         return true
       }),
+
+    prune: (now, count) =>
+      prune(steps, 'latchkey_one_time_tokens', (db) =>
+        db
+          .selectFrom('latchkey_one_time_tokens')
+          .select('id')
+          .where('expires_at', '<=', now)
+          .orderBy('expires_at')
+          .limit(count)
+          .execute(),
+      ),
   }
 }
 
@@ -89,7 +101,7 @@ export async function keepToken(
   await dropOldest(unit, token, keep)
 }
 
-/** Of every subject: nobody else comes to sweep what strangers asked for and left, and it holds addresses and hashes. */
+/** Of every subject, sooner than housekeeping: what strangers asked for and left holds addresses and hashes. */
 async function dropExpired(unit: Unit, now: number): Promise<void> {
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('expires_at', '<=', now).execute()
 }

@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { LeasedMail, OutboxMail } from '../../model/outbox-mail.js'
 import type { Outbox } from '../outbox.js'
 import { writeAudit } from './audit.js'
+import { prune } from './prune.js'
 import { type OutboxTable, type Tables, toNumber } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
@@ -20,13 +21,16 @@ export function createOutbox(steps: Steps): Outbox {
       return steps.transaction((unit) => takeDue(unit, candidates, now, lease))
     },
 
-    async sent(id) {
-      await steps.step((db) => db.deleteFrom('latchkey_outbox').where('id', '=', id).execute())
+    async sent({ id, leaseId }) {
+      const { numDeletedRows } = await steps.step((db) =>
+        db.deleteFrom('latchkey_outbox').where('id', '=', id).where('lease_id', '=', leaseId).executeTakeFirstOrThrow(),
+      )
+      return numDeletedRows > 0n
     },
 
-    async failed(id, reason, nextAttemptAt) {
-      await steps.step((db) =>
-        db
+    failed: ({ id, leaseId }, reason, nextAttemptAt) =>
+      steps.step(async (db) => {
+        const { numUpdatedRows } = await db
           .updateTable('latchkey_outbox')
           .set((eb) => ({
             attempts: eb('attempts', '+', 1),
@@ -36,9 +40,22 @@ export function createOutbox(steps: Steps): Outbox {
             ...(nextAttemptAt === null ? { set_aside: 1 as const } : { next_attempt_at: nextAttemptAt }),
           }))
           .where('id', '=', id)
+          .where('lease_id', '=', leaseId)
+          .executeTakeFirstOrThrow()
+        return numUpdatedRows > 0n
+      }),
+
+    prune: (before, count) =>
+      prune(steps, 'latchkey_outbox', (db) =>
+        db
+          .selectFrom('latchkey_outbox')
+          .select('id')
+          .where('set_aside', '=', 1)
+          .where('created_at', '<', before)
+          .orderBy('created_at')
+          .limit(count)
           .execute(),
-      )
-    },
+      ),
 
     depth: () => steps.step(readDepth),
   }
@@ -81,7 +98,7 @@ async function takeDue(
     .orderBy('next_attempt_at')
     .orderBy('ordinal')
     .execute()
-  return rows.map(toLeasedMail)
+  return rows.map((row) => toLeasedMail(row, lease.id))
 }
 
 async function readDepth(db: Kysely<Tables>): ReturnType<Outbox['depth']> {
@@ -121,9 +138,10 @@ export async function writeMail(unit: Unit, mail: OutboxMail): Promise<void> {
   unit.mailed = true
 }
 
-function toLeasedMail(row: Selectable<OutboxTable>): LeasedMail {
+function toLeasedMail(row: Selectable<OutboxTable>, leaseId: string): LeasedMail {
   return {
     id: row.id,
+    leaseId,
     recipient: row.recipient,
     template: row.template,
     sealedValues: row.sealed_values,

@@ -5,6 +5,7 @@ import { writeChanges } from './changes.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { parts } from './parts.js'
+import { prune } from './prune.js'
 import { accepts, finishSecondStep, raisedStep } from './second-factors.js'
 import { readState, toSession, toSessionRow } from './session-rows.js'
 import type { Steps, Unit } from './steps.js'
@@ -107,8 +108,19 @@ function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
   }
 }
 
-function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll'> {
+function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
   return {
+    prune: (before, count) =>
+      prune(steps, 'latchkey_sessions', (db) =>
+        db
+          .selectFrom('latchkey_sessions')
+          .select('id')
+          .where('refresh_expires_at', '<', before)
+          .orderBy('refresh_expires_at')
+          .limit(count)
+          .execute(),
+      ),
+
     end: (id, userId, options) =>
       steps.transaction(async (unit) => {
         let deletion = unit.db.deleteFrom('latchkey_sessions').where('id', '=', id)

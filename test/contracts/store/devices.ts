@@ -60,6 +60,20 @@ export function devicesContract(current: () => TestStore): void {
     expect(await store.devices.find([live.tokenHash], now)).not.toBeNull()
   })
 
+  test('expired devices are forgotten, the longest expired first and no more than asked for', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const devices = [3, 1, 2, 9].map((end) => aDevice(user.id, { expiresAt: now + end }))
+    for (const device of devices) await store.devices.add(device, { keep: 9, now })
+    expect(await store.devices.prune(now + 3, 2)).toBe(2)
+    const known = async () =>
+      Promise.all(devices.map(async ({ tokenHash }) => (await store.devices.find([tokenHash], now)) !== null))
+    expect(await known()).toEqual([true, false, false, true])
+    expect(await store.devices.prune(now + 3, 10)).toBe(1)
+    expect(await store.devices.prune(now + 3, 10)).toBe(0)
+    expect(await known()).toEqual([false, false, false, true])
+  })
+
   test('devices go with their user', async () => {
     const { store } = current()
     const user = await createdUser(store)

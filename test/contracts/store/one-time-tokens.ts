@@ -20,6 +20,7 @@ export function oneTimeTokensContract(current: () => TestStore): void {
   findingContract(current)
   guessingContract(current)
   renewingContract(current)
+  pruningContract(current)
 }
 
 function keepingContract(current: () => TestStore): void {
@@ -153,5 +154,21 @@ function renewingContract(current: () => TestStore): void {
     expect(await store.oneTimeTokens.renew(token.id, secrets, mail, now + 5)).toBe(false)
     expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([token])
     expect(await waitingMails(store)).not.toContain(mail.id)
+  })
+}
+
+function pruningContract(current: () => TestStore): void {
+  test('expired tokens are dropped, the longest expired first and no more than asked for', async () => {
+    const { store } = current()
+    for (const end of [3, 1, 2, 9]) await keptToken(store, aRegistration(email, { expiresAt: now + end }))
+    const ends = async () => {
+      const live = await store.oneTimeTokens.listByEmail('registration', email, now)
+      return live.map(({ expiresAt }) => expiresAt - now).sort()
+    }
+    expect(await store.oneTimeTokens.prune(now + 3, 2)).toBe(2)
+    expect(await ends()).toEqual([3, 9])
+    expect(await store.oneTimeTokens.prune(now + 3, 10)).toBe(1)
+    expect(await store.oneTimeTokens.prune(now + 3, 10)).toBe(0)
+    expect(await ends()).toEqual([9])
   })
 }

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
+import type { LeasedMail } from '../../../src/model/outbox-mail.js'
+import type { Store } from '../../../src/store/store.js'
 import type { TestStore } from '../../support/databases.js'
 import { aMail, anEvent, atOnce, auditedEvents, crowd, now } from './rows.js'
 
 export function outboxContract(current: () => TestStore): void {
   leasingContract(current)
   settlingContract(current)
+  pruningContract(current)
 }
 
 function leasingContract(current: () => TestStore): void {
@@ -14,7 +17,7 @@ function leasingContract(current: () => TestStore): void {
     await store.outbox.put(mail, anEvent({ event: 'refresh_reissued' }))
     expect(mailSignals()).toBe(1)
     expect(await auditedEvents(store)).toEqual(['refresh_reissued'])
-    expect(await store.outbox.lease(10, now, now + 60)).toEqual([{ ...mail, attempts: 0 }])
+    expect(await store.outbox.lease(10, now, now + 60)).toEqual([{ ...mail, leaseId: expect.any(String), attempts: 0 }])
   })
 
   test('mails are leased oldest first, no more than asked for, and none before it is due', async () => {
@@ -33,7 +36,9 @@ function leasingContract(current: () => TestStore): void {
     await store.outbox.put(mail)
     await store.outbox.lease(1, now, now + 60)
     expect(await store.outbox.lease(1, now + 59, now + 120)).toEqual([])
-    expect(await store.outbox.lease(1, now + 60, now + 120)).toEqual([{ ...mail, attempts: 0 }])
+    expect(await store.outbox.lease(1, now + 60, now + 120)).toEqual([
+      { ...mail, leaseId: expect.any(String), attempts: 0 },
+    ])
     expect(await store.outbox.lease(1, now + 61, now + 120)).toEqual([])
   })
 
@@ -58,10 +63,10 @@ function leasingContract(current: () => TestStore): void {
 function settlingContract(current: () => TestStore): void {
   test('a sent mail is forgotten', async () => {
     const { store } = current()
-    const mail = aMail()
-    await store.outbox.put(mail)
-    await store.outbox.sent(mail.id)
-    await store.outbox.sent('unknown')
+    await store.outbox.put(aMail())
+    const lease = await leased(store)
+    expect(await store.outbox.sent(lease)).toBe(true)
+    expect(await store.outbox.sent(lease)).toBe(false)
     expect(await store.outbox.lease(10, now + 1_000, now + 2_000)).toEqual([])
     expect(await store.outbox.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 0 })
   })
@@ -70,19 +75,48 @@ function settlingContract(current: () => TestStore): void {
     const { store } = current()
     const mail = aMail()
     await store.outbox.put(mail)
-    await store.outbox.lease(1, now, now + 1_000)
-    await store.outbox.failed(mail.id, 'ESOCKET', now + 30)
+    const lease = await leased(store, now + 1_000)
+    expect(await store.outbox.failed(lease, 'ESOCKET', now + 30)).toBe(true)
     expect(await store.outbox.lease(1, now + 29, now + 1_000)).toEqual([])
-    expect(await store.outbox.lease(1, now + 30, now + 1_000)).toEqual([{ ...mail, attempts: 1 }])
+    expect(await store.outbox.lease(1, now + 30, now + 1_000)).toMatchObject([{ ...mail, attempts: 1 }])
   })
 
   test('a mail that is set aside is never due again', async () => {
     const { store } = current()
-    const mail = aMail()
-    await store.outbox.put(mail)
-    await store.outbox.failed(mail.id, 'EENVELOPE', null)
+    await store.outbox.put(aMail())
+    expect(await store.outbox.failed(await leased(store), 'EENVELOPE', null)).toBe(true)
     expect(await store.outbox.lease(1, now + 1_000_000, now + 2_000_000)).toEqual([])
     expect(await store.outbox.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 1 })
+  })
+
+  test('a worker whose lease was taken over settles nothing, however it went', async () => {
+    const { store } = current()
+    const mail = aMail()
+    await store.outbox.put(mail)
+    const former = await leased(store, now + 60)
+    const [next] = await store.outbox.lease(1, now + 60, now + 120)
+    expect(await store.outbox.failed(former, 'ESOCKET', null)).toBe(false)
+    expect(await store.outbox.sent(former)).toBe(false)
+    expect(await store.outbox.depth()).toEqual({ waiting: 1, oldestAt: now, setAside: 0 })
+    expect(next && (await store.outbox.failed(next, 'ESOCKET', now + 61))).toBe(true)
+    expect(await store.outbox.failed(former, 'ESOCKET', null)).toBe(false)
+    expect(await store.outbox.lease(1, now + 61, now + 120)).toMatchObject([{ ...mail, attempts: 1 }])
+  })
+
+  test('a lease that has run out counts until somebody takes it over', async () => {
+    const { store } = current()
+    await store.outbox.put(aMail())
+    const lease = await leased(store, now + 1)
+    expect(await store.outbox.sent(lease)).toBe(true)
+  })
+
+  test('of many who settle one lease at once, exactly one does', async () => {
+    const { store } = current()
+    await store.outbox.put(aMail())
+    const lease = await leased(store)
+    const settle = (index: number) =>
+      index % 2 === 0 ? store.outbox.sent(lease) : store.outbox.failed(lease, 'ESOCKET', now + 30)
+    expect((await atOnce(settle)).filter(Boolean)).toHaveLength(1)
   })
 
   test('the depth tells how many wait, leased ones too, and since when', async () => {
@@ -93,4 +127,27 @@ function settlingContract(current: () => TestStore): void {
     await store.outbox.lease(1, now, now + 60)
     expect(await store.outbox.depth()).toEqual({ waiting: 2, oldestAt: now - 7, setAside: 0 })
   })
+}
+
+function pruningContract(current: () => TestStore): void {
+  test('old mails that were set aside are forgotten, no more than asked for, and none that waits', async () => {
+    const { store } = current()
+    const [old, older, young] = [aMail({ createdAt: now - 50 }), aMail({ createdAt: now - 51 }), aMail()]
+    for (const mail of [old, older, young]) await store.outbox.put(mail)
+    for (const lease of await store.outbox.lease(3, now, now + 60)) await store.outbox.failed(lease, 'EENVELOPE', null)
+    await store.outbox.put(aMail({ createdAt: now - 60 }))
+    expect(await store.outbox.prune(now - 50, 10)).toBe(1)
+    expect(await store.outbox.depth()).toMatchObject({ waiting: 1, setAside: 2 })
+    expect(await store.outbox.prune(now + 1, 1)).toBe(1)
+    expect(await store.outbox.prune(now + 1, 10)).toBe(1)
+    expect(await store.outbox.prune(now + 1, 10)).toBe(0)
+    expect(await store.outbox.depth()).toMatchObject({ waiting: 1, setAside: 0 })
+  })
+}
+
+/** The one mail that is due. */
+async function leased(store: Store, leaseUntil = now + 60): Promise<LeasedMail> {
+  const [mail] = await store.outbox.lease(1, now, leaseUntil)
+  if (!mail) throw new Error('No mail is due.')
+  return mail
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Session } from '../../../src/model/session.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aMail,
@@ -24,6 +25,7 @@ export function sessionsContract(current: () => TestStore): void {
   readingContract(current)
   endingContract(current)
   endingAllContract(current)
+  pruningContract(current)
 }
 
 function openingContract(current: () => TestStore): void {
@@ -240,5 +242,31 @@ function endingAllContract(current: () => TestStore): void {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(5)
     expect(await waitingMails(store)).toHaveLength(counts.filter((count) => count > 0).length)
     expect(await store.sessions.list(user.id, now)).toEqual([])
+  })
+}
+
+function pruningContract(current: () => TestStore): void {
+  test('sessions that ended long ago are forgotten, the longest ended first, and nobody is told', async () => {
+    const { store, changes } = current()
+    const user = await createdUser(store)
+    const sessions: Session[] = []
+    for (const end of [3, 1, 2, 9]) sessions.push(await openedSession(store, user, { refreshExpiresAt: now + end }))
+    const left = async () => Promise.all(sessions.map(async ({ id }) => (await store.sessions.find(id)) !== null))
+    expect(await store.sessions.prune(now + 3, 1)).toBe(1)
+    expect(await left()).toEqual([true, false, true, true])
+    expect(await store.sessions.prune(now + 3, 10)).toBe(1)
+    expect(await store.sessions.prune(now + 4, 10)).toBe(1)
+    expect(await store.sessions.prune(now + 4, 10)).toBe(0)
+    expect(await left()).toEqual([false, false, false, true])
+    expect(changes).toEqual([])
+  })
+
+  test('of many who prune at once, each session is counted by exactly one', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    await atOnce(() => openedSession(store, user, { refreshExpiresAt: now + 1 }))
+    const counts = await atOnce(() => store.sessions.prune(now + 2, 7))
+    const rest = await store.sessions.prune(now + 2, crowd)
+    expect(counts.reduce((sum, count) => sum + count, rest)).toBe(crowd)
   })
 }

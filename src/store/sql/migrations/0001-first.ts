@@ -89,6 +89,7 @@ async function createSessions(_db: Kysely<Tables>, { createTable, createIndex }:
     )
     .execute()
   await createIndex('latchkey_sessions', ['user_id', 'created_at'])
+  await createIndex('latchkey_sessions', ['refresh_expires_at'])
 }
 
 async function createOneTimeTokens(
