@@ -60,5 +60,10 @@ export async function issueTokens(
 
 /** Until when (Unix seconds) an access token signed up to now may still be alive somewhere: how long a change row matters. */
 export function changeMattersUntil(ports: Pick<Ports, 'clock' | 'policy'>): number {
-  return ports.clock.now() + ports.policy.accessTokenSeconds + clockMarginSeconds
+  return ports.clock.now() + accessTokensLiveSeconds(ports)
+}
+
+/** How long an access token that is signed now may be alive somewhere. */
+export function accessTokensLiveSeconds({ policy }: Pick<Ports, 'policy'>): number {
+  return policy.accessTokenSeconds + clockMarginSeconds
 }

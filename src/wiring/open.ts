@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.js'
+import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
 import { createGuard, type Guard } from '../guard/guard.js'
 import { ProofBatches } from '../guard/proofs.js'
 import { createRevocations, type Revocations } from '../guard/revocations.js'
@@ -18,7 +19,7 @@ import { createRequestIds } from '../lib/request-id.js'
 import { nowSeconds, sleep, type World } from '../lib/runtime.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
-import { createMails, createOutboxWorker } from '../mail/outbox.js'
+import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { NativeExchange, Visitor } from '../model/visitor.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
@@ -31,6 +32,7 @@ import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { auditSeal } from './audit-seal.js'
+import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
@@ -132,19 +134,8 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     issuer: settings.origin,
     audience: store.installationId,
   })
-  const worker = createOutboxWorker({
-    outbox: store.outbox,
-    keyring,
-    templates: early.templates,
-    mailer: early.mailer,
-    now: clock.now,
-    timer: world.timer,
-    random: random.jitter,
-    brandValues: { lifetimeHours: String(policyOf(settings).verificationSeconds / 3600) },
-    logger: settings.logger,
-  })
+  const worker = startDelivery(early, store, clock)
   late.kick = () => void worker.kick()
-  worker.start()
 
   const ports: Ports = {
     users: store.users,
@@ -168,12 +159,14 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     policy: policyOf(settings),
     hooks: limitHooks(settings.hooks, world.timer),
   }
+  const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard } = createHandle(early, ports, revocations)
   return {
     handle,
     ports,
     guard,
     async close() {
+      await housekeeping.close()
       await worker.close()
       await proofs.close()
       revocations.close()
@@ -182,6 +175,39 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
       await store.close()
     },
   }
+}
+
+function startDelivery(
+  { settings, world, keyring, random, ...early }: Early,
+  store: Store,
+  clock: Clock,
+): OutboxWorker {
+  const worker = createOutboxWorker({
+    outbox: store.outbox,
+    keyring,
+    templates: early.templates,
+    mailer: early.mailer,
+    now: clock.now,
+    timer: world.timer,
+    random: random.jitter,
+    brandValues: { lifetimeHours: String(policyOf(settings).verificationSeconds / 3600) },
+    logger: settings.logger,
+  })
+  worker.start()
+  return worker
+}
+
+function startHousekeeping({ settings, world, random }: Early, store: Store, ports: Ports): Housekeeping {
+  const housekeeping = createHousekeeping({
+    store,
+    clock: ports.clock,
+    accessTokensLiveSeconds: accessTokensLiveSeconds(ports),
+    timer: world.timer,
+    random: random.jitter,
+    logger: settings.logger,
+  })
+  housekeeping.start()
+  return housekeeping
 }
 
 function createHandle(early: Early, ports: Ports, revocations: Revocations): { handle: Handle; guard: Guard } {
