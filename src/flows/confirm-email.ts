@@ -1,6 +1,6 @@
 import { AuthError } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
-import type { SessionMode } from '../model/session.js'
+import type { Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
@@ -11,7 +11,7 @@ import type { Drafted } from './registration.js'
 
 export type ConfirmEmailPorts = Pick<
   Ports,
-  'users' | 'sessions' | 'oneTimeTokens' | 'tokens' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'
+  'users' | 'sessions' | 'oneTimeTokens' | 'tokens' | 'proofs' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'
 >
 
 export interface ConfirmEmailInput {
@@ -66,10 +66,20 @@ async function freshAccess(
 ): Promise<IssuedSession | null> {
   if (caller?.userId !== user.id) return null
   try {
+    await ports.proofs.settle(caller.sessionId)
     const state = await ports.sessions.find(caller.sessionId)
-    return state && state.session.mode === mode ? await issueAccess(ports, user, state.session) : null
+    return state && state.session.mode === mode ? await issueAccess(ports, user, asHeld(state.session)) : null
   } catch (error) {
     if (error instanceof AuthError) return null
     throw error
   }
+}
+
+/**
+ * The session at the rotation that its holder is known to have. Nobody has been seen with an unproven one: its answer may
+ * be lost, and a token that names it would prove it, and make a thief of a holder who has the one before.
+ */
+function asHeld(session: Session): Session {
+  if (session.counter === 0 || session.provenAtMs !== null) return session
+  return { ...session, counter: session.counter - 1 }
 }

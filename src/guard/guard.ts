@@ -12,6 +12,7 @@ import type { Settings } from '../settings.js'
 import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
 import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
+import { createScope } from './scope.js'
 import { checkSession, type SessionCheckPorts } from './session.js'
 
 export interface GuardOptions extends Omit<SessionCheckPorts, 'demandsFactor'> {
@@ -46,10 +47,17 @@ export interface Guard {
 interface Wired extends GuardOptions {
   demandsFactor: boolean
   forwarded: ReturnType<typeof createForwardedHeaders>
+  scopeOf: ReturnType<typeof createScope>
 }
 
 export function createGuard(options: GuardOptions): Guard {
-  const wired: Wired = { ...options, demandsFactor: true, forwarded: createForwardedHeaders(options.settings) }
+  const { settings } = options
+  const wired: Wired = {
+    ...options,
+    demandsFactor: true,
+    forwarded: createForwardedHeaders(settings),
+    scopeOf: createScope(settings),
+  }
   const ofOwnRoutes: Wired = { ...wired, demandsFactor: false }
   return {
     protect(request) {
@@ -78,12 +86,13 @@ function onceFresh(wired: Wired, request: HttpRequest, run: () => Verdict): Prom
   return requireFresh(wired).then(run, (error) => refuse(wired, request, toAuthError(error)))
 }
 
-/** The guard has rewritten the headers where it stood before; here they stay as they are. */
+/** Where the guard stood before it has rewritten the headers already; anywhere else that is still to be done. */
 function judge(wired: Wired, request: HttpRequest, requirement: Requirement, found: Principal | null): Verdict {
   try {
     const principal = found ?? identify(wired, request)
     checkRequirement(principal, requirement, wired.clock.now())
-    return { ...untouched, principal }
+    const outside = found === null && wired.scopeOf(request.path) === 'outside'
+    return outside ? pass(wired, request, principal) : { ...untouched, principal }
   } catch (error) {
     return refuse(wired, request, toAuthError(error))
   }

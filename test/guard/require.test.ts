@@ -86,6 +86,25 @@ test('a route outside the guarded prefix can be guarded by itself', async () => 
   expect(await browser.get('/reports', { headers: { origin: 'https://evil.test' } })).toMatchObject({ status: 403 })
 })
 
+test('ATK-105 behind auth.require, too, nothing counts that the client says of itself', async () => {
+  const { auth, client } = await testAuth({ trustedOrigins: ['https://app.example.test'] })
+  const gate = auth.require({})
+  const browser = client({
+    next: (request, _principal) =>
+      gate(request, (seen) => Response.json(Object.fromEntries(seen.headers)), { ip: '203.0.113.9' }),
+  })
+  await browser.signUp(ada)
+  const headers = { 'x-user-roles': 'ADMIN', 'x-real-ip': '127.0.0.1', 'x-forwarded-for': '127.0.0.1' }
+  const answer = await browser.get('/reports', { headers: { ...headers, origin: 'https://app.example.test' } })
+  expect(answer).toMatchObject({ status: 200, body: { 'x-real-ip': '203.0.113.9', 'x-forwarded-for': '203.0.113.9' } })
+  expect(answer.body).not.toHaveProperty('x-user-roles')
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.test')
+
+  // Below a guarded prefix the guard has said all that before.
+  const guarded = await browser.get('/api/reports', { headers })
+  expect(guarded).toMatchObject({ status: 200, body: { 'x-real-ip': '127.0.0.1' } })
+})
+
 test('while the store is down a required route is closed', async () => {
   const { auth, client } = await testAuth()
   const browser = client({ next: (request) => auth.require({})(request, () => new Response('open')) })

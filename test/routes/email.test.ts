@@ -375,3 +375,25 @@ describe('limits', () => {
     expect((await client({ ip: ipOf(99) }).post('/auth/login', ada)).status).toBe(429)
   })
 })
+
+it('a refresh whose answer is lost before the confirmation signs nobody out after it', async () => {
+  const { client, runtime, mailbox } = await testAuth()
+  const browser = client()
+  await browser.signUp(ada)
+  await browser.refresh()
+  await browser.get('/api/notes')
+  await runtime.clock.advance('40s')
+  // The answer goes to a copy, and the copy is thrown away.
+  expect((await browser.copy().refresh()).status).toBe(200)
+
+  const newEmail = 'ada@new.example.test'
+  await browser.post('/auth/email/change', { newEmail, password: ada.password })
+  const token = mailbox.token(await mailbox.waitFor(newEmail, 'Confirm your new email address'))
+  expect((await browser.post('/auth/email/confirm', { token })).status).toBe(200)
+  expect((await browser.get('/api/notes')).status).toBe(404)
+  await runtime.clock.advance('2s')
+  expect((await browser.get('/api/notes')).status).toBe(404)
+
+  await runtime.clock.advance('1m')
+  expect((await browser.refresh()).status).toBe(200)
+})
