@@ -10,7 +10,9 @@ export async function start({ baseUrl, file, accounts }) {
   const auth = init(app, configuration(baseUrl, file))
   app.get('/api/hello', hello)
   await auth.ready()
-  return { app, ready: () => register(baseUrl, accounts), login: { path: '/auth/login', accounts } }
+  const beside = express()
+  beside.get('/api/hello', hello)
+  return { app, beside, ready: () => register(baseUrl, accounts), login: { path: '/auth/login', accounts } }
 }
 
 async function register(baseUrl, accounts) {
