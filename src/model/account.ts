@@ -1,3 +1,4 @@
+import { isoTime } from '../lib/iso-time.js'
 import { toUser, type User, type UserRecord } from './user.js'
 
 /** A user as the application's own server-side calls see it. Times are ISO 8601 in UTC. */
@@ -51,11 +52,11 @@ export interface Page<Item> {
 export function toAccount(record: UserRecord): Account {
   return {
     ...toUser(record),
-    disabledAt: isoTime(record.disabledAt),
-    disabledUntil: isoTime(record.disabledUntil),
+    disabledAt: orNull(record.disabledAt),
+    disabledUntil: orNull(record.disabledUntil),
   }
 }
 
-function isoTime(seconds: number | null): string | null {
-  return seconds === null ? null : new Date(seconds * 1000).toISOString()
+function orNull(seconds: number | null): string | null {
+  return seconds === null ? null : isoTime(seconds)
 }

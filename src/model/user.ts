@@ -1,3 +1,5 @@
+import { isoTime } from '../lib/iso-time.js'
+
 /** Extra user fields of the application: `declare module 'latchkey' { interface UserFields { plan: string } }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add their fields by declaration merging.
 export interface UserFields {}
@@ -68,8 +70,4 @@ export function toUser(record: UserRecord): User {
     lastLoginAt: record.lastLoginAt === null ? null : isoTime(record.lastLoginAt),
     identities: [],
   }
-}
-
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
 }
