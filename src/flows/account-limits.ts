@@ -15,6 +15,16 @@ export interface PasswordTry {
   device: string | null
 }
 
+/** What guesses are counted at, each apart: who has used up those at one has used up none at another. */
+export const guessesAt = {
+  /** Codes that sign in; only who holds the handle gets to guess. Canonical. */
+  otp: (address: string) => `otp ${address}`,
+  /** Codes that confirm an address; anybody may guess. Canonical. */
+  verification: (address: string) => `verification ${address}`,
+  /** Codes of the second factor that is on. */
+  factor: (userId: string) => `totp ${userId}`,
+}
+
 /**
  * Counts a password that is about to be compared, and returns what a success makes forgotten.
  *

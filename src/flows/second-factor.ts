@@ -7,7 +7,7 @@ import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { countTry } from './account-limits.js'
+import { countTry, guessesAt } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { notice } from './notices.js'
 
@@ -26,16 +26,12 @@ export const factorTries = 5
  * @throws {AuthError} `rate_limited`
  */
 export function countFactorTry(ports: Pick<Ports, 'limiter'>, userId: string): Promise<void> {
-  return countTry(ports, 'guess', guesses(userId))
+  return countTry(ports, 'guess', guessesAt.factor(userId))
 }
 
 /** The factor was proved, or taken away: forgets the guesses. */
 export function forgetFactorTries(ports: Pick<Ports, 'limiter'>, userId: string): Promise<void> {
-  return ports.limiter.forget('guess', [guesses(userId)])
-}
-
-function guesses(userId: string): string {
-  return `totp ${userId}`
+  return ports.limiter.forget('guess', [guessesAt.factor(userId)])
 }
 
 /** What proves the second factor of that user: a code of the authenticator, else a backup code; null when neither. */

@@ -4,7 +4,7 @@ import type { SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { countPassword, countTry, type PasswordLimitPorts } from './account-limits.js'
+import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from './account-limits.js'
 import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
 import { findByCode, findByLink } from './find-verification.js'
@@ -51,10 +51,10 @@ export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInp
 
 /** Counted by address before anything is looked up, so that a refusal does not tell whether anything waits there. */
 async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
-  const address = requireEmail(input.email ?? '').canonical
-  await countTry(ports, 'guess', address)
+  const subject = guessesAt.verification(requireEmail(input.email ?? '').canonical)
+  await countTry(ports, 'guess', subject)
   const token = await findByCode(ports, input)
-  if (token) await ports.limiter.forget('guess', [address])
+  if (token) await ports.limiter.forget('guess', [subject])
   return token
 }
 

@@ -4,7 +4,7 @@ import type { SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { countTry } from './account-limits.js'
+import { countTry, guessesAt } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { matchesCode } from './mailed-code.js'
@@ -70,13 +70,13 @@ async function findAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<
  * @throws {AuthError} `rate_limited`
  */
 async function guessCode(ports: VerifyOtpPorts, token: OneTimeToken, code: string): Promise<boolean> {
-  await countTry(ports, 'guess', token.email)
+  await countTry(ports, 'guess', guessesAt.otp(token.email))
   const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
   return counted && matchesCode(ports, token, code)
 }
 
 async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor: Visitor): Promise<UserRecord | null> {
-  await ports.limiter.forget('guess', [token.email])
+  await ports.limiter.forget('guess', [guessesAt.otp(token.email)])
   const facts = { userId: token.userId, detail: { firstProof: true } }
   return ports.users.proveMailbox(token.id, 'otp', ports.clock.now(), {
     until: changeMattersUntil(ports),

@@ -101,6 +101,24 @@ describe('guesses at mailed sign-in codes', () => {
     expect((await owner.post('/auth/otp/verify', { email: ada.email, code })).status).toBe(200)
   })
 
+  test('ATK-013 ATK-023 whoever guesses at codes that confirm the address uses up no guess of its owner', async () => {
+    const limited = await world()
+    const confirm = (index: number) =>
+      limited.client({ ip: ipOf(index) }).post('/auth/verify-email', { email: ada.email, code: '000000' })
+    expect(await inTurn(21, confirm)).toEqual([...times(20, 400), 429])
+    expect(await signsIn(limited, 'code', 50)).toBe(200)
+    expect((await confirm(51)).status).toBe(429)
+  })
+
+  test('ATK-013 ATK-023 guesses at sign-in codes use up none at a code that confirms the address', async () => {
+    const limited = await limitedAuth()
+    const browser = limited.client()
+    await browser.post('/auth/register', ada)
+    const code = limited.mailbox.code(await limited.mailbox.waitFor(ada.email, 'Confirm'))
+    expect(await guessed(limited, ada.email, 21)).toEqual([...times(20, 400), 429])
+    expect((await browser.post('/auth/verify-email', { email: ada.email, code })).status).toBe(200)
+  })
+
   test('ATK-012 one client address takes thirty a minute, whatever it guesses at', async () => {
     const limited = await world()
     const one = limited.client()
