@@ -15,7 +15,6 @@ import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tok
 import { newSession } from './open-session.js'
 import { readProfile } from './profile.js'
 import {
-  countFactorTry,
   type FactorPorts,
   factorNotice,
   factorTries,
@@ -37,8 +36,11 @@ export interface ConfirmTotpInput {
  * Turns the second factor on by the first code of the authenticator, which is used up by it. Every session ends, the
  * caller's too, and a new one begins that has proved the factor (ASVS 5.0, 7.4.3).
  *
+ * Wrong codes count on the enrolment alone: its session was shown the secret and has nothing to guess, and nobody else's
+ * guesses at the account keep its owner from a factor.
+ *
  * @throws {AuthError} `invalid_token` when this session has begun no enrolment, or it was replaced, expired, or guessed
- *   at too often, `invalid_code`, `rate_limited`, `forbidden` (the other mode's session), `token_revoked`, `busy`
+ *   at too often, `invalid_code`, `forbidden` (the other mode's session), `token_revoked`, `busy`
  */
 export async function confirmTotp(
   ports: ConfirmTotpPorts,
@@ -50,7 +52,6 @@ export async function confirmTotp(
   const hashes = enrolmentHashes(ports, state.session.id)
   const token = await ports.oneTimeTokens.findByHash('two_factor_enrolment', hashes, ports.clock.now())
   if (!token) throw new AuthError('invalid_token')
-  await countFactorTry(ports, state.user.id)
   if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) throw new AuthError('invalid_token')
 
   const totp = await provenSecret(ports, token, state, input)

@@ -6,6 +6,7 @@ import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { requireStrong } from './new-password.js'
 import { notice } from './notices.js'
+import { forgetFactorTries } from './second-factor.js'
 
 export type ResetPasswordPorts = Pick<
   Ports,
@@ -42,6 +43,8 @@ export async function resetPassword(
   await requireStrong(ports, input.password, user.emailCanonical)
   const passwordHash = await ports.passwords.hash(input.password)
 
+  // The first proof drops a planted second factor; before the link is used up, so that it can be tried again.
+  if (!user.emailVerified) await forgetFactorTries(ports, user.id)
   const changed = await ports.users.resetPassword(token.id, passwordHash, ports.clock.now(), {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'password_reset', input.visitor, {

@@ -76,7 +76,11 @@ async function guessCode(ports: VerifyOtpPorts, token: OneTimeToken, code: strin
 }
 
 async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor: Visitor): Promise<UserRecord | null> {
-  await ports.limiter.forget('guess', [guessesAt.otp(token.email)])
+  const known = token.userId === null ? null : await ports.users.findById(token.userId)
+  // The first proof drops a planted second factor, and with it what was guessed at that. Before the code is used up: what
+  // fails here can be tried again.
+  const dropped = known && !known.emailVerified ? [guessesAt.factor(known.id)] : []
+  await ports.limiter.forget('guess', [guessesAt.otp(token.email), ...dropped])
   const facts = { userId: token.userId, detail: { firstProof: true } }
   return ports.users.proveMailbox(token.id, 'otp', ports.clock.now(), {
     until: changeMattersUntil(ports),
