@@ -49,7 +49,8 @@ export async function createAccount(ports: AdministerPorts, input: NewAccount): 
 export async function updateAccount(ports: AdministerPorts, id: string, changes: AccountChanges): Promise<Account> {
   const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
   const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
-  const lost = requireFactorOff(changes.twoFactor) ? await findFactor(ports, id) : null
+  const askedOff = requireFactorOff(changes.twoFactor)
+  const lost = askedOff ? await findFactor(ports, id) : null
   const off = lost ? ({ twoFactor: false } as const) : {}
   const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
   const told = {
@@ -57,7 +58,8 @@ export async function updateAccount(ports: AdministerPorts, id: string, changes:
     ...(lost && factorNotice(ports, { user: lost, visitor: application, change: 'off' })),
   }
   const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, told))
-  if (lost) await forgetFactorTries(ports, id)
+  // Also when the factor is gone already: the call before this one may have failed in between.
+  if (askedOff) await forgetFactorTries(ports, id)
   return account
 }
 

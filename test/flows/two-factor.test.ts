@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { guessesAt } from '../../src/flows/account-limits.js'
+import { updateAccount } from '../../src/flows/administer-accounts.js'
 import { confirmTotp } from '../../src/flows/confirm-totp.js'
 import { enrolTotp } from '../../src/flows/enrol-totp.js'
 import { openSession } from '../../src/flows/open-session.js'
@@ -7,8 +9,10 @@ import { newUser } from '../../src/flows/register.js'
 import { type SignInResult, signIn } from '../../src/flows/sign-in.js'
 import { turnOffTwoFactor } from '../../src/flows/turn-off-two-factor.js'
 import { createAuth } from '../../src/index.js'
+import { createLimiter } from '../../src/limits/counters.js'
 import type { SessionPrincipal } from '../../src/model/principal.js'
 import type { Ports } from '../../src/ports.js'
+import { parseSettings } from '../../src/settings.js'
 import { testSettings } from '../../src/testing.js'
 import { ada, attackServer } from '../support/attack-server.js'
 import { sharedSettings, testAuth } from '../support/auth.js'
@@ -247,4 +251,24 @@ test('ATK-112 every step of it is written down, with who, the way and how it end
     'two_factor_disabled failure {}',
     'two_factor_disabled success {"secondFactor":"totp"}',
   ])
+})
+
+test('ATK-076 a factor that could only be half taken away is wholly gone, guesses and all, after another call', async () => {
+  const { world, ports, user } = await secured()
+  const { counters } = world.store
+  let down = true
+  const forget = async (ids: readonly string[]) => {
+    if (down) throw new Error('disk I/O error')
+    await counters.forget(ids)
+  }
+  const { limits } = parseSettings(testSettings({ limits: {} }), { testing: true })
+  const limiter = createLimiter({ counters: { ...counters, forget }, limits, now: ports.clock.now })
+  const guessesLeft = async () => (await limiter.account('guess', guessesAt.factor(user.id)))?.remaining
+  const takeAway = () => updateAccount({ ...ports, limiter }, user.id, { twoFactor: false })
+
+  expect([await guessesLeft(), await guessesLeft()]).toEqual([19, 18])
+  await expect(takeAway()).rejects.toThrow('disk I/O error')
+  down = false
+  expect(await takeAway()).toMatchObject({ twoFactor: false })
+  expect(await guessesLeft()).toBe(19)
 })
