@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
+import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { mayMail, type PasswordLimitPorts } from './account-limits.js'
@@ -26,7 +27,8 @@ export interface ChangeEmailInput {
 }
 
 /**
- * Mails the new address a link; nothing changes before it is used (ASVS 5.0, 7.5.1).
+ * Mails the new address a link; nothing changes before it is used (ASVS 5.0, 7.5.1). It holds for the account as it was
+ * when the password was compared: a password, role or factor that is changed meanwhile or later makes it void.
  *
  * After the password, the answer, its work and its mail count are the same for every address: one that is taken gets a
  * notice in place of the link, and the token that is kept opens nothing, since nobody holds its secret (ASVS 6.3.8).
@@ -53,7 +55,7 @@ export async function changeEmail(
     await ports.audit.record(auditEvent(ports, 'email_change_requested', visitor, refused))
     return
   }
-  const { token, mail } = draftChange(ports, state.user.id, email, isFree)
+  const { token, mail } = draftChange(ports, state.user, email, isFree)
   const audit = auditEvent(ports, 'email_change_requested', visitor, facts)
   await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now(), audit })
 }
@@ -66,11 +68,11 @@ async function mayHave(ports: ChangeEmailPorts, email: string, userId: string): 
 /** The mail greets nobody by name: whoever asked may have written the name, and the address may be a stranger's. */
 function draftChange(
   ports: ChangeEmailPorts,
-  userId: string,
+  user: UserRecord,
   email: { typed: string; canonical: string },
   isFree: boolean,
 ): Drafted {
-  const { token, url } = draftEmailToken(ports, 'email_change', userId, email)
+  const { token, url } = draftEmailToken(ports, 'email_change', user, email)
   const values = { url, lifetimeMinutes: String(changeMinutes) }
   return {
     token,

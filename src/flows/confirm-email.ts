@@ -32,10 +32,10 @@ export interface ConfirmEmailInput {
  */
 export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmailInput): Promise<IssuedSession | null> {
   const found = await findEmailToken(ports, 'email_change', input.token)
-  if (!found) throw new AuthError('invalid_token')
-  const { token, user, typed } = found
+  if (!found || found.version !== found.user.version) throw new AuthError('invalid_token')
+  const { token, user, typed, version } = found
 
-  const change = { email: typed, undo: draftUndo(ports, user, input.visitor) }
+  const change = { email: typed, version, undo: draftUndo(ports, user, input.visitor) }
   const changed = await ports.users.changeEmail(token.id, change, ports.clock.now(), {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_changed', input.visitor, { userId: user.id }),
@@ -48,7 +48,7 @@ export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmail
 /** To the address that the account has until now. It does not name the new one, which may be a thief's or a private one. */
 function draftUndo(ports: ConfirmEmailPorts, user: UserRecord, visitor: Visitor): Drafted {
   const former = { typed: user.email, canonical: user.emailCanonical }
-  const { token, url } = draftEmailToken(ports, 'email_undo', user.id, former)
+  const { token, url } = draftEmailToken(ports, 'email_undo', user, former)
   const mail = ports.mails.compose('email-changed', user.emailCanonical, {
     device: visitor.userAgent ?? '',
     at: new Date(ports.clock.nowMs()).toISOString(),

@@ -14,34 +14,41 @@ const kinds = {
 export const changeMinutes = kinds.email_change.seconds / 60
 export const undoDays = kinds.email_undo.seconds / 86_400
 
-export interface EmailToken {
+export interface EmailToken extends Sealed {
   token: OneTimeToken
   user: UserRecord
-  /** The token's address as it was typed. */
+}
+
+/** What the token was made of. */
+interface Sealed {
+  /** Its address as it was typed. */
   typed: string
+  /** What the account was at. */
+  version: number
 }
 
 /** A token that gives its user this address. The secret is in the link and nowhere else. */
 export function draftEmailToken(
   ports: Pick<Ports, 'keyring' | 'random' | 'clock' | 'policy'>,
   purpose: EmailPurpose,
-  userId: string,
+  user: UserRecord,
   email: { typed: string; canonical: string },
 ): { token: OneTimeToken; url: string } {
   const secret = ports.random.token()
   const id = ports.random.id()
   const now = ports.clock.now()
   const { seconds, page } = kinds[purpose]
+  const sealed: Sealed = { typed: email.typed, version: user.version }
   const token: OneTimeToken = {
     id,
     purpose,
-    subject: userId,
-    userId,
+    subject: user.id,
+    userId: user.id,
     email: email.canonical,
     tokenHash: ports.keyring.digest(purpose, secret),
     codeHash: null,
     handleHash: null,
-    payload: ports.keyring.seal(`${purpose}-address`, id, email.typed),
+    payload: ports.keyring.seal(`${purpose}-payload`, id, JSON.stringify(sealed)),
     tries: 0,
     createdAt: now,
     expiresAt: now + seconds,
@@ -59,8 +66,13 @@ export async function findEmailToken(
   const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
   const user = token?.userId ? await ports.users.findById(token.userId) : null
   if (!token?.payload || !user) return null
-  const typed = ports.keyring.open(`${purpose}-address`, token.id, token.payload)
-  return typed === null ? null : { token, user, typed }
+  const text = ports.keyring.open(`${purpose}-payload`, token.id, token.payload)
+  return text === null ? null : { token, user, ...parseSealed(text) }
+}
+
+/** Boundary: only we write this text, under an authenticated cipher. */
+function parseSealed(text: string): Sealed {
+  return JSON.parse(text)
 }
 
 /** Whether a change has left that address, and can still be undone by anybody but `userId`. */

@@ -29,6 +29,8 @@ export interface PasswordChange {
 export interface EmailChange {
   /** The new address as typed; its canonical form is the token's. */
   email: string
+  /** What the account was at when the password was compared for it. */
+  version: number
   /** Takes the former address back; nobody else may have it while this lives. */
   undo: { token: OneTimeToken; mail: OutboxMail }
 }
@@ -67,8 +69,8 @@ export interface Users {
    * and its mail if and only if the former address was verified; drops what was mailed there (changes, confirmations,
    * resets, codes) and the registrations for the new one. Of concurrent calls for a token, or for an address, exactly one
    * gets the user.
-   * Null, and nothing changed, when the token is gone or expired, or the user is disabled or has another address by now
-   * than the undo's; `taken`, and nothing changed, when the new one is another user's, or another user may take it back.
+   * Null, and nothing changed, when the token is gone or expired, or the user is disabled, no longer at that version, or
+   * has another address by now than the undo's; `taken`, and nothing changed, when the new one is another user's, or another user may take it back.
    */
   changeEmail(
     tokenId: string,

@@ -44,13 +44,14 @@ interface Move {
 async function moveTo(
   unit: Unit,
   { id, email: canonical }: TokenOwner,
-  { email, undo, tokenId, now, step }: EmailChange & Move,
+  { email, version, undo, tokenId, now, step }: EmailChange & Move,
 ): Promise<UserRecord> {
   // Holds the row: until the commit nobody else decides whether the former address is verified.
   await unit.db
     .updateTable('latchkey_users')
-    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .set({ version: version + 1 })
     .where('id', '=', id)
+    .where('version', '=', version)
     .where('email_canonical', '=', undo.token.email)
     .where(isEnabled(now))
     .executeTakeFirst()

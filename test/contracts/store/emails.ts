@@ -47,7 +47,7 @@ function verified(store: Store, overrides: Partial<UserRecord> = {}): Promise<Us
 
 function changeOf(user: UserRecord, overrides: Partial<EmailChange> = {}): EmailChange {
   const undo = { token: anUndo(user), mail: aMail({ template: 'email-changed' }) }
-  return { email: next, undo, ...overrides }
+  return { email: next, version: user.version, undo, ...overrides }
 }
 
 /** A user who has moved on, and the undo that their former address holds. */
@@ -153,6 +153,20 @@ function refusalContract(current: () => TestStore): void {
     expect(await store.users.findById(shut.id)).toEqual(shut)
     expect(await store.users.findById(gone.id)).toEqual(gone)
     expect(await store.users.changeEmail(shutToken.id, changeOf(shut), now + 1, aStep())).not.toBeNull()
+  })
+
+  test('a change holds for the version that it was asked for at, also where its token was written later', async () => {
+    const { store } = current()
+    const user = await verified(store)
+    const session = await openedSession(store, user)
+    const change = { userId: user.id, version: 1, fromSessionId: session.id, passwordHash: '$hash$2', session }
+    const after = await store.users.changePassword(change, aStep({ audit: anEvent() }))
+    const token = await keptToken(store, aChange(user, nextCanonical))
+    expect(await store.users.changeEmail(token.id, changeOf(user), now, aStep())).toBeNull()
+    expect(await store.users.findById(user.id)).toEqual(after)
+    expect(await store.oneTimeTokens.listByEmail('email_change', nextCanonical, now)).toEqual([token])
+    const fresh = changeOf(user, { version: 2 })
+    expect(await store.users.changeEmail(token.id, fresh, now, aStep())).toMatchObject({ version: 3 })
   })
 
   test('an address that was taken meanwhile is told apart, and nothing has changed, not even the token', async () => {
