@@ -25,6 +25,8 @@ interface Sealed {
   typed: string
   /** What the account was at. */
   version: number
+  /** When the second factor that was on had been turned on (Unix seconds); null: there was none. */
+  factorSince: number | null
 }
 
 /** A token that gives its user this address. The secret is in the link and nowhere else. */
@@ -38,7 +40,8 @@ export function draftEmailToken(
   const id = ports.random.id()
   const now = ports.clock.now()
   const { seconds, page } = kinds[purpose]
-  const sealed: Sealed = { typed: email.typed, version: user.version }
+  const factorSince = user.totp?.enabledAt ?? null
+  const sealed: Sealed = { typed: email.typed, version: user.version, factorSince }
   const token: OneTimeToken = {
     id,
     purpose,

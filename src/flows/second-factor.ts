@@ -84,13 +84,25 @@ export async function requireFactor(
   { user, session }: { user: UserRecord; session: Pick<Session, 'id'> | null },
   input: { code: string | null; event: AuditEventName; visitor: Visitor },
 ): Promise<FactorProof> {
+  if (input.code !== null) await countFactorTry(ports, user.id)
+  const proof = await judgeFactor(ports, { user, session }, input)
+  await forgetFactorTries(ports, user.id)
+  return proof
+}
+
+/**
+ * The same for a caller that counts the guesses itself.
+ *
+ * @throws {AuthError} `invalid_code`
+ */
+export async function judgeFactor(
+  ports: FactorPorts,
+  { user, session }: { user: UserRecord; session: Pick<Session, 'id'> | null },
+  input: { code: string | null; event: AuditEventName; visitor: Visitor },
+): Promise<FactorProof> {
   if (input.code === null) throw new AuthError('invalid_code')
-  await countFactorTry(ports, user.id)
   const proof = await proveFactor(ports, user, input.code)
-  if (proof) {
-    await forgetFactorTries(ports, user.id)
-    return proof
-  }
+  if (proof) return proof
   const facts = {
     userId: user.id,
     sessionId: session?.id ?? null,

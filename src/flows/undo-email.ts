@@ -5,7 +5,7 @@ import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
 import { type EmailToken, findEmailToken } from './email-tokens.js'
 import { changeMattersUntil } from './issue-tokens.js'
-import { type FactorPorts, factorTries, requireFactor } from './second-factor.js'
+import { type FactorPorts, factorTries, forgetFactorTries, judgeFactor } from './second-factor.js'
 
 export type UndoEmailPorts = FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'policy'>
 
@@ -17,24 +17,28 @@ export interface UndoEmailInput {
 }
 
 /**
- * Gives an account the address back that a change took from it. Every session ends, and with them whoever made the change;
- * changes that came later are undone with it. It opens nothing, so it works on a disabled account, too.
+ * Gives an account the address back that a change took from it. Changes that came later are undone with it, every session
+ * ends, and a second factor that was turned on since goes. The password stays: whoever made the change may know it, so
+ * the page leads on to another one. It opens nothing, so it works on a disabled account, too.
  *
- * @throws {AuthError} `invalid_token` (unknown, used and expired look alike), `invalid_code` where the second factor is on,
- *   `rate_limited` after too many guesses at it
+ * @throws {AuthError} `invalid_token` (unknown, used, expired and guessed at too often look alike), `invalid_code` where
+ *   the second factor that was on at the change still is
  */
 export async function undoEmail(ports: UndoEmailPorts, input: UndoEmailInput): Promise<void> {
   const found = await findEmailToken(ports, 'email_undo', input.token)
   if (!found) throw new AuthError('invalid_token')
-  const { token, user, typed } = found
-  const proof = user.totp === null ? null : await requireUndoCode(ports, found, input)
+  const { token, user, typed, factorSince } = found
+  const proof = asksForCode(found) ? await requireUndoCode(ports, found, input) : null
+  // Proved or about to go: the guesses that somebody made at it are the next one's no more.
+  if (user.totp) await forgetFactorTries(ports, user.id)
 
-  const facts = { userId: user.id, detail: proof ? { secondFactor: proof.kind } : {} }
+  const detail = user.totp ? { secondFactor: proof?.kind ?? 'removed' } : {}
   const step = {
     until: changeMattersUntil(ports),
-    audit: auditEvent(ports, 'email_restored', input.visitor, facts),
+    audit: auditEvent(ports, 'email_restored', input.visitor, { userId: user.id, detail }),
   }
-  const restored = await ports.users.undoEmail(token.id, typed, ports.clock.now(), step, proof)
+  const undo = { email: typed, factorSince, proof }
+  const restored = await ports.users.undoEmail(token.id, undo, ports.clock.now(), step)
   if (!restored) throw new AuthError('invalid_token')
 }
 
@@ -44,12 +48,20 @@ export async function asksForUndoCode(
   token: string,
 ): Promise<boolean> {
   const found = await findEmailToken(ports, 'email_undo', token)
-  return found !== null && found.user.totp !== null
+  return found !== null && asksForCode(found)
 }
 
 /**
- * Where a second factor is on, an old mailbox alone must not take an account back (ASVS 5.0, 6.3.4). The link takes few
- * guesses, so that whoever has nothing but that mailbox cannot use up those of the account either.
+ * Where the second factor of the time of the change is on, an old mailbox alone must not take an account back (ASVS 5.0,
+ * 6.3.4). One that was turned on since may be of whoever made the change, and must not stop the owner.
+ */
+function asksForCode({ user, factorSince }: EmailToken): boolean {
+  return user.totp !== null && user.totp.enabledAt === factorSince
+}
+
+/**
+ * The link has few guesses of its own. The account's are not asked: whoever knows the password could use them up, and so
+ * keep the owner from taking the account back; nor does whoever has nothing but that mailbox use up the account's.
  */
 async function requireUndoCode(
   ports: UndoEmailPorts,
@@ -58,5 +70,5 @@ async function requireUndoCode(
 ): Promise<FactorProof> {
   if (code !== null && !(await ports.oneTimeTokens.countTry(token.id, factorTries)))
     throw new AuthError('invalid_token')
-  return requireFactor(ports, { user, session: null }, { code, event: 'email_restored', visitor })
+  return judgeFactor(ports, { user, session: null }, { code, event: 'email_restored', visitor })
 }

@@ -35,6 +35,16 @@ export interface EmailChange {
   undo: { token: OneTimeToken; mail: OutboxMail }
 }
 
+/** What an undo of a change of address brings along. */
+export interface EmailUndo {
+  /** The address as typed; its canonical form is the token's. */
+  email: string
+  /** When the second factor that was on at the change had been turned on (Unix seconds); null: there was none. */
+  factorSince: number | null
+  /** Of that factor, where it is still on. */
+  proof: FactorProof | null
+}
+
 /**
  * Accounts. Addresses are canonical ones everywhere but where they are called typed. One that a change left is taken for
  * everybody but its user until the undo of that change is used, expired or gone with the account.
@@ -82,16 +92,11 @@ export interface Users {
   /**
    * Consumes the undo and gives its user the address back, typed so and verified, raising the version (a change row), also
    * while the user is disabled. Ends every session, forgets the user's devices and drops every one-time token of the user
-   * but earlier undos. Where a second factor is on it takes a proof, which is used up. Of concurrent calls, exactly one
-   * gets the user. Null, and nothing changed, when the token is gone or expired, or the proof is used up or missing.
+   * but earlier undos. Where the second factor that was on at the change still is, it takes a proof, which is used up; one
+   * that was turned on since goes, with its backup codes. Of concurrent calls, exactly one gets the user. Null, and
+   * nothing changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone.
    */
-  undoEmail(
-    tokenId: string,
-    email: string,
-    now: number,
-    step: AccountStep,
-    proof?: FactorProof | null,
-  ): Promise<UserRecord | null>
+  undoEmail(tokenId: string, undo: EmailUndo, now: number, step: AccountStep): Promise<UserRecord | null>
 
   /**
    * Consumes the token: whoever brought it has the mailbox. Where the address was never verified this is the first proof:

@@ -150,7 +150,8 @@ export const defaultLabels: Labels = Object.freeze({
 
   'emailUndoPage.title': 'Take your email address back',
   'emailUndoPage.explain':
-    'Your account gets the address back that this link was sent to, and every session ends, on every device.',
+    'Your account gets the address back that this link was sent to, and every session ends, on every device. Two-factor ' +
+    'authentication that was turned on since then is off again.',
   'emailUndoPage.code': 'Two-factor code',
   'emailUndoPage.button': 'Take the address back',
   'emailUndoPage.wasYou': 'If it was you who changed the address, close this page.',

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TestClient, TestMailbox } from '../../src/testing.js'
 import { attackServer, claimsOf, heldTokens } from '../support/attack-server.js'
-import { ada, testAuth } from '../support/auth.js'
+import { ada, type TestAuth, testAuth } from '../support/auth.js'
 import { inTurn, ipOf, limitedAuth, times } from '../support/limits.js'
 import { enrol, firstStep } from '../support/totp.js'
 
@@ -20,6 +20,16 @@ async function moved(browser: TestClient, mailbox: TestMailbox, to = next, from 
   const token = await tokenFor(browser, mailbox, to)
   expect((await browser.post('/auth/email/confirm', { token })).status).toBe(200)
   return mailbox.token(await mailbox.waitFor(from, noticeSubject))
+}
+
+const fewGuesses = { limits: { guess: { account: '5/1h' } } }
+
+/** From ever other addresses, until no code of the account is compared any more. */
+async function burnGuesses(client: TestAuth['client'], email: string, code: string): Promise<void> {
+  await inTurn(6, async (index) => {
+    const thief = client({ ip: ipOf(index + 10) })
+    return thief.post('/auth/login/two-factor', { challenge: await firstStep(thief, { ...ada, email }), code })
+  })
 }
 
 describe('a change of the address', () => {
@@ -286,6 +296,19 @@ describe('an undo', () => {
     expect((await other.post('/auth/login/two-factor', backup)).status).toBe(200)
   })
 
+  it('ATK-035 takes its code also when a thief has used up the guesses of the account', async () => {
+    const { client, mailbox, runtime } = await limitedAuth(fewGuesses)
+    const browser = client()
+    await browser.signUp(ada)
+    const factor = await enrol(browser, ada.password, runtime.clock)
+    const token = await moved(browser.copy(), mailbox)
+    await burnGuesses(client, next, factor.wrongCode())
+    const challenge = await firstStep(client({ ip: ipOf(300) }), { ...ada, email: next })
+    const owner = client({ ip: ipOf(301) })
+    expect((await owner.post('/auth/login/two-factor', { challenge, code: factor.code() })).status).toBe(429)
+    expect((await owner.post('/auth/email/undo', { token, code: await factor.nextCode() })).status).toBe(200)
+  })
+
   it('takes five guesses at the second factor, which an old mailbox alone does not have', async () => {
     const { client, mailbox, runtime } = await testAuth()
     const browser = client()
@@ -298,6 +321,62 @@ describe('an undo', () => {
     }
     expect((await undo(await factor.nextCode())).body).toMatchObject({ status: 400, code: 'invalid_token' })
     expect((await browser.get('/auth/me')).body).toMatchObject({ user: { email: next } })
+  })
+})
+
+describe('a second factor that was turned on after the change', () => {
+  it('ATK-035 does not keep the owner from the undo, and is off after it', async () => {
+    const { client, mailbox, runtime, auth } = await testAuth()
+    const [owner, thief] = [client(), client()]
+    await owner.signUp(ada)
+    await thief.signIn(ada)
+    const token = await moved(thief, mailbox)
+    const planted = await enrol(thief, ada.password, runtime.clock)
+    expect((await client().open(`/auth/email-undo?token=${token}`)).text).not.toContain('name="code"')
+    expect((await client().post('/auth/email/undo', { token })).status).toBe(200)
+
+    const { body } = await owner.signIn(ada)
+    expect(body.user).toMatchObject({ email: ada.email, twoFactor: false })
+    expect((await thief.get('/api/notes')).status).toBe(401)
+    const own = await enrol(owner, ada.password, runtime.clock)
+    const challenge = await firstStep(client(), ada)
+    for (const code of [planted.backupCodes[0], await planted.nextCode()]) {
+      expect((await thief.post('/auth/login/two-factor', { challenge, code })).body).toMatchObject({
+        code: 'invalid_code',
+      })
+    }
+    expect((await client().post('/auth/login/two-factor', { challenge, code: own.code() })).status).toBe(200)
+    const { items } = await auth.audit.list({ event: 'email_restored' })
+    expect(items).toMatchObject([{ detail: { secondFactor: 'removed' } }])
+  })
+
+  it('ATK-035 does not keep the owner from it either where another was on and was turned off in between', async () => {
+    const { client, mailbox, runtime } = await testAuth()
+    const [owner, thief] = [client(), client()]
+    await owner.signUp(ada)
+    const own = await enrol(owner, ada.password, runtime.clock)
+    const challenge = await firstStep(thief, ada)
+    await thief.post('/auth/login/two-factor', { challenge, code: own.backupCodes[0] })
+    const token = await moved(thief, mailbox)
+    await runtime.clock.advance('1m')
+    const off = { password: ada.password, code: own.backupCodes[1] }
+    expect((await thief.delete('/auth/two-factor', off)).status).toBe(204)
+    await enrol(thief, ada.password, runtime.clock)
+    expect((await client().post('/auth/email/undo', { token })).status).toBe(200)
+    expect((await owner.signIn(ada)).body.user).toMatchObject({ twoFactor: false })
+  })
+
+  it('ATK-035 leaves the next one its guesses', async () => {
+    const { client, mailbox, runtime } = await limitedAuth(fewGuesses)
+    const [owner, thief] = [client({ ip: ipOf(1) }), client({ ip: ipOf(2) })]
+    await owner.signUp(ada)
+    await thief.signIn(ada)
+    const token = await moved(thief, mailbox)
+    const planted = await enrol(thief, ada.password, runtime.clock)
+    await burnGuesses(client, next, planted.wrongCode())
+    expect((await client({ ip: ipOf(3) }).post('/auth/email/undo', { token })).status).toBe(200)
+    await owner.signIn(ada)
+    await enrol(owner, ada.password, runtime.clock)
   })
 })
 

@@ -1,10 +1,11 @@
-import type { FactorProof } from '../../model/second-factor.js'
+import type { ExpressionBuilder } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
-import type { AccountStep, EmailChange, Users } from '../users.js'
+import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
 import { dropEveryHold } from './first-proof.js'
 import { dropTokens, ownerOf, type TokenOwner, tokenColumns, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { accepts, raisedStep, spendBackupCode } from './second-factors.js'
+import type { Tables } from './schema.js'
+import { accepts, dropBackupCodes, noFactor, raisedStep, spendBackupCode } from './second-factors.js'
 import { Refused, type Steps, type Unit } from './steps.js'
 import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
 import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
@@ -25,11 +26,13 @@ export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEma
       }
     },
 
-    async undoEmail(tokenId, email, now, step, proof = null) {
+    async undoEmail(tokenId, undo, now, step) {
       const owner = await ownerOf(steps, tokenId, 'email_undo')
       if (!owner) return null
-      const move = { email, tokenId, now, step, proof }
-      return steps.transaction<UserRecord | null>((unit) => takeBack(unit, owner, move), null)
+      return steps.transaction<UserRecord | null>(
+        (unit) => takeBack(unit, owner, { ...undo, tokenId, now, step }),
+        null,
+      )
     },
   }
 }
@@ -73,7 +76,7 @@ async function moveTo(
 async function takeBack(
   unit: Unit,
   owner: TokenOwner,
-  { email, tokenId, now, step, proof }: { email: string; proof: FactorProof | null } & Move,
+  { email, factorSince, proof, tokenId, now, step }: EmailUndo & Move,
 ): Promise<UserRecord> {
   await unit.db
     .updateTable('latchkey_users')
@@ -82,18 +85,31 @@ async function takeBack(
       email_canonical: owner.email,
       email_verified: 1,
       version: eb('version', '+', 1),
-      ...(proof && raisedStep(proof)),
+      ...(proof ? raisedStep(proof) : noFactor),
     }))
     .where('id', '=', owner.id)
-    .where(proof ? accepts(proof) : (eb) => eb('totp_step', 'is', null))
+    .where(answers({ factorSince, proof }))
     .executeTakeFirst()
     .catch(refuseTaken)
     .then(requireOne)
   if (proof) await spendBackupCode(unit, owner.id, proof)
+  else await dropBackupCodes(unit, owner.id)
   await consume(unit, tokenId, now)
   await dropLaterUndos(unit, owner)
   await dropEveryHold(unit, owner.id)
   return tellOfUser(unit, owner.id, step)
+}
+
+/**
+ * A condition on the user's row: the factor that was on at the change is proved, or is on no more. One that was turned
+ * on since may be of whoever made the change; it stops nobody.
+ */
+function answers({ factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) => {
+    if (proof) return eb.and([eb('totp_at', '=', factorSince), accepts(proof)(eb)])
+    if (factorSince === null) return eb.lit(true)
+    return eb.or([eb('totp_at', 'is', null), eb('totp_at', '<>', factorSince)])
+  }
 }
 
 /** The deciding write: of many that hold the token, one deletes it, and the others undo all they did. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { UserRecord } from '../../../src/model/user.js'
-import type { AccountStep, EmailChange } from '../../../src/store/users.js'
+import type { AccountStep, EmailChange, EmailUndo } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aChange,
@@ -43,6 +43,10 @@ function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
 
 function verified(store: Store, overrides: Partial<UserRecord> = {}): Promise<UserRecord> {
   return createdUser(store, { emailVerified: true, ...overrides })
+}
+
+function undoOf(email: string, overrides: Partial<EmailUndo> = {}): EmailUndo {
+  return { email, factorSince: null, proof: null, ...overrides }
 }
 
 function changeOf(user: UserRecord, overrides: Partial<EmailChange> = {}): EmailChange {
@@ -371,7 +375,7 @@ function undoingContract(current: () => TestStore): void {
     changes.length = 0
 
     const audit = anEvent({ event: 'email_restored' })
-    const restored = await store.users.undoEmail(undo.id, 'Ada@example.com', now, aStep({ audit }))
+    const restored = await store.users.undoEmail(undo.id, undoOf('Ada@example.com'), now, aStep({ audit }))
     const back = { email: 'Ada@example.com', emailCanonical: 'ada@example.com', emailVerified: true }
     expect(restored).toEqual({ ...user, ...back, version: 3, lastLoginAt: now })
     expect(await store.users.findByEmail('ada@example.com')).toEqual(restored)
@@ -391,14 +395,14 @@ function undoingContract(current: () => TestStore): void {
     const { user, undo } = await moved(store, await verified(store))
     const session = await openedSession(store, user)
     const change = await keptToken(store, aChange(user, 'elsewhere@example.com'))
-    const attempt = (id: string, at: number) => store.users.undoEmail(id, 'x@example.com', at, aStep())
+    const attempt = (id: string, at: number) => store.users.undoEmail(id, undoOf('x@example.com'), at, aStep())
     expect(await attempt('unknown', now)).toBeNull()
     expect(await attempt(change.id, now)).toBeNull()
     expect(await attempt(undo.id, undo.expiresAt)).toBeNull()
     expect(await store.users.findById(user.id)).toEqual({ ...user, lastLoginAt: now })
     expect(await store.sessions.find(session.id)).not.toBeNull()
     const last = undo.expiresAt - 1
-    expect(await store.users.undoEmail(undo.id, undo.email, last, aStep({ audit: anEvent() }))).not.toBeNull()
+    expect(await store.users.undoEmail(undo.id, undoOf(undo.email), last, aStep({ audit: anEvent() }))).not.toBeNull()
     expect(await attempt(undo.id, now)).toBeNull()
   })
 
@@ -406,7 +410,7 @@ function undoingContract(current: () => TestStore): void {
     const { store } = current()
     const { user, undo } = await moved(store, await verified(store))
     await store.users.disable(user.id, { at: now, until: null }, aStep({ audit: anEvent() }))
-    const restored = await store.users.undoEmail(undo.id, undo.email, now, aStep({ audit: anEvent() }))
+    const restored = await store.users.undoEmail(undo.id, undoOf(undo.email), now, aStep({ audit: anEvent() }))
     expect(restored).toMatchObject({ emailCanonical: undo.email, disabledAt: now })
   })
 
@@ -414,7 +418,9 @@ function undoingContract(current: () => TestStore): void {
     const { store, changes } = current()
     const { undo } = await moved(store, await verified(store))
     changes.length = 0
-    const results = await atOnce(() => store.users.undoEmail(undo.id, undo.email, now, aStep({ audit: anEvent() })))
+    const results = await atOnce(() =>
+      store.users.undoEmail(undo.id, undoOf(undo.email), now, aStep({ audit: anEvent() })),
+    )
     expect(results.filter((result) => result !== null)).toHaveLength(1)
     expect(changes).toHaveLength(1)
   })
@@ -431,9 +437,9 @@ function undoingOrderContract(current: () => TestStore): void {
   test('the undo of an earlier change ends those of later ones', async () => {
     const { store } = current()
     const { first, second } = await movedTwice(store)
-    const restored = await store.users.undoEmail(first.id, first.email, now, aStep({ audit: anEvent() }))
+    const restored = await store.users.undoEmail(first.id, undoOf(first.email), now, aStep({ audit: anEvent() }))
     expect(restored).toMatchObject({ emailCanonical: first.email })
-    expect(await store.users.undoEmail(second.id, second.email, now, aStep())).toBeNull()
+    expect(await store.users.undoEmail(second.id, undoOf(second.email), now, aStep())).toBeNull()
     expect(await store.users.findById(restored?.id ?? '')).toEqual(restored)
     await createdUser(store, { emailCanonical: 'second@example.com' })
   })
@@ -441,10 +447,10 @@ function undoingOrderContract(current: () => TestStore): void {
   test('the undo of a later change leaves that of an earlier one: who had the address first has the last word', async () => {
     const { store } = current()
     const { first, second } = await movedTwice(store)
-    const after = await store.users.undoEmail(second.id, second.email, now, aStep({ audit: anEvent() }))
+    const after = await store.users.undoEmail(second.id, undoOf(second.email), now, aStep({ audit: anEvent() }))
     expect(after).toMatchObject({ emailCanonical: 'second@example.com' })
     expect(await store.users.create(aUser({ emailCanonical: first.email }), anEvent())).toBe(false)
-    const restored = await store.users.undoEmail(first.id, first.email, now, aStep({ audit: anEvent() }))
+    const restored = await store.users.undoEmail(first.id, undoOf(first.email), now, aStep({ audit: anEvent() }))
     expect(restored).toMatchObject({ emailCanonical: first.email })
   })
 
@@ -455,7 +461,7 @@ function undoingOrderContract(current: () => TestStore): void {
     const change = changeOf(user, { email: 'third@example.com' })
     await Promise.all([
       store.users.changeEmail(token.id, change, now, aStep({ audit: anEvent() })),
-      store.users.undoEmail(undo.id, undo.email, now, aStep({ audit: anEvent() })),
+      store.users.undoEmail(undo.id, undoOf(undo.email), now, aStep({ audit: anEvent() })),
     ])
     expect(await store.users.findById(user.id)).toMatchObject({ emailCanonical: undo.email })
     expect(await tokensOf(store, 'third@example.com')).toEqual([])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { FactorProof } from '../../../src/model/second-factor.js'
 import type { UserRecord } from '../../../src/model/user.js'
 import type { TurningOff } from '../../../src/store/second-factors.js'
@@ -30,6 +31,7 @@ export function secondFactorsContract(current: () => TestStore): void {
   enrollingContract(current)
   backupCodesContract(current)
   undoingContract(current)
+  undoingLaterContract(current)
   administeringContract(current)
 }
 
@@ -282,7 +284,7 @@ function backupCodesContract(current: () => TestStore): void {
 }
 
 function undoingContract(current: () => TestStore): void {
-  test('an address is taken back by a proof where a factor is on, which is used up; of many at once, one happens', async () => {
+  test('an address is taken back by a proof where the factor of then is on, which is used up; of many at once, one happens', async () => {
     const { store } = current()
     for (const kind of ['totp', 'backup_code'] as const) {
       const { user } = await secured(store)
@@ -290,7 +292,12 @@ function undoingContract(current: () => TestStore): void {
       const id = (await store.secondFactors.findBackupCode(user.id, ['key1.a'])) ?? ''
       const proof: FactorProof = kind === 'totp' ? { kind, step: 101 } : { kind, id }
       const take = (by: FactorProof | null) =>
-        store.users.undoEmail(undo.id, user.email, now, aStep({ audit: anEvent() }), by)
+        store.users.undoEmail(
+          undo.id,
+          { email: user.email, factorSince: now, proof: by },
+          now,
+          aStep({ audit: anEvent() }),
+        )
       expect(await take(null)).toBeNull()
       expect(await take({ kind: 'totp', step: 100 })).toBeNull()
       expect(await take({ kind: 'backup_code', id: 'unknown' })).toBeNull()
@@ -301,6 +308,56 @@ function undoingContract(current: () => TestStore): void {
       expect(results.filter((result) => result !== null)).toMatchObject([{ totp: { lastStep }, version: 3 }])
       expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBe(kind === 'totp' ? id : null)
     }
+  })
+}
+
+function undoingLaterContract(current: () => TestStore): void {
+  const taking =
+    (store: Store, user: UserRecord, undo: OneTimeToken) => (since: number | null, proof: FactorProof | null) =>
+      store.users.undoEmail(undo.id, { email: user.email, factorSince: since, proof }, now, aStep({ audit: anEvent() }))
+
+  test('a factor that was turned on after the change goes with the undo, with its backup codes and enrolments', async () => {
+    for (const since of [null, now - 1]) {
+      const { store } = current()
+      const { user } = await secured(store)
+      await keptToken(store, anEnrolment(user))
+      const other = await secured(store)
+      const undo = await keptToken(store, anUndo(user))
+      expect(await taking(store, user, undo)(since, null)).toMatchObject({ totp: null, version: 3 })
+      const left = await store.secondFactors.findBackupCode(user.id, ['key1.a', 'key1.b'])
+      expect([left, await store.users.findById(other.user.id)]).toEqual([null, other.user])
+      expect(await store.secondFactors.findBackupCode(other.user.id, ['key1.a'])).not.toBeNull()
+      expect(await store.oneTimeTokens.listByEmail('two_factor_enrolment', user.emailCanonical, now)).toEqual([])
+    }
+  })
+
+  test('a proof of another factor than that of the change takes no address back', async () => {
+    const { store } = current()
+    const { user } = await secured(store)
+    const take = taking(store, user, await keptToken(store, anUndo(user)))
+    const id = (await store.secondFactors.findBackupCode(user.id, ['key1.a'])) ?? ''
+    for (const proof of [
+      { kind: 'totp', step: 101 },
+      { kind: 'backup_code', id },
+    ] as const) {
+      for (const since of [null, now - 1]) expect(await take(since, proof)).toBeNull()
+    }
+    expect(await store.users.findById(user.id)).toEqual(user)
+  })
+
+  test('of an undo without a proof and the turning on of a factor, at once, none stays', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { emailVerified: true })
+    const take = taking(store, user, await keptToken(store, anUndo(user)))
+    const session = await openedSession(store, user)
+    const enrolment = await keptToken(store, anEnrolment(user))
+    const on = { userId: user.id, version: 1, fromSessionId: session.id, enrolmentId: enrolment.id, totp: aTotp() }
+    const turning = { ...on, backupCodes: backupCodesOf('a'), session: aSession(user.id) }
+    const step = aStep({ audit: anEvent() })
+    const [restored] = await Promise.all([take(null, null), store.secondFactors.turnOn(turning, step)])
+    expect(restored).toMatchObject({ totp: null })
+    expect(await store.users.findById(user.id)).toEqual(restored)
+    expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBeNull()
   })
 }
 
