@@ -5,9 +5,10 @@ import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
 import { type EmailToken, findEmailToken } from './email-tokens.js'
 import { changeMattersUntil } from './issue-tokens.js'
+import { notice } from './notices.js'
 import { type FactorPorts, factorTries, forgetFactorTries, judgeFactor } from './second-factor.js'
 
-export type UndoEmailPorts = FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'policy'>
+export type UndoEmailPorts = FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'mails' | 'policy'>
 
 export interface UndoEmailInput {
   token: string
@@ -19,7 +20,7 @@ export interface UndoEmailInput {
 /**
  * Gives an account the address back that a change took from it. Changes that came later are undone with it, every session
  * ends, and a second factor that was turned on since goes. The password stays: whoever made the change may know it, so
- * the page leads on to another one. It opens nothing, so it works on a disabled account, too.
+ * the page leads on to another one. The address that is left is told. It opens nothing, so it works on a disabled account, too.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, expired and guessed at too often look alike), `invalid_code` where
  *   the second factor that was on at the change still is
@@ -36,6 +37,7 @@ export async function undoEmail(ports: UndoEmailPorts, input: UndoEmailInput): P
   const step = {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_restored', input.visitor, { userId: user.id, detail }),
+    ...noticeOfUndo(ports, found, input.visitor),
   }
   const undo = { email: typed, factorSince, proof }
   const restored = await ports.users.undoEmail(token.id, undo, ports.clock.now(), step)
@@ -57,6 +59,11 @@ export async function asksForUndoCode(
  */
 function asksForCode({ user, factorSince }: EmailToken): boolean {
   return user.totp !== null && user.totp.enabledAt === factorSince
+}
+
+/** To the address that is left, whose owner it may be taken from (ASVS 5.0, 6.3.7); none where it stays the same. */
+function noticeOfUndo(ports: UndoEmailPorts, { token, user }: EmailToken, { userAgent }: Visitor) {
+  return user.emailCanonical === token.email ? {} : notice(ports, 'email-restored', { user, userAgent })
 }
 
 /**

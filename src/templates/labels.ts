@@ -85,6 +85,14 @@ export const defaultLabels: Labels = Object.freeze({
     'The link works once, for {lifetimeDays} days, and nobody else can use this address meanwhile. It ends every ' +
     'session of your account; choose a new password right after.',
 
+  'emailRestored.subject': 'Your account has its former email address again at {productName}',
+  'emailRestored.what':
+    'Somebody with the link that we mailed to the former address of your account took that address back. Its mails no ' +
+    'longer go to this one, and every session was ended.',
+  'emailRestored.notYou':
+    'If it was not you, somebody else may read that mailbox or have access to your account: tell the people who run ' +
+    '{productName}. This mail has no link on purpose.',
+
   'twoFactorChanged.title': 'Two-factor authentication',
   'twoFactorChanged.subjectOn': 'Two-factor authentication was turned on at {productName}',
   'twoFactorChanged.subjectOff': 'Two-factor authentication was turned off at {productName}',

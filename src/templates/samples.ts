@@ -38,6 +38,10 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     url: 'https://app.example/auth/email-undo?token=sample',
     lifetimeDays: '7',
   },
+  'mail/email-restored': {
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+  },
   'mail/two-factor-changed': {
     turnedOn: 'yes',
     turnedOff: '',

@@ -8,6 +8,7 @@ import { enrol, firstStep } from '../support/totp.js'
 const next = 'ada@new.example.test'
 const confirmSubject = 'Confirm your new email address'
 const noticeSubject = 'Your email address was changed'
+const restoredSubject = 'Your account has its former email address again'
 
 async function tokenFor(browser: TestClient, mailbox: TestMailbox, newEmail = next): Promise<string> {
   const answer = await browser.post('/auth/email/change', { newEmail, password: ada.password })
@@ -234,6 +235,27 @@ describe('an undo', () => {
     expect((await client().post('/auth/login', { ...ada, email: next })).status).toBe(401)
     const { body } = await browser.signIn(ada)
     expect(body.user).toMatchObject({ email: ada.email, emailVerified: true })
+  })
+
+  it('ATK-035 tells the address that it leaves, without a link, and only where that is another one', async () => {
+    const { client, mailbox, auth } = await testAuth()
+    const browser = client()
+    await browser.signUp(ada)
+    const first = await moved(browser, mailbox)
+    expect((await client().post('/auth/email/undo', { token: first })).status).toBe(200)
+    const { text, html } = await mailbox.waitFor(next, restoredSubject)
+    expect(text).toContain('took that address back')
+    expect(text + html).not.toMatch(/https?:|ada@example\.test/)
+
+    await browser.signIn(ada)
+    const second = await moved(browser, mailbox)
+    await browser.signIn({ ...ada, email: next })
+    const back = await tokenFor(browser, mailbox, ada.email)
+    expect((await browser.post('/auth/email/confirm', { token: back })).status).toBe(200)
+    expect((await client().post('/auth/email/undo', { token: second })).status).toBe(200)
+    await auth.close()
+    const told = mailbox.mails.filter(({ subject }) => subject.startsWith(restoredSubject)).map(({ to }) => to)
+    expect(told).toEqual([next])
   })
 
   it('works for seven days, and no second longer', async () => {
