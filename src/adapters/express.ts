@@ -23,8 +23,8 @@ interface ExpressRouter {
  * Express 4 and 5.
  *
  * The layer stands before the router's stack, in the one method through which every way into the application's routes
- * leads, also when the application is mounted in another one. (As a layer of the stack it would cost each request half
- * as much again as the guard does.) `strict routing`, `case sensitive routing` and, in Express 4,
+ * leads, also when the application is mounted in another one. (As a layer of the stack it would cost each request a
+ * few hundredths more.) `strict routing`, `case sensitive routing` and, in Express 4,
  * `query parser` are to be set before `init`, as before any `app.use`: the router reads them when it comes to be.
  */
 export const express: Adapter = {
