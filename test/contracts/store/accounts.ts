@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UserRecord } from '../../../src/model/user.js'
-import type { AccountStep, Users } from '../../../src/store/users.js'
+import type { Users } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aMail,
@@ -14,6 +14,7 @@ import {
   keptToken,
   now,
   openedSession,
+  stepOf,
   until,
   waitingMails,
 } from './rows.js'
@@ -24,9 +25,7 @@ export function accountsContract(current: () => TestStore): void {
   listingContract(current)
 }
 
-function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
-  return { until, audit: anEvent({ event: 'account_updated' }), ...overrides }
-}
+const aStep = stepOf('account_updated')
 
 function updatingContract(current: () => TestStore): void {
   test('an update sets what is given, raises the version and tells every process; sessions and tokens stay', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { UserRecord } from '../../../src/model/user.js'
-import type { AccountStep, EmailChange, EmailUndo } from '../../../src/store/users.js'
+import type { EmailChange, EmailUndo } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aChange,
@@ -18,6 +18,7 @@ import {
   keptToken,
   now,
   openedSession,
+  stepOf,
   until,
   waitingMails,
 } from './rows.js'
@@ -37,9 +38,7 @@ export function emailsContract(current: () => TestStore): void {
 const next = 'Grace@Example.com'
 const nextCanonical = 'grace@example.com'
 
-function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
-  return { until, audit: anEvent({ event: 'email_changed' }), ...overrides }
-}
+const aStep = stepOf('email_changed')
 
 function verified(store: Store, overrides: Partial<UserRecord> = {}): Promise<UserRecord> {
   return createdUser(store, { emailVerified: true, ...overrides })

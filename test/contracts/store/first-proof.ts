@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { AccountStep } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aMail,
@@ -15,6 +14,7 @@ import {
   keptToken,
   now,
   openedSession,
+  stepOf,
   until,
   waitingMails,
 } from './rows.js'
@@ -27,9 +27,7 @@ export function firstProofContract(current: () => TestStore): void {
   racingContract(current)
 }
 
-function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
-  return { until, audit: anEvent({ event: 'email_verified' }), ...overrides }
-}
+const aStep = stepOf('email_verified')
 
 function provingContract(current: () => TestStore): void {
   test('a first proof verifies the address, and keeps nothing that may have been planted', async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { UserRecord } from '../../../src/model/user.js'
-import type { AccountStep } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aMail,
@@ -15,6 +14,7 @@ import {
   keptToken,
   now,
   openedSession,
+  stepOf,
   until,
   waitingMails,
 } from './rows.js'
@@ -29,9 +29,7 @@ export function passwordsContract(current: () => TestStore): void {
   signInContract(current)
 }
 
-function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
-  return { until, audit: anEvent({ event: 'password_reset' }), ...overrides }
-}
+const aStep = stepOf('password_reset')
 
 function verified(store: TestStore['store'], overrides: Partial<UserRecord> = {}): Promise<UserRecord> {
   return createdUser(store, { emailVerified: true, ...overrides })

@@ -5,6 +5,7 @@ import type { BackupCode } from '../../../src/model/second-factor.js'
 import type { Session } from '../../../src/model/session.js'
 import type { Totp, UserRecord } from '../../../src/model/user.js'
 import type { Store } from '../../../src/store/store.js'
+import type { AccountStep } from '../../../src/store/users.js'
 import { randomId } from '../../support/databases.js'
 
 /** The moment at which the contract's steps happen, Unix seconds. */
@@ -150,6 +151,11 @@ export function anEvent(overrides: Partial<AuditEvent> = {}): AuditEvent {
     detail: { method: 'password', attempts: 2, known: true },
     ...overrides,
   }
+}
+
+/** Makes what goes with a change of an account, audited as that event. */
+export function stepOf(event: AuditEvent['event']): (overrides?: Partial<AccountStep>) => AccountStep {
+  return (overrides = {}) => ({ until, audit: anEvent({ event }), ...overrides })
 }
 
 /** A user who is in the store. */

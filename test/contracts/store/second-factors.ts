@@ -4,7 +4,6 @@ import type { FactorProof } from '../../../src/model/second-factor.js'
 import type { UserRecord } from '../../../src/model/user.js'
 import type { TurningOff } from '../../../src/store/second-factors.js'
 import type { Store } from '../../../src/store/store.js'
-import type { AccountStep } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aMail,
@@ -21,6 +20,7 @@ import {
   keptToken,
   now,
   openedSession,
+  stepOf,
   until,
   waitingMails,
 } from './rows.js'
@@ -35,9 +35,7 @@ export function secondFactorsContract(current: () => TestStore): void {
   administeringContract(current)
 }
 
-function aStep(overrides: Partial<AccountStep> = {}): AccountStep {
-  return { until, audit: anEvent({ event: 'two_factor_enabled' }), ...overrides }
-}
+const aStep = stepOf('two_factor_enabled')
 
 /** A user whose factor is on, at step 100, with the backup codes `a` and `b`, and a session of theirs. */
 async function secured(store: Store, overrides: Partial<UserRecord> = {}) {
