@@ -7,6 +7,7 @@ import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
 import { draftEmailToken, findEmailToken, undoDays } from './email-tokens.js'
 import { changeMattersUntil, type IssuedSession, issueAccess } from './issue-tokens.js'
+import { circumstances } from './notices.js'
 import type { Drafted } from './registration.js'
 
 export type ConfirmEmailPorts = Pick<
@@ -50,8 +51,7 @@ function draftUndo(ports: ConfirmEmailPorts, user: UserRecord, visitor: Visitor)
   const former = { typed: user.email, canonical: user.emailCanonical }
   const { token, url } = draftEmailToken(ports, 'email_undo', user, former)
   const mail = ports.mails.compose('email-changed', user.emailCanonical, {
-    device: visitor.userAgent ?? '',
-    at: new Date(ports.clock.nowMs()).toISOString(),
+    ...circumstances(ports, visitor.userAgent),
     url,
     lifetimeDays: String(undoDays),
   })

@@ -19,6 +19,10 @@ export function notice(
   }: { user: UserRecord; userAgent: string | null; values?: Readonly<Record<string, string>> },
 ): { mail?: OutboxMail } {
   if (!user.emailVerified) return {}
-  const where = { device: userAgent ?? '', at: new Date(ports.clock.nowMs()).toISOString() }
-  return { mail: ports.mails.compose(name, user.emailCanonical, { ...where, ...values }) }
+  return { mail: ports.mails.compose(name, user.emailCanonical, { ...circumstances(ports, userAgent), ...values }) }
+}
+
+/** From what and when it was done, as every mail about it tells. */
+export function circumstances(ports: Pick<Ports, 'clock'>, userAgent: string | null): { device: string; at: string } {
+  return { device: userAgent ?? '', at: new Date(ports.clock.nowMs()).toISOString() }
 }
