@@ -1,6 +1,7 @@
 import { asksForUndoCode } from '../flows/undo-email.js'
 import { html } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { pageValues } from './page-values.js'
 
 export const emailChangePageRoute = defineRoute({
   method: 'GET',
@@ -9,10 +10,8 @@ export const emailChangePageRoute = defineRoute({
   body: null,
   summary: 'Shows the page behind the link to a new address; opening it changes nothing.',
   async handle({ request, templates, authPath }) {
-    const query = new URLSearchParams(request.query)
-    const values = { token: query.get('token') ?? '', done: query.has('done'), error: query.get('error') ?? '' }
     await templates.prepare()
-    return html(200, templates.page('email-change', { ...values, basePath: authPath }))
+    return html(200, templates.page('email-change', { ...pageValues(request), basePath: authPath }))
   },
 })
 
@@ -23,10 +22,8 @@ export const emailUndoPageRoute = defineRoute({
   body: null,
   summary: 'Shows the page behind the notice to a former address; opening it changes nothing.',
   async handle({ ports, request, templates, authPath }) {
-    const query = new URLSearchParams(request.query)
-    const token = query.get('token') ?? ''
-    const values = { token, done: query.has('done'), error: query.get('error') ?? '' }
-    const needsCode = token !== '' && (await asksForUndoCode(ports, token))
+    const values = pageValues(request)
+    const needsCode = values.token !== '' && (await asksForUndoCode(ports, values.token))
     await templates.prepare()
     return html(200, templates.page('email-undo', { ...values, needsCode, basePath: authPath }))
   },

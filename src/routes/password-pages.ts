@@ -1,5 +1,6 @@
 import { html } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { pageValues } from './page-values.js'
 
 export const forgotPageRoute = defineRoute({
   method: 'GET',
@@ -22,8 +23,7 @@ export const resetPageRoute = defineRoute({
   body: null,
   summary: 'Shows the page behind the mailed link; opening it changes nothing.',
   async handle({ request, templates, authPath, settings }) {
-    const query = new URLSearchParams(request.query)
-    const values = { token: query.get('token') ?? '', done: query.has('done'), error: query.get('error') ?? '' }
+    const values = pageValues(request)
     const { minLength } = settings.password
     const signInUrl = settings.redirectFailUrl
     await templates.prepare()
