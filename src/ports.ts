@@ -3,6 +3,7 @@ import type { Keyring } from './lib/keyring.js'
 import type { Limiter } from './limits/limiter.js'
 import type { OutboxMail } from './model/outbox-mail.js'
 import type { Visitor } from './model/visitor.js'
+import type { Providers } from './oauth/provider.js'
 import type { PasswordFault, Passwords } from './passwords/passwords.js'
 import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
@@ -19,6 +20,7 @@ export interface Ports
   passwordFaults(password: string, email: string): Promise<PasswordFault[]>
   tokens: Tokens
   authenticator: Authenticator
+  providers: Providers
   keyring: Keyring
   mails: Mails
   limiter: Limiter

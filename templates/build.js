@@ -8,7 +8,7 @@ const target = fileURLToPath(new URL('../src/templates/built-in.ts', import.meta
 
 const names = readdirSync(folder, { recursive: true })
   .map((name) => String(name).replaceAll('\\', '/'))
-  .filter((name) => name.endsWith('.hbs') || name.startsWith('assets/'))
+  .filter((name) => name.endsWith('.hbs') || name.startsWith('assets/') || name.startsWith('labels/'))
   .sort()
 const rows = names.map((name) => {
   const text = readFileSync(folder + name, 'utf8').replaceAll('\r\n', '\n')

@@ -9,9 +9,14 @@ export interface Body {
   form: boolean
   /** What a form asked for in `_method`, since forms can only POST. */
   method: 'PATCH' | 'DELETE' | null
+  /** Where a form asked in `_redirect` to be led afterwards, as given: nobody has judged it yet. */
+  redirect: string | null
 }
 
 export const bodyLimitBytes = 64 * 1024
+
+/** What only forms say. */
+const plain = { form: false, method: null, redirect: null } as const
 
 /** Our own bodies are flat; what an owner adds to them may be a little deeper. */
 const deepest = 32
@@ -28,16 +33,16 @@ const deepest = 32
  * @throws {AuthError} `invalid_request`, `payload_too_large`, `unsupported_media_type`
  */
 export async function readBody(request: HttpRequest): Promise<Body> {
-  if (request.method === 'GET' || request.method === 'HEAD') return { value: empty(), form: false, method: null }
+  if (request.method === 'GET' || request.method === 'HEAD') return { value: empty(), ...plain }
   const type = mediaTypeOf(request)
   refuseByHeaders(request)
 
   const content = await contentOf(request.body)
   if (type === null) {
     if (!isEmpty(content)) throw new AuthError('unsupported_media_type')
-    return { value: empty(), form: false, method: null }
+    return { value: empty(), ...plain }
   }
-  return type === 'form' ? formBody(content) : { value: jsonObject(content), form: false, method: null }
+  return type === 'form' ? formBody(content) : { value: jsonObject(content), ...plain }
 }
 
 /** Compressed bodies are not read at all: their real size shows only after the work (CWE-409). */
@@ -117,9 +122,9 @@ function parseJson(text: string): unknown {
 
 function formBody(content: unknown): Body {
   const fields = typeof content === 'string' ? parseForm(content) : parsedForm(content)
-  const { _method: asked, ...rest } = fields
+  const { _method: asked, _redirect: wish, ...rest } = fields
   if (asked !== undefined && asked !== 'PATCH' && asked !== 'DELETE') throw malformed('_method is PATCH or DELETE.')
-  return { value: Object.assign(empty(), rest), form: true, method: asked ?? null }
+  return { value: Object.assign(empty(), rest), form: true, method: asked ?? null, redirect: wish ?? null }
 }
 
 /** application/x-www-form-urlencoded without its leniencies: a broken escape or a repeated name is refused. */

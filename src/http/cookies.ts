@@ -31,6 +31,8 @@ const cookieTable = {
   device: { name: 'known-device', reach: 'wide' },
   /** A sign-in between its two steps; opens nothing but the second. */
   challenge: { name: 'two-factor', reach: 'wide' },
+  /** The handle of the browser that went to a provider. It comes back from another site, so it is always Lax. */
+  oauth: { name: 'oauth', reach: 'wide', sameSite: 'lax' },
 } as const satisfies Record<string, CookieKind>
 
 interface CookieKind {
@@ -179,5 +181,6 @@ function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
     otp: make('otp'),
     device: make('device'),
     challenge: make('challenge'),
+    oauth: make('oauth'),
   }
 }

@@ -41,6 +41,10 @@ export interface RouteContext {
   mailbox: MailboxView | null
   /** A form of our own pages: success and failure are 303 redirects. */
   form: boolean
+  /** Where a form of our own pages ends that succeeds: what it asked for, if that may be, else `redirectSuccessUrl`. */
+  landing: string
+  /** What it asked for, if that may be: for pages between here and there. */
+  wish: string | null
 }
 
 /** A route is data: the router, the README, the OpenAPI document and the tests read the list of them. */

@@ -6,6 +6,7 @@ import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { readBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
+import { wishedLanding } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault } from './origin.js'
 import { problem, redirect, withHeaders } from './problem.js'
@@ -61,7 +62,7 @@ interface Working extends RouterOptions {
 
 async function answer(options: Working, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
   const requestId = options.requestId()
-  const seen: Seen = { form: false, route: null, body: null, headers: {} }
+  const seen: Seen = { form: false, route: null, body: null, wish: null, headers: {} }
   try {
     return finished(await dispatch(options, request, match, seen), seen, requestId)
   } catch (error) {
@@ -76,6 +77,8 @@ interface Seen {
   form: boolean
   route: Route | null
   body: unknown
+  /** Where its form is to end, checked. */
+  wish: string | null
   /** What its limit says. */
   headers: HttpResponse['headers']
 }
@@ -90,6 +93,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   const body = await readBody(request)
   seen.form = body.form
   seen.body = body.value
+  seen.wish = wishedLanding(options.settings, body.redirect)
   const method = request.method === 'POST' ? (body.method ?? 'POST') : request.method
   const route = routeFor(match, method)
   if (!route) throw new AuthError('method_not_allowed')
@@ -100,7 +104,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   if (fault) throw new AuthError(fault)
 
   await prepareCookies()
-  const context = contextFor(options, request, match, { visitor, mode, cookies, form: body.form })
+  const context = contextFor(options, request, match, { visitor, mode, cookies, form: body.form, wish: seen.wish })
   return route.handle(context, await parse(route, body.value))
 }
 
@@ -139,15 +143,15 @@ function isForm({ method, headers }: HttpRequest): boolean {
 }
 
 /** A known device is none: it lets nobody in. */
-function holdsCredential({ access, refresh, registration, otp, challenge }: CookieJar): boolean {
-  return [access, refresh, registration, otp, challenge].some((held) => held !== null)
+function holdsCredential({ access, refresh, registration, otp, challenge, oauth }: CookieJar): boolean {
+  return [access, refresh, registration, otp, challenge, oauth].some((held) => held !== null)
 }
 
 function contextFor(
   options: RouterOptions,
   request: HttpRequest,
   match: RouteMatch,
-  { visitor, mode, cookies, form }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies' | 'form'>,
+  { visitor, mode, cookies, form, wish }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies' | 'form' | 'wish'>,
 ): RouteContext {
   const { settings, ports, cookieNames } = options
   return {
@@ -165,6 +169,8 @@ function contextFor(
     templates: options.templates,
     mailbox: options.mailbox,
     form,
+    wish,
+    landing: wish ?? settings.redirectSuccessUrl,
   }
 }
 
@@ -219,7 +225,8 @@ function refusal(
 ): HttpResponse {
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (seen.form && seen.route !== null && fault.code !== 'csrf_rejected') {
-    const query = new URLSearchParams({ ...keptFields(seen, fault), error: fault.code })
+    const wish = seen.wish === null ? {} : { redirect: seen.wish }
+    const query = new URLSearchParams({ ...keptFields(seen, fault), ...wish, error: fault.code })
     const page = seen.route.page ?? seen.route.path
     return redirect(303, `${authPathOf(options.settings, request)}${page}?${query}`)
   }

@@ -1,7 +1,7 @@
 import { asksForUndoCode } from '../flows/undo-email.js'
-import { html } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { pageValues } from './page-values.js'
+import { showPage } from './show-page.js'
 
 export const emailChangePageRoute = defineRoute({
   method: 'GET',
@@ -9,10 +9,7 @@ export const emailChangePageRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Shows the page behind the link to a new address; opening it changes nothing.',
-  async handle({ request, templates, authPath }) {
-    await templates.prepare()
-    return html(200, templates.page('email-change', { ...pageValues(request), basePath: authPath }))
-  },
+  handle: (context) => showPage(context, 'email-change', { ...pageValues(context) }),
 })
 
 export const emailUndoPageRoute = defineRoute({
@@ -21,10 +18,9 @@ export const emailUndoPageRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Shows the page behind the notice to a former address; opening it changes nothing.',
-  async handle({ ports, request, templates, authPath }) {
-    const values = pageValues(request)
-    const needsCode = values.token !== '' && (await asksForUndoCode(ports, values.token))
-    await templates.prepare()
-    return html(200, templates.page('email-undo', { ...values, needsCode, basePath: authPath }))
+  async handle(context) {
+    const values = pageValues(context)
+    const needsCode = values.token !== '' && (await asksForUndoCode(context.ports, values.token))
+    return showPage(context, 'email-undo', { ...values, needsCode })
   },
 })

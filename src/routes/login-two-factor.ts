@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { passTwoFactor } from '../flows/pass-two-factor.js'
 import { clearCookie } from '../http/cookies.js'
-import { html, withHeaders } from '../http/problem.js'
+import { withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { factorCodeField, tokenField } from './fields.js'
+import { pageValues } from './page-values.js'
 import { signedInAnswer } from './session-answer.js'
+import { showPage } from './show-page.js'
 
 export const loginTwoFactorRoute = defineRoute({
   method: 'POST',
@@ -28,11 +30,9 @@ export const twoFactorPageRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Shows the page that asks for the second step of a sign-in.',
-  async handle({ request, templates, authPath, settings, cookies }) {
-    const error = new URLSearchParams(request.query).get('error') ?? ''
-    const waiting = cookies.challenge !== null && error !== 'invalid_token'
-    const values = { waiting, signInUrl: settings.redirectFailUrl, error, basePath: authPath }
-    await templates.prepare()
-    return html(200, templates.page('two-factor', values), { formOrigins: settings.trustedOrigins })
+  handle(context) {
+    const values = pageValues(context)
+    const waiting = context.cookies.challenge !== null && values.error !== 'invalid_token'
+    return showPage(context, 'two-factor', { ...values, waiting, signInUrl: context.settings.redirectFailUrl })
   },
 })

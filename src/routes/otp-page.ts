@@ -1,5 +1,6 @@
-import { html } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { pageValues } from './page-values.js'
+import { showPage } from './show-page.js'
 
 export const otpPageRoute = defineRoute({
   method: 'GET',
@@ -8,12 +9,8 @@ export const otpPageRoute = defineRoute({
   body: null,
   enabled: ({ otp }) => otp.enabled,
   summary: 'Shows the page that asks for a code, and then takes it; opening the mailed link signs nobody in.',
-  async handle({ request, cookies, templates, authPath, settings }) {
-    const query = new URLSearchParams(request.query)
-    const waiting = cookies.otp !== null && !query.has('again')
-    const values = { token: query.get('token') ?? '', waiting, error: query.get('error') ?? '' }
-    await templates.prepare()
-    const page = templates.page('otp', { ...values, basePath: authPath })
-    return html(200, page, { formOrigins: settings.trustedOrigins })
+  handle(context) {
+    const again = new URLSearchParams(context.request.query).has('again')
+    return showPage(context, 'otp', { ...pageValues(context), waiting: context.cookies.otp !== null && !again })
   },
 })

@@ -1,7 +1,9 @@
 import { AuthError } from '../errors.js'
 import { ownsVerification } from '../flows/find-verification.js'
-import { asset, html } from '../http/problem.js'
+import { asset } from '../http/problem.js'
 import { defineRoute, type RouteContext } from '../http/route.js'
+import { pageValues } from './page-values.js'
+import { showPage } from './show-page.js'
 
 export const verifyEmailPageRoute = defineRoute({
   method: 'GET',
@@ -10,13 +12,10 @@ export const verifyEmailPageRoute = defineRoute({
   body: null,
   summary: 'Shows the page behind the mailed link; opening it confirms nothing.',
   async handle(context) {
-    const query = new URLSearchParams(context.request.query)
-    const token = query.get('token') ?? ''
-    const values = { token, email: query.get('email') ?? '', error: query.get('error') ?? '' }
-    const needsPassword = !(await isOwnBrowser(context, token))
-    await context.templates.prepare()
-    const page = context.templates.page('verify-email', { ...values, needsPassword, basePath: context.authPath })
-    return html(200, page, { formOrigins: context.settings.trustedOrigins })
+    const values = pageValues(context)
+    const email = new URLSearchParams(context.request.query).get('email') ?? ''
+    const needsPassword = !(await isOwnBrowser(context, values.token))
+    return showPage(context, 'verify-email', { ...values, email, needsPassword })
   },
 })
 

@@ -1,6 +1,6 @@
-import { html } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { pageValues } from './page-values.js'
+import { showPage } from './show-page.js'
 
 export const forgotPageRoute = defineRoute({
   method: 'GET',
@@ -8,12 +8,7 @@ export const forgotPageRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Shows the page that asks for a link to a new password.',
-  async handle({ request, templates, authPath }) {
-    const query = new URLSearchParams(request.query)
-    const values = { done: query.has('done'), error: query.get('error') ?? '' }
-    await templates.prepare()
-    return html(200, templates.page('forgot', { ...values, basePath: authPath }))
-  },
+  handle: (context) => showPage(context, 'forgot', { ...pageValues(context) }),
 })
 
 export const resetPageRoute = defineRoute({
@@ -22,11 +17,9 @@ export const resetPageRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Shows the page behind the mailed link; opening it changes nothing.',
-  async handle({ request, templates, authPath, settings }) {
-    const values = pageValues(request)
-    const { minLength } = settings.password
-    const signInUrl = settings.redirectFailUrl
-    await templates.prepare()
-    return html(200, templates.page('reset', { ...values, minLength, signInUrl, basePath: authPath }))
+  handle(context) {
+    const { redirectFailUrl, password } = context.settings
+    const values = { minLength: password.minLength, signInUrl: redirectFailUrl }
+    return showPage(context, 'reset', { ...pageValues(context), ...values })
   },
 })

@@ -34,7 +34,7 @@ export function issuedAnswer(
   if (context.mode === 'token') return json(status, { ...answer, ...tokensOf(issued) })
 
   const cookies = sessionCookies(context, issued)
-  if (context.form && !more) return redirect(303, context.settings.redirectSuccessUrl, { 'set-cookie': cookies })
+  if (context.form && !more) return redirect(303, context.landing, { 'set-cookie': cookies })
   return json(status, answer, { 'set-cookie': cookies })
 }
 

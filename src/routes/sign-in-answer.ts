@@ -14,7 +14,8 @@ export async function signInAnswer(context: RouteContext, result: SignInResult):
   if (context.mode === 'token') return json(200, answer)
 
   // Never in an address, where it would be kept and sent on.
-  const { settings, authPath, form } = context
+  const { settings, authPath, form, wish } = context
+  const query = wish === null ? '' : `?${new URLSearchParams({ redirect: wish })}`
   const cookie = { 'set-cookie': [serializeCookie('challenge', challenge, challengeSeconds, settings, authPath)] }
-  return form ? redirect(303, `${authPath}/two-factor`, cookie) : json(200, answer, cookie)
+  return form ? redirect(303, `${authPath}/two-factor${query}`, cookie) : json(200, answer, cookie)
 }

@@ -11,11 +11,11 @@ export interface OwnerFiles {
  * Reads the owner's folder, once and at once: `init` is synchronous, and a template that changes later would be one
  * that nobody has checked. A file whose name is none of ours is a mistake in the name, so it is a fault.
  */
-export function readOwnerFolder(folder: string, known: ReadonlySet<string>): OwnerFiles {
+export function readOwnerFolder(folder: string, isKnown: (file: string) => boolean): OwnerFiles {
   const files = new Map<string, string>()
   const faults: string[] = []
   for (const name of listFiles(folder, faults)) {
-    if (!known.has(name)) {
+    if (!isKnown(name)) {
       faults.push(`${name}: there is no template of this name`)
       continue
     }

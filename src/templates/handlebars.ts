@@ -5,14 +5,14 @@ import { readableOn, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
-import { defaultLabels, errorSentence } from './labels.js'
+import { errorSentence, labelsFor } from './labels.js'
 import { createRenderer } from './renderer.js'
 import type { Templates } from './templates.js'
 import { mailValues, plainValues } from './values.js'
 
 /**
  * `templates` is the owner's folder: a file in it replaces ours of the same name. `labels` replace our texts, by the
- * names in `labels.ts`. `urlPath` and `basePath` are what links on pages begin with, unless a page gets its own.
+ * names in `templates/labels/en.json`. `urlPath` and `basePath` are what links on pages begin with, unless a page gets its own.
  */
 export type TemplateOptions = Pick<Settings, 'templates' | 'brand' | 'labels' | 'locale' | 'urlPath' | 'basePath'>
 
@@ -30,9 +30,10 @@ const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'u
  * templates.page('error', { error: 'not_found', requestId })
  */
 export function createTemplates(options: TemplateOptions): Templates {
-  const owner = options.templates === null ? null : readOwnerFolder(options.templates, new Set(Object.keys(builtIn)))
+  const owner = options.templates === null ? null : readOwnerFolder(options.templates, isOurs)
   const source = (file: string) => owner?.files.get(file) ?? builtIn[file]
-  const labels = { ...defaultLabels, ...options.labels }
+  const translation = labelsFor(options.locale, source)
+  const labels = { ...translation.labels, ...options.labels }
   const values = commonValues(options)
   const css = stylesheet(source(cssFile) ?? '', values.brand)
   const common = { ...values, stylesheet: css.fileName }
@@ -53,13 +54,18 @@ export function createTemplates(options: TemplateOptions): Templates {
     asset: (fileName) => (fileName === css.fileName ? css : null),
   }
 
-  const faults = optionFaults(options)
+  const faults = [...optionFaults(options), ...translation.faults.map(templatesFault)]
   if (owner) {
     faults.push(...owner.faults.map(templatesFault), ...ownerFaults(owner.files, { renderer, labels, common }))
     if (faults.length === 0) faults.push(...trialFaults(templates))
   }
   if (faults.length > 0) throw new SettingsError(faults)
   return templates
+}
+
+/** A language that we do not have is the owner's to add. */
+function isOurs(file: string): boolean {
+  return Object.hasOwn(builtIn, file) || /^labels\/[a-z]{2,3}(?:-[A-Za-z0-9-]+)?\.json$/.test(file)
 }
 
 /** What every page and mail may name. */

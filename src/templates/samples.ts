@@ -53,17 +53,18 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     at: '2026-01-31T12:00:00Z',
   },
   'pages/verify-email': {
+    redirect: '/inbox',
     token: 'sample',
     email: 'ada@app.example',
     needsPassword: true,
     error: 'invalid_credentials',
   },
-  'pages/otp': { token: 'sample', waiting: true, error: 'invalid_token' },
+  'pages/otp': { redirect: '/inbox', token: 'sample', waiting: true, error: 'invalid_token' },
   'pages/forgot': { done: false, error: 'rate_limited' },
   'pages/reset': { token: 'sample', minLength: 10, signInUrl: '/auth/login', done: false, error: 'weak_password' },
   'pages/email-change': { token: 'sample', done: false, error: 'email_taken' },
   'pages/email-undo': { token: 'sample', needsCode: true, done: false, error: 'invalid_code' },
-  'pages/two-factor': { waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
+  'pages/two-factor': { redirect: '/inbox', waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
   'pages/error': { error: 'internal_error', requestId: 'sample' },
   'pages/mailbox': {
     mails: [

@@ -21,6 +21,7 @@ import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { NativeExchange, Visitor } from '../model/visitor.js'
+import { createProviders } from '../oauth/providers.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
@@ -150,6 +151,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
     authenticator: createAuthenticator(),
+    providers: createProviders(),
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),
     limiter: createLimiter({ counters: store.counters, limits: settings.limits, now: clock.now }),

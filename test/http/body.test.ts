@@ -55,7 +55,7 @@ async function fault(request: HttpRequest): Promise<ErrorCode | null> {
 describe('what is read', () => {
   test('a JSON object', async () => {
     const text = '{"email":"alice@example.com","profile":{"tags":["a",1,true,null]}}'
-    expect(await readBody(post(text))).toEqual({ value: JSON.parse(text), form: false, method: null })
+    expect(await readBody(post(text))).toEqual({ value: JSON.parse(text), form: false, method: null, redirect: null })
   })
 
   test('a form, with plus for a blank', async () => {
@@ -63,11 +63,18 @@ describe('what is read', () => {
       value: { email: 'alice@example.com', name: 'Jürgen M', empty: '', bare: '' },
       form: true,
       method: null,
+      redirect: null,
     })
   })
 
   test.each(['PATCH', 'DELETE'])('a form that means %s', async (method) => {
-    expect(await readBody(post(`_method=${method}&name=x`, form))).toEqual({ value: { name: 'x' }, form: true, method })
+    const body = await readBody(post(`_method=${method}&name=x`, form))
+    expect(body).toEqual({ value: { name: 'x' }, form: true, method, redirect: null })
+  })
+
+  test('a form that says where it wants to end', async () => {
+    const body = await readBody(post('_redirect=%2Finbox&name=x', form))
+    expect(body).toEqual({ value: { name: 'x' }, form: true, method: null, redirect: '/inbox' })
   })
 
   test.each(['GET', 'PUT', 'patch', '', 'POST'])('a form that means %j is refused', async (method) => {
@@ -75,7 +82,11 @@ describe('what is read', () => {
   })
 
   test('_method in JSON is a field like any other', async () => {
-    expect(await readBody(post('{"_method":"DELETE"}'))).toMatchObject({ value: { _method: 'DELETE' }, method: null })
+    expect(await readBody(post('{"_method":"DELETE"}'))).toMatchObject({
+      value: { _method: 'DELETE' },
+      method: null,
+      redirect: null,
+    })
   })
 
   test.each([
@@ -91,7 +102,7 @@ describe('what is read', () => {
   test.each(['GET', 'HEAD'])('the body of %s is not even looked at', async (method) => {
     const body = stream([Buffer.from('{"email":"x"}')])
     const request = { ...post(body, { ...json, 'content-encoding': 'gzip' }), method }
-    expect(await readBody(request)).toEqual({ value: {}, form: false, method: null })
+    expect(await readBody(request)).toEqual({ value: {}, form: false, method: null, redirect: null })
     expect(body.taken).toBe(0)
   })
 
@@ -150,7 +161,12 @@ describe('bodies that a parser of the application has read', () => {
     ['text', 'email=x&_method=PATCH'],
     ['bytes', Buffer.from('email=x&_method=PATCH')],
   ])('a form as %s', async (_, value) => {
-    expect(await readBody(post(parsed(value), form))).toEqual({ value: { email: 'x' }, form: true, method: 'PATCH' })
+    expect(await readBody(post(parsed(value), form))).toEqual({
+      value: { email: 'x' },
+      form: true,
+      method: 'PATCH',
+      redirect: null,
+    })
   })
 
   test.each([

@@ -35,6 +35,7 @@ describe('names', () => {
       otp: '__Host-otp',
       device: '__Host-known-device',
       challenge: '__Host-two-factor',
+      oauth: '__Host-oauth',
     })
   })
 
@@ -46,6 +47,7 @@ describe('names', () => {
       otp: 'otp',
       device: 'known-device',
       challenge: 'two-factor',
+      oauth: 'oauth',
     })
   })
 

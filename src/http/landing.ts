@@ -1,0 +1,13 @@
+import { safeRedirect } from '../lib/url.js'
+import type { Settings } from '../settings.js'
+
+/**
+ * Where a browser asked to be led after what it is at: a path of our own origin, or a URL of a trusted one.
+ * Null when it asked for nothing, or for anything else (ASVS 5.0, 3.7.2).
+ */
+export function wishedLanding(
+  { origin, trustedOrigins }: Pick<Settings, 'origin' | 'trustedOrigins'>,
+  wish: unknown,
+): string | null {
+  return safeRedirect(wish, origin, trustedOrigins)
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { ada, testAuth } from '../support/auth.js'
+
+const headers = { origin: 'http://localhost:3000', 'content-type': 'application/x-www-form-urlencoded' }
+
+/** Where the form leads to. */
+async function postForm(path: string, fields: Record<string, string>): Promise<string | null> {
+  const { auth } = await testAuth()
+  await auth.users.create({ ...ada, emailVerified: true })
+  const body = new URLSearchParams(fields)
+  const answer = await auth.fetch(new Request(`http://localhost:3000${path}`, { method: 'POST', headers, body }))
+  expect(answer.status).toBe(303)
+  return answer.headers.get('location')
+}
+
+describe('where a form ends', () => {
+  it('ends where it asked to', async () => {
+    expect(await postForm('/auth/login', { ...ada, _redirect: '/inbox?page=2' })).toBe('/inbox?page=2')
+  })
+
+  it('ends at redirectSuccessUrl when it asked for another site', async () => {
+    expect(await postForm('/auth/login', { ...ada, _redirect: 'https://evil.test/' })).toBe('/')
+  })
+
+  it('keeps the wish through a failure, and no foreign one', async () => {
+    const wrong = { ...ada, password: 'a wrong password' }
+    expect(await postForm('/auth/login', { ...wrong, _redirect: '/inbox' })).toBe(
+      '/auth/login?redirect=%2Finbox&error=invalid_credentials',
+    )
+    expect(await postForm('/auth/login', { ...wrong, _redirect: '//evil.test' })).toBe(
+      '/auth/login?error=invalid_credentials',
+    )
+  })
+})
