@@ -1,12 +1,16 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { Gate } from './adapters/adapter.js'
 import { createFetch, type FetchOptions } from './adapters/fetch.js'
 import { createFetchGate, type FetchGate } from './adapters/fetch-gate.js'
 import { messageOf } from './adapters/message-of.js'
+import { refuseUpgrade } from './adapters/upgrade.js'
 import { AuthError } from './errors.js'
 import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
 import { problem, transportHeaders } from './http/problem.js'
-import { type Answer, type Ask, type Handle, untouched, type Verdict } from './http/verdict.js'
+import { toAuthError } from './http/router.js'
+import { type Answer, type Ask, type Handle, untouched, type Verdict, type Watch } from './http/verdict.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
@@ -37,8 +41,19 @@ export interface Auth<Guarding = Gate> {
   ready(): Promise<void>
   /** Sends what is due, stops the workers, closes pools and store. May be called again. */
   close(): Promise<void>
-  /** Who is behind a request (node's or the Fetch API's), origin rules included; null for nobody. */
+  /** Who is behind a request (of any supported framework, node or the Fetch API; of Hono its context), origin rules included; null for nobody. */
   principal(request: unknown): Promise<Principal | null>
+  /**
+   * Who may open a WebSocket, for applications whose server Latchkey does not see (of node's servers and Fastify it does).
+   * null: it was refused, and answered on the socket. One that may is closed when its principal may be here no more.
+   *
+   * @example
+   * server.on('upgrade', async (request, socket, head) => {
+   *   const principal = await auth.upgrade(request, socket)
+   *   if (principal) sockets.handleUpgrade(request, socket, head, (opened) => serve(opened, principal))
+   * })
+   */
+  upgrade(request: IncomingMessage, socket: Duplex): Promise<Principal | null>
   /**
    * Guards a single route on top of the guard, as middleware of the framework: everything that is given must hold.
    *
@@ -55,6 +70,7 @@ export interface Auth<Guarding = Gate> {
 export interface Assembled<Guarding> {
   auth: Auth<Guarding>
   handle: Handle
+  watch: Watch
   settings: Settings
 }
 
@@ -95,7 +111,13 @@ export function assemble<Guarding>(
     return isOurs ? handleLate(opening, request, refuse) : untouched
   }
   const require = (input: RequirementInput) => gate(createAsk(opening, parseRequirement(input), refuse))
-  return { auth: { ...createSurface(opening, handle, refuse), require }, handle, settings: early.settings }
+  const watch: Watch = (principal, close) => {
+    const live = opening.live()
+    if (live) return live.watch(principal, close)
+    close()
+    return () => {}
+  }
+  return { auth: { ...createSurface(opening, handle, refuse), require }, handle, watch, settings: early.settings }
 }
 
 function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
@@ -224,6 +246,24 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
     async principal(request) {
       const { guard } = await opening.ready()
       return guard.identify(messageOf(request)).catch(nobody)
+    },
+    async upgrade(request, socket) {
+      // Until somebody has taken it, a socket that breaks would break the process.
+      const ignore = () => {}
+      socket.on('error', ignore)
+      try {
+        const { guard, watch } = await opening.ready()
+        const principal = await guard.identify(messageOf(request))
+        if (socket.destroyed) return null
+        socket.off('error', ignore).once(
+          'close',
+          watch(principal, () => socket.destroy()),
+        )
+        return principal
+      } catch (error) {
+        refuseUpgrade(socket, refuse(toAuthError(error)))
+        return null
+      }
     },
     users: createUsersApi(ports),
     sessions: createSessionsApi(ports),

@@ -1,3 +1,5 @@
+import type { FastifyApp, FastifyGate } from './adapters/fastify-shape.js'
+import type { HonoApp, HonoGate } from './adapters/hono-routes.js'
 import { adapterFor } from './adapters/index.js'
 import { type Auth, assemble } from './auth.js'
 import { SettingsError } from './errors.js'
@@ -8,22 +10,22 @@ import type { SettingsInput } from './settings.js'
  * Installs Latchkey into an application: mounts the auth routes and puts the guard in front of everything the
  * application has or will have. Synchronous, because an application exports itself right after.
  *
- * @param app a codehooks-js app, or an Express 4 or 5 app
- * @throws {SettingsError} with every fault of the settings at once, or when nothing recognises the app
+ * @param app a codehooks-js, Express 4 or 5, Fastify 5, Hono 4 or connect application, or a server of `node:http`
+ * @throws {SettingsError} with every fault of the settings at once, when nothing recognises the app, or when the app has
+ *   routes already that would not stand behind the guard; the message says what to move
  * @example
  * const auth = init(app, { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, baseUrl: 'https://app.example' })
  */
-export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): Auth {
+export function init(app: HonoApp, settings: SettingsInput, runtime?: Runtime): Auth<HonoGate>
+export function init(app: FastifyApp, settings: SettingsInput, runtime?: Runtime): Auth<FastifyGate>
+export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): Auth
+export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): Auth<unknown> {
   const adapter = adapterFor(app)
-  const {
-    auth,
-    handle,
-    settings: parsed,
-  } = assemble(settings, adapter.gate, runtime, (checked) => {
+  const { auth, handle, watch, ...made } = assemble(settings, adapter.gate, runtime, (checked) => {
     if (adapter.echoesCors && checked.cookies.sameSite === 'none') throw new SettingsError([crossSiteCookies])
   })
-  const { basePath, baseAPIRoutes, publicRoutes } = parsed
-  adapter.mount(app, handle, { basePath, guarded: baseAPIRoutes, publicRoutes })
+  const { basePath, baseAPIRoutes, publicRoutes } = made.settings
+  adapter.mount(app, handle, { basePath, guarded: baseAPIRoutes, publicRoutes, watch })
   return auth
 }
 

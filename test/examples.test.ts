@@ -55,6 +55,25 @@ describe('express', () => {
   }
 })
 
+test.each(['fastify', 'hono', 'node'])('%s: serves the main job', async (name) => {
+  const port = await freePort()
+  const { JWT_ACCESS_TOKEN_SECRET = '', JWT_REFRESH_TOKEN_SECRET = '' } = ownSecrets()
+  const database = { DATABASE_URL: `sqlite:${folder}/${name}.db` }
+  const env = { PORT: String(port), JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, ...database }
+  const program = startProgram('node', [`${name}/index.js`], { cwd: examples, env })
+  onTestFinished(() => program.stop())
+  await program.printed(/Open http/)
+  await mainJob(program, `http://localhost:${port}`, '/api/notes')
+})
+
+function ownSecrets(): Readonly<Record<string, string>> {
+  const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
+  return {
+    JWT_ACCESS_TOKEN_SECRET: String(JWT_ACCESS_TOKEN_SECRET),
+    JWT_REFRESH_TOKEN_SECRET: String(JWT_REFRESH_TOKEN_SECRET),
+  }
+}
+
 test('codehooks: a database API under /api that only signed-in users reach', async () => {
   const smtp = await startSmtpServer()
   const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()

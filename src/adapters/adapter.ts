@@ -1,26 +1,28 @@
 import { errorTable } from '../errors.js'
 import type { HttpResponse } from '../http/message.js'
-import type { Answer, Ask, Handle, Verdict } from '../http/verdict.js'
+import type { Answer, Ask, Handle, Verdict, Watch } from '../http/verdict.js'
 
-/** Paths that a framework must know when it is set up, since it does not ask us about every request. From the settings. */
-export interface MountPaths {
+/** What an adapter may need besides the handle: paths, since some frameworks do not ask us about every request. */
+export interface Mounting {
   basePath: string
   /** `baseAPIRoutes`: `/` guards everything. */
   guarded: readonly string[]
   publicRoutes: readonly string[]
+  /** For connections that outlive their request. */
+  watch: Watch
 }
 
-/** One web framework. Adapters know `http/message.ts` only. */
-export interface Adapter {
+/** One web framework. Adapters know `http/message.ts` only. `Guarding` is its form of middleware for one route. */
+export interface Adapter<Guarding = Gate> {
   /** As error messages name it. */
   name: string
   /** The platform lets every origin read every answer, whatever we say (CORS with credentials). */
   echoesCors?: boolean
   recognises(app: unknown): boolean
   /** Puts the layer in front of everything the application has or will have. */
-  mount(app: unknown, handle: Handle, paths: MountPaths): void
+  mount(app: unknown, handle: Handle, mounting: Mounting): void
   /** The question as middleware of this framework, for single routes. */
-  gate(ask: Ask): Gate
+  gate(ask: Ask): Guarding
 }
 
 /** Middleware for one route: `(req, res, next)`. */

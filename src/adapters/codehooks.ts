@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../http/message.js'
 import type { Handle } from '../http/verdict.js'
-import type { Adapter, MountPaths } from './adapter.js'
+import type { Adapter, Mounting } from './adapter.js'
 import { createGate, createHook, type Hook, prepare } from './codehooks-hook.js'
 import { answer } from './codehooks-message.js'
 import { isCodehooksRequest, isCodehooksResponse } from './codehooks-shape.js'
@@ -49,7 +49,7 @@ function isCodehooks(app: unknown): app is CodehooksApp {
   )
 }
 
-function hooksOf(handle: Handle, { basePath, guarded }: MountPaths): Record<string, Hook> {
+function hooksOf(handle: Handle, { basePath, guarded }: Mounting): Record<string, Hook> {
   const open = patterns(basePath).map((pattern): [string, Hook] => [pattern, (_req, _res, next) => next()])
   const gate = createHook(handle, () => {})
   return Object.fromEntries([...open, ...guarded.flatMap(patterns).map((pattern): [string, Hook] => [pattern, gate])])

@@ -1,7 +1,7 @@
-import { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
-import { createGate, createListener, type NodeRequest } from './node-message.js'
+import { createListener, type NodeRequest, nodeGate } from './node-message.js'
 
 /** The part of an Express 4 or 5 application that we use. */
 interface ExpressApp {
@@ -37,14 +37,7 @@ export const express: Adapter = {
     const route = router.handle
     router.handle = (req, res, done) => layer(req, res, () => route.call(router, req, res, done))
   },
-  gate(ask) {
-    const layer = createGate(ask)
-    return (req, res, next) => {
-      if (!(req instanceof IncomingMessage && res instanceof ServerResponse))
-        throw new TypeError('not an Express request')
-      layer(req, res, next)
-    }
-  },
+  gate: nodeGate,
 }
 
 function isExpress(app: unknown): app is ExpressApp {

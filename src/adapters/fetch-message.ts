@@ -16,7 +16,8 @@ function build(method: string, { status, headers, body }: HttpResponse): Respons
     [value].flat().map((one): [string, string] => [name, one]),
   )
   const empty = body === null || method === 'HEAD' || status === 204 || status === 304
-  return new Response(empty ? null : Buffer.from(body), { status, headers: list })
+  // Checked here and now: a runtime's own Response may look at them only when it is sent.
+  return new Response(empty ? null : Buffer.from(body), { status, headers: new Headers(list) })
 }
 
 /** What `next` gets and what its answer gets; null when one of the headers cannot be. */

@@ -33,24 +33,25 @@ export function createFetch(
  * Path and query are cut out of the URL as it stands, since routers of the Fetch world read it in more than one way.
  */
 export function readRequest(request: Request, ip: string | null): HttpRequest {
-  // Without an authority there is no path to judge by; '' is nobody's public route.
-  const [url = '', path = '', query = ''] = /^[^:]+:\/\/[^/\\?#]*([^?#]*)\??([^#]*)/.exec(request.url) ?? []
-  const headers = Object.fromEntries(request.headers)
-  const body = bodyOf(request)
   return {
     method: request.method,
-    path: url === '' ? '' : path || '/',
-    query,
+    ...targetOf(request.url),
     mount: '',
-    headers,
+    headers: Object.fromEntries(request.headers),
     rawHeaders: null,
     ip,
-    body,
+    body: bodyOf(request),
     native: null,
   }
 }
 
-function bodyOf(request: Request): RequestBody {
+/** Path and query of an absolute URL as they stand there. Without an authority there is no path to judge by; '' is nobody's public route. */
+export function targetOf(absolute: string): { path: string; query: string } {
+  const [url = '', path = '', query = ''] = /^[^:]+:\/\/[^/\\?#]*([^?#]*)\??([^#]*)/.exec(absolute) ?? []
+  return { path: url === '' ? '' : path || '/', query }
+}
+
+export function bodyOf(request: Request): RequestBody {
   if (request.bodyUsed) return { kind: 'parsed', value: undefined }
   return { kind: 'stream', read: (limitBytes) => readBody(request, limitBytes).catch(() => null) }
 }

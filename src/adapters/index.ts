@@ -1,17 +1,21 @@
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import { codehooks } from './codehooks.js'
+import { connect } from './connect.js'
 import { express } from './express.js'
+import { fastify } from './fastify.js'
+import { hono } from './hono.js'
+import { node } from './node.js'
 
 /** To add a framework: one file beside these, one line here, five lines in `test/adapters/`. */
-const adapters: readonly Adapter[] = [codehooks, express]
+const adapters: readonly Adapter<unknown>[] = [codehooks, express, fastify, hono, node, connect]
 
 /**
  * The adapter of the framework that made `app`.
  *
  * @throws {SettingsError} when no adapter recognises it
  */
-export function adapterFor(app: unknown): Adapter {
+export function adapterFor(app: unknown): Adapter<unknown> {
   const found = adapters.find((adapter) => adapter.recognises(app))
   if (found) return found
   const names = adapters.map((adapter) => adapter.name).join(', ')

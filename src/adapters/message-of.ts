@@ -3,6 +3,7 @@ import type { HttpRequest } from '../http/message.js'
 import { readRequest as readCodehooksRequest } from './codehooks-message.js'
 import { isCodehooksRequest } from './codehooks-shape.js'
 import { readRequest as readFetchRequest } from './fetch.js'
+import { HonoMessage, isHonoContext } from './hono-message.js'
 import { readRequest as readNodeRequest } from './node-message.js'
 
 /**
@@ -13,6 +14,13 @@ import { readRequest as readNodeRequest } from './node-message.js'
 export function messageOf(request: unknown): HttpRequest {
   if (request instanceof Request) return readFetchRequest(request, null)
   if (request instanceof IncomingMessage) return readNodeRequest(request)
+  if (isHonoContext(request)) return new HonoMessage(request, false)
+  if (isFastifyRequest(request)) return readNodeRequest(request.raw)
   if (isCodehooksRequest(request)) return readCodehooksRequest(request, null)
   throw new TypeError('not a request of a supported framework')
+}
+
+/** Fastify's own request stands around node's. */
+function isFastifyRequest(request: unknown): request is { raw: IncomingMessage } {
+  return request instanceof Object && 'raw' in request && request.raw instanceof IncomingMessage
 }

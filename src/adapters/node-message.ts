@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest, HttpResponse, RequestBody, RequestHeaders } from '../http/message.js'
 import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
-import { decide, failure } from './adapter.js'
+import { decide, failure, type Gate } from './adapter.js'
 import { mountPrefix } from './mount-prefix.js'
 
 /** A request as node's server and the frameworks around it hand it on. */
@@ -40,6 +40,15 @@ function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Pr
 /** The same for a single route. */
 export function createGate(ask: Ask): NodeListener {
   return listener((req) => ask(readRequest(req), req.auth ?? null))
+}
+
+/** The same in the form of `(req, res, next)` for whoever hands them over. */
+export function nodeGate(ask: Ask): Gate {
+  const layer = createGate(ask)
+  return (req, res, next) => {
+    if (!(req instanceof IncomingMessage && res instanceof ServerResponse)) throw new TypeError('not a request of node')
+    layer(req, res, next)
+  }
 }
 
 function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next: () => void): void {
@@ -176,14 +185,18 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
 function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
   try {
     if (pass.responseHeaders !== null) addHeaders(res, pass.responseHeaders)
-    if (pass.planted.length > 0) dropHeaders(req, pass.planted)
-    if (pass.forwarded !== null) writeHeaders(req.headers, pass.forwarded)
-    req.auth = pass.principal
+    dressRequest(req, pass)
     return true
   } catch {
     answer(req, res, failure)
     return false
   }
+}
+
+export function dressRequest(req: NodeRequest, { planted, forwarded, principal }: Pass): void {
+  if (planted.length > 0) dropHeaders(req, planted)
+  if (forwarded !== null) writeHeaders(req.headers, forwarded)
+  req.auth = principal
 }
 
 /** `Vary` is a list that others have a say in (RFC 9110 §12.5.5); everything else is replaced. */
@@ -210,7 +223,7 @@ function dropHeaders({ headers, rawHeaders }: NodeRequest, planted: readonly str
 }
 
 /** Each by its name: a loop over names takes longer than everything else the guard does. */
-function writeHeaders(headers: NodeRequest['headers'], forwarded: ForwardedHeaders): void {
+export function writeHeaders(headers: NodeRequest['headers'], forwarded: ForwardedHeaders): void {
   headers['x-request-id'] = forwarded['x-request-id']
   const ip = forwarded['x-real-ip']
   if (ip !== null) headers['x-real-ip'] = ip

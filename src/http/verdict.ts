@@ -50,3 +50,11 @@ export type Handle = (request: HttpRequest) => Verdict | Promise<Verdict>
 
 /** Like `Handle` for one route of the application, where somebody may have been found already. */
 export type Ask = (request: HttpRequest, found: Principal | null) => Verdict | Promise<Verdict>
+
+/**
+ * Has `close` called once that principal may be here no more: signed out, disabled, or changed, or when nobody can tell.
+ * Returns what ends the watch.
+ *
+ * @example socket.once('close', watch(principal, () => socket.destroy()))
+ */
+export type Watch = (principal: Principal, close: () => void) => () => void

@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.js'
 import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
 import { createGuard, type Guard } from '../guard/guard.js'
+import { createOpenSockets } from '../guard/open-sockets.js'
 import { ProofBatches } from '../guard/proofs.js'
 import { createRevocations, type Revocations } from '../guard/revocations.js'
 import { createScope } from '../guard/scope.js'
@@ -11,7 +12,7 @@ import type { HttpRequest } from '../http/message.js'
 import { problem, transportHeaders, withHeaders } from '../http/problem.js'
 import type { MailboxView } from '../http/route.js'
 import { createRouter, type Router } from '../http/router.js'
-import { type Handle, untouched } from '../http/verdict.js'
+import { type Handle, untouched, type Watch } from '../http/verdict.js'
 import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
@@ -55,6 +56,7 @@ export interface Live {
   handle: Handle
   ports: Ports
   guard: Guard
+  watch: Watch
   close(): Promise<void>
 }
 
@@ -66,7 +68,7 @@ export interface Live {
 export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
-  const late: Late = { revocations: null, kick: () => {} }
+  const late: Late = { revocations: null, kick: () => {}, checkSockets: () => {} }
   const store = await openStore(early, late)
   try {
     await requireKeys(store, early.keyring, clock.now())
@@ -92,6 +94,7 @@ export async function open(early: Early): Promise<Live> {
 interface Late {
   revocations: Revocations | null
   kick: () => void
+  checkSockets: () => void
 }
 
 async function openStore({ settings, world, random, keyring }: Early, late: Late): Promise<Store> {
@@ -106,7 +109,10 @@ async function openStore({ settings, world, random, keyring }: Early, late: Late
     sleep,
     random: random.jitter,
     seal: auditSeal(keyring),
-    onChange: (change) => late.revocations?.apply(change),
+    onChange: (change) => {
+      late.revocations?.apply(change)
+      late.checkSockets()
+    },
     onMail: () => late.kick(),
   })
 }
@@ -163,11 +169,15 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
   }
   const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard } = createHandle(early, ports, revocations)
+  const sockets = createOpenSockets({ revocations, timer: world.timer })
+  late.checkSockets = sockets.check
   return {
     handle,
     ports,
     guard,
+    watch: sockets.watch,
     async close() {
+      sockets.close()
       await housekeeping.close()
       await worker.close()
       await proofs.close()

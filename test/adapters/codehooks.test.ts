@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { MountPaths } from '../../src/adapters/adapter.js'
+import type { Mounting } from '../../src/adapters/adapter.js'
 import { codehooks as adapter } from '../../src/adapters/codehooks.js'
 import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
 import { type CodehooksApp, type Hook, hostCodehooks, loadCodehooks } from '../support/codehooks-host.js'
 import { rawRequest } from '../support/raw-http.js'
 
-adapterContract('codehooks-js', serve, { prefix: true, ownsSocket: false, parentParser: false })
+adapterContract('codehooks-js', serve, { prefix: true, ownsSocket: false, parentParser: false, resolvesDots: false })
 
-const paths: MountPaths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [] }
+const paths: Mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const pass: Pass = {
   kind: 'pass',
   principal: { kind: 'hook', subject: 'ada', claims: {} },

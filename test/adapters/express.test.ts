@@ -12,8 +12,8 @@ import { rawRequest } from '../support/raw-http.js'
 /** The same calls as Express 5, and no types of its own. */
 const express4: typeof express5 = createRequire(import.meta.url)('express4')
 
-const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [] }
-const traits = { prefix: true, ownsSocket: true, parentParser: true }
+const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const traits = { prefix: true, ownsSocket: true, parentParser: true, resolvesDots: false }
 const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 

@@ -8,7 +8,7 @@ import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import type { Principal } from '../../src/model/principal.js'
 import { adapterContract, type Running, type Scene } from '../contracts/adapter.js'
 
-adapterContract('Fetch API', serve, { prefix: false, ownsSocket: false, parentParser: false })
+adapterContract('Fetch API', serve, { prefix: false, ownsSocket: false, parentParser: false, resolvesDots: false })
 
 const principal: Principal = { kind: 'hook', subject: 'ada', claims: {} }
 const pass: Pass = { kind: 'pass', principal, planted: [], forwarded: null, responseHeaders: null }

@@ -1,0 +1,58 @@
+import { SettingsError } from '../errors.js'
+import type { Adapter } from './adapter.js'
+import type { FastifyApp, FastifyGate, FastifyRequest } from './fastify-shape.js'
+import { createGate, createListener, type NodeRequest } from './node-message.js'
+import { guardUpgrades } from './upgrade.js'
+
+/**
+ * Fastify 5: a hook of the root instance, which every route has that is registered in it or below, before or after. What
+ * plugins hold that were awaited before `init` has its hooks already, so then `init` throws. Handlers read `request.auth`.
+ */
+export const fastify: Adapter<FastifyGate> = {
+  name: 'Fastify 5',
+  recognises: isFastify,
+  mount(app, handle, { watch }) {
+    if (!isFastify(app)) throw new TypeError('not a Fastify application')
+    requireRoot(app)
+    const layer = createListener(handle)
+    try {
+      if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
+      app.addHook('onRequest', (request, { raw }, done) => layer(request.raw, raw, tell(request, done)))
+    } catch {
+      throw fault('has started already; init must come before')
+    }
+    guardUpgrades(app.server, handle, watch)
+  },
+  gate(ask) {
+    const layer = createGate(ask)
+    return (request, { raw }, done) => layer(request.raw, raw, tell(request, done))
+  },
+}
+
+/** What has been answered is not handed on: Fastify then does nothing more with it. */
+function tell(request: FastifyRequest, done: () => void): () => void {
+  return () => {
+    const raw: NodeRequest = request.raw
+    request.auth = raw.auth ?? null
+    done()
+  }
+}
+
+function isFastify(app: unknown): app is FastifyApp {
+  if (typeof app !== 'object' || app === null) return false
+  return ['addHook', 'decorateRequest', 'hasPlugin', 'inject'].every(
+    (name) => typeof Reflect.get(app, name) === 'function',
+  )
+}
+
+function requireRoot(app: FastifyApp): void {
+  if (isFastify(Object.getPrototypeOf(app))) throw fault('is a plugin of a Fastify application; init takes the root')
+  const key = Object.getOwnPropertySymbols(app).find(({ description }) => description === 'fastify.children')
+  const children: unknown = key && Reflect.get(app, key)
+  if (!Array.isArray(children)) throw fault('this version of Fastify keeps its plugins where nobody knows')
+  if (children.length > 0) throw fault('plugins were awaited already: move init above the first await app.register(…)')
+}
+
+function fault(message: string): SettingsError {
+  return new SettingsError([{ setting: 'app', message }])
+}

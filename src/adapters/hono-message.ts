@@ -1,0 +1,113 @@
+import { IncomingMessage } from 'node:http'
+import type { HttpRequest, RequestBody, RequestHeaders } from '../http/message.js'
+import type { Pass } from '../http/verdict.js'
+import type { Principal } from '../model/principal.js'
+import { bodyOf, targetOf } from './fetch.js'
+import { prepare } from './fetch-message.js'
+import { mountPrefix } from './mount-prefix.js'
+import { writeHeaders } from './node-message.js'
+
+/** The part of a Hono context that we use. */
+export interface HonoContext {
+  req: { raw: Request; routePath: string }
+  /** What the runtime gave along with the request. */
+  env: unknown
+  get(name: 'auth'): Principal | null | undefined
+  set(name: 'auth', principal: Principal | null): void
+  header(name: string, value: string, options?: { append: boolean }): void
+}
+
+/** The request as plain data; its path is what Hono routes by, below the prefix that a parent put before the application. */
+export class HonoMessage implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly mount: string
+  readonly native = null
+  private readonly raw: Request
+  private readonly env: unknown
+  private readonly incoming: IncomingMessage | null
+
+  constructor({ req: { raw, routePath }, env }: HonoContext, isLayer: boolean) {
+    this.raw = raw
+    this.env = env
+    this.incoming = incomingOf(env)
+    this.method = raw.method
+    const { path, query } = targetOf(raw.url)
+    this.query = query
+    // The layer stands at `/*` of its application, wherever a parent has put that.
+    const depth = isLayer && routePath !== '/*' ? routePath.split('/').length - 2 : 0
+    this.path =
+      depth > 0
+        ? `/${path
+            .split('/')
+            .slice(depth + 1)
+            .join('/')}`
+        : path
+    this.mount = depth > 0 ? mountPrefix(path, this.path) : ''
+  }
+
+  get headers(): RequestHeaders {
+    return this.incoming?.headers ?? Object.fromEntries(this.raw.headers)
+  }
+
+  get rawHeaders(): readonly string[] | null {
+    return this.incoming?.rawHeaders ?? null
+  }
+
+  get ip(): string | null {
+    return this.incoming?.socket.remoteAddress ?? addressOf(this.env, this.raw)
+  }
+
+  get body(): RequestBody {
+    return bodyOf(this.raw)
+  }
+}
+
+export function isHonoContext(given: unknown): given is HonoContext {
+  if (!(given instanceof Object && 'req' in given && 'set' in given && given.req instanceof Object)) return false
+  return 'raw' in given.req && given.req.raw instanceof Request
+}
+
+/** Makes the request what the application is to see. Throws when one of the headers cannot be. */
+export function present(context: HonoContext, pass: Pass): void {
+  const { raw } = context.req
+  if (!writeInPlace(context, pass)) {
+    const prepared = prepare(raw, pass)
+    if (prepared === null) throw new TypeError('a header cannot be written')
+    context.req.raw = prepared.request
+  }
+  context.set('auth', pass.principal)
+}
+
+/**
+ * On node the runtime reads headers where node keeps them, until it makes its own copy; then, or when the client planted
+ * some, the request has to be copied, which costs more than everything else here.
+ */
+function writeInPlace({ req, env }: HonoContext, { planted, forwarded }: Pass): boolean {
+  if (planted.length > 0) return false
+  if (forwarded === null) return true
+  const incoming = incomingOf(env)
+  if (incoming === null) return false
+  writeHeaders(incoming.headers, forwarded)
+  for (const [name, value] of Object.entries(forwarded)) if (value !== null) incoming.rawHeaders.push(name, value)
+  return req.raw.headers.get('x-request-id') === forwarded['x-request-id']
+}
+
+/** @hono/node-server gives `{ incoming, outgoing }`. */
+function incomingOf(env: unknown): IncomingMessage | null {
+  const incoming = env instanceof Object && 'incoming' in env ? env.incoming : null
+  return incoming instanceof IncomingMessage ? incoming : null
+}
+
+/** Deno gives `{ remoteAddr: { hostname } }`, Bun its server, which knows. No other runtime says it but in headers. */
+function addressOf(env: unknown, raw: Request): string | null {
+  if (!(env instanceof Object)) return null
+  if ('requestIP' in env && typeof env.requestIP === 'function') return textIn(env.requestIP(raw), 'address')
+  return 'remoteAddr' in env ? textIn(env.remoteAddr, 'hostname') : null
+}
+
+function textIn(holder: unknown, name: string): string | null {
+  const text: unknown = holder instanceof Object ? Reflect.get(holder, name) : null
+  return typeof text === 'string' ? text : null
+}

@@ -1,0 +1,68 @@
+import { SettingsError } from '../errors.js'
+import type { HttpRequest } from '../http/message.js'
+import type { Handle, Verdict } from '../http/verdict.js'
+import { type Adapter, decide, failure } from './adapter.js'
+import { toResponse } from './fetch-message.js'
+import { type HonoContext, HonoMessage, present } from './hono-message.js'
+import { coveredRoute, type HonoApp, type HonoGate, type HonoRoute } from './hono-routes.js'
+
+/**
+ * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand
+ * behind it, so then `init` throws. Handlers read the principal by `c.get('auth')`.
+ */
+export const hono: Adapter<HonoGate> = {
+  name: 'Hono 4',
+  recognises: isHono,
+  mount(app, handle, mounting) {
+    if (!isHono(app)) throw new TypeError('not a Hono application')
+    const found = coveredRoute(app.routes, mounting)
+    if (found !== null) throw new SettingsError([tooLate(found)])
+    app.use(createMiddleware(handle, (context) => new HonoMessage(context, true)))
+  },
+  gate: (ask) => (context, next) => {
+    const found = context.get('auth') ?? null
+    const gate = createMiddleware(
+      (message) => ask(message, found),
+      (given) => new HonoMessage(given, false),
+    )
+    return gate(context, next)
+  },
+}
+
+function isHono(app: unknown): app is HonoApp {
+  if (typeof app !== 'object' || app === null || !Array.isArray(Reflect.get(app, 'routes'))) return false
+  return ['use', 'fetch', 'fire', 'basePath'].every((name) => typeof Reflect.get(app, name) === 'function')
+}
+
+function tooLate({ method, path }: HonoRoute) {
+  return {
+    setting: 'app',
+    message: `${method} ${path} was there before: move init above it, or nothing would guard it`,
+  }
+}
+
+function createMiddleware(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {
+  return async function latchkey(context, next) {
+    const verdict = decide((message: HttpRequest) => handle(message), read(context), null)
+    return carryOut('then' in verdict ? await verdict : verdict, context, next)
+  }
+}
+
+async function carryOut(
+  verdict: Verdict,
+  context: HonoContext,
+  next: () => Promise<void>,
+): Promise<Response | undefined> {
+  const { method } = context.req.raw
+  if (verdict.kind === 'answer') return toResponse(method, verdict.response)
+  try {
+    present(context, verdict)
+    new Headers(verdict.responseHeaders ?? [])
+  } catch {
+    return toResponse(method, failure)
+  }
+  await next()
+  for (const [name, value] of Object.entries(verdict.responseHeaders ?? {}))
+    context.header(name, value, { append: name === 'vary' })
+  return undefined
+}

@@ -1,0 +1,138 @@
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { describe, expect, test } from 'vitest'
+import { fastify as adapter } from '../../src/adapters/fastify.js'
+import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
+import { SettingsError } from '../../src/index.js'
+import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
+
+const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
+const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
+const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
+
+adapterContract('Fastify', serve, traits)
+
+describe('Fastify', () => {
+  test('what plugins hold stands behind the layer, whether they were registered before or after', async () => {
+    const app = Fastify()
+    void app.register(
+      async (plugin) => {
+        plugin.get('/api/before', async () => 'leaked')
+        plugin.setNotFoundHandler(async () => 'leaked')
+      },
+      { prefix: '/v1' },
+    )
+    mount(app, () => refusal)
+    void app.register(async (plugin) => void plugin.get('/api/after', async () => 'leaked'))
+    await app.ready()
+    for (const url of ['/v1/api/before', '/api/after', '/nowhere', '/v1/nowhere']) {
+      expect((await app.inject(url)).payload).toBe('refused')
+    }
+  })
+
+  test('plugins that were awaited before init have their hooks already, so it throws', async () => {
+    const app = Fastify()
+    await app.register(async (plugin) => void plugin.get('/api/secret', async () => 'leaked'))
+    expect(() => mount(app, () => pass)).toThrow(SettingsError)
+    expect(() => mount(app, () => pass)).toThrow('move init above the first await app.register')
+  })
+
+  test('only the root is taken: what stands outside of a plugin would be unguarded', async () => {
+    const app = Fastify()
+    let fault: unknown = null
+    app.register(async (plugin) => {
+      try {
+        mount(plugin, () => pass)
+      } catch (error) {
+        fault = error
+      }
+    })
+    await app.ready()
+    expect(fault).toBeInstanceOf(SettingsError)
+  })
+
+  test('an application that has started takes no more hooks, which is an error of init', async () => {
+    const app = Fastify()
+    await app.ready()
+    expect(() => mount(app, () => pass)).toThrow(SettingsError)
+  })
+
+  test('an error of the application is handled by the application', async () => {
+    const app = Fastify()
+    mount(app, () => pass)
+    app.get('/api/secret', async () => {
+      throw new Error('mine')
+    })
+    app.setErrorHandler((error: Error, _request, reply) => void reply.code(418).send(error.message))
+    const answer = await app.inject('/api/secret')
+    expect([answer.statusCode, answer.payload]).toEqual([418, 'mine'])
+  })
+
+  test('a refused request is told of to the hooks that come after the answer, and to no other', async () => {
+    const told: string[] = []
+    const app = Fastify()
+    mount(app, () => refusal)
+    app.addHook('preHandler', async () => void told.push('preHandler'))
+    app.addHook('onResponse', async () => void told.push('onResponse'))
+    app.get('/api/secret', async () => 'leaked')
+    expect((await app.inject('/api/secret')).statusCode).toBe(401)
+    expect(told).toEqual(['onResponse'])
+  })
+
+  test('a route asks for more than the guard in a hook of its own', async () => {
+    const app = Fastify()
+    mount(app, () => pass)
+    app.get('/api/open', async () => 'open')
+    app.get('/api/admin', { preHandler: adapter.gate(() => refusal) }, async () => 'leaked')
+    expect((await app.inject('/api/open')).payload).toBe('open')
+    expect((await app.inject('/api/admin')).payload).toBe('refused')
+  })
+
+  test('applications are recognised, other things are not', () => {
+    expect(adapter.recognises(Fastify())).toBe(true)
+    for (const other of [{}, () => {}, null, undefined, 'app', Fastify().server])
+      expect(adapter.recognises(other)).toBe(false)
+  })
+})
+
+function mount(app: unknown, handle: Handle): void {
+  adapter.mount(app, handle, mounting)
+}
+
+function register(app: FastifyInstance, routes: readonly AppRoute[]): void {
+  for (const { method, path, answer } of routes) {
+    app[method](path, async (request, reply) => {
+      const body = request.body === undefined || request.body === null ? '' : bodyText(request.body)
+      const seen = {
+        auth: Reflect.get(request, 'auth'),
+        headers: request.headers,
+        rawHeaders: request.raw.rawHeaders,
+        body: await body,
+      }
+      const answered = answer(seen)
+      return reply.headers(answered.headers).send(answered.body)
+    })
+  }
+}
+
+function bodyText(body: unknown): Promise<string> | string {
+  return body instanceof Object && Symbol.asyncIterator in body
+    ? buffer(body as AsyncIterable<Buffer>).then(String)
+    : JSON.stringify(body)
+}
+
+async function serve({ handle, before, after, parser }: Scene): Promise<Running> {
+  const app = Fastify({ bodyLimit: 4_000_000, forceCloseConnections: true })
+  if (parser === 'none') {
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  }
+  register(app, before)
+  mount(app, handle)
+  register(app, after)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  return { port, close: () => app.close() }
+}

@@ -1,0 +1,176 @@
+import type { AddressInfo } from 'node:net'
+import { serve as serveNode } from '@hono/node-server'
+import { Hono } from 'hono'
+import { mount as mounted } from 'hono/mount'
+import { describe, expect, test } from 'vitest'
+import { hono as adapter } from '../../src/adapters/hono.js'
+import type { HttpRequest } from '../../src/http/message.js'
+import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
+import { SettingsError } from '../../src/index.js'
+import type { Principal } from '../../src/model/principal.js'
+import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
+
+type App = Hono<{ Variables: { auth: Principal | null } }>
+
+const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const traits = { prefix: true, ownsSocket: false, parentParser: false, resolvesDots: true }
+const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
+const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
+
+adapterContract('Hono', serve, traits)
+
+describe('Hono', () => {
+  test.each<[string, (app: App) => unknown]>([
+    ['a route', (app) => app.get('/api/secret', (c) => c.text('leaked'))],
+    ['the prefix itself', (app) => app.all('/api', (c) => c.text('leaked'))],
+    ['a parameter', (app) => app.get('/:any/secret', (c) => c.text('leaked'))],
+    ['a wildcard', (app) => app.get('*', (c) => c.text('leaked'))],
+    ['an encoded prefix', (app) => app.get('/%61pi/secret', (c) => c.text('leaked'))],
+    ['a route in capitals', (app) => app.get('/API/secret', (c) => c.text('leaked'))],
+    ['a route of ours', (app) => app.post('/auth/login', (c) => c.text('mine'))],
+    [
+      'another application',
+      (app) =>
+        app.route(
+          '/api',
+          new Hono().get('/x', (c) => c.text('leaked')),
+        ),
+    ],
+    [
+      'a mounted application',
+      (app) =>
+        app.all(
+          '/*',
+          mounted(() => new Response('leaked')),
+        ),
+    ],
+    ['middleware for everything, which may answer', (app) => app.use((_c, next) => next())],
+  ])('init throws when %s was there before, and says what to move', (_what, before) => {
+    const app: App = new Hono()
+    before(app)
+    expect(() => mount(app, () => pass)).toThrow(SettingsError)
+    expect(() => mount(app, () => pass)).toThrow('move init above it')
+  })
+
+  test.each(['/', '/health', '/apiary/:id', '/files/*'])('%s may have been there before', async (path) => {
+    const app: App = new Hono()
+    app.get(path, (c) => c.text('open'))
+    mount(app, () => refusal)
+    app.get('/api/secret', (c) => c.text('leaked'))
+    expect(await (await app.request('/api/secret')).text()).toBe('refused')
+  })
+
+  test.each(['/dev', '/:tenant', '/a/:b'])('below %s the path is judged without it', async (prefix) => {
+    const seen: HttpRequest[] = []
+    const app: App = new Hono()
+    mount(app, (request) => {
+      seen.push(request)
+      return refusal
+    })
+    app.get('/api/secret', (c) => c.text('leaked'))
+    const parent = new Hono().route(prefix, app)
+    const target = prefix.replaceAll(':', '')
+    expect(await (await parent.request(`${target}/api/secret`)).text()).toBe('refused')
+    expect(seen[0]).toMatchObject({ path: '/api/secret', mount: target })
+  })
+
+  test('outside of node the application sees a copy of the request with the headers that count', async () => {
+    const app: App = new Hono()
+    const forwarded = { 'x-request-id': 'r-1', 'x-real-ip': null, 'x-forwarded-for': null, 'x-forwarded-host': 'h' }
+    const more = { 'x-forwarded-port': '1', 'x-forwarded-proto': 'p', 'x-forwarded-scheme': 's', 'x-scheme': 's' }
+    mount(app, () => ({ ...pass, planted: ['x-real-ip'], forwarded: { ...forwarded, ...more } }))
+    app.post('/api/secret', async (c) =>
+      c.json({ id: c.req.header('x-request-id'), ip: c.req.header('x-real-ip') ?? null, body: await c.req.text() }),
+    )
+    const answer = await app.request('/api/secret', {
+      method: 'POST',
+      body: 'kept',
+      headers: { 'x-real-ip': '6.6.6.6' },
+    })
+    expect(await answer.json()).toEqual({ id: 'r-1', ip: null, body: 'kept' })
+  })
+
+  test.each([
+    ['Deno', { remoteAddr: { hostname: '192.0.2.1' } }],
+    ['Bun', { requestIP: () => ({ address: '192.0.2.1' }) }],
+  ])('%s tells the address beside the request', async (_runtime, env) => {
+    const seen: (string | null)[] = []
+    const app: App = new Hono()
+    mount(app, (request) => {
+      seen.push(request.ip)
+      return refusal
+    })
+    await app.request('/api/secret', {}, env)
+    await app.request('/api/secret', {}, {})
+    expect(seen).toEqual(['192.0.2.1', null])
+  })
+
+  test('a route asks for more than the guard in middleware of its own', async () => {
+    const app: App = new Hono()
+    mount(app, () => pass)
+    app.get('/api/open', (c) => c.text('open'))
+    app.get(
+      '/api/admin',
+      adapter.gate(() => refusal),
+      (c) => c.text('leaked'),
+    )
+    app.get(
+      '/api/fine',
+      adapter.gate(() => pass),
+      (c) => c.text('fine'),
+    )
+    expect(
+      await Promise.all(['open', 'admin', 'fine'].map(async (path) => (await app.request(`/api/${path}`)).text())),
+    ).toEqual(['open', 'refused', 'fine'])
+  })
+
+  test('an error of the application is handled by the application', async () => {
+    const app: App = new Hono()
+    mount(app, () => pass)
+    app.get('/api/secret', () => {
+      throw new Error('mine')
+    })
+    app.onError((error, c) => c.text(error.message, 418))
+    const answer = await app.request('/api/secret')
+    expect([answer.status, await answer.text()]).toEqual([418, 'mine'])
+  })
+
+  test('applications are recognised, other things are not', () => {
+    expect(adapter.recognises(new Hono())).toBe(true)
+    expect(adapter.recognises(new Hono().basePath('/x'))).toBe(true)
+    for (const other of [{}, () => {}, null, undefined, 'app', { routes: [] }])
+      expect(adapter.recognises(other)).toBe(false)
+  })
+})
+
+function mount(app: App, handle: Handle): void {
+  adapter.mount(app, handle, mounting)
+}
+
+function register(app: App, routes: readonly AppRoute[]): void {
+  for (const { method, path, answer } of routes) {
+    app[method](path, async (c) => {
+      const answered = answer({ auth: c.get('auth'), headers: c.req.header(), body: await c.req.text() })
+      return c.text(answered.body, 200, answered.headers)
+    })
+  }
+}
+
+/** Hono takes no route before the layer that the guard covers, so all come after. */
+async function serve({ handle, before, after, prefix }: Scene): Promise<Running> {
+  const app: App = new Hono()
+  mount(app, handle)
+  register(app, [...before, ...after])
+  const served = prefix === '' ? app : new Hono().route(prefix, app)
+  const server = serveNode({ fetch: served.fetch, port: 0, hostname: '127.0.0.1' })
+  if (!server.listening) await new Promise<void>((resolve) => void server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        if ('closeAllConnections' in server) server.closeAllConnections()
+      }),
+  }
+}

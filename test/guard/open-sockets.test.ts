@@ -1,0 +1,116 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { createAuth, init, type SettingsInput } from '../../src/index.js'
+import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
+import { ada, sharedSettings } from '../support/auth.js'
+import { failingDatabase } from '../support/failing-database.js'
+
+const baseUrl = 'http://127.0.0.1'
+
+describe('sockets that outlive their request', () => {
+  it('close within a second of what another process has revoked', async () => {
+    const shared = sharedSettings()
+    const { auth, runtime, socketOf } = await start(shared)
+    const elsewhere = createAuth(testSettings({ baseUrl, ...shared }), runtime)
+    onTestFinished(() => elsewhere.close())
+    const user = await auth.users.create({ ...ada, emailVerified: true })
+    const closed = closing(await socketOf(ada))
+
+    await elsewhere.users.disable(user.id)
+    await runtime.clock.advance(1_000)
+    await closed
+  })
+
+  it('close when nobody can tell any more: the store is down for longer than news may be old', async () => {
+    const database = failingDatabase()
+    const { auth, runtime, socketOf } = await start({ database: database.dialect })
+    await auth.users.create({ ...ada, emailVerified: true })
+    const socket = await socketOf(ada)
+    const closed = closing(socket)
+    database.failAfter(0)
+    await runtime.clock.advance('9s')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    await runtime.clock.advance('2s')
+    await closed
+    database.failAfter(Number.POSITIVE_INFINITY)
+  })
+
+  it('close with Latchkey', async () => {
+    const { auth, socketOf } = await start()
+    await auth.users.create({ ...ada, emailVerified: true })
+    const closed = closing(await socketOf(ada))
+    await auth.close()
+    await closed
+  })
+
+  it('stay open while others are revoked', async () => {
+    const { auth, socketOf } = await start()
+    await auth.users.create({ ...ada, emailVerified: true })
+    const other = await auth.users.create({ email: 'bob@example.test', password: ada.password, emailVerified: true })
+    const socket = await socketOf(ada)
+    await auth.users.disable(other.id)
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+  })
+})
+
+describe('auth.upgrade, where a server is not seen', () => {
+  it('tells who it is, or refuses on the socket', async () => {
+    const app = express()
+    const runtime = createTestRuntime()
+    const auth = init(app, testSettings({ baseUrl }), runtime)
+    const server = createServer(app)
+    const { socketOf, port } = await serve(auth, server, async (request, socket) => auth.upgrade(request, socket))
+    const user = await auth.users.create({ ...ada, emailVerified: true })
+    await expect(opened(port, {})).rejects.toThrow('401')
+    const closed = closing(await socketOf(ada))
+    await auth.sessions.revokeAll(user.id)
+    await closed
+  })
+})
+
+type Auth = Pick<ReturnType<typeof createAuth>, 'users' | 'sessions' | 'close'>
+type Judge = (...upgrade: Parameters<ReturnType<typeof createAuth>['upgrade']>) => Promise<unknown>
+
+/** A server of node's with the layer before it. */
+async function start(settings: Partial<SettingsInput> = {}) {
+  const runtime = createTestRuntime()
+  const server = createServer()
+  const auth = init(server, testSettings({ baseUrl, ...settings }), runtime)
+  return { auth, runtime, ...(await serve(auth, server, async () => true)) }
+}
+
+async function serve(auth: Auth, server: Server, judge: Judge) {
+  const taking = new WebSocketServer({ noServer: true })
+  server.on('upgrade', async (request, socket, head) => {
+    if (await judge(request, socket)) taking.handleUpgrade(request, socket, head, (socket) => socket.send('hello'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    await auth.close()
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    async socketOf(credentials: typeof ada): Promise<WebSocket> {
+      const client = createTestClient(`http://127.0.0.1:${port}`, { headers: { origin: baseUrl } })
+      await client.signIn(credentials)
+      const pairs = client.cookies.all().map(({ name, value }) => `${name}=${value}`)
+      return opened(port, { cookie: pairs.join('; '), origin: baseUrl })
+    },
+  }
+}
+
+async function opened(port: number, headers: Record<string, string>): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/live`, { headers })
+  await new Promise((resolve, reject) => socket.once('message', resolve).once('error', reject))
+  return socket
+}
+
+function closing(socket: WebSocket): Promise<unknown> {
+  return new Promise((resolve) => socket.once('close', resolve))
+}
