@@ -1,6 +1,8 @@
 import type { Ask, Handle, Pass, Verdict } from '../http/verdict.js'
+import { withQuery } from '../lib/api-key-query.js'
 import { decide, failure } from './adapter.js'
 import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './codehooks-message.js'
+import { dropApiKey } from './node-message.js'
 
 export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => void) => void | Promise<void>
 
@@ -47,6 +49,14 @@ function succeeds(step: () => void): boolean {
 export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pass): void {
   for (const [name, value] of Object.entries(pass.responseHeaders ?? {})) res.setHeader(name, value)
   for (const name of pass.planted) delete req.headers[name]
+  if (pass.query !== null) writeQuery(req, pass.query)
   for (const [name, value] of Object.entries(pass.forwarded ?? {})) if (value !== null) req.headers[name] = value
   req.auth = pass.principal
+}
+
+/** Everywhere that the application and crudlify may look: a key that stayed would be taken for a filter of the database. */
+function writeQuery(req: CodehooksRequest, query: string): void {
+  req.originalUrl = withQuery(req.originalUrl, query)
+  if (req.url !== undefined) req.url = withQuery(req.url, query)
+  dropApiKey(req.query)
 }

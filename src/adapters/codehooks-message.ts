@@ -12,6 +12,9 @@ export interface CodehooksRequest {
   apipath?: string
   /** Path with the space, and query. */
   originalUrl: string
+  url?: string
+  /** As crudlify reads it. */
+  query?: unknown
   body?: unknown
   /** The body as text, where the host keeps it. */
   rawBody?: unknown

@@ -4,6 +4,8 @@ import type { Principal } from '../model/principal.js'
 /** The part of a Fastify request that we use. */
 export interface FastifyRequest {
   raw: IncomingMessage
+  /** Parsed before any hook. */
+  query?: unknown
   auth?: Principal | null
 }
 

@@ -1,7 +1,7 @@
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import type { FastifyApp, FastifyGate, FastifyRequest } from './fastify-shape.js'
-import { createGate, createListener, type NodeRequest } from './node-message.js'
+import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**
@@ -31,9 +31,12 @@ export const fastify: Adapter<FastifyGate> = {
 
 /** What has been answered is not handed on: Fastify then does nothing more with it. */
 function tell(request: FastifyRequest, done: () => void): () => void {
+  const raw: NodeRequest = request.raw
+  const { url } = raw
   return () => {
-    const raw: NodeRequest = request.raw
     request.auth = raw.auth ?? null
+    // Fastify has read the query by now, also what was taken out of it.
+    if (raw.url !== url) dropApiKey(request.query)
     done()
   }
 }

@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../http/message.js'
 import type { Pass } from '../http/verdict.js'
+import { withQuery } from '../lib/api-key-query.js'
 import { failure } from './adapter.js'
 
 /** An answer of ours; a broken one is a 500. Several cookies stay several headers. */
@@ -31,12 +32,13 @@ export function prepare(request: Request, pass: Pass): { request: Request; added
 }
 
 /** The request as the application is to see it; the very same one when nothing changes. */
-function withHeaders(request: Request, { planted, forwarded }: Pass): Request {
-  if (forwarded === null && planted.length === 0) return request
+function withHeaders(request: Request, { planted, query, forwarded }: Pass): Request {
+  if (forwarded === null && planted.length === 0 && query === null) return request
   const headers = new Headers(request.headers)
   for (const name of planted) headers.delete(name)
   for (const [name, value] of Object.entries(forwarded ?? {})) if (value !== null) headers.set(name, value)
-  return new Request(request, { headers })
+  if (query === null) return new Request(request, { headers })
+  return new Request(new Request(withQuery(request.url, query), request), { headers })
 }
 
 /** Copies, since the headers of a redirect or of a fetched response cannot be changed; 101 cannot be copied. */

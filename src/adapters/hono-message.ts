@@ -84,8 +84,8 @@ export function present(context: HonoContext, pass: Pass): void {
  * On node the runtime reads headers where node keeps them, until it makes its own copy; then, or when the client planted
  * some, the request has to be copied, which costs more than everything else here.
  */
-function writeInPlace({ req, env }: HonoContext, { planted, forwarded }: Pass): boolean {
-  if (planted.length > 0) return false
+function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: Pass): boolean {
+  if (planted.length > 0 || query !== null) return false
   if (forwarded === null) return true
   const incoming = incomingOf(env)
   if (incoming === null) return false

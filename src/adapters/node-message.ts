@@ -1,6 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { HttpRequest, HttpResponse, RequestBody, RequestHeaders } from '../http/message.js'
 import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdict.js'
+import { isApiKeyName, withQuery } from '../lib/api-key-query.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure, type Gate } from './adapter.js'
 import { mountPrefix } from './mount-prefix.js'
@@ -193,7 +194,8 @@ function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
   }
 }
 
-export function dressRequest(req: NodeRequest, { planted, forwarded, principal }: Pass): void {
+export function dressRequest(req: NodeRequest, { planted, query, forwarded, principal }: Pass): void {
+  if (query !== null) writeQuery(req, query)
   if (planted.length > 0) dropHeaders(req, planted)
   if (forwarded !== null) writeHeaders(req.headers, forwarded)
   req.auth = principal
@@ -222,6 +224,19 @@ function dropHeaders({ headers, rawHeaders }: NodeRequest, planted: readonly str
   rawHeaders.length = kept
 }
 
+/** Everywhere that the application may look. Express 4 and others keep what they have parsed of it; Express 5 parses anew. */
+function writeQuery(req: NodeRequest, query: string): void {
+  req.url = withQuery(req.url ?? '/', query)
+  if (req.originalUrl !== undefined) req.originalUrl = withQuery(req.originalUrl, query)
+  if (Object.hasOwn(req, 'query')) dropApiKey(Reflect.get(req, 'query'))
+}
+
+/** Out of a query as a framework has parsed it; some have no prototype. */
+export function dropApiKey(parsed: unknown): void {
+  if (typeof parsed !== 'object' || parsed === null) return
+  for (const name of Object.keys(parsed)) if (isApiKeyName(name)) Reflect.deleteProperty(parsed, name)
+}
+
 /** Each by its name: a loop over names takes longer than everything else the guard does. */
 export function writeHeaders(headers: NodeRequest['headers'], forwarded: ForwardedHeaders): void {
   headers['x-request-id'] = forwarded['x-request-id']
@@ -234,4 +249,6 @@ export function writeHeaders(headers: NodeRequest['headers'], forwarded: Forward
   headers['x-forwarded-proto'] = forwarded['x-forwarded-proto']
   headers['x-forwarded-scheme'] = forwarded['x-forwarded-scheme']
   headers['x-scheme'] = forwarded['x-scheme']
+  const apiKey = forwarded['x-api-key']
+  if (apiKey !== null) headers['x-api-key'] = apiKey
 }

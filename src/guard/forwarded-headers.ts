@@ -48,13 +48,13 @@ export function plantedHeaders(headers: RequestHeaders): readonly string[] {
 /** What the application may believe instead: who the request is for and from where, by our own knowledge. */
 export function createForwardedHeaders(
   settings: Pick<Settings, 'origin'>,
-): (ip: string | null, requestId: string) => ForwardedHeaders {
+): (ip: string | null, requestId: string, apiKey: string | null) => ForwardedHeaders {
   const url = new URL(settings.origin)
   const { host } = url
   const scheme = url.protocol.slice(0, -1)
   const port = url.port || (scheme === 'https' ? '443' : '80')
 
-  return (ip, requestId) => ({
+  return (ip, requestId, apiKey) => ({
     'x-request-id': requestId,
     'x-real-ip': ip,
     'x-forwarded-for': ip,
@@ -63,5 +63,6 @@ export function createForwardedHeaders(
     'x-forwarded-proto': scheme,
     'x-forwarded-scheme': scheme,
     'x-scheme': scheme,
+    'x-api-key': apiKey,
   })
 }

@@ -1,25 +1,22 @@
 import { AuthError } from '../errors.js'
-import { type CookieNames, readCookie } from '../http/cookies.js'
 import { corsHeaders } from '../http/cors.js'
-import { type HttpRequest, type HttpResponse, singleHeader } from '../http/message.js'
-import { originFault } from '../http/origin.js'
+import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
-import { bearerOf, logFault, toAuthError } from '../http/router.js'
+import { logFault, toAuthError } from '../http/router.js'
 import { untouched, type Verdict } from '../http/verdict.js'
+import { takeApiKey } from '../lib/api-key-query.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
+import { type CredentialPorts, identify, sentApiToken } from './credentials.js'
 import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
 import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
 import { createScope } from './scope.js'
-import { checkSession, type SessionCheckPorts } from './session.js'
 
-export interface GuardOptions extends Omit<SessionCheckPorts, 'demandsFactor'> {
+export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor'> {
   settings: Settings
-  cookieNames: CookieNames
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
-  clientIp(request: HttpRequest): string | null
   requestId(): string
 }
 
@@ -75,84 +72,66 @@ export function createGuard(options: GuardOptions): Guard {
     },
     async identifySession(request) {
       await requireFresh(wired)
-      const principal: Principal = identify(ofOwnRoutes, request)
+      const principal = await identify(ofOwnRoutes, request)
       if (principal.kind !== 'session') throw new AuthError('forbidden')
       return principal
     },
   }
 }
 
-function onceFresh(wired: Wired, request: HttpRequest, run: () => Verdict): Promise<Verdict> {
+function onceFresh(wired: Wired, request: HttpRequest, run: () => Verdict | Promise<Verdict>): Promise<Verdict> {
   return requireFresh(wired).then(run, (error) => refuse(wired, request, toAuthError(error)))
 }
 
-/** Where the guard stood before it has rewritten the headers already; anywhere else that is still to be done. */
-function judge(wired: Wired, request: HttpRequest, requirement: Requirement, found: Principal | null): Verdict {
+/** Where the guard stood before it has rewritten the request already; anywhere else that is still to be done. */
+function judge(
+  wired: Wired,
+  request: HttpRequest,
+  requirement: Requirement,
+  found: Principal | null,
+): Verdict | Promise<Verdict> {
+  const outside = found === null && wired.scopeOf(request.path) === 'outside'
+  return settle(wired, request, found, (principal) => {
+    checkRequirement(principal, requirement, wired.clock.now())
+    return outside ? pass(wired, request, principal) : { ...untouched, principal }
+  })
+}
+
+function decide(wired: Wired, request: HttpRequest): Verdict | Promise<Verdict> {
+  return settle(wired, request, null, (principal) => pass(wired, request, principal))
+}
+
+/** Synchronous where nobody has to be asked who it is. */
+function settle(
+  wired: Wired,
+  request: HttpRequest,
+  found: Principal | null,
+  accept: (principal: Principal) => Verdict,
+): Verdict | Promise<Verdict> {
   try {
     const principal = found ?? identify(wired, request)
-    checkRequirement(principal, requirement, wired.clock.now())
-    const outside = found === null && wired.scopeOf(request.path) === 'outside'
-    return outside ? pass(wired, request, principal) : { ...untouched, principal }
+    if (!('then' in principal)) return accept(principal)
+    return principal.then(accept).catch((error: unknown) => refuse(wired, request, toAuthError(error)))
   } catch (error) {
     return refuse(wired, request, toAuthError(error))
   }
-}
-
-function decide(wired: Wired, request: HttpRequest): Verdict {
-  try {
-    return pass(wired, request, identify(wired, request))
-  } catch (error) {
-    return refuse(wired, request, toAuthError(error))
-  }
-}
-
-/**
- * The order of a decision: IP allow-list → origin rule → `authenticate` hook → API token → bearer token → cookie.
- * Exactly one credential decides; an invalid one is refused and never falls through to the next.
- * (Allow-list, hook and API tokens take their places here as they arrive.)
- */
-function identify(wired: Wired, request: HttpRequest): SessionPrincipal {
-  if (request.headers.authorization !== undefined && hasBearer(request)) {
-    requireOwnOrigin(wired.settings, request, false)
-    const token = bearerOf(request)
-    if (token === null) throw new AuthError('unauthenticated')
-    return checkSession(wired, token)
-  }
-  const token = readAccessCookie(wired, request)
-  requireOwnOrigin(wired.settings, request, token !== null)
-  if (token === null) throw new AuthError('unauthenticated')
-  return checkSession(wired, token)
-}
-
-/** Whether a bearer token was sent at all, sound or not; other schemes are somebody else's (a proxy's Basic, for one). */
-function hasBearer(request: HttpRequest): boolean {
-  const { authorization } = request.headers
-  if (typeof authorization === 'string' && /^bearer(?: |$)/i.test(authorization)) return true
-  return singleHeader(request, 'authorization') === null
-}
-
-function readAccessCookie({ cookieNames }: Wired, request: HttpRequest): string | null {
-  if (request.headers['x-auth-mode'] === 'token') return null
-  return readCookie(request.headers.cookie, cookieNames.access)
-}
-
-function requireOwnOrigin(settings: Settings, request: HttpRequest, cookieDecides: boolean): void {
-  const type = request.headers['content-type']
-  const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
-  const upgrade = String(request.headers.upgrade ?? '').toLowerCase() === 'websocket'
-  const fault = originFault(request, settings, { cookieDecides, form, upgrade })
-  if (fault) throw new AuthError(fault)
 }
 
 function pass(wired: Wired, request: HttpRequest, principal: Principal | null): Verdict {
+  const apiKey = principal?.kind === 'apiToken' ? sentApiToken(request) : null
+  const cors = corsHeaders(request, wired.settings)
   return {
     kind: 'pass',
     principal,
     planted: plantedHeaders(request.headers),
-    forwarded: wired.forwarded(wired.clientIp(request), wired.requestId()),
-    responseHeaders: corsHeaders(request, wired.settings),
+    query: wired.settings.apiTokens.inUrl ? (takeApiKey(request.query)?.rest ?? null) : null,
+    forwarded: wired.forwarded(wired.clientIp(request), wired.requestId(), apiKey),
+    responseHeaders: apiKey === null ? cors : { ...privately, ...cors },
   }
 }
+
+/** What a token opened is nobody else's to keep, and leaves no trace of its address (OWASP ASVS 5.0, 14.2.1 and 14.3.2). */
+const privately = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
 
 function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   const requestId = wired.requestId()

@@ -5,8 +5,6 @@ import type { Revocations } from './revocations.js'
 /** Connections that outlive the request they came by, such as WebSockets, each with the principal it was opened for. */
 export interface OpenSockets {
   watch: Watch
-  /** Closes those whose principal may be here no more; to be called when something was revoked. */
-  check(): void
   close(): void
 }
 
@@ -15,8 +13,8 @@ interface OpenSocket {
   isOver(): boolean
 }
 
-/** How often they are looked through for what other processes have revoked; with the reading of the feed within a second. */
-const checkEveryMs = 250
+/** How often they are looked through for news that has grown too old. */
+const checkEveryMs = 1_000
 
 /**
  * Ends what was opened by a session that has ended, by a user who was disabled, deleted or changed since, and everything
@@ -26,7 +24,7 @@ export function createOpenSockets({
   revocations,
   timer,
 }: {
-  revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh'>
+  revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'subscribe'>
   timer: (milliseconds: number, callback: () => void) => () => void
 }): OpenSockets {
   const open = new Set<OpenSocket>()
@@ -47,6 +45,9 @@ export function createOpenSockets({
     stopTimer = open.size > 0 ? timer(checkEveryMs, tick) : null
   }
 
+  revocations.subscribe(() => {
+    if (open.size > 0) check()
+  })
   return {
     watch(principal, close) {
       const socket = { close, isOver: endOf(revocations, principal) }
@@ -54,7 +55,6 @@ export function createOpenSockets({
       stopTimer ??= timer(checkEveryMs, tick)
       return () => void open.delete(socket)
     },
-    check,
     close() {
       stopTimer?.()
       for (const socket of open) end(socket)

@@ -22,11 +22,15 @@ export interface Revocations {
   isFresh(): boolean
   /** One read, waited for at most half a second; whether the news is fresh then. */
   catchUp(): Promise<boolean>
+  /** Calls back with each change once, and with null when changes may have been missed: then whatever is remembered may be old. */
+  subscribe(listener: Listener): void
   isEnded(sessionId: string): boolean
   /** The version below which that user's access tokens are dead; 0 when none is known to be. */
   deadBelow(userId: string): number
   close(): void
 }
+
+export type Listener = (change: Change | null) => void
 
 /** How often the feed is read. */
 const pollMs = 400
@@ -60,10 +64,11 @@ interface Knowledge {
   /** Session id → until when (Unix seconds) it matters. */
   sessions: Map<string, number>
   users: Map<string, { version: number; until: number }>
+  listeners: Listener[]
 }
 
 export function createRevocations(options: RevocationsOptions): Revocations {
-  const known: Knowledge = { applied: new Map(), sessions: new Map(), users: new Map() }
+  const known: Knowledge = { applied: new Map(), sessions: new Map(), users: new Map(), listeners: [] }
   const progress: Progress = {
     lastRead: null,
     lastPage: null,
@@ -87,6 +92,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
       if (!progress.closed) poll()
     },
     apply: (change) => learn(known, change),
+    subscribe: (listener) => void known.listeners.push(listener),
     isFresh: () => isFresh(options, progress.lastRead),
     async catchUp() {
       await soonOrNever(options, read(options, known, progress))
@@ -135,7 +141,9 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   const { changes, clock } = options
   const started: Read = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
   let page = progress.lastPage === null ? null : await changes.recent(windowMs)
-  if (page === null || hasHole(progress, page, started)) page = await changes.current(clock.now())
+  const hole = page === null || hasHole(progress, page, started)
+  if (page === null || hole) page = await changes.current(clock.now())
+  if (hole) for (const tell of known.listeners) tell(null)
 
   for (const change of page.changes) {
     if (!known.applied.has(change.id)) learn(known, change)
@@ -158,8 +166,12 @@ function learn(known: Knowledge, change: Change): void {
   known.applied.set(change.id, change.atMs)
   if (change.kind === 'session') {
     known.sessions.set(change.subject, Math.max(change.until, known.sessions.get(change.subject) ?? 0))
-    return
   }
+  if (change.kind === 'user') learnOfUser(known, change)
+  for (const tell of known.listeners) tell(change)
+}
+
+function learnOfUser(known: Knowledge, change: Change): void {
   const before = known.users.get(change.subject)
   known.users.set(change.subject, {
     version: Math.max(change.version ?? 0, before?.version ?? 0),

@@ -17,6 +17,8 @@ export interface Pass {
   principal: Principal | null
   /** Names of headers that the client made up, to be taken away before `forwarded` is written. */
   planted: readonly string[]
+  /** The raw query that the application is to see in place of its own: without the API token in it. null: leave it alone. */
+  query: string | null
   /** Request headers that only we may set; null: leave all alone. */
   forwarded: ForwardedHeaders | null
   /** Headers to put on the application's answer (CORS); null for none. */
@@ -34,6 +36,8 @@ export interface ForwardedHeaders {
   'x-forwarded-proto': string
   'x-forwarded-scheme': string
   'x-scheme': string
+  /** The API token that was accepted; null where another credential was, or none. */
+  'x-api-key': string | null
 }
 
 /** None of our business: the application's turn, and everything as it came. */
@@ -41,6 +45,7 @@ export const untouched: Pass = Object.freeze({
   kind: 'pass',
   principal: null,
   planted: Object.freeze([]),
+  query: null,
   forwarded: null,
   responseHeaders: null,
 })

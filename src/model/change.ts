@@ -1,13 +1,14 @@
 /**
  * One row of the change feed: something that every process must know within a second.
  *
- * `session`: the session ended. `user`: access tokens of that user below `version` are dead.
+ * `session`: the session ended. `user`: access tokens of that user below `version` are dead. `api_token`: that token was
+ * changed or removed. `setting`: that setting of access was changed at run time.
  */
 export interface Change {
   id: string
   /** Milliseconds of the store's clock. */
   atMs: number
-  kind: 'session' | 'user'
+  kind: 'session' | 'user' | 'api_token' | 'setting'
   subject: string
   version: number | null
   /** Unix seconds after which no token lives that this row could concern. */

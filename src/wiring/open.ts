@@ -68,7 +68,7 @@ export interface Live {
 export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
-  const late: Late = { revocations: null, kick: () => {}, checkSockets: () => {} }
+  const late: Late = { revocations: null, kick: () => {} }
   const store = await openStore(early, late)
   try {
     await requireKeys(store, early.keyring, clock.now())
@@ -94,7 +94,6 @@ export async function open(early: Early): Promise<Live> {
 interface Late {
   revocations: Revocations | null
   kick: () => void
-  checkSockets: () => void
 }
 
 async function openStore({ settings, world, random, keyring }: Early, late: Late): Promise<Store> {
@@ -109,10 +108,7 @@ async function openStore({ settings, world, random, keyring }: Early, late: Late
     sleep,
     random: random.jitter,
     seal: auditSeal(keyring),
-    onChange: (change) => {
-      late.revocations?.apply(change)
-      late.checkSockets()
-    },
+    onChange: (change) => late.revocations?.apply(change),
     onMail: () => late.kick(),
   })
 }
@@ -170,7 +166,6 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
   const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard } = createHandle(early, ports, revocations)
   const sockets = createOpenSockets({ revocations, timer: world.timer })
-  late.checkSockets = sockets.check
   return {
     handle,
     ports,
@@ -238,6 +233,10 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
     clock: ports.clock,
     clientIp: ipOf,
     requestId,
+    allowList: null,
+    hook: null,
+    apiTokens: null,
+    jwts: null,
   })
   const router = createRouter({
     routes,

@@ -14,6 +14,7 @@ const pass: Pass = {
   kind: 'pass',
   principal: { kind: 'hook', subject: 'ada', claims: {} },
   planted: [],
+  query: null,
   forwarded: null,
   responseHeaders: null,
 }
@@ -297,7 +298,12 @@ async function serve({ handle, paths, before, after, prefix }: Scene): Promise<R
 function register(app: CodehooksApp, routes: readonly AppRoute[]): void {
   for (const { method, path, answer } of routes) {
     app[method](path, (req, res) => {
-      const { headers, body } = answer({ auth: req.auth, headers: req.headers, body: req.rawBody ?? '' })
+      const { headers, body } = answer({
+        auth: req.auth,
+        headers: req.headers,
+        body: req.rawBody ?? '',
+        address: JSON.stringify([req.originalUrl, req.query]),
+      })
       for (const [name, value] of Object.entries(headers)) res.set(name, value)
       res.end(body)
     })

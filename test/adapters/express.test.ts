@@ -14,7 +14,7 @@ const express4: typeof express5 = createRequire(import.meta.url)('express4')
 
 const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: true, ownsSocket: true, parentParser: true, resolvesDots: false }
-const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 describe.each([
@@ -229,7 +229,8 @@ function register(app: Express, routes: readonly AppRoute[]): void {
     app[method](path, async (req, res) => {
       const body = req.body === undefined ? (await buffer(req)).toString() : JSON.stringify(req.body)
       const { headers, rawHeaders } = req
-      const answered = answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body })
+      const address = JSON.stringify([req.url, req.originalUrl, req.query])
+      const answered = answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body, address })
       res.set(answered.headers).send(answered.body)
     })
   }

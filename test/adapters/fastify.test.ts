@@ -9,7 +9,7 @@ import { type AppRoute, adapterContract, type Running, type Scene } from '../con
 
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
-const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 adapterContract('Fastify', serve, traits)
@@ -110,6 +110,7 @@ function register(app: FastifyInstance, routes: readonly AppRoute[]): void {
         headers: request.headers,
         rawHeaders: request.raw.rawHeaders,
         body: await body,
+        address: JSON.stringify([request.url, request.originalUrl, request.raw.url, request.query]),
       }
       const answered = answer(seen)
       return reply.headers(answered.headers).send(answered.body)

@@ -14,7 +14,7 @@ type App = Hono<{ Variables: { auth: Principal | null } }>
 
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: true, ownsSocket: false, parentParser: false, resolvesDots: true }
-const pass: Pass = { kind: 'pass', principal: null, planted: [], forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 adapterContract('Hono', serve, traits)
@@ -77,7 +77,13 @@ describe('Hono', () => {
   test('outside of node the application sees a copy of the request with the headers that count', async () => {
     const app: App = new Hono()
     const forwarded = { 'x-request-id': 'r-1', 'x-real-ip': null, 'x-forwarded-for': null, 'x-forwarded-host': 'h' }
-    const more = { 'x-forwarded-port': '1', 'x-forwarded-proto': 'p', 'x-forwarded-scheme': 's', 'x-scheme': 's' }
+    const more = {
+      'x-forwarded-port': '1',
+      'x-forwarded-proto': 'p',
+      'x-forwarded-scheme': 's',
+      'x-scheme': 's',
+      'x-api-key': null,
+    }
     mount(app, () => ({ ...pass, planted: ['x-real-ip'], forwarded: { ...forwarded, ...more } }))
     app.post('/api/secret', async (c) =>
       c.json({ id: c.req.header('x-request-id'), ip: c.req.header('x-real-ip') ?? null, body: await c.req.text() }),
@@ -150,7 +156,12 @@ function mount(app: App, handle: Handle): void {
 function register(app: App, routes: readonly AppRoute[]): void {
   for (const { method, path, answer } of routes) {
     app[method](path, async (c) => {
-      const answered = answer({ auth: c.get('auth'), headers: c.req.header(), body: await c.req.text() })
+      const answered = answer({
+        auth: c.get('auth'),
+        headers: c.req.header(),
+        body: await c.req.text(),
+        address: JSON.stringify([c.req.url, c.req.raw.url, c.req.query()]),
+      })
       return c.text(answered.body, 200, answered.headers)
     })
   }

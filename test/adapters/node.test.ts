@@ -14,7 +14,7 @@ import { rawRequest } from '../support/raw-http.js'
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
 const principal: Principal = { kind: 'hook', subject: 'ada', claims: {} }
-const pass: Pass = { kind: 'pass', principal, planted: [], forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal, planted: [], query: null, forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: { 'x-why': 'no' }, body: 'refused' } }
 
 adapterContract('node:http', serveNode, traits)
@@ -175,7 +175,7 @@ function listenerOf(routes: readonly AppRoute[]): RequestListener {
     if (!route) return void res.writeHead(404).end()
     const { headers, rawHeaders } = req
     const body = (await buffer(req)).toString()
-    const answered = route.answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body })
+    const answered = route.answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body, address: req.url ?? '' })
     for (const [name, value] of Object.entries(answered.headers)) res.setHeader(name, value)
     res.end(answered.body)
   }
