@@ -1,13 +1,13 @@
 import { SettingsError, type SettingsFault } from './errors.js'
 import type { TrustedProxies } from './lib/client-ip.js'
 import type { StandardSchema } from './settings/accounts.js'
-import type { OAuthCredentials } from './settings/addresses.js'
 import { assemble } from './settings/assemble.js'
 import type { Database } from './settings/database.js'
 import { nothing, sentenceOf } from './settings/field.js'
 import type { AuthenticateHook, HooksInput } from './settings/input.js'
 import type { Limit, LimitKind } from './settings/limits.js'
 import type { Logger } from './settings/logger.js'
+import type { ProviderSettings } from './settings/providers.js'
 import { rules } from './settings/rules.js'
 import { settingsSchema, type Table } from './settings/schema.js'
 import { findSite } from './settings/site.js'
@@ -15,11 +15,20 @@ import { dotted, freeze, snapshot } from './settings/snapshot.js'
 
 export type { TrustedProxies } from './lib/client-ip.js'
 export type { StandardResult, StandardSchema } from './settings/accounts.js'
-export type { OAuthCredentials } from './settings/addresses.js'
 export type { Database } from './settings/database.js'
 export type { AuthenticateHook, SettingsInput } from './settings/input.js'
 export type { Limit, LimitKind } from './settings/limits.js'
 export type { Logger } from './settings/logger.js'
+export type {
+  AppleKey,
+  AppleProvider,
+  DiscordProvider,
+  GitlabProvider,
+  MicrosoftProvider,
+  OpenIdProvider,
+  PlainProvider,
+  ProviderSettings,
+} from './settings/providers.js'
 
 /** The settings after parsing: every default filled in, durations in seconds, frozen. */
 export interface Settings {
@@ -33,9 +42,8 @@ export interface Settings {
   /** Lower case, without a slash at the end; `/` guards everything. */
   baseAPIRoutes: readonly string[]
   publicRoutes: readonly string[]
-  google: OAuthCredentials | null
-  github: OAuthCredentials | null
-  oauth: Readonly<Record<string, unknown>>
+  /** OAuth providers: Google and GitHub first, the others in the order of the settings. */
+  providers: readonly ProviderSettings[]
   /** Without a slash at the end. */
   basePath: string
   /** Origin of `baseUrl`: the `iss` of our tokens. */

@@ -31,4 +31,11 @@ export {
 export { createTestClock, createTestRuntime, type TestClock, type TestRuntime } from './testing/clock.js'
 export type { CookieJar, TestCookie } from './testing/cookies.js'
 export { createTestMailbox, type ReceivedMail, type TestMailbox, type TestTransport } from './testing/mailbox.js'
+export {
+  createOAuthPeer,
+  type OAuthPeer,
+  type OAuthPeerOptions,
+  type PeerAccount,
+  type PeerRequest,
+} from './testing/oauth-peer.js'
 export { testSettings } from './testing/settings.js'

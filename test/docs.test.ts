@@ -156,14 +156,10 @@ describe('the settings of the README', () => {
     expect(defaults.redirectFailUrl).toBe(fallback('redirectFailUrl'))
   })
 
-  const provider = { CLIENT_ID: 'id', CLIENT_SECRET: 'secret' }
   const samples: Readonly<Record<string, Partial<SettingsInput>>> = {
     allowList: { allowList: ['192.0.2.1'] },
     jwks: { jwks: { url: 'https://issuer.example/.well-known/jwks.json', audience: 'api' } },
     authenticate: { authenticate: () => false },
-    google: { google: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/google' } },
-    github: { github: { ...provider, REDIRECT_URI: 'http://localhost:3000/auth/oauthcallback/github' } },
-    oauth: { oauth: { company: 'https://login.company.example' } },
     redis: { redis: 'redis://localhost' },
     'admin.emails': { admin: { emails: ['ada@example.com'] } },
   }

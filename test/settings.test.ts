@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
@@ -21,6 +21,15 @@ const google = {
   REDIRECT_URI: 'https://app.example.test/auth/oauthcallback/google',
 }
 const github = { ...google, REDIRECT_URI: 'https://app.example.test/auth/oauthcallback/github' }
+const further = (name: string) => ({ ...google, REDIRECT_URI: google.REDIRECT_URI.replace('google', name) })
+const okta = { ...further('okta'), ISSUER: 'https://id.okta.example.test' }
+const { CLIENT_SECRET: _, ...appleClient } = further('apple')
+const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+const p8 = p256.export({ type: 'pkcs8', format: 'pem' }).toString()
+const otherCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString()
+const apple = { ...appleClient, TEAM_ID: 'ABCDE12345', KEY_ID: 'KEY1234567', PRIVATE_KEY: p8 }
 
 function parse(input: unknown, testing = false): Settings {
   return parseSettings(input, { testing })
@@ -247,7 +256,16 @@ const everything: SettingsInput = {
   redirectLogoutUrl: '/bye',
   google: { ...google, REDIRECT_URI: 'https://app.example.test/account/oauthcallback/google' },
   github: { ...github, REDIRECT_URI: 'https://app.example.test/account/oauthcallback/github' },
-  oauth: { okta: 'https://id.okta.example.test' },
+  oauth: {
+    okta: {
+      ...okta,
+      REDIRECT_URI: 'https://app.example.test/account/oauthcallback/okta',
+      ISSUER: 'https://id.okta.example.test/',
+      SCOPES: ['email'],
+      LABEL: 'Company',
+      trustEmail: true,
+    },
+  },
   database: 'postgres://someone:dbpass@db.example.test/app',
   redis: 'rediss://:redispass@cache.example.test:6380',
   templates: './templates',
@@ -301,9 +319,7 @@ describe('values', () => {
       redirectLogoutUrl: '/',
       baseAPIRoutes: ['/api'],
       publicRoutes: [],
-      google: null,
-      github: null,
-      oauth: {},
+      providers: [],
       basePath: '/auth',
       origin: 'http://localhost:3000',
       urlPath: '',
@@ -362,9 +378,33 @@ describe('values', () => {
       redirectLogoutUrl: '/bye',
       baseAPIRoutes: ['/api', '/v1'],
       publicRoutes: ['/api/health', '/api/open/*'],
-      google: { clientId: 'id', clientSecret: 'pass', redirectUri: everything.google?.REDIRECT_URI },
-      github: { clientId: 'id', clientSecret: 'pass', redirectUri: everything.github?.REDIRECT_URI },
-      oauth: { okta: 'https://id.okta.example.test' },
+      providers: [
+        {
+          kind: 'google',
+          name: 'google',
+          clientId: 'id',
+          clientSecret: 'pass',
+          redirectUri: everything.google?.REDIRECT_URI,
+        },
+        {
+          kind: 'github',
+          name: 'github',
+          clientId: 'id',
+          clientSecret: 'pass',
+          redirectUri: everything.github?.REDIRECT_URI,
+        },
+        {
+          kind: 'openid',
+          name: 'okta',
+          clientId: 'id',
+          clientSecret: 'pass',
+          redirectUri: 'https://app.example.test/account/oauthcallback/okta',
+          trustEmail: true,
+          issuer: 'https://id.okta.example.test/',
+          scopes: ['openid', 'email'],
+          label: 'Company',
+        },
+      ],
       basePath: '/account',
       origin: 'https://app.example.test',
       urlPath: '',
@@ -478,10 +518,38 @@ describe('values', () => {
     [{ google: { ...google, REDIRECT_URI: `${google.REDIRECT_URI}?x` } }, 'google.REDIRECT_URI'],
     [{ google: 'x' }, 'google'],
     [{ google: null }, 'google'],
-    [{ oauth: { google: {} } }, 'oauth.google'],
-    [{ oauth: { Okta: {} } }, 'oauth.Okta'],
-    [{ oauth: { okta: 'http://id.okta.example.test' } }, 'oauth.okta'],
-    [{ oauth: { okta: 1 } }, 'oauth.okta'],
+    [{ google: { ...google, trustEmail: true } }, 'google.trustEmail'],
+    [{ oauth: { google } }, 'oauth.google'],
+    [{ oauth: { Okta: okta } }, 'oauth.Okta'],
+    [{ oauth: 'okta' }, 'oauth'],
+    [{ oauth: [] }, 'oauth'],
+    [{ oauth: { okta: 'https://id.okta.example.test' } }, 'oauth.okta'],
+    [{ oauth: { okta: null } }, 'oauth.okta'],
+    [{ oauth: { okta } }, null],
+    [{ oauth: { okta: { ...okta, ISSUER: 'http://127.0.0.1:4000' } } }, null],
+    [{ oauth: { okta: { ...okta, ISSUER: 'http://id.okta.example.test' } } }, 'oauth.okta.ISSUER'],
+    [{ oauth: { okta: { ...okta, ISSUER: 'https://id.okta.example.test?x' } } }, 'oauth.okta.ISSUER'],
+    [{ oauth: { okta: further('okta') } }, 'oauth.okta.ISSUER'],
+    [{ oauth: { okta: { ...okta, REDIRECT_URI: google.REDIRECT_URI } } }, 'oauth.okta.REDIRECT_URI'],
+    [{ oauth: { okta: { ...okta, CLIENT_SECRET: '' } } }, 'oauth.okta.CLIENT_SECRET'],
+    [{ oauth: { okta: { ...okta, SCOPES: ['email profile'] } } }, 'oauth.okta.SCOPES.0'],
+    [{ oauth: { okta: { ...okta, LABEL: 'x\n' } } }, null],
+    [{ oauth: { okta: { ...okta, LABEL: 'a\nb' } } }, 'oauth.okta.LABEL'],
+    [{ oauth: { okta: { ...okta, trustEmail: 'yes' } } }, 'oauth.okta.trustEmail'],
+    [{ oauth: { okta: { ...okta, trustemail: true } } }, 'oauth.okta.trustemail'],
+    [{ oauth: { okta: { ...okta, TENANT: 'common' } } }, 'oauth.okta.TENANT'],
+    [{ oauth: { microsoft: { ...further('microsoft'), TENANT: 'organizations' } } }, null],
+    [{ oauth: { microsoft: { ...further('microsoft'), TENANT: 'contoso.example' } } }, 'oauth.microsoft.TENANT'],
+    [{ oauth: { microsoft: { ...further('microsoft'), ISSUER: okta.ISSUER } } }, 'oauth.microsoft.ISSUER'],
+    [{ oauth: { discord: { ...further('discord'), trustEmail: true } } }, null],
+    [{ oauth: { gitlab: { ...further('gitlab'), BASE_URL: 'https://git.example.test/lab/' } } }, null],
+    [{ oauth: { gitlab: { ...further('gitlab'), BASE_URL: 'http://git.example.test' } } }, 'oauth.gitlab.BASE_URL'],
+    [{ oauth: { apple } }, null],
+    [{ oauth: { apple: { ...apple, CLIENT_SECRET: 'x' } } }, 'oauth.apple.CLIENT_SECRET'],
+    [{ oauth: { apple: { ...apple, TEAM_ID: 'x' } } }, 'oauth.apple.TEAM_ID'],
+    [{ oauth: { apple: { ...apple, PRIVATE_KEY: 'x' } } }, 'oauth.apple.PRIVATE_KEY'],
+    [{ oauth: { apple: { ...apple, PRIVATE_KEY: p8.replace(/[A-Z]/, '') } } }, 'oauth.apple.PRIVATE_KEY'],
+    [{ oauth: { apple: { ...apple, PRIVATE_KEY: otherCurve } } }, 'oauth.apple.PRIVATE_KEY'],
     // Paths.
     [{ baseAPIRoutes: [] }, 'baseAPIRoutes'],
     [{ baseAPIRoutes: ['/api', 'v1'] }, 'baseAPIRoutes.1'],
@@ -792,6 +860,7 @@ describe('no value in any message', () => {
   /** They may be anything. */
   const freeTexts = [
     ...['google.CLIENT_ID', 'google.CLIENT_SECRET', 'github.CLIENT_ID', 'github.CLIENT_SECRET', 'templates'],
+    ...['oauth.okta.CLIENT_ID', 'oauth.okta.CLIENT_SECRET', 'oauth.okta.LABEL'],
     ...['labels.greeting', 'brand.name', 'twoFactor.issuer', 'twoFactor.required.0', 'jwks.issuer', 'jwks.audience.0'],
   ]
 
@@ -915,7 +984,6 @@ describe("the application's own objects", () => {
       mail: { ...mail, transport },
       registration: { fields },
       logger,
-      oauth: { okta },
       authenticate,
       hooks: { beforeLogin, onLoginUser },
     })
@@ -924,7 +992,6 @@ describe("the application's own objects", () => {
     expect(settings.mail?.transport).toBe(transport)
     expect(settings.registration.fields).toBe(fields)
     expect(settings.logger).toBe(logger)
-    expect(settings.oauth.okta).toBe(okta)
     expect(settings.authenticate).toBe(authenticate)
     expect(settings.hooks).toEqual({ beforeLogin, onLoginUser })
     for (const own of [

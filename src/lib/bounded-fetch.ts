@@ -3,6 +3,8 @@ import type { World } from './runtime.js'
 export interface BoundedRequest {
   url: string
   headers: Readonly<Record<string, string>>
+  /** Given, it is a POST of this text; its type stands in the headers. */
+  body?: string
   /** For the whole of it: connecting, waiting and reading. */
   limitMs: number
   limitBytes: number
@@ -22,14 +24,31 @@ export class FetchFault extends Error {
   }
 }
 
+export interface BoundedAnswer {
+  status: number
+  text: string
+}
+
 /**
- * Gets a text from somebody else's server, which may be down, slow or hostile: one time limit over everything, a limit
- * on the bytes once unpacked, and only an answer of 200 counts. Redirects are not followed, so that nobody can send the
- * request elsewhere (ASVS 5.0, 15.2.2 and 15.3.2).
+ * Like `fetchAnswer`, where only an answer of 200 counts.
  *
  * @throws {FetchFault}
  */
 export async function fetchText(world: Pick<World, 'fetch' | 'timer'>, request: BoundedRequest): Promise<string> {
+  return (await fetchAnswer(world, { ...request, readable: [200] })).text
+}
+
+/**
+ * Gets a text from somebody else's server, which may be down, slow or hostile: one time limit over everything, a limit
+ * on the bytes once unpacked, and no body read but that of a status in `readable`; any other status is a fault. Redirects
+ * are not followed, so that nobody can send the request elsewhere (ASVS 5.0, 15.2.2 and 15.3.2).
+ *
+ * @throws {FetchFault}
+ */
+export async function fetchAnswer(
+  world: Pick<World, 'fetch' | 'timer'>,
+  request: BoundedRequest & { readable: readonly number[] },
+): Promise<BoundedAnswer> {
   const abort = new AbortController()
   let cancel = () => {}
   const tooSlow = new Promise<never>((_resolve, reject) => {
@@ -44,11 +63,17 @@ export async function fetchText(world: Pick<World, 'fetch' | 'timer'>, request: 
   }
 }
 
-async function readAnswer(fetch: World['fetch'], request: BoundedRequest, signal: AbortSignal): Promise<string> {
+async function readAnswer(
+  fetch: World['fetch'],
+  request: BoundedRequest & { readable: readonly number[] },
+  signal: AbortSignal,
+): Promise<BoundedAnswer> {
+  const { url, headers, body } = request
   try {
-    const answer = await fetch(request.url, { headers: request.headers, redirect: 'manual', signal })
-    if (answer.status !== 200) throw new FetchFault('bad_status')
-    return await readBody(answer.body, request.limitBytes)
+    const sent = body === undefined ? {} : { method: 'POST', body }
+    const answer = await fetch(url, { ...sent, headers, redirect: 'manual', signal })
+    if (!request.readable.includes(answer.status)) throw new FetchFault('bad_status')
+    return { status: answer.status, text: await readBody(answer.body, request.limitBytes) }
   } catch (error) {
     // An error of fetch may quote the address, which is the caller's to tell.
     throw error instanceof FetchFault ? error : new FetchFault('unreachable')

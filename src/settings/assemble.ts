@@ -1,7 +1,7 @@
 import { createConsoleLogger } from './logger.js'
 import { lifetimesOf } from './rules.js'
 import type { Table } from './schema.js'
-import type { Site } from './site.js'
+import { providersOf, type Site } from './site.js'
 
 /** The settings as the rest of the house reads them, from a table and a place without faults. */
 export function assemble(table: Table, site: Site) {
@@ -16,9 +16,7 @@ export function assemble(table: Table, site: Site) {
     redirectLogoutUrl: table.redirectLogoutUrl,
     baseAPIRoutes: [...new Set(table.baseAPIRoutes.map((prefix) => prefix.toLowerCase()))],
     publicRoutes: table.publicRoutes,
-    google: table.google,
-    github: table.github,
-    oauth: table.oauth,
+    providers: providersOf(table),
     basePath: table.basePath,
     origin: site.origin,
     urlPath: site.urlPath,

@@ -61,8 +61,11 @@ export interface SettingsInput {
   google?: ProviderInput | undefined
   /** Sign-in with GitHub. `REDIRECT_URI` is the full address of `/auth/oauthcallback/github`. */
   github?: ProviderInput | undefined
-  /** Further providers: a name, and an arctic provider or the URL of an OpenID issuer. */
-  oauth?: Readonly<Record<string, string | object>> | undefined
+  /**
+   * Further providers by name, which is the end of each `REDIRECT_URI`: `microsoft`, `apple`, `discord` and `gitlab` are
+   * known, any other name is an OpenID issuer. Default: none.
+   */
+  oauth?: FurtherProvidersInput | undefined
 
   /** `sqlite:./file`, `sqlite::memory:`, a `postgres:`, `mysql:` or `mariadb:` URL, a Kysely dialect, or the `Datastore` of codehooks-js. Default: `sqlite:./latchkey.db`. */
   database?: string | KyselyDialect | CodehooksDatastore | undefined
@@ -135,6 +138,48 @@ export interface ProviderInput {
   CLIENT_ID: string
   CLIENT_SECRET: string
   REDIRECT_URI: string
+}
+
+export interface JudgedProviderInput extends ProviderInput {
+  /**
+   * Its word about an address suffices to let its users into the accounts of that address. Only for providers that confirm
+   * every address and never hand one on to somebody else. Default: false.
+   */
+  trustEmail?: boolean | undefined
+}
+
+export interface MicrosoftInput extends JudgedProviderInput {
+  /** `common`, `organizations`, `consumers`, or the id of a directory (a GUID). Default: `common`. */
+  TENANT?: string | undefined
+}
+
+export interface AppleInput extends Omit<JudgedProviderInput, 'CLIENT_SECRET'> {
+  TEAM_ID: string
+  KEY_ID: string
+  /** The `.p8` file as it is: a PKCS#8 key in PEM. It signs the client secrets. */
+  PRIVATE_KEY: string
+}
+
+export interface GitlabInput extends JudgedProviderInput {
+  /** Default: `https://gitlab.com`. */
+  BASE_URL?: string | undefined
+}
+
+export interface OpenIdInput extends JudgedProviderInput {
+  /** As the provider writes it in `/.well-known/openid-configuration`, letter for letter. https, or http on loopback. */
+  ISSUER: string
+  /** Besides `openid`. Default: `['email', 'profile']`. */
+  SCOPES?: readonly string[] | undefined
+  /** What pages call it. Default: its name with a capital letter. */
+  LABEL?: string | undefined
+}
+
+export interface FurtherProvidersInput {
+  microsoft?: MicrosoftInput | undefined
+  apple?: AppleInput | undefined
+  discord?: JudgedProviderInput | undefined
+  gitlab?: GitlabInput | undefined
+  [name: string]: OpenIdInput | MicrosoftInput | AppleInput | GitlabInput | JudgedProviderInput | undefined
 }
 
 export interface CookiesInput {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Hook } from '../hooks.js'
 import { parseEmailAddress } from '../lib/email-address.js'
 import { otp, password, registration, twoFactor } from './accounts.js'
-import { baseUrl, oauth, oauthCredentials, trustedOrigin } from './addresses.js'
+import { baseUrl, trustedOrigin } from './addresses.js'
 import { brand, locale } from './brand.js'
 import { cookies } from './cookies.js'
 import { database, hasMethods, redis } from './database.js'
@@ -14,6 +14,7 @@ import type { Logger } from './logger.js'
 import { mail } from './mail.js'
 import { network, trustedProxies } from './networks.js'
 import { path, pathPrefix, publicRoute } from './paths.js'
+import { furtherProviders, plainProvider } from './providers.js'
 import { secrets } from './secrets.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
@@ -36,9 +37,9 @@ export const settingsSchema = z.strictObject({
   redirectLogoutUrl: z.string().default('/'),
   baseAPIRoutes: oneOrMore('must be a path prefix or a list of them', pathPrefix).prefault('/api'),
   publicRoutes: list(publicRoute),
-  google: orNull(oauthCredentials),
-  github: orNull(oauthCredentials),
-  oauth: oauth.prefault(nothing),
+  google: orNull(plainProvider('google')),
+  github: orNull(plainProvider('github')),
+  oauth: furtherProviders.prefault(nothing),
   basePath: path.prefault('/auth'),
   baseUrl: orNull(baseUrl),
   database: database.prefault('sqlite:./latchkey.db'),

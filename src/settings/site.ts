@@ -1,4 +1,5 @@
 import { isLoopbackHost, sameOrigins } from '../lib/url.js'
+import type { ProviderSettings } from './providers.js'
 import type { Table } from './schema.js'
 
 /** Where the application stands in the web. */
@@ -34,7 +35,7 @@ export function findSite({ table, sound, fault }: Looking): Site | null {
   const callbacks = sound('basePath') ? callbackAddresses(table, fault) : []
   const [first, ...others] = base ? [base, ...callbacks] : callbacks
   if (!first) {
-    const silent = !table.google && !table.github && sound('baseUrl', 'google', 'github')
+    const silent = providersOf(table).length === 0 && sound('baseUrl', 'google', 'github', 'oauth')
     if (silent) fault('baseUrl', 'is required, unless a REDIRECT_URI gives it')
     return null
   }
@@ -47,14 +48,20 @@ export function findSite({ table, sound, fault }: Looking): Site | null {
   return sound('baseUrl') ? site : null
 }
 
+/** Google and GitHub first, the others in the order in which the application wrote them. */
+export function providersOf({ google, github, oauth }: Table): ProviderSettings[] {
+  return [...(google ? [google] : []), ...(github ? [github] : []), ...oauth]
+}
+
 function callbackAddresses(table: Table, fault: Looking['fault']): Address[] {
   const addresses: Address[] = []
-  for (const name of ['google', 'github'] as const) {
-    const redirectUri = table[name]?.redirectUri
-    if (redirectUri === undefined) continue
-    const address = addressAt(`${name}.REDIRECT_URI`, new URL(redirectUri), `${table.basePath}/oauthcallback/${name}`)
+  for (const provider of providersOf(table)) {
+    const { name, redirectUri } = provider
+    const isOwnSetting = provider === table.google || provider === table.github
+    const setting = `${isOwnSetting ? '' : 'oauth.'}${name}.REDIRECT_URI`
+    const address = addressAt(setting, new URL(redirectUri), `${table.basePath}/oauthcallback/${name}`)
     if (address) addresses.push(address)
-    else fault(`${name}.REDIRECT_URI`, `must end in the callback route, that is basePath and /oauthcallback/${name}`)
+    else fault(setting, `must end in the callback route, that is basePath and /oauthcallback/${name}`)
   }
   return addresses
 }

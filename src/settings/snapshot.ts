@@ -1,7 +1,7 @@
 import type { SettingsFault } from '../errors.js'
 
-/** Objects of the application, by place: never copied, never frozen, never looked into. `*` stands for any name. */
-const foreignPlaces = ['database', 'mail.transport', 'registration.fields', 'logger', 'authenticate', 'oauth.*']
+/** Objects of the application, by place: never copied, never frozen, never looked into. */
+const foreignPlaces = ['database', 'mail.transport', 'registration.fields', 'logger', 'authenticate']
 const maxDepth = 6
 
 export interface Snapshot {
@@ -65,8 +65,5 @@ export function dotted(path: readonly PropertyKey[]): string {
 }
 
 function isForeign(path: readonly string[]): boolean {
-  return foreignPlaces.some((place) => {
-    const parts = place.split('.')
-    return parts.length === path.length && parts.every((part, index) => part === '*' || part === path[index])
-  })
+  return foreignPlaces.includes(path.join('.'))
 }

@@ -28,11 +28,8 @@ function unsafeToIgnore(settings: Settings): SettingsFault[] {
 }
 
 function leftOut(settings: Settings): string[] {
-  const { google, github, oauth, redis, admin } = settings
+  const { redis, admin } = settings
   const asked: Readonly<Record<string, boolean>> = {
-    google: google !== null,
-    github: github !== null,
-    oauth: Object.keys(oauth).length > 0,
     redis: redis !== null,
     'admin.emails': admin.emails.length > 0,
   }

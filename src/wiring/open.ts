@@ -22,7 +22,6 @@ import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { NativeExchange, Visitor } from '../model/visitor.js'
-import { createProviders } from '../oauth/providers.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
@@ -38,6 +37,7 @@ import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
+import { providersOf } from './providers.js'
 
 /** What is made at once, before the store is open. */
 export interface Early {
@@ -153,7 +153,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
     authenticator: createAuthenticator(),
-    providers: createProviders(),
+    providers: providersOf(early),
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),
     limiter: createLimiter({ counters: store.counters, limits: settings.limits, now: clock.now }),

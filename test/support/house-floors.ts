@@ -29,6 +29,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   kysely: ['store/sql'],
   'better-sqlite3': ['store/sql'],
   'node:sqlite': ['store/sql'],
+  arctic: ['oauth/arctic'],
+  jose: ['tokens'],
   jsonwebtoken: ['tokens'],
   otplib: ['tokens/totp'],
   uqr: ['tokens/qr-code'],
@@ -44,6 +46,8 @@ const owners: Readonly<Record<string, readonly string[]>> = {
 
 /** Costs tens of milliseconds to load, so it waits until it is needed. */
 const heavy = [
+  'arctic',
+  'jose',
   'kysely',
   'better-sqlite3',
   'node:sqlite',

@@ -7,7 +7,6 @@ import { createKeyring } from '../../src/lib/keyring.js'
 import { createRandom } from '../../src/lib/random.js'
 import { createLimiter } from '../../src/limits/counters.js'
 import { createMails } from '../../src/mail/outbox.js'
-import { createProviders } from '../../src/oauth/providers.js'
 import type { Clock, Policy, Ports } from '../../src/ports.js'
 import type { Sessions } from '../../src/store/sessions.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
@@ -187,7 +186,7 @@ export class Process {
       },
       passwordFaults: unused,
       authenticator: createAuthenticator(),
-      providers: createProviders(),
+      providers: { list: () => [], find: () => null },
       keyring,
       mails: createMails({ keyring, randomId: random.id, now: this.#clock.now }),
       limiter: createLimiter({ counters: world.store.counters, limits: null, now: this.#clock.now }),

@@ -1,0 +1,75 @@
+import { isObject } from '../lib/json-object.js'
+import type { PlainProvider } from '../settings.js'
+import { textOf } from './account.js'
+import { createCodeFlow, type Endpoints, type Workshop } from './code-flow.js'
+import type { Provider, ProviderAccount } from './provider.js'
+import { type Asking, askJson, askObject, refuse } from './questions.js'
+
+const endpoints: Endpoints = {
+  authorization: 'https://github.com/login/oauth/authorize',
+  token: 'https://github.com/login/oauth/access_token',
+  secretIn: 'body',
+  namesItself: false,
+  isIssuer: (issuer) => issuer === 'https://github.com/login/oauth',
+}
+const userUrl = 'https://api.github.com/user'
+const emailsUrl = 'https://api.github.com/user/emails'
+const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
+
+/** The most that GitHub puts on a page, and how many pages are looked through for the primary address. */
+const perPage = 100
+const pages = 3
+
+/** GitHub, by its API: it has no id_token, and the address on a profile is whatever its owner wrote there. */
+export function createGithub(settings: PlainProvider, { world, ...workshop }: Workshop): Provider {
+  const { name, clientId, clientSecret, redirectUri } = settings
+  return createCodeFlow(
+    { world, ...workshop },
+    {
+      name,
+      label: 'GitHub',
+      clientId,
+      redirectUri,
+      scopes: ['read:user', 'user:email'],
+      parameters: () => ({}),
+      endpoints: () => endpoints,
+      clientSecret: () => clientSecret,
+      async account({ accessToken }) {
+        const user = await askObject(world, 'user', userUrl, accessToken, headers)
+        const id = idOf(user.id)
+        return { id, ...(await primaryAddress(world, accessToken)), name: textOf(user.name) ?? textOf(user.login) }
+      },
+    },
+  )
+}
+
+/** A number, of which the decimal digits are kept. A larger one than JSON numbers carry would be somebody else's too. */
+function idOf(value: unknown): string {
+  const digits = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  return typeof digits === 'string' && /^[1-9]\d{0,17}$/.test(digits) ? digits : refuse('no_id')
+}
+
+type Address = Pick<ProviderAccount, 'email' | 'emailVerified' | 'authoritative'>
+
+/** Only the primary address counts, and only confirmed; `authoritative` because GitHub lets go of addresses that are not. */
+async function primaryAddress(world: Asking, accessToken: string): Promise<Address> {
+  for (let page = 1; page <= pages; page += 1) {
+    const url = `${emailsUrl}?per_page=${perPage}&page=${page}`
+    const entries = await askJson(world, 'emails', url, accessToken, headers)
+    if (!Array.isArray(entries)) return refuse('emails_malformed')
+    const primary: unknown = entries.find((entry) => isObject(entry) && entry.primary === true)
+    if (isObject(primary)) return addressOf(primary)
+    if (entries.length < perPage) break
+  }
+  return noAddress
+}
+
+const noAddress: Address = { email: null, emailVerified: false, authoritative: false }
+
+function addressOf(primary: Readonly<Record<string, unknown>>): Address {
+  const email = textOf(primary.email)
+  // Nobody reads what is sent to these, so nobody could ever confirm or recover an account by one.
+  if (email === null || /@users\.noreply\.github\.com$/i.test(email)) return noAddress
+  const emailVerified = primary.verified === true
+  return { email, emailVerified, authoritative: emailVerified }
+}

@@ -1,0 +1,79 @@
+import type { MicrosoftProvider } from '../settings.js'
+import { accountId, textOf } from './account.js'
+import { createCodeFlow, nonceParameter, type Workshop } from './code-flow.js'
+import { idTokenClaims } from './id-token-claims.js'
+import type { Provider } from './provider.js'
+import { refuse } from './questions.js'
+
+const host = 'https://login.microsoftonline.com'
+const guid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The directory of all personal accounts. */
+const personal = '9188040d-6c67-4c5b-b112-36a304b66dad'
+
+/**
+ * Microsoft, by the id_token of version 2.0.
+ *
+ * An account is known by the directory and the subject in it, as issuer and subject together are all that is unique and
+ * never handed on (OpenID Connect Core §5.7). The address is what an administrator of any directory may write there, so
+ * it counts as confirmed only where Microsoft says that the directory has proved its domain (`xms_edov`).
+ */
+export function createMicrosoft(settings: MicrosoftProvider, workshop: Workshop): Provider {
+  const { name, clientId, clientSecret, redirectUri, tenant, trustEmail } = settings
+  const base = `${host}/${tenant}`
+  const isIssuer = (issuer: string) => admits(tenant, directoryOf(issuer))
+
+  return createCodeFlow(workshop, {
+    name,
+    label: 'Microsoft',
+    clientId,
+    redirectUri,
+    scopes: ['openid', 'email', 'profile'],
+    parameters: nonceParameter,
+    endpoints: () => ({
+      authorization: `${base}/oauth2/v2.0/authorize`,
+      token: `${base}/oauth2/v2.0/token`,
+      secretIn: 'body',
+      namesItself: false,
+      isIssuer,
+    }),
+    clientSecret: () => clientSecret,
+    async account(tokens, _endpoints, answer) {
+      const rules = { keySetUrl: `${base}/discovery/v2.0/keys`, algorithms: ['RS256'], clientId, isIssuer }
+      const claims = await idTokenClaims(workshop.idTokens, tokens, rules, answer)
+      const { iss, tid } = claims
+      // The key set signs for every directory: a token is of the one that both claims name.
+      if (typeof tid !== 'string' || tid !== directoryOf(String(iss))) return refuse('id_token_issuer')
+
+      const email = textOf(claims.email)
+      const emailVerified = email === null ? null : provedDomain(claims.xms_edov)
+      return {
+        id: accountId(`${tid}.${accountId(claims.sub)}`),
+        email,
+        emailVerified,
+        authoritative: emailVerified === true && trustEmail,
+        name: textOf(claims.name),
+      }
+    },
+  })
+}
+
+/** The id of the directory whose issuer that is; null when it is none. */
+function directoryOf(issuer: string): string | null {
+  const id = issuer.startsWith(`${host}/`) && issuer.endsWith('/v2.0') ? issuer.slice(host.length + 1, -5) : ''
+  return guid.test(id) ? id : null
+}
+
+/** Whether accounts of that directory may sign in. */
+function admits(tenant: string, directory: string | null): boolean {
+  if (directory === null) return false
+  if (tenant === 'common') return true
+  if (tenant === 'organizations') return directory !== personal
+  return directory === (tenant === 'consumers' ? personal : tenant)
+}
+
+/** Absent unless the owner asked for the claim; it has been seen as a boolean, as a number and as a text. */
+function provedDomain(claim: unknown): boolean | null {
+  if (claim === undefined) return null
+  return claim === true || claim === 1 || claim === '1' || claim === 'true'
+}

@@ -1,0 +1,81 @@
+import { parseJsonObject } from '../lib/json-object.js'
+import type { AuthorizationAnswer } from './provider.js'
+import { type Asking, askText, refuse } from './questions.js'
+
+/** What a code is traded for. It is used at once and never stored (ASVS 5.0, 10.1.1). */
+export interface ProviderTokens {
+  accessToken: string
+  /** Null for providers that do not speak OpenID Connect. */
+  idToken: string | null
+}
+
+export interface TokenRequest {
+  endpoint: string
+  clientId: string
+  clientSecret: string
+  /** In the body, or as HTTP Basic (RFC 6749 §2.3.1). */
+  secretIn: 'body' | 'header'
+  redirectUri: string
+}
+
+/** Words of the other side that name a fault of the owner's settings or of the code; anything else it says is not logged. */
+const knownErrors = [
+  ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type'],
+  ...['invalid_scope', 'bad_verification_code', 'incorrect_client_credentials', 'redirect_uri_mismatch'],
+]
+
+/** No token is empty, or holds what a header may not. */
+const tokenText = /^[\x21-\x7e]+$/
+
+/**
+ * Trades a code for tokens. Ours, and not arctic's, which follows redirects and waits without limit.
+ *
+ * @throws {ProviderFault}
+ */
+export async function requestTokens(
+  world: Asking,
+  request: TokenRequest,
+  { code, verifier }: Pick<AuthorizationAnswer, 'code' | 'verifier'>,
+): Promise<ProviderTokens> {
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: request.redirectUri,
+    code_verifier: verifier,
+  })
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
+  if (request.secretIn === 'header') headers.authorization = basicCredentials(request)
+  else {
+    form.set('client_id', request.clientId)
+    form.set('client_secret', request.clientSecret)
+  }
+  // RFC 6749 §5.2 has errors as 400 or 401; GitHub has them as 200.
+  const { status, text } = await askText(
+    world,
+    'token',
+    { url: request.endpoint, headers, body: form.toString() },
+    [200, 400, 401],
+  )
+  return readTokens(status, parseJsonObject(text))
+}
+
+function readTokens(status: number, answer: Readonly<Record<string, unknown>> | null): ProviderTokens {
+  const error = answer?.error
+  if (error !== undefined) {
+    return refuse(typeof error === 'string' && knownErrors.includes(error) ? `token_${error}` : 'token_refused')
+  }
+  if (status !== 200) return refuse('token_bad_status')
+  if (answer === null) return refuse('token_malformed')
+
+  const { access_token: accessToken, token_type: tokenType, id_token: idToken } = answer
+  // Required, and of any other type we would not know the use (RFC 6749 §7.1).
+  if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer') return refuse('token_type')
+  if (typeof accessToken !== 'string' || !tokenText.test(accessToken)) return refuse('token_malformed')
+  return { accessToken, idToken: typeof idToken === 'string' ? idToken : null }
+}
+
+/** Both halves encoded as in a form, which a colon or a letter beyond ASCII in them calls for (RFC 6749 §2.3.1). */
+function basicCredentials({ clientId, clientSecret }: TokenRequest): string {
+  const encoded = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1))
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`
+}

@@ -1,0 +1,101 @@
+import type { SettingsInput } from '../settings.js'
+import { createTestClock, type TestClock } from './clock.js'
+import { createPeerClients } from './peer-clients.js'
+import { PeerDesk } from './peer-desk.js'
+import { peerSites } from './peer-sites.js'
+
+/** Somebody who has an account at every provider that the peer plays. */
+export interface PeerAccount {
+  /** What never changes about the account. For GitHub it must be a number in decimal digits. */
+  id: string
+  /** Default: none. */
+  email?: string
+  /** Whether the provider has confirmed the address. Default: true. */
+  emailVerified?: boolean
+  name?: string
+  /** Further claims of the id_token, such as Google's `hd`; one of the same name wins. */
+  claims?: Readonly<Record<string, unknown>>
+}
+
+/** A request that reached the peer. */
+export interface PeerRequest {
+  method: string
+  url: string
+  /** Fields of the form that was posted; empty when there was none. */
+  form: Readonly<Record<string, string>>
+}
+
+/** An offline OAuth provider: Google, GitHub and an OpenID issuer in one. */
+export interface OAuthPeer {
+  /** For `createTestRuntime`. Answers the providers' addresses; every other request fails, naming its address. */
+  fetch: typeof globalThis.fetch
+  /** The clock that its tokens are dated by; the runtime must have the same. */
+  clock: TestClock
+  /** `google`, `github` and `oauth.company` as the application must have them, for `testSettings`. */
+  settings: Pick<SettingsInput, 'google' | 'github' | 'oauth'>
+  /** Who sits in front of the browser from now on. */
+  signInAs(account: PeerAccount): void
+  /**
+   * What the provider does once that person has agreed: the address of the callback route, with code and state.
+   *
+   * @throws {Error} The provider would show an error instead: another client, another `REDIRECT_URI`, no S256 challenge.
+   */
+  answer(authorizationUrl: string): string
+  /** The same where that person has refused: the callback with `error` (default `access_denied`) and state. */
+  refuse(authorizationUrl: string, error?: string): string
+  /** Everything that was asked through `fetch`, oldest first. */
+  readonly requests: readonly PeerRequest[]
+}
+
+export interface OAuthPeerOptions {
+  /** Default: a new `createTestClock()`. */
+  clock?: TestClock
+  /** Where the application stands. Default: that of `testSettings`. */
+  baseUrl?: string
+  /** Default: `/auth`. */
+  basePath?: string
+  /** What the OpenID issuer calls itself. Default: `https://id.company.test`. */
+  issuer?: string
+}
+
+/**
+ * Makes an offline provider that checks what real ones check: client and secret, `REDIRECT_URI` letter for letter, PKCE,
+ * codes that work once and for ten minutes. Its id_tokens are signed with a real RSA key.
+ *
+ * @example
+ * const peer = createOAuthPeer()
+ * const runtime = createTestRuntime({ clock: peer.clock, fetch: peer.fetch })
+ * const auth = createAuth(testSettings({ ...peer.settings, mailbox }), runtime)
+ *
+ * peer.signInAs({ id: '42', email: 'ada@gmail.com', name: 'Ada' })
+ * const start = await client.get('/auth/oauth/google')
+ * const callback = new URL(peer.answer(start.headers.get('location') ?? ''))
+ * const answer = await client.get(callback.pathname + callback.search) // signed in
+ */
+export function createOAuthPeer(options: OAuthPeerOptions = {}): OAuthPeer {
+  const { clock = createTestClock(), issuer = 'https://id.company.test' } = options
+  const clients = createPeerClients(options, issuer)
+  const desk = new PeerDesk({ clock, clients, sites: peerSites(issuer) })
+  const requests: PeerRequest[] = []
+  let person: PeerAccount | null = null
+
+  return {
+    clock,
+    settings: { google: clients.google, github: clients.github, oauth: { company: clients.openid } },
+    requests,
+    async fetch(input, init) {
+      const request = new Request(input, init)
+      const form = Object.fromEntries(new URLSearchParams(await request.clone().text()))
+      requests.push({ method: request.method, url: request.url, form })
+      return desk.respond(request, form)
+    },
+    signInAs(account) {
+      person = account
+    },
+    answer(authorizationUrl) {
+      if (person === null) throw new Error('Nobody is there to agree: call signInAs first')
+      return desk.grant(authorizationUrl, person)
+    },
+    refuse: (authorizationUrl, error = 'access_denied') => desk.deny(authorizationUrl, error),
+  }
+}
