@@ -10,7 +10,8 @@ const endpoints: Endpoints = {
   token: 'https://github.com/login/oauth/access_token',
   secretIn: 'body',
   namesItself: false,
-  isIssuer: (issuer) => issuer === 'https://github.com/login/oauth',
+  // It documents no issuer; should it ever say one, it is of its own host.
+  isIssuer: (issuer) => issuer === 'https://github.com' || issuer.startsWith('https://github.com/'),
 }
 const userUrl = 'https://api.github.com/user'
 const emailsUrl = 'https://api.github.com/user/emails'

@@ -55,5 +55,8 @@ async function withUserinfo(
 ): Promise<Claims> {
   if (claims.email !== undefined || url === null) return claims
   const userinfo = await askObject(world, 'userinfo', url, accessToken)
-  return userinfo.sub === claims.sub ? { ...userinfo, ...claims } : refuse('userinfo_subject')
+  if (userinfo.sub !== claims.sub) return refuse('userinfo_subject')
+  // Address and what is said of it from one document.
+  const { email, email_verified, name } = userinfo
+  return { ...claims, email, email_verified, name: claims.name ?? name }
 }
