@@ -743,6 +743,51 @@ describe('values', () => {
     expect(parse({ ...local, mail: { ...mail, from } }).mail?.from).toEqual(expected)
   })
 
+  test('a further provider needs no more than it must be told, and unknown names are OpenID issuers', () => {
+    const oauth = {
+      okta,
+      microsoft: further('microsoft'),
+      gitlab: further('gitlab'),
+      discord: further('discord'),
+      apple,
+    }
+    const { providers } = parse({ ...live, oauth })
+    expect(providers).toMatchObject([
+      { kind: 'openid', scopes: ['openid', 'email', 'profile'], label: 'Okta', trustEmail: false },
+      { kind: 'microsoft', tenant: 'common', trustEmail: false },
+      { kind: 'gitlab', baseUrl: 'https://gitlab.com', trustEmail: false },
+      { kind: 'discord', trustEmail: false },
+      { kind: 'apple', teamId: 'ABCDE12345', keyId: 'KEY1234567', privateKey: p8, trustEmail: false },
+    ])
+    expect(providers.map(({ name }) => name)).toEqual(Object.keys(oauth))
+    const tenant = '9188040D-6C67-4C5B-B112-36A304B66DAD'
+    const changed = {
+      microsoft: { ...further('microsoft'), TENANT: tenant },
+      gitlab: { ...further('gitlab'), BASE_URL: 'https://git.example.test/lab/' },
+    }
+    expect(parse({ ...live, oauth: changed }).providers).toMatchObject([
+      { tenant: tenant.toLowerCase() },
+      { baseUrl: 'https://git.example.test/lab' },
+    ])
+  })
+
+  test('every fault of every further provider is told at once', () => {
+    const oauth = {
+      okta: { ...okta, CLIENT_ID: '', ISSUER: 'x' },
+      apple: {},
+      Bad: okta,
+      gitlab: { ...okta, BASE_URL: 7 },
+    }
+    expect(faulty({ ...live, oauth })).toEqual([
+      'oauth.okta.CLIENT_ID',
+      'oauth.okta.ISSUER',
+      ...['CLIENT_ID', 'REDIRECT_URI', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'].map((name) => `oauth.apple.${name}`),
+      'oauth.Bad',
+      'oauth.gitlab.BASE_URL',
+      'oauth.gitlab.ISSUER',
+    ])
+  })
+
   test('a provider says where we are when baseUrl does not, loopback names are one origin, and all must agree', () => {
     const { baseUrl: _, ...nowhere } = live
     expect(parse({ ...nowhere, google, github }).origin).toBe('https://app.example.test')

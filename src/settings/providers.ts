@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
-import { list, orNull, sentenceOf, shortText, text } from './field.js'
+import { orNull, sentenceOf, shortText, text } from './field.js'
 import { isUnexpanded } from './secrets.js'
 
 /** What every OAuth provider has, whatever else it needs. */
@@ -166,7 +166,7 @@ function openIdIssuer(name: string): z.ZodType<ProviderSettings> {
       ...withSecret,
       ...judged,
       ISSUER: serverUrl,
-      SCOPES: orNull(list(scope)),
+      SCOPES: orNull(z.array(scope)),
       LABEL: orNull(shortText(40)),
     })
     .transform((given) => ({

@@ -3,7 +3,7 @@ import type { TestClock } from './clock.js'
 import type { PeerAccount } from './oauth-peer.js'
 import { type Authorization, readAuthorization } from './peer-authorization.js'
 import type { PeerClients } from './peer-clients.js'
-import { createPeerKey, s256 } from './peer-keys.js'
+import { peerKey, s256 } from './peer-keys.js'
 import { openIdClaims, type PeerError, type PeerSite, peerMetadata } from './peer-sites.js'
 
 const codeLivesMs = 10 * 60_000
@@ -24,7 +24,6 @@ export class PeerDesk {
   readonly #clients: PeerClients
   readonly #sites: readonly PeerSite[]
   readonly #random = createRandom()
-  readonly #key = createPeerKey(this.#random.id())
   readonly #grants = new Map<string, Grant>()
   readonly #accounts = new Map<string, PeerAccount>()
 
@@ -54,7 +53,7 @@ export class PeerDesk {
     const address = `${origin}${pathname}`
     for (const site of this.#sites) {
       if (address === site.token) return this.#trade(site, request, form)
-      if (address === site.keySet) return Response.json(this.#key.keySet())
+      if (address === site.keySet) return Response.json(peerKey.keySet())
       if (address === site.metadata) return Response.json(peerMetadata(site))
       const document = site.documents[address]
       if (document) return this.#show(request, document)
@@ -94,7 +93,7 @@ export class PeerDesk {
     if (site.keySet === null) return answer
 
     const iat = Math.floor(this.#clock.now() / 1000)
-    const idToken = this.#key.sign({
+    const idToken = peerKey.sign({
       iss: site.issuer,
       aud: clientId,
       azp: clientId,

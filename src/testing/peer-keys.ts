@@ -8,7 +8,7 @@ export interface PeerKey {
   sign(claims: object): string
 }
 
-export function createPeerKey(kid: string): PeerKey {
+function createPeerKey(kid: string): PeerKey {
   let pair: { publicKey: KeyObject; privateKey: KeyObject } | null = null
   const keys = () => {
     pair ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -22,6 +22,9 @@ export function createPeerKey(kid: string): PeerKey {
     },
   }
 }
+
+/** One for all peers of a process: making it takes longer than most tests, and it guards nothing. */
+export const peerKey = createPeerKey('peer')
 
 /** The challenge of a PKCE verifier (RFC 7636 §4.2), and the hash that `at_hash` is half of. */
 export function s256(text: string): Buffer {
