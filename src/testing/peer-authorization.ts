@@ -7,7 +7,7 @@ export interface Authorization {
   clientId: string
   redirectUri: string
   state: string
-  scope: string
+  scope: readonly string[]
   challenge: string
   /** Null: none was sent, and none comes back. */
   nonce: string | null
@@ -34,12 +34,12 @@ export function readAuthorization(
     return others.length > 0 ? null : value
   }
   const client = clients[site.name]
-  const scope = sent('scope') ?? ''
+  const scope = (sent('scope') ?? '').split(' ')
   const faults = [
     [sent('response_type') === 'code', 'response_type is not code'],
     [sent('client_id') === client.CLIENT_ID, 'client_id is of no client'],
     [sent('redirect_uri') === client.REDIRECT_URI, 'redirect_uri is not the one that is registered'],
-    [scope.split(' ').includes(site.scope), `scope lacks ${site.scope}`],
+    [scope.includes(site.scope), `scope lacks ${site.scope}`],
     [sent('code_challenge_method') === 'S256', 'code_challenge_method is not S256'],
     [/^[\w-]{43}$/.test(sent('code_challenge') ?? ''), 'code_challenge is none of S256'],
     [sent('state'), 'state is missing'],

@@ -4,7 +4,7 @@ import type { PeerAccount } from './oauth-peer.js'
 import { type Authorization, readAuthorization } from './peer-authorization.js'
 import type { PeerClients } from './peer-clients.js'
 import { peerKey, s256 } from './peer-keys.js'
-import { openIdClaims, type PeerError, type PeerSite, peerMetadata } from './peer-sites.js'
+import { openIdClaims, type PeerDocument, type PeerError, type PeerSite, peerMetadata } from './peer-sites.js'
 
 const codeLivesMs = 10 * 60_000
 const tokenLivesSeconds = 3_600
@@ -25,7 +25,7 @@ export class PeerDesk {
   readonly #sites: readonly PeerSite[]
   readonly #random = createRandom()
   readonly #grants = new Map<string, Grant>()
-  readonly #accounts = new Map<string, PeerAccount>()
+  readonly #shown = new Map<string, Pick<Grant, 'account' | 'authorization'>>()
 
   constructor({ clock, clients, sites }: { clock: TestClock; clients: PeerClients; sites: readonly PeerSite[] }) {
     this.#clock = clock
@@ -56,7 +56,7 @@ export class PeerDesk {
       if (address === site.keySet) return Response.json(peerKey.keySet())
       if (address === site.metadata) return Response.json(peerMetadata(site))
       const document = site.documents[address]
-      if (document) return this.#show(request, document)
+      if (document) return this.#show(site, request, document)
     }
     throw new TypeError(`No network in a test: ${address} was asked for, which the peer does not play`)
   }
@@ -88,8 +88,8 @@ export class PeerDesk {
   #tokens({ authorization, account }: Grant): object {
     const { site, clientId, nonce, scope } = authorization
     const accessToken = this.#random.token()
-    this.#accounts.set(accessToken, account)
-    const answer = { access_token: accessToken, token_type: 'bearer', scope }
+    this.#shown.set(accessToken, { authorization, account })
+    const answer = { access_token: accessToken, token_type: 'bearer', scope: scope.join(' ') }
     if (site.keySet === null) return answer
 
     const iat = Math.floor(this.#clock.now() / 1000)
@@ -101,17 +101,18 @@ export class PeerDesk {
       exp: iat + tokenLivesSeconds,
       ...(nonce === null ? {} : { nonce }),
       at_hash: s256(accessToken).subarray(0, 16).toString('base64url'),
-      ...openIdClaims(account),
+      ...openIdClaims(account, scope),
     })
     return { ...answer, expires_in: tokenLivesSeconds, id_token: idToken }
   }
 
-  #show(request: Request, document: (account: PeerAccount) => unknown): Response {
+  /** A token opens what its own site has, and nothing of another. */
+  #show(site: PeerSite, request: Request, document: PeerDocument): Response {
     const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
-    const account = this.#accounts.get(token)
-    return account === undefined
-      ? Response.json({ message: 'Requires authentication' }, { status: 401 })
-      : Response.json(document(account))
+    const shown = this.#shown.get(token)
+    return shown?.authorization.site === site
+      ? Response.json(document(shown.account, shown.authorization.scope))
+      : Response.json({ message: 'Requires authentication' }, { status: 401 })
   }
 }
 

@@ -17,8 +17,11 @@ export interface PeerSite {
   /** How it says that a token request is refused: GitHub with 200. */
   refusal(error: PeerError): Response
   /** What it answers at other addresses, on behalf of the account whose access token was sent. */
-  documents: Readonly<Record<string, (account: PeerAccount) => unknown>>
+  documents: Readonly<Record<string, PeerDocument>>
 }
+
+/** What an access token of that scope shows of an account. */
+export type PeerDocument = (account: PeerAccount, scope: readonly string[]) => unknown
 
 export type PeerError = 'invalid_client' | 'invalid_grant' | 'redirect_uri_mismatch' | 'invalid_request'
 
@@ -83,9 +86,15 @@ export function peerMetadata(site: PeerSite): object {
   }
 }
 
-export function openIdClaims({ id, email, emailVerified = true, name, claims }: PeerAccount): object {
-  const address = email === undefined ? {} : { email, email_verified: emailVerified }
-  return { sub: id, ...address, ...(name === undefined ? {} : { name }), ...claims }
+/** OpenID Connect Core §5.4: the address by `email`, the name by `profile`. */
+export function openIdClaims(account: PeerAccount, scope: readonly string[]): object {
+  const { id, email, emailVerified = true, name, claims } = account
+  return {
+    sub: id,
+    ...(email === undefined || !scope.includes('email') ? {} : { email, email_verified: emailVerified }),
+    ...(name === undefined || !scope.includes('profile') ? {} : { name }),
+    ...claims,
+  }
 }
 
 const githubErrors: Readonly<Record<PeerError, string>> = {
