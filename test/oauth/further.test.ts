@@ -1,9 +1,15 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose'
+import { decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import type { SettingsInput } from '../../src/settings.js'
 import { createTestRuntime } from '../../src/testing.js'
-import { createSigner, type Reply, startProviderServer, tokenAnswer } from '../support/provider-server.js'
+import {
+  createSigner,
+  type Reply,
+  startProviderServer,
+  type TokenClaims,
+  tokenAnswer,
+} from '../support/provider-server.js'
 import { answerOf, kept, startAt, testProviders } from '../support/providers.js'
 
 const start = Date.UTC(2026, 0, 1) / 1000
@@ -22,7 +28,7 @@ async function provided(name: string, oauth: SettingsInput['oauth'], replies: Re
 }
 
 /** What every id_token has. */
-function claimsFor(name: string, claims: JWTPayload): JWTPayload {
+function claimsFor(name: string, claims: TokenClaims): TokenClaims {
   return { aud: `${name}-client`, iat: start, exp: start + 3600, nonce: kept.nonce, sub: 'the-subject', ...claims }
 }
 
@@ -36,7 +42,7 @@ describe('Microsoft', () => {
   const personal = '9188040d-6c67-4c5b-b112-36a304b66dad'
   const issuerOf = (id: string) => `https://login.microsoftonline.com/${id}/v2.0`
 
-  async function atMicrosoft(claims: JWTPayload, settings = {}, tenant = 'common') {
+  async function atMicrosoft(claims: TokenClaims, settings = {}, tenant = 'common') {
     const signer = await createSigner()
     const token = await signer.sign(claimsFor('microsoft', { iss: issuerOf(tid), tid, ...claims }))
     const base = `https://login.microsoftonline.com/${tenant}`
@@ -72,7 +78,7 @@ describe('Microsoft', () => {
     })
   })
 
-  test.each<[JWTPayload, boolean | null]>([
+  test.each<[TokenClaims, boolean | null]>([
     [{}, null],
     [{ email_verified: true }, null],
     [{ xms_edov: true }, true],
@@ -90,7 +96,7 @@ describe('Microsoft', () => {
     })
   })
 
-  test.each<[string, JWTPayload, boolean]>([
+  test.each<[string, TokenClaims, boolean]>([
     ['common', {}, true],
     ['common', { iss: issuerOf(personal), tid: personal }, true],
     ['organizations', {}, true],
@@ -125,7 +131,7 @@ describe('Apple', () => {
     PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
 
-  async function atApple(claims: JWTPayload = {}, settings = {}) {
+  async function atApple(claims: TokenClaims = {}, settings = {}) {
     const signer = await createSigner()
     const token = await signer.sign(claimsFor('apple', { iss: 'https://appleid.apple.com', ...claims }))
     return provided(
@@ -243,7 +249,7 @@ describe('Discord', () => {
 })
 
 describe('GitLab', () => {
-  async function atGitlab(base: string, settings = {}, claims: JWTPayload = {}) {
+  async function atGitlab(base: string, settings = {}, claims: TokenClaims = {}) {
     const signer = await createSigner()
     const token = await signer.sign(
       claimsFor('gitlab', { iss: base, email: 'ada@x.test', email_verified: true, ...claims }),

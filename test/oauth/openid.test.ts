@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createTestRuntime } from '../../src/testing.js'
 import { startOpenIdServer } from '../support/openid-server.js'
@@ -286,5 +287,39 @@ describe('userinfo', () => {
       { trustEmail: true },
     )
     expect(await provider.identify(answer)).toMatchObject({ id: '7', email: null, authoritative: false })
+  })
+})
+
+describe('ATK-091 the algorithms of an issuer', () => {
+  const advertised = (...names: string[]) => ({ ...metadata, id_token_signing_alg_values_supported: names })
+
+  test.each(['PS256', 'ES256', 'EdDSA'])('may be %s, where it says so', async (alg) => {
+    const { sign, keySet } = await createSigner(alg)
+    const digest = createHash(alg === 'EdDSA' ? 'sha512' : 'sha256')
+      .update('access-token-of-this-test')
+      .digest()
+    const at_hash = digest.subarray(0, digest.length / 2).toString('base64url')
+    const replies = {
+      [`POST ${issuer}/token`]: tokenAnswer(await sign({ ...claims, at_hash })),
+      [`GET ${issuer}/keys`]: keySet,
+    }
+    const willing = await scripted({ ...replies, [discovery]: advertised('RS256', alg) })
+    expect(await willing.provider.identify(answer)).toMatchObject({ id: '7' })
+    const silent = await scripted(replies)
+    expect(await silent.provider.identify(answer)).toBeNull()
+    expect(silent.log).toMatchObject([{ reason: 'id_token_algorithm' }])
+  })
+
+  test('are never a shared secret or none, whatever it says', async () => {
+    const { provider, log, server } = await scripted({ [discovery]: advertised('none', 'HS256', 'RS512') })
+    const payload = Buffer.from(JSON.stringify(claims)).toString('base64url')
+    const part = (alg: string) => `${Buffer.from(JSON.stringify({ alg })).toString('base64url')}.${payload}`
+    const hs256 = createHmac('sha256', client.CLIENT_SECRET).update(part('HS256')).digest('base64url')
+    const { sign } = await createSigner('RS512', 'key-1')
+    for (const token of [`${part('none')}.`, `${part('HS256')}.${hs256}`, await sign(claims)]) {
+      server.replies[`POST ${issuer}/token`] = tokenAnswer(token)
+      expect(await provider.identify(answer)).toBeNull()
+      expect(log.pop()).toMatchObject({ reason: 'id_token_algorithm' })
+    }
   })
 })

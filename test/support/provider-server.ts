@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
 
 /** A request as it came over the socket. */
@@ -56,17 +56,30 @@ export function sentTo(origin: string): typeof globalThis.fetch {
   }
 }
 
+/** Sound or not: `undefined` takes a claim away. */
+export type TokenClaims = Readonly<Record<string, unknown>>
+
 export interface Signer {
-  keySet: { keys: object[] }
-  sign(claims: JWTPayload, header?: Readonly<Record<string, unknown>>): Promise<string>
+  keySet: { keys: JWK[] }
+  sign(claims: TokenClaims, header?: Readonly<Record<string, unknown>>): Promise<string>
 }
 
-/** A key of somebody who issues id_tokens. */
-export async function createSigner(alg = 'RS256', kid = 'key-1'): Promise<Signer> {
+const made = new Map<string, Promise<Signer>>()
+
+/** A key of somebody who issues id_tokens, made once for each algorithm and key id. */
+export function createSigner(alg = 'RS256', kid = 'key-1'): Promise<Signer> {
+  const name = `${alg} ${kid}`
+  const signer = made.get(name) ?? makeSigner(alg, kid)
+  made.set(name, signer)
+  return signer
+}
+
+async function makeSigner(alg: string, kid: string): Promise<Signer> {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
   return {
     keySet: { keys: [{ ...(await exportJWK(publicKey)), kid, alg, use: 'sig' }] },
-    sign: (claims, header = {}) => new SignJWT(claims).setProtectedHeader({ alg, kid, ...header }).sign(privateKey),
+    sign: (claims, header = {}) =>
+      new SignJWT(claims as JWTPayload).setProtectedHeader({ alg, kid, ...header }).sign(privateKey),
   }
 }
 
