@@ -9,7 +9,8 @@ const endpoints: Endpoints = {
   token: 'https://discord.com/api/oauth2/token',
   secretIn: 'header',
   namesItself: false,
-  isIssuer: (issuer) => issuer === 'https://discord.com',
+  // It documents no issuer; should it ever say one, it is of its own host.
+  isIssuer: (issuer) => issuer === 'https://discord.com' || issuer.startsWith('https://discord.com/'),
 }
 const userUrl = 'https://discord.com/api/v10/users/@me'
 

@@ -241,6 +241,16 @@ describe('Discord', () => {
     )
   })
 
+  test('ATK-090 does not take the answer of another provider', async () => {
+    const { provider, log, server } = await atDiscord()
+    for (const issuer of ['https://accounts.google.com', 'https://discord.com.evil.example', '']) {
+      expect(await provider.identify({ ...answer, issuer })).toBeNull()
+      expect(log.pop()).toMatchObject({ reason: 'answer_issuer' })
+    }
+    expect(server.asked).toEqual([])
+    expect(await provider.identify({ ...answer, issuer: 'https://discord.com' })).not.toBeNull()
+  })
+
   test('ATK-087 tells nobody by a number that JSON may have rounded', async () => {
     const { provider, log } = await atDiscord({ id: 80351110224678912 })
     expect(await provider.identify(answer)).toBeNull()

@@ -47,7 +47,7 @@ export async function startProviderServer(replies: Record<string, Reply>): Promi
 }
 
 /** A fetch whose requests all go to that origin, which is told the address that was meant. */
-export function sentTo(origin: string): typeof globalThis.fetch {
+function sentTo(origin: string): typeof globalThis.fetch {
   return (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input)
     const headers = new Headers(init?.headers)

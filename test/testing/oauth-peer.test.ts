@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createOAuthPeer, createTestClock } from '../../src/testing.js'
+import { createOAuthPeer, createTestClock, createTestRuntime } from '../../src/testing.js'
+import { testAuth } from '../support/auth.js'
 import { answerOf, kept, peerProviders, startAt } from '../support/providers.js'
 
 const ada = { id: '42', email: 'ada@gmail.com', name: 'Ada' }
@@ -159,6 +160,16 @@ describe('the offline provider', () => {
       'GET https://id.other.test/userinfo',
     ])
     expect(peer.requests[1]?.form).toMatchObject({ code: answer.code, code_verifier: kept.verifier })
+  })
+
+  test('is all that an application needs to start, which has nothing to say about it', async () => {
+    const peer = createOAuthPeer()
+    const log: unknown[] = []
+    const write = (fields: object) => log.push(fields)
+    const runtime = createTestRuntime({ clock: peer.clock, fetch: peer.fetch })
+    await testAuth({ ...peer.settings, logger: { warn: write, error: write } }, runtime)
+    expect(log).toEqual([])
+    expect(peer.requests).toEqual([])
   })
 
   test('stands where the application says, by its clock', async () => {
