@@ -545,6 +545,7 @@ describe('values', () => {
     [{ oauth: { gitlab: { ...further('gitlab'), BASE_URL: 'https://git.example.test/lab/' } } }, null],
     [{ oauth: { gitlab: { ...further('gitlab'), BASE_URL: 'http://git.example.test' } } }, 'oauth.gitlab.BASE_URL'],
     [{ oauth: { apple } }, null],
+    [{ oauth: { apple: { ...apple, PRIVATE_KEY: p8.replaceAll('\n', '\\n') } } }, null],
     [{ oauth: { apple: { ...apple, CLIENT_SECRET: 'x' } } }, 'oauth.apple.CLIENT_SECRET'],
     [{ oauth: { apple: { ...apple, TEAM_ID: 'x' } } }, 'oauth.apple.TEAM_ID'],
     [{ oauth: { apple: { ...apple, PRIVATE_KEY: 'x' } } }, 'oauth.apple.PRIVATE_KEY'],

@@ -102,9 +102,11 @@ const tenant = text('must be common, organizations, consumers or the id of a dir
 /** Ten letters and digits: anything else was pasted into the wrong place. */
 const appleId = text('must be 10 letters and digits', (value) => (/^[A-Z0-9]{10}$/.test(value) ? value : null))
 
-const privateKey = text('must be the .p8 file of Apple as it is: a PKCS#8 key in PEM, of the curve P-256', (value) =>
-  isP256Key(value) ? value : null,
-)
+const privateKey = text('must be the .p8 file of Apple as it is: a PKCS#8 key in PEM, of the curve P-256', (value) => {
+  // Files of environment variables have a line break as two characters.
+  const pem = value.replaceAll('\\n', '\n')
+  return isP256Key(pem) ? pem : null
+})
 
 /** RFC 6749 §3.3. */
 const scope = text('must be a scope: printable, without blanks, quotes and backslashes', (value) =>

@@ -76,6 +76,21 @@ describe('the offline provider', () => {
     }
   })
 
+  test('ATK-089 refuses a verifier of fewer than 43 characters, even the right one', async () => {
+    const peer = createOAuthPeer()
+    peer.signInAs(ada)
+    const provider = peerProviders(peer).find('google')
+    for (const [verifier, counts] of [
+      ['x'.repeat(42), false],
+      ['x'.repeat(43), true],
+      ['x'.repeat(129), false],
+    ] as const) {
+      const url = await provider.authorizationUrl({ ...kept, verifier })
+      const account = await provider.identify({ ...answerOf(peer.answer(url ?? '')), verifier })
+      expect(account !== null).toBe(counts)
+    }
+  })
+
   test('gives no tokens to a client without its secret, nor to another redirect_uri', async () => {
     const peer = createOAuthPeer()
     peer.signInAs(ada)
