@@ -193,7 +193,7 @@ function modeOf(request: HttpRequest, cookies: CookieJar): RouteContext['mode'] 
 }
 
 /** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
-export function bearerOf(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): string | null {
+function bearerOf(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): string | null {
   const header = singleHeader(request, 'authorization')
   if (header === null || header.slice(0, 7).toLowerCase() !== 'bearer ') return null
   return header.slice(7)
