@@ -126,7 +126,10 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
   refuseNotYet(settings)
   requirePackages(settings)
   const random = createRandom()
-  const templates = createTemplates(settings)
+  const templates = createTemplates(settings, (names) => {
+    const fields = { event: 'labels_missing', locale: settings.locale, count: names.length, names }
+    settings.logger.warn(fields, 'Some texts of this language are missing and show in English.')
+  })
   return {
     settings,
     world,

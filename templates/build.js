@@ -1,7 +1,10 @@
 // Writes src/templates/built-in.ts: the files of this folder as one module, so that a packed or bundled Latchkey finds
 // them without reading a disk. Run by `npm run generate`; the same files always give the same module.
+// Mail programs such as Outlook for Windows ignore most style sheets, so the first one in the layout of mails is also
+// written into the style attributes of everything that it matches. The classes stay, for dark mode and small screens.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import juice from 'juice'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const target = fileURLToPath(new URL('../src/templates/built-in.ts', import.meta.url))
@@ -10,10 +13,18 @@ const names = readdirSync(folder, { recursive: true })
   .map((name) => String(name).replaceAll('\\', '/'))
   .filter((name) => name.endsWith('.hbs') || name.startsWith('assets/') || name.startsWith('labels/'))
   .sort()
+const styles = /<style>([\s\S]*?)<\/style>/.exec(read('mail/layout.html.hbs'))?.[1]
+if (!styles) throw new Error('templates/mail/layout.html.hbs has no <style>')
+
 const rows = names.map((name) => {
-  const text = readFileSync(folder + name, 'utf8').replaceAll('\r\n', '\n')
+  const isMail = name.startsWith('mail/') && name.endsWith('.html.hbs')
+  const text = isMail ? juice.inlineContent(read(name), styles) : read(name)
   return `  ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`
 })
+
+function read(name) {
+  return readFileSync(folder + name, 'utf8').replaceAll('\r\n', '\n')
+}
 
 writeFileSync(
   target,

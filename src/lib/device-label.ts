@@ -18,15 +18,27 @@ const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bSafari\//, 'Safari'],
 ]
 
+/** What a user agent says of browser and system, in our own words; null where it says nothing that we know. */
+export interface Device {
+  browser: string | null
+  system: string | null
+}
+
+export function deviceOf(userAgent: string): Device {
+  return { browser: firstIn(browsers, userAgent), system: firstIn(systems, userAgent) }
+}
+
 /**
  * A name for a device that its owner recognises, from the user agent; made of our own words only.
  *
  * @example deviceLabel('Mozilla/5.0 (X11; Linux x86_64) … Chrome/140.0 Safari/537.36') // 'Chrome on Linux'
  */
 export function deviceLabel(userAgent: string | null): string {
-  if (userAgent === null) return 'Unknown device'
-  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1]
-  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const { browser, system } = deviceOf(userAgent ?? '')
   if (browser && system) return `${browser} on ${system}`
   return browser ?? system ?? 'Unknown device'
+}
+
+function firstIn(names: typeof systems, userAgent: string): string | null {
+  return names.find(([pattern]) => pattern.test(userAgent))?.[1] ?? null
 }

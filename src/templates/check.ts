@@ -7,6 +7,7 @@ import { splitLinks } from './mail-text.js'
 import { isLayout, layoutsFor, type Renderer } from './renderer.js'
 import { layoutValues, samples } from './samples.js'
 import type { Templates } from './templates.js'
+import { labelFaults } from './translations.js'
 import type { Values } from './values.js'
 
 /** What is wrong with the settings that pages and mails are made with. */
@@ -36,9 +37,11 @@ export function ownerFaults(
 ): SettingsFault[] {
   // What the helper `links` makes has names of its own.
   const always = namesIn([from.common, layoutValues, { error: '' }, splitLinks('https://app.example/')])
+  const anywhere = new Set([...always, ...namesIn(samples), 'browser', 'system'])
   return [...files]
-    .filter(([file]) => file.endsWith('.hbs'))
+    .filter(([file]) => /\.(?:hbs|json)$/.test(file))
     .flatMap(([file, text]) => {
+      if (file.endsWith('.json')) return labelFaults(file, text, anywhere).map(templatesFault)
       const values = new Set([...always, ...samplesFor(file).flatMap(namesIn)])
       const allowed = { values, labels: from.labels, layouts: new Set(layoutsFor(file)) }
       const found = inspectTemplate(from.renderer.environmentFor(file), text, allowed)

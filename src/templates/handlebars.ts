@@ -5,16 +5,21 @@ import { readableOn, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
-import { errorSentence, labelsFor } from './labels.js'
+import { errorSentence } from './labels.js'
 import { createRenderer } from './renderer.js'
 import type { Templates } from './templates.js'
+import { isLabelFile, labelsFor } from './translations.js'
 import { mailValues, plainValues } from './values.js'
 
 /**
  * `templates` is the owner's folder: a file in it replaces ours of the same name. `labels` replace our texts, by the
- * names in `templates/labels/en.json`. `urlPath` and `basePath` are what links on pages begin with, unless a page gets its own.
+ * names in `templates/labels/en.json`. `urlPath` and `basePath` are what links on pages begin with, unless a page gets its own;
+ * `origin` is where a mail finds a logo whose address is a path.
  */
-export type TemplateOptions = Pick<Settings, 'templates' | 'brand' | 'labels' | 'locale' | 'urlPath' | 'basePath'>
+export type TemplateOptions = Pick<
+  Settings,
+  'templates' | 'brand' | 'labels' | 'locale' | 'origin' | 'urlPath' | 'basePath'
+>
 
 const defaultAccentColor = '#1f5fd1'
 const cssFile = 'assets/latchkey.css'
@@ -24,19 +29,21 @@ const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'u
  * Our templates with the owner's folder over them. Handlebars is loaded at the first page or mail; with a folder at
  * once, since the owner's files are checked here: an application with a broken template does not start.
  *
+ * @param onMissing told once which texts show in English, because the language has none for them
  * @throws {SettingsError} naming every file and line that is wrong
  * @example
  * const templates = createTemplates(settings)
  * templates.page('error', { error: 'not_found', requestId })
  */
-export function createTemplates(options: TemplateOptions): Templates {
+export function createTemplates(options: TemplateOptions, onMissing?: (names: readonly string[]) => void): Templates {
   const owner = options.templates === null ? null : readOwnerFolder(options.templates, isOurs)
   const source = (file: string) => owner?.files.get(file) ?? builtIn[file]
-  const translation = labelsFor(options.locale, source)
+  const translation = labelsFor(options.locale, { ours: builtIn, owner: Object.fromEntries(owner?.files ?? []) })
   const labels = { ...translation.labels, ...options.labels }
   const values = commonValues(options)
   const css = stylesheet(source(cssFile) ?? '', values.brand)
   const common = { ...values, stylesheet: css.fileName }
+  const mailBrand = { ...values.brand, logoUrl: absolute(options.brand.logoUrl, options.origin) }
   const renderer = createRenderer(source, labels)
 
   const templates: Templates = {
@@ -47,25 +54,32 @@ export function createTemplates(options: TemplateOptions): Templates {
       return renderer.render(`pages/${name}.hbs`, { ...common, ...plainValues(given), error })
     },
     mail(name, given) {
-      const all = { ...common, lifetimeHours: null, ...mailValues(given, options.locale) }
+      const all = { ...common, brand: mailBrand, lifetimeHours: null, ...mailValues(given, { ...options, labels }) }
       const part = (file: string) => renderer.render(`mail/${name}/${file}.hbs`, all)
       return { subject: oneLine(part('subject.txt')), text: part('body.txt'), html: part('body.html') }
     },
     asset: (fileName) => (fileName === css.fileName ? css : null),
   }
 
-  const faults = [...optionFaults(options), ...translation.faults.map(templatesFault)]
+  const faults = optionFaults(options)
   if (owner) {
     faults.push(...owner.faults.map(templatesFault), ...ownerFaults(owner.files, { renderer, labels, common }))
     if (faults.length === 0) faults.push(...trialFaults(templates))
   }
   if (faults.length > 0) throw new SettingsError(faults)
+  const missing = translation.missing.filter((name) => !Object.hasOwn(options.labels, name))
+  if (missing.length > 0) onMissing?.(missing)
   return templates
 }
 
 /** A language that we do not have is the owner's to add. */
 function isOurs(file: string): boolean {
-  return Object.hasOwn(builtIn, file) || /^labels\/[a-z]{2,3}(?:-[A-Za-z0-9-]+)?\.json$/.test(file)
+  return Object.hasOwn(builtIn, file) || isLabelFile(file)
+}
+
+/** A mail stands on no site, so a path means nothing there. */
+function absolute(logoUrl: string | null, origin: string): string | null {
+  return logoUrl?.startsWith('/') ? `${origin}${logoUrl}` : logoUrl
 }
 
 /** What every page and mail may name. */

@@ -5,7 +5,9 @@ import { builtIn } from './built-in.js'
 export type Labels = Readonly<Record<string, string>>
 
 /** What a language leaves out shows in English. */
-const fallbackFile = 'labels/en.json'
+export const fallbackFile = 'labels/en.json'
+
+const placeholder = /\{(\w+)\}/g
 
 /** The English texts: what the `labels` setting may replace, one by one, and what a translation has to cover. */
 export const defaultLabels: Labels = Object.freeze({
@@ -13,41 +15,8 @@ export const defaultLabels: Labels = Object.freeze({
   ...parseLabels(builtIn[fallbackFile] ?? '{}'),
 })
 
-/** The texts of a language, and what is to be said about them. */
-export interface Translation {
-  labels: Labels
-  /** Names that show in English, because the language has no text for them. */
-  missing: readonly string[]
-  faults: readonly string[]
-}
-
-/**
- * The texts for a locale: of `labels/pt-BR.json`, else of `labels/pt.json`, over the English ones.
- *
- * @param source the text of a file: the owner's, else ours
- * @example labelsFor('de-AT', source).labels['loginPage.title'] // 'Anmelden'
- */
-export function labelsFor(locale: string, source: (file: string) => string | undefined): Translation {
-  const files = [...new Set([`labels/${locale}.json`, `labels/${locale.split('-')[0]}.json`])]
-  const file = files.find((name) => source(name) !== undefined)
-  if (file === undefined) return { labels: defaultLabels, missing: Object.keys(defaultLabels), faults: [] }
-  try {
-    const given = parseLabels(source(file) ?? '')
-    const unknown = Object.keys(given).filter((name) => !Object.hasOwn(defaultLabels, name))
-    const missing =
-      file === fallbackFile ? [] : Object.keys(defaultLabels).filter((name) => !Object.hasOwn(given, name))
-    return {
-      labels: { ...defaultLabels, ...given },
-      missing,
-      faults: unknown.map((name) => `${file}: there is no label ${name}`),
-    }
-  } catch {
-    return { labels: defaultLabels, missing: [], faults: [`${file}: must be a JSON object of texts`] }
-  }
-}
-
 /** @throws {Error} unless it is a JSON object of texts */
-function parseLabels(text: string): Labels {
+export function parseLabels(text: string): Labels {
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('no object')
   return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, requireText(value)]))
@@ -65,10 +34,15 @@ export function errorSentence(labels: Labels, code: string): string {
 
 /** The text with its `{placeholders}` replaced once: what comes in with a value is never looked at again. */
 export function fillLabel(text: string, values: Readonly<Record<string, unknown>>): string {
-  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+  return text.replace(placeholder, (whole, name: string) => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : placeholder
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : whole
   })
+}
+
+/** The names between braces in a text. */
+export function placeholdersIn(text: string): string[] {
+  return [...text.matchAll(placeholder)].map(([, name = '']) => name)
 }
 
 function ownText(labels: Labels, name: string): string | undefined {

@@ -11,7 +11,8 @@ export interface Renderer {
   environmentFor(file: string): Environment
 }
 
-const layoutFiles = Object.keys(builtIn).filter((file) => /\/layout\.[\w.]+$/.test(file))
+/** What other templates stand in or are made of: the layouts, and what several mails have in common. */
+const layoutFiles = Object.keys(builtIn).filter((file) => /\/layout\.[\w.]+$|^mail\/[^/]+$/.test(file))
 
 /** @param source the text of a file: the owner's, else ours */
 export function createRenderer(source: (file: string) => string | undefined, labels: Labels): Renderer {

@@ -52,6 +52,13 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
     at: '2026-01-31T12:00:00Z',
   },
+  'mail/identity-changed': {
+    provider: 'Google',
+    linked: 'yes',
+    removed: '',
+    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+    at: '2026-01-31T12:00:00Z',
+  },
   'pages/verify-email': {
     redirect: '/inbox',
     token: 'sample',
@@ -79,5 +86,10 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   },
 })
 
-/** What layouts are given beside the values of the mail or page in them. */
-export const layoutValues: Values = Object.freeze({ title: 'Sample', wide: false })
+/** What layouts and parts of mails are given beside the values of the mail or page in them. */
+export const layoutValues: Values = Object.freeze({
+  title: 'Sample',
+  wide: false,
+  preheader: 'Sample',
+  caption: 'Sample',
+})

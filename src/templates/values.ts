@@ -1,5 +1,6 @@
-import { deviceLabel } from '../lib/device-label.js'
+import { deviceOf } from '../lib/device-label.js'
 import { oneLine } from '../lib/one-line.js'
+import { fillLabel, type Labels } from './labels.js'
 
 /** What templates see: strings, numbers, booleans, null, and lists and plain objects of them. */
 export type Values = Readonly<Record<string, unknown>>
@@ -32,18 +33,30 @@ function isPlainObject(value: unknown): value is Values {
  * user agent told in our own words. What a stranger typed must never look like our link, our code or our text
  * (content injection; compare CVE-2022-31127).
  */
-export function mailValues(values: Values, locale: string): Values {
-  const lines = Object.entries(plainValues(values)).map(([name, value]) => [name, mailValue(name, value, locale)])
+export function mailValues(values: Values, language: Language): Values {
+  const lines = Object.entries(plainValues(values)).map(([name, value]) => [name, mailValue(name, value, language)])
   return Object.fromEntries(lines)
 }
 
-function mailValue(name: string, value: unknown, locale: string): unknown {
+/** In what language a mail is written. */
+interface Language {
+  locale: string
+  labels: Labels
+}
+
+function mailValue(name: string, value: unknown, { locale, labels }: Language): unknown {
   if (typeof value !== 'string') return value
   const line = oneLine(value)
   if (name === 'name') return isGreetable(line) ? line : ''
-  if (name === 'device') return deviceLabel(line)
+  if (name === 'device') return deviceText(line, labels)
   if (name === 'at') return timeText(line, locale)
   return line
+}
+
+function deviceText(userAgent: string, labels: Labels): string {
+  const { browser, system } = deviceOf(userAgent)
+  if (browser && system) return fillLabel(labels['mail.deviceOn'] ?? '', { browser, system })
+  return browser ?? system ?? labels['mail.deviceUnknown'] ?? ''
 }
 
 /** Letters, spaces and what stands in names: no address, no host that a mail client makes a link of, no code. */

@@ -17,6 +17,7 @@ const templates = createTemplates({
   brand: { name: 'Acme', logoUrl: null, accentColor: null },
   labels: {},
   locale: 'en',
+  origin: 'https://app.example',
   urlPath: '',
   basePath: '/auth',
 })

@@ -71,6 +71,7 @@ describe('ATK-111 what a stranger typed, in a mail', () => {
     brand: { name: 'Acme', logoUrl: null, accentColor: null },
     labels: {},
     locale: 'en',
+    origin: 'https://app.example',
     urlPath: '',
     basePath: '/auth',
   })

@@ -27,6 +27,7 @@ function make(files: Readonly<Record<string, string | Buffer>>) {
     brand: { name: 'Acme', logoUrl: null, accentColor: null },
     labels: {},
     locale: 'en',
+    origin: 'https://app.example',
     urlPath: '',
     basePath: '/auth',
   })
@@ -173,6 +174,7 @@ describe('ATK-111 a broken folder stops the start', () => {
         brand: { name: 'Acme', logoUrl: null, accentColor: null },
         labels: {},
         locale: 'en',
+        origin: 'https://app.example',
         urlPath: '',
         basePath: '/auth',
       }),
