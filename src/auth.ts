@@ -146,7 +146,7 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
       onUnreadable: (reason) =>
         settings.logger.error({ event: 'hash_unreadable', reason }, 'Stored argon2id hashes need @node-rs/argon2.'),
     }),
-    ...createDelivery(settings, random, world),
+    ...createDelivery(settings, { random, world, templates }),
   }
 }
 

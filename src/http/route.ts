@@ -13,7 +13,10 @@ import type { HttpRequest, HttpResponse } from './message.js'
 export interface MailboxView {
   /** What the printed address carries as `key`. */
   key: string
-  list(): readonly Mail[]
+  /** Newest first; `at` is ISO 8601 in UTC. */
+  list(): readonly (Mail & { at: string })[]
+  /** Every mail that there is, with sample values, in the language, brand and templates of the settings. */
+  samples(): readonly Mail[]
 }
 
 /** What a route may use. */

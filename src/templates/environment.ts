@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type Handlebars from 'handlebars'
 import { type LateModule, lateModule } from '../lib/late-module.js'
 import { fillLabel, type Labels } from './labels.js'
-import { codeIn, splitLinks } from './mail-text.js'
+import { codeIn, linkIn, splitLinks } from './mail-text.js'
 import type { Values } from './values.js'
 
 export type Escaping = 'html' | 'none'
@@ -24,6 +24,7 @@ const knownHelpers = {
   label: true,
   links: true,
   codeIn: true,
+  linkIn: true,
   log: false,
   helperMissing: false,
   blockHelperMissing: false,
@@ -59,6 +60,7 @@ export function createEnvironment(shared: typeof Handlebars, escaping: Escaping,
 
   handlebars.registerHelper('links', splitLinks)
   handlebars.registerHelper('codeIn', codeIn)
+  handlebars.registerHelper('linkIn', linkIn)
 
   return {
     compile(text) {

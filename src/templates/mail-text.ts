@@ -12,6 +12,11 @@ export function splitLinks(text: unknown): TextPart[] {
     .filter((part) => part.text !== '')
 }
 
+/** The first link of a text part, which is where its button leads; else null. */
+export function linkIn(text: unknown): string | null {
+  return splitLinks(text).find((part) => part.url !== null)?.url ?? null
+}
+
 /** The code that a text part carries: its only number of 6 to 8 digits, on a line of its own; else null. */
 export function codeIn(text: unknown): string | null {
   return /^\d{6,8}$/m.exec(String(text))?.[0] ?? null

@@ -1,3 +1,4 @@
+import type { Templates } from './templates.js'
 import type { Values } from './values.js'
 
 /**
@@ -74,11 +75,14 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'pages/two-factor': { redirect: '/inbox', waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
   'pages/error': { error: 'internal_error', requestId: 'sample' },
   'pages/mailbox': {
+    samples: false,
+    address: '/auth/dev/mailbox?key=sample',
     mails: [
       {
         to: 'ada@app.example',
         subject: 'Sample',
         at: '2026-01-31T12:00:00.000Z',
+        time: 'Jan 31, 2026, 12:00:00 PM',
         text: 'Open https://app.example/ or enter\n\n123456\n',
         html: '<p>See above</p>',
       },
@@ -93,3 +97,14 @@ export const layoutValues: Values = Object.freeze({
   preheader: 'Sample',
   caption: 'Sample',
 })
+
+/** Every mail with its sample values, as somebody would get it. */
+export function sampleMails(
+  templates: Pick<Templates, 'mail'>,
+): { to: string; subject: string; text: string; html: string }[] {
+  const names = Object.keys(samples).filter((name) => name.startsWith('mail/'))
+  return names.map((name) => ({
+    to: 'ada@app.example',
+    ...templates.mail(name.slice('mail/'.length), samples[name] ?? {}),
+  }))
+}

@@ -134,20 +134,25 @@ describe('pages', () => {
     expect(page).toContain('href="/space/auth/assets/latchkey.')
   })
 
-  test('the mailbox shows text with links and code, and HTML where no script runs', () => {
-    const mail = { to: 'ada@app.example', at: '2026-01-01T00:00:00.000Z', ...templates.mail('verify', verify) }
+  test('the mailbox shows code, link, HTML where no script runs, and text with its links', () => {
+    const kept = { to: 'ada@app.example', at: '2026-01-01T00:00:00.000Z', time: 'Jan 1, 2026' }
+    const mail = { ...kept, ...templates.mail('verify', verify) }
     const hostile = {
       ...mail,
       subject: '<script>1</script>',
       text: 'javascript:alert(1) <script>2</script> https://evil.test/"onclick="x',
       html: '"><script>3</script>',
     }
-    const page = templates.page('mailbox', { mails: [mail, hostile] })
-    expect(page).toContain(`<a href="${url.replace('=', '&#x3D;')}" target="_blank" rel="noopener noreferrer">`)
+    const address = '/auth/dev/mailbox?key=abc'
+    const page = templates.page('mailbox', { mails: [mail, hostile], samples: false, address })
+    const href = `href="${url.replace('=', '&#x3D;')}" target="_blank" rel="noopener noreferrer">`
+    expect(page.split(href)).toHaveLength(3)
     expect(page).toContain('<dd><code>048213</code></dd>')
     expect(page).not.toMatch(/<script|href="javascript|allow-scripts|allow-same-origin|"onclick/)
     expect(page.match(/<iframe [^>]*sandbox="allow-popups allow-popups-to-escape-sandbox" srcdoc="/g)).toHaveLength(2)
-    expect(templates.page('mailbox', { mails: [] })).toContain('No mail yet.')
+    expect(page.match(/<details open>/g)).toHaveLength(1)
+    expect(page).toContain('<a href="/auth/dev/mailbox?key&#x3D;abc&amp;samples">')
+    expect(templates.page('mailbox', { mails: [], samples: false, address })).toContain('No mail yet.')
   })
 })
 
