@@ -74,6 +74,25 @@ function ownSecrets(): Readonly<Record<string, string>> {
   }
 }
 
+test('templates: one page, one mail and one text are the owner’s, all else is ours', async () => {
+  const port = await freePort()
+  const program = startProgram('node', ['templates/index.js'], { cwd: examples, env: { PORT: String(port) } })
+  try {
+    const [mailbox] = await program.printed(/http:\S+\/dev\/mailbox\?key=[\w-]+/)
+    await program.printed(/Open http/)
+    await mainJob(program, `http://localhost:${port}`, '/api/hello')
+    const forgot = await fetch(`http://localhost:${port}/auth/forgot`).then((answer) => answer.text())
+    expect(forgot).toContain('<h1>Locked out of your notes?</h1>')
+    const mails = await fetch(mailbox).then((answer) => answer.text())
+    expect(mails).toContain('<h2>One more click for Notes</h2>')
+    expect(mails).toContain('Open my notebook')
+    expect(mails).toContain('Notes, the notebook that nobody else reads.')
+    expect(mails).toContain('Confirm that this is your email address:')
+  } finally {
+    await program.stop()
+  }
+})
+
 test('codehooks: a database API under /api that only signed-in users reach', async () => {
   const smtp = await startSmtpServer()
   const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
