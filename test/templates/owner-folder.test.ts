@@ -21,12 +21,12 @@ function write(files: Readonly<Record<string, string | Buffer>>): string {
   return folder
 }
 
-function make(files: Readonly<Record<string, string | Buffer>>) {
+function make(files: Readonly<Record<string, string | Buffer>>, locale = 'en') {
   return createTemplates({
     templates: write(files),
     brand: { name: 'Acme', logoUrl: null, accentColor: null },
     labels: {},
-    locale: 'en',
+    locale,
     origin: 'https://app.example',
     urlPath: '',
     basePath: '/auth',
@@ -87,6 +87,34 @@ describe('a file of the owner’s', () => {
         '{{#each mails as |mail|}}{{@index}}{{mail.to}}{{@root.basePath}}{{../productName}}{{/each}}',
     })
     expect(templates.page('mailbox', { mails: [{ to: 'a@app.example' }] })).toBe('0a@app.example/authAcme')
+  })
+
+  test('may be some labels of a language of ours: the others stay in that language', () => {
+    const templates = make({ 'labels/de.json': '{"mail.greeting":"Moin,"}' }, 'de-AT')
+    const { text } = templates.mail('new-device', { device: '', at: '2026-01-31T12:00:00Z' })
+    expect(text).toMatch(/^Moin,\n/)
+    expect(text).toContain('Zeit: 31. J')
+    const austrian = make({ 'labels/de-AT.json': '{"mail.greeting":"Servus,"}' }, 'de-AT')
+    expect(austrian.mail('account-exists', { url: 'https://app.example/' }).text).toMatch(/^Servus,\n/)
+  })
+
+  test('may be a language that we do not have', () => {
+    const templates = make({ 'labels/tlh.json': '{"mail.greeting":"nuqneH,"}' }, 'tlh')
+    const { text, html } = templates.mail('account-exists', { url: 'https://app.example/' })
+    expect(text).toMatch(/^nuqneH,\n\nSomebody, maybe you,/)
+    expect(html).toContain('<html lang="tlh" dir="ltr">')
+  })
+
+  test('may be a part that several mails share, and goes out as it is written', () => {
+    const templates = make({
+      'mail/button.html.hbs': '<style>a{}</style><a class="button" href="{{url}}">{{caption}}!</a>',
+    })
+    for (const name of ['verify', 'otp']) {
+      const { html } = templates.mail(name, { ...verify, lifetimeMinutes: '10' })
+      expect(html).toMatch(
+        /<style>a\{\}<\/style><a class="button" href="https:\/\/app\.example\/\?token&#x3D;a">[^<]+!<\/a>/,
+      )
+    }
   })
 
   test('ours pass the same checks', () => {
@@ -163,6 +191,32 @@ describe('ATK-111 a broken folder stops the start', () => {
       'pages/error.html: there is no template of this name',
       'mail/layout.txt.hbs:1: there is no value nothing here',
       expect.stringMatching(/^pages\/error\.hbs:1: /),
+    ])
+  })
+
+  test.each([
+    ['an unknown label', '{\n"mail.greeting": "Hi,",\n"mail.greting": "Hi,"}', ':3: there is no label mail.greting'],
+    ['an unknown value', '{"mail.greetingByName":\n"Hi {nmae},"}', ':1: there is no value nmae anywhere'],
+    ['a text that is none', '{"mail.greeting": 1}', ': must be a JSON object of texts'],
+    ['a list', '[]', ': must be a JSON object of texts'],
+    ['no end', '{\n"mail.greeting":', ':2: must be a JSON object of texts'],
+    ['nothing', '', ':1: must be a JSON object of texts'],
+    ['a comma too many', '{\n"mail.greeting": "Hi",\n}', 'must be a JSON object of texts'],
+    ['a prototype', '{"__proto__": "x"}', ':1: there is no label __proto__'],
+  ])('ATK-111 labels with %s are told, in the language in use or not', (_what, text, message) => {
+    for (const file of ['labels/en.json', 'labels/fr.json', 'labels/tlh.json']) {
+      const faults = faultsOf({ [file]: text })
+      expect(faults).toHaveLength(1)
+      expect(faults[0]).toContain(message)
+      expect(faults[0]).toMatch(new RegExp(`^${file}`))
+    }
+  })
+
+  test('ATK-111 labels under a name that no locale looks for are told', () => {
+    expect(faultsOf({ 'labels/pt-br.json': '{}', 'labels/german.txt': '', 'labels/DE.json': '{}' })).toEqual([
+      'labels/DE.json: there is no template of this name',
+      'labels/german.txt: there is no template of this name',
+      'labels/pt-br.json: there is no template of this name',
     ])
   })
 
