@@ -56,7 +56,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'mail/identity-changed': {
     provider: 'Google',
     linked: 'yes',
-    removed: '',
+    unlinked: '',
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
     at: '2026-01-31T12:00:00Z',
   },
