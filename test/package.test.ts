@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -105,6 +106,16 @@ describe('the packed package', () => {
        console.log(JSON.stringify([before.status, signedUp.status, after.status, after.body]))`,
     )
     expect(answers).toEqual([401, 200, 200, { notes: [] }])
+  })
+
+  test('shows the owner every page and mail', async () => {
+    const preview = startProgram('node', ['node_modules/latchkey/templates/preview.js'], { cwd: folder })
+    try {
+      const [, address] = await preview.printed(/(http:\S+)/)
+      expect(await fetch(`${address}mail/verify`).then((answer) => answer.text())).toContain('Hello Ada Lovelace,')
+    } finally {
+      await preview.stop()
+    }
   })
 
   test('says at init that argon2id needs its package, and hashes with it once it is there', async () => {

@@ -36,13 +36,14 @@ export function ownerFaults(
   from: { renderer: Renderer; labels: Labels; common: Values },
 ): SettingsFault[] {
   // What the helper `links` makes has names of its own.
-  const always = namesIn([from.common, layoutValues, { error: '' }, splitLinks('https://app.example/')])
+  const always = namesIn([from.common, { error: '' }, splitLinks('https://app.example/')])
   const anywhere = new Set([...always, ...namesIn(samples), 'browser', 'system'])
   return [...files]
     .filter(([file]) => /\.(?:hbs|json)$/.test(file))
     .flatMap(([file, text]) => {
       if (file.endsWith('.json')) return labelFaults(file, text, anywhere).map(templatesFault)
-      const values = new Set([...always, ...samplesFor(file).flatMap(namesIn)])
+      const given = isLayout(file) ? [...samplesFor(file), layoutValues] : samplesFor(file)
+      const values = new Set([...always, ...given.flatMap(namesIn)])
       const allowed = { values, labels: from.labels, layouts: new Set(layoutsFor(file)) }
       const found = inspectTemplate(from.renderer.environmentFor(file), text, allowed)
       return found.map((fault) => templatesFault(place(file, fault)))

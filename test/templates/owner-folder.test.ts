@@ -137,6 +137,7 @@ describe('ATK-111 a broken folder stops the start', () => {
       '{{#unless name}}\n{{nmae}}{{/unless}}',
       'mail/verify/body.txt.hbs:2: there is no value nmae here',
     ],
+    ['a value that only layouts get', '{{title}}', 'mail/verify/body.txt.hbs:1: there is no value title here'],
     ['a value of another mail', '{{device}}', 'mail/verify/body.txt.hbs:1: there is no value device here'],
     [
       'an unknown helper',
