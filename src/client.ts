@@ -13,7 +13,7 @@
  */
 import type { Credentials, MailedProof, NewAccount, SignInAnswer, SignUpAnswer } from './client/answers.js'
 import type { Browser } from './client/browser.js'
-import { type AuthClientOptions, createCalls } from './client/calls.js'
+import { type AuthClientOptions, call, createCalls, fetchApi } from './client/calls.js'
 import type { SessionAnswer } from './model/session-answer.js'
 
 export type {
@@ -75,9 +75,10 @@ export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
 
 /** @internal */
 export function authClientIn(browser: Browser, options: AuthClientOptions): AuthClient {
-  const { state, fetch, load, refresh, call } = createCalls(browser, options)
+  const calls = createCalls(browser, options)
+  const { state, load, refresh } = calls
   return {
-    fetch,
+    fetch: (input, init = {}) => fetchApi(calls, input, init),
     session: {
       get: state.get,
       subscribe(listener) {
@@ -85,18 +86,18 @@ export function authClientIn(browser: Browser, options: AuthClientOptions): Auth
         if (state.get() === undefined) load().catch(() => {})
         return leave
       },
-      load: () => load(),
+      load,
       refresh,
     },
-    signUp: (account) => call('POST', '/register', account),
-    verifyEmail: (proof) => call('POST', '/verify-email', proof),
-    signIn: (credentials) => call('POST', '/login', credentials),
-    verifyTwoFactor: (step) => call('POST', '/login/two-factor', step),
-    requestCode: (account) => call('POST', '/otp', account),
-    verifyCode: (proof) => call('POST', '/otp/verify', proof),
-    signOut: () => call('POST', '/logout'),
-    post: (path, body) => call('POST', path, body),
-    patch: (path, body) => call('PATCH', path, body),
-    delete: (path, body) => call('DELETE', path, body),
+    signUp: (account) => call(calls, '/register', account),
+    verifyEmail: (proof) => call(calls, '/verify-email', proof),
+    signIn: (credentials) => call(calls, '/login', credentials),
+    verifyTwoFactor: (step) => call(calls, '/login/two-factor', step),
+    requestCode: (account) => call(calls, '/otp', account),
+    verifyCode: (proof) => call(calls, '/otp/verify', proof),
+    signOut: () => call(calls, '/logout'),
+    post: (path, body) => call(calls, path, body),
+    patch: (path, body) => call(calls, path, body, 'PATCH'),
+    delete: (path, body) => call(calls, path, body, 'DELETE'),
   }
 }

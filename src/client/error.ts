@@ -62,3 +62,8 @@ export async function errorOf(answer: Response): Promise<AuthClientError> {
 export function retryAfterOf(answer: Response): number | null {
   return Number(answer.headers.get('retry-after')) || null
 }
+
+/** What `fetch` throws says no more than that no answer came. */
+export function rethrow(cause: unknown): never {
+  throw cause instanceof AuthClientError ? cause : new AuthClientError(0, {}, null, cause)
+}
