@@ -7,7 +7,7 @@ import { type Auth, init } from '../../src/index.js'
 import { createTestClock, createTestRuntime, type TestClock, testSettings } from '../../src/testing.js'
 import { freePort } from '../support/program.js'
 import { collectFaults, isChromiumMissing, launchChromium } from './chromium.js'
-import { clientModule, pageHtml, run } from './tabs-page.js'
+import { clientModule, clientPage, run } from './tabs-page.js'
 
 const password = 'a difference engine of brass'
 
@@ -32,7 +32,7 @@ describe.skipIf(isChromiumMissing())('the client in Chromium', () => {
     const settings = testSettings({ baseUrl: address, registration: { emailVerification: 'optional' } })
     auth = init(app, settings, createTestRuntime({ clock }))
     const module = await clientModule()
-    app.get('/', (_request, response) => void response.type('html').send(pageHtml))
+    app.get('/', (_request, response) => void response.type('html').send(clientPage))
     app.get('/client.js', (_request, response) => void response.type('js').send(module))
     app.all('/api/notes', (_request, response) => void response.json([]))
     server = createServer((request, response) => {

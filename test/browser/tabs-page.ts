@@ -10,7 +10,7 @@ export async function clientModule(): Promise<string> {
 }
 
 /** A page that has nothing but the client, as `auth`; `?nolocks` takes Web Locks away before it starts. */
-export const pageHtml = `<!doctype html><meta charset="utf-8"><title>Client</title><link rel="icon" href="data:,">
+export const clientPage = `<!doctype html><meta charset="utf-8"><title>Client</title><link rel="icon" href="data:,">
 <script>if (location.search === '?nolocks') Object.defineProperty(navigator, 'locks', { value: undefined })</script>
 <script type="module">
   import { createAuthClient } from '/client.js'
