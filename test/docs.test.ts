@@ -24,9 +24,11 @@ import { testSettings } from '../src/testing.js'
 import { maxTokenLength } from '../src/tokens/jwt.js'
 import { refuseNotYet } from '../src/wiring/not-yet.js'
 import { policyOf } from '../src/wiring/policy.js'
+import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
 import { bodyOf, codeBelow, sectionBelow, settingsOf, tableBelow } from './support/readme.js'
+import { testBrowser } from './support/tabs.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = join(root, 'README.md')
@@ -102,6 +104,27 @@ describe('the example of the README', () => {
       await rm(folder, { recursive: true, force: true })
     }
   }, 60_000)
+
+  test('of the browser client gets the answers that stand behind its calls', async () => {
+    const server = await attackServer({ before: (app) => void app.get('/api/notes', (_req, res) => void res.json([])) })
+    try {
+      const code = codeBelow(readme, 'In the browser', 'js')
+      const body = code.replace(/^import .*$/m, '').replace('const answer =', 'return')
+      const { auth, mailbox } = { auth: testBrowser(server).open().auth, mailbox: server.mailbox }
+      const createAuthClient = () => ({
+        ...auth,
+        verifyEmail: async ({ email }: { email: string }) =>
+          auth.verifyEmail({ email, code: mailbox.code(await mailbox.waitFor(email)) }),
+      })
+      const names = ['createAuthClient', 'email', 'password', 'code', `return (async () => {${body}})()`]
+      const run = new Function(...names)
+      const answer: Response = await run(createAuthClient, 'ada@example.test', 'correct horse battery', '')
+      expect([answer.status, await answer.json()]).toEqual([200, []])
+      expect(auth.session.get()?.user.email).toBe('ada@example.test')
+    } finally {
+      await server.close()
+    }
+  })
 
   test('of the test kit gets the answers that stand behind its calls', async () => {
     const call = /^const (\w+) = (await client\.get\(.*\)) \/\/ (.+)$/gm

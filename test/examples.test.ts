@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createTestClient, testSettings } from '../src/testing.js'
 import { createCollections } from './support/codehooks-collections.js'
 import { hostCodehooks } from './support/codehooks-host.js'
-import { mainJob } from './support/journey.js'
+import { codeInMailbox, mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
 import { startSmtpServer } from './support/smtp-server.js'
 
@@ -91,6 +91,35 @@ test('templates: one page, one mail and one text are the owner’s, all else is 
   } finally {
     await program.stop()
   }
+})
+
+test('spa: a page of another site signs up and calls the API, and no other page does', async () => {
+  const [pagePort, apiPort] = [await freePort(), await freePort()]
+  const [page, api] = [`http://localhost:${pagePort}`, `http://127.0.0.1:${apiPort}`]
+  const env = { PAGE_PORT: String(pagePort), API_PORT: String(apiPort), DATA_FOLDER: folder }
+  const program = startProgram('node', ['spa/index.js'], { cwd: examples, env })
+  onTestFinished(() => program.stop())
+  await program.printed(/Open http/)
+  for (const path of ['/', '/app.js', '/latchkey/client.js', '/settings.js']) {
+    expect((await fetch(page + path)).status, path).toBe(200)
+  }
+
+  const account = { email: 'ada@example.com', password: 'a difference engine of brass' }
+  const client = createTestClient(api, { headers: { origin: page, 'sec-fetch-site': 'cross-site' } })
+  expect((await client.post('/auth/register', account)).status).toBe(202)
+  const code = await codeInMailbox(program, account.email)
+  const confirmed = await client.post('/auth/verify-email', { ...account, code })
+  expect(confirmed.status).toBe(200)
+  const lines = confirmed.headers.getSetCookie()
+  expect(lines.filter((line) => !/; Secure; Partitioned; SameSite=None$/i.test(line))).toEqual([])
+
+  // The jar of the client takes no Secure cookie over http, as Chromium does on loopback.
+  const cookie = lines.map((line) => line.split(';')[0]).join('; ')
+  const answer = await client.get('/api/hello', { headers: { cookie } })
+  expect(answer.body).toEqual({ hello: account.email })
+  expect(answer.headers.get('access-control-allow-origin')).toBe(page)
+  const elsewhere = await client.get('/api/hello', { headers: { cookie, origin: 'http://localhost:1' } })
+  expect([elsewhere.status, elsewhere.headers.get('access-control-allow-origin')]).toEqual([403, null])
 })
 
 test('codehooks: a database API under /api that only signed-in users reach', async () => {

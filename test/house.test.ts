@@ -71,6 +71,8 @@ describe('floors', () => {
     ['src/adapters/express.ts', "import type { Route } from '../http/route.js'", 'an adapter knows more than messages'],
     ['src/guard/guard.ts', "const load = () => import('../store/store.js')", 'a lazy import is an import'],
     ['src/guard/guard.ts', "type Store = import('../init.js').Auth", 'an import type is an import'],
+    ['src/client/calls.ts', "import { isoTime } from '../lib/url.js'", 'the browser client loads code of the server'],
+    ['src/client.ts', "import type { Route } from './http/route.js'", 'the browser client knows more than nouns'],
     ['src/new-floor/thing.ts', "import { login } from '../flows/login.js'", 'nobody has placed the folder'],
     ['src/flows/login.ts', "import { gone } from './gone.js'", 'the target does not exist'],
   ])('%s with «%s» is a fault: %s', (path, text) => {
@@ -82,6 +84,7 @@ describe('floors', () => {
       'src/http/route.ts': '',
       'src/ports.ts': '',
       'src/init.ts': '',
+      'src/lib/url.ts': '',
     }
     expect(floorFaults(house(rest))).toEqual([])
     expect(floorFaults(house({ ...rest, [path]: text }))).toHaveLength(1)

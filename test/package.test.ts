@@ -9,7 +9,7 @@ import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const doors = ['.', './testing', './package.json']
+const doors = ['.', './testing', './client', './package.json']
 
 let folder: string
 let packed: string[]
@@ -77,6 +77,7 @@ describe('the packed package', () => {
     )
     expect(found).toMatchObject({ '.': ['AuthError', 'SettingsError', 'createAuth', 'init'] })
     expect(found).toHaveProperty(['./testing'], expect.arrayContaining(['createTestClient']))
+    expect(found).toHaveProperty(['./client'], expect.arrayContaining(['AuthClientError', 'createAuthClient']))
   })
 
   test('opens every door to require', async () => {

@@ -6,14 +6,9 @@ import { json, redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
 import { isoTime } from '../lib/iso-time.js'
 import type { Session } from '../model/session.js'
-import { toUser, type User, type UserRecord } from '../model/user.js'
+import type { SessionAnswer } from '../model/session-answer.js'
+import { toUser, type UserRecord } from '../model/user.js'
 import { sessionCookies } from './session-cookies.js'
-
-/** What every route that tells of a session answers with. Times are ISO 8601 in UTC. */
-export interface SessionAnswer {
-  user: User
-  session: { id: string; expiresAt: string }
-}
 
 export function sessionAnswer(user: UserRecord, session: Session): SessionAnswer {
   const endsAt = Math.min(session.refreshExpiresAt, session.expiresAt)

@@ -21,6 +21,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   auth: ['wiring', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   init: ['auth', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   index: ['init', 'auth', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
+  // Runs in browsers: of the server's code only what the types say.
+  client: ['client', 'type:model', 'type:errors'],
   testing: ['testing', 'init', 'auth', 'type:http', 'mail', ...ground],
 }
 

@@ -34,15 +34,25 @@ export async function mainJob(program: Program, baseUrl: string, guarded: string
 }
 
 /** The token in the newest mail to that address, as the mailbox page shows it; waits for the mail. */
-async function tokenInMailbox(mailboxUrl: string, email: string): Promise<string> {
+function tokenInMailbox(mailboxUrl: string, email: string): Promise<string> {
+  return foundInMailbox(mailboxUrl, email, /\/verify-email\?token(?:=|&#x3D;)([\w.-]+)/)
+}
+
+/** The code of the newest mail to that address, as the mailbox page of the program shows it; waits for the mail. */
+export async function codeInMailbox(program: Program, email: string): Promise<string> {
+  const [mailboxUrl] = await program.printed(/https?:\/\/\S+\/dev\/mailbox\?key=[\w-]+/)
+  return foundInMailbox(mailboxUrl, email, /<code>(\d{6})<\/code>/)
+}
+
+async function foundInMailbox(mailboxUrl: string, email: string, pattern: RegExp): Promise<string> {
   const deadline = Date.now() + 10_000
   while (Date.now() < deadline) {
     const response = await fetch(mailboxUrl)
     expect(response.status).toBe(200)
-    const page = await response.text()
-    const [, token] = page.includes(email) ? (/\/verify-email\?token(?:=|&#x3D;)([\w.-]+)/.exec(page) ?? []) : []
-    if (token) return token
+    const mails = (await response.text()).split('<article')
+    const [, found] = pattern.exec(mails.find((mail) => mail.includes(email)) ?? '') ?? []
+    if (found) return found
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('no mail with a link came to the mailbox page')
+  throw new Error('no such mail came to the mailbox page')
 }

@@ -1,0 +1,101 @@
+import type { SessionAnswer } from '../model/session-answer.js'
+import { type Browser, sharedIn } from './browser.js'
+import { errorOf, jsonOf, problemOf, rethrow } from './error.js'
+import { createLoader, type Loader } from './loader.js'
+import { createBoard } from './news.js'
+import { type Renewing, renew, renewOnce } from './renew.js'
+import { sendFresh } from './send.js'
+import { createSessionState, sessionIn } from './session-state.js'
+import { createTurns } from './turn.js'
+
+export interface AuthClientOptions {
+  /** Where the API is: an origin, with a path in front of `basePath` if it has one. Default: the page's own. */
+  baseUrl?: string
+  /** As in the server's settings. Default: `/auth`. */
+  basePath?: string
+  /** Default: `include`. */
+  credentials?: 'include' | 'same-origin' | 'omit'
+  /** Called when a session that this tab knew has ended, here or elsewhere. */
+  onSignedOut?: () => void
+}
+
+/** What every call of a tab needs. */
+export interface Calls extends Renewing, Loader {
+  browser: Browser
+  /** Without a slash at its end. */
+  base(): string
+  credentials: 'include' | 'same-origin' | 'omit'
+}
+
+/** A route that hangs holds up every tab no longer than this. */
+const timeoutMs = 15_000
+
+export function createCalls(browser: Browser, options: AuthClientOptions): Calls {
+  const { basePath = '/auth', credentials = 'include', onSignedOut } = options
+  const base = () => (options.baseUrl ?? browser.location?.origin ?? '').replace(/\/$/, '')
+  const name = `latchkey:${base()}${basePath}`
+
+  const state = createSessionState(onSignedOut)
+  const shared = sharedIn(browser)
+  const board = createBoard(browser, shared, name, ({ kind }, late) => {
+    if (kind === 'out') state.set(null)
+    else if (late || kind === 'in' || kind === 'changed') loader.reload()
+  })
+  const takeTurn = createTurns(browser.navigator?.locks, shared, name, board.settled)
+
+  function ask(method: string, path: string, body?: unknown): Promise<Response> {
+    const json = body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    // Not every browser has it; without it a server that hangs is waited for.
+    const signal = AbortSignal.timeout?.(timeoutMs)
+    return browser.fetch(`${base()}${basePath}${path}`, { method, credentials, signal, ...json })
+  }
+
+  const renewing = { state, board, takeTurn, ask }
+  const loader = createLoader(renewing)
+  return { ...renewing, ...loader, browser, base, credentials }
+}
+
+/** `fetch` of the API, with our cookies. */
+export async function fetchApi(calls: Calls, input: string | URL | Request, init: RequestInit): Promise<Response> {
+  const { browser, base, credentials, state } = calls
+  const isRequest = input instanceof Request
+  const isRooted = typeof input === 'string' && /^\/(?!\/)/.test(input)
+  const url = new URL(isRequest ? input.url : isRooted ? base() + input : input, `${base()}/`)
+  // Our cookies mean nothing elsewhere, and a stranger's 401 nothing to us.
+  if (url.origin !== new URL(base()).origin) return browser.fetch(isRequest ? input : url, init)
+
+  const send = () => browser.fetch(isRequest ? input.clone() : url, { credentials, ...init })
+  // A stream is gone once it was sent.
+  if (init.body instanceof ReadableStream) return send()
+  const answer = await sendFresh({ send, renew: (sentAt) => renewOnce(calls, sentAt), who: state.get })
+  // Ended elsewhere, and no refresh has told us. Our own route has the last word, not whoever answered here.
+  if (state.get() && answer.status === 401 && (await problemOf(answer)).code === 'token_revoked') {
+    await calls.load().catch(() => {})
+  }
+  return answer
+}
+
+/**
+ * Any route of ours, in turn with the refreshes of all tabs, whose cookies would overwrite those of a sign-in and outlive
+ * a sign-out.
+ */
+export function call<T>(calls: Calls, path: string, body?: unknown, method = 'POST'): Promise<T> {
+  const send = () => calls.ask(method, path, body)
+  return calls
+    .takeTurn(async () => {
+      const answer = await sendFresh({ send, renew: (sentAt) => renew(calls, sentAt), who: calls.state.get })
+      if (!answer.ok) throw await errorOf(answer)
+      const result = await jsonOf<T>(answer)
+      tell(calls, sessionIn(result), path === '/logout' || (method === 'DELETE' && path === '/me'))
+      return result
+    })
+    .catch(rethrow)
+}
+
+function tell({ state, board, reload }: Calls, session: SessionAnswer | null, ended: boolean): void {
+  const known = state.get()
+  if (session || ended) state.set(session)
+  else if (known) reload()
+  else return
+  board.publish({ kind: ended ? 'out' : !session || known?.session.id === session.session.id ? 'changed' : 'in' })
+}

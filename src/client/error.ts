@@ -1,0 +1,69 @@
+import type { ErrorCode, FieldError } from '../errors.js'
+
+/**
+ * A refusal of the server, or of the network.
+ *
+ * @example
+ * try { await auth.signIn({ email, password }) } catch (error) {
+ *   if (error instanceof AuthClientError && error.code === 'rate_limited') wait(error.retryAfter)
+ * }
+ */
+export class AuthClientError extends Error {
+  /** The contract. `network_error`: no answer came; `unexpected_answer`: one came, but not from Latchkey. */
+  declare readonly code: ErrorCode | 'network_error' | 'unexpected_answer'
+  /** HTTP status; 0 when no answer came. */
+  declare readonly status: number
+  /** Which fields are wrong, for `invalid_request`. */
+  declare readonly errors: readonly FieldError[]
+  /** Why a password is weak: `too_short`, `breached`, … */
+  declare readonly reasons: readonly string[]
+  /** What the server's log calls the request; null when no answer came. */
+  declare readonly requestId: string | null
+  /** Seconds until trying again makes sense; null when the answer does not say. */
+  declare readonly retryAfter: number | null
+
+  constructor(status: number, problem: Problem = {}, retryAfter: number | null = null, cause?: unknown) {
+    super(problem.detail ?? (status ? `The server answered with ${status}.` : 'No answer came.'), { cause })
+    const {
+      code = status ? 'unexpected_answer' : 'network_error',
+      errors = [],
+      reasons = [],
+      requestId = null,
+    } = problem
+    Object.assign(this, { name: 'AuthClientError', code, status, errors, reasons, requestId, retryAfter })
+  }
+}
+
+/** What an `application/problem+json` of the server holds. */
+export interface Problem {
+  code?: ErrorCode
+  detail?: string
+  errors?: readonly FieldError[]
+  reasons?: readonly string[]
+  requestId?: string
+}
+
+/** The problem that an answer tells, without using the answer up; empty when it tells none. */
+export async function problemOf(answer: Response): Promise<Problem> {
+  const isProblem = answer.headers.get('content-type')?.includes('problem+json')
+  return isProblem ? jsonOf<Problem>(answer.clone()).catch(() => ({})) : {}
+}
+
+/** The boundary: what the server says is what its types promise; null when it says nothing. */
+export async function jsonOf<T>(answer: Response): Promise<T> {
+  return JSON.parse((await answer.text()) || 'null')
+}
+
+export async function errorOf(answer: Response): Promise<AuthClientError> {
+  return new AuthClientError(answer.status, await problemOf(answer), retryAfterOf(answer))
+}
+
+/** Seconds; the server writes no dates there. */
+export function retryAfterOf(answer: Response): number | null {
+  return Number(answer.headers.get('retry-after')) || null
+}
+
+/** What `fetch` throws says no more than that no answer came. */
+export function rethrow(cause: unknown): never {
+  throw cause instanceof AuthClientError ? cause : new AuthClientError(0, {}, null, cause)
+}
