@@ -13,7 +13,15 @@ import type { Authenticator } from './tokens/authenticator.js'
 export interface Ports
   extends Pick<
     Store,
-    'users' | 'sessions' | 'oneTimeTokens' | 'secondFactors' | 'devices' | 'hashKinds' | 'outbox' | 'audit'
+    | 'users'
+    | 'identities'
+    | 'sessions'
+    | 'oneTimeTokens'
+    | 'secondFactors'
+    | 'devices'
+    | 'hashKinds'
+    | 'outbox'
+    | 'audit'
   > {
   passwords: Passwords
   /** Why this password may not be chosen for that address; empty when it may. */

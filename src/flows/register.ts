@@ -123,6 +123,7 @@ export function newUser(
     disabledAt: null,
     disabledUntil: null,
     totp: null,
+    identities: [],
     createdAt: ports.clock.now(),
     lastLoginAt: null,
   }

@@ -51,6 +51,8 @@ export type AuditEventName =
   | 'email_change_requested'
   | 'email_changed'
   | 'email_restored'
+  | 'identity_linked'
+  | 'identity_unlinked'
   | 'two_factor_asked'
   | 'two_factor_enabled'
   | 'two_factor_disabled'

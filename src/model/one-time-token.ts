@@ -8,6 +8,9 @@ export type OneTimePurpose =
   | 'two_factor_enrolment'
   | 'email_change'
   | 'email_undo'
+  | 'oauth_state'
+  | 'oauth_landed'
+  | 'oauth_identity'
 
 /**
  * Anything mailed or typed once. Only keyed digests are kept, each naming its key (`<key id>.<digest>`).
@@ -16,10 +19,13 @@ export type OneTimePurpose =
 export interface OneTimeToken {
   id: string
   purpose: OneTimePurpose
-  /** Whom it is for: the canonical address of a registration or decoy, the user id of everything else. */
+  /**
+   * Whom it is for: the canonical address of a registration or decoy, the browser (digest of its handle) of a sign-in at
+   * a provider, the user id of everything else.
+   */
   subject: string
   userId: string | null
-  /** The canonical address it was mailed to. */
+  /** The canonical address it was mailed to; empty where none was. */
   email: string
   /** Digest of the token in the mail's link. */
   tokenHash: string

@@ -1,4 +1,5 @@
 import { isoTime } from '../lib/iso-time.js'
+import type { LinkedProvider } from './identity.js'
 
 /** Extra user fields of the application: `declare module 'latchkey' { interface UserFields { plan: string } }`. */
 // biome-ignore lint/suspicious/noEmptyInterface: applications add their fields by declaration merging.
@@ -24,6 +25,8 @@ export interface UserRecord {
   disabledUntil: number | null
   /** The second factor; null while it is off. */
   totp: Totp | null
+  /** Logins at providers, the oldest link first; at most one of each provider. */
+  identities: readonly LinkedProvider[]
   createdAt: number
   lastLoginAt: number | null
 }
@@ -68,6 +71,6 @@ export function toUser(record: UserRecord): User {
     twoFactor: record.totp !== null,
     createdAt: isoTime(record.createdAt),
     lastLoginAt: record.lastLoginAt === null ? null : isoTime(record.lastLoginAt),
-    identities: [],
+    identities: record.identities.map(({ provider, linkedAt }) => ({ provider, linkedAt: isoTime(linkedAt) })),
   }
 }

@@ -34,6 +34,15 @@ export interface OneTimeTokens {
     now: number,
   ): Promise<boolean>
 
+  /**
+   * Gives a live token of purpose `from` the purpose `to` and takes what was sealed in it. Of concurrent calls, exactly one
+   * is true; false, and nothing changed, when it is gone, expired or of another purpose.
+   */
+  claim(id: string, from: OneTimePurpose, to: OneTimePurpose, now: number): Promise<boolean>
+
+  /** Seals something into a token, in place of what there was; nothing happens when it is gone. */
+  note(id: string, payload: string): Promise<void>
+
   /** Drops up to `count` expired tokens; returns how many. */
   prune(now: number, count: number): Promise<number>
 }

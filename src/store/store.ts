@@ -3,6 +3,7 @@ import type { Changes } from './changes.js'
 import type { Counters } from './counters.js'
 import type { Devices } from './devices.js'
 import type { HashKinds } from './hash-kinds.js'
+import type { Identities } from './identities.js'
 import type { OneTimeTokens } from './one-time-tokens.js'
 import type { Outbox } from './outbox.js'
 import type { SecondFactors } from './second-factors.js'
@@ -15,6 +16,7 @@ import type { Users } from './users.js'
  */
 export interface Store {
   users: Users
+  identities: Identities
   sessions: Sessions
   oneTimeTokens: OneTimeTokens
   secondFactors: SecondFactors

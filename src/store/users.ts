@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../model/audit-event.js'
+import type { Identity } from '../model/identity.js'
 import type { OneTimePurpose, OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { FactorProof } from '../model/second-factor.js'
@@ -55,11 +56,17 @@ export interface Users {
   findByEmail(emailCanonical: string): Promise<UserRecord | null>
 
   /**
-   * Consumes the registration, creates its user and drops every other registration for that address.
-   * False, and nothing changed, when the registration is gone, expired or the address is taken.
-   * Of concurrent calls for one address, exactly one is true.
+   * Consumes the registration, creates its user, with the identity that it may carry, and drops every other registration
+   * for that address. False, and nothing changed, when the registration is gone, expired or the address or the identity
+   * is taken. Of concurrent calls for one of them, exactly one is true.
    */
-  createFromRegistration(user: UserRecord, registrationId: string, now: number, audit: AuditEvent): Promise<boolean>
+  createFromRegistration(
+    user: UserRecord,
+    registrationId: string,
+    now: number,
+    audit: AuditEvent,
+    identity?: Identity,
+  ): Promise<boolean>
 
   /**
    * Creates a user, with the token and mail that confirm its address, and drops every registration for that address.
@@ -92,8 +99,9 @@ export interface Users {
   /**
    * Consumes the undo and gives its user the address back, typed so and verified, raising the version (a change row), also
    * while the user is disabled. Ends every session, forgets the user's devices and drops every one-time token of the user
-   * but earlier undos. Where the second factor that was on at the change still is, it takes a proof, which is used up; one
-   * that was turned on since goes, with its backup codes. Of concurrent calls, exactly one gets the user. Null, and
+   * but earlier undos; identities that were linked since the change go, they may be of whoever made it. Where the second
+   * factor that was on at the change still is, it takes a proof, which is used up; one that was turned on since goes, with
+   * its backup codes. Of concurrent calls, exactly one gets the user. Null, and
    * nothing changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone.
    */
   undoEmail(tokenId: string, undo: EmailUndo, now: number, step: AccountStep): Promise<UserRecord | null>
@@ -101,7 +109,8 @@ export interface Users {
   /**
    * Consumes the token: whoever brought it has the mailbox. Where the address was never verified this is the first proof:
    * it is verified now, the version is raised (a change row), and whatever somebody else may have planted is gone:
-   * password, second factor, name, extra fields, sessions, known devices and every one-time token of the user but undos.
+   * password, second factor, identities, name, extra fields, sessions, known devices and every one-time token of the
+   * user but undos.
    * `step` is written then, and only then. Of concurrent calls, exactly one gets the user.
    * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
    * user is disabled.
@@ -111,7 +120,7 @@ export interface Users {
   /**
    * Consumes the reset token, sets the hash, marks the address as verified, raises the version (a change row), ends every
    * session and drops every known device and every one-time token of the user but undos. Where the address was never
-   * verified, it is a first proof as above; a second factor that the owner has set up stays. Of concurrent calls, exactly
+   * verified, it is a first proof as above; a second factor or an identity that the owner has set up stays. Of concurrent calls, exactly
    * one gets the user.
    * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
    * user is disabled.
@@ -167,6 +176,6 @@ export interface Users {
     limit: number
   }): Promise<UserRecord[]>
 
-  /** Deletes the user with sessions, one-time tokens and backup codes; a change row kills every access token. False when there was none. */
+  /** Deletes the user with sessions, one-time tokens, backup codes and identities; a change row kills every access token. False when there was none. */
   delete(id: string, until: number, audit: AuditEvent): Promise<boolean>
 }

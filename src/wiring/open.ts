@@ -142,6 +142,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
 
   const ports: Ports = {
     users: store.users,
+    identities: store.identities,
     sessions: store.sessions,
     oneTimeTokens: store.oneTimeTokens,
     secondFactors: store.secondFactors,

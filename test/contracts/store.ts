@@ -8,6 +8,7 @@ import { devicesContract } from './store/devices.js'
 import { emailsContract } from './store/emails.js'
 import { firstProofContract } from './store/first-proof.js'
 import { hashKindsContract } from './store/hash-kinds.js'
+import { identitiesContract } from './store/identities.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
 import { passwordsContract } from './store/passwords.js'
@@ -31,6 +32,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('users', () => usersContract(current))
     describe('passwords', () => passwordsContract(current))
     describe('email addresses', () => emailsContract(current))
+    describe('identities', () => identitiesContract(current))
     describe('first proof', () => firstProofContract(current))
     describe('accounts', () => accountsContract(current))
     describe('sessions', () => sessionsContract(current))

@@ -54,6 +54,7 @@ test('all tables carry our prefix, those of the migrations too', async () => {
     'latchkey_changes',
     'latchkey_counters',
     'latchkey_devices',
+    'latchkey_identities',
     'latchkey_installation',
     'latchkey_migrations',
     'latchkey_migrations_lock',

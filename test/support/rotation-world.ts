@@ -158,6 +158,7 @@ export class Process {
     const keyring = createKeyring(['a secret of this test, long enough to be one'])
     this.ports = {
       users: world.store.users,
+      identities: world.store.identities,
       sessions: world.store.sessions,
       oneTimeTokens: world.store.oneTimeTokens,
       secondFactors: world.store.secondFactors,

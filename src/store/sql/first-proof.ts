@@ -1,3 +1,4 @@
+import { dropIdentities } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
 import type { Unit } from './steps.js'
 
@@ -17,12 +18,14 @@ export async function wipeUnproven(unit: Unit, userId: string): Promise<boolean>
       totp_secret: null,
       totp_step: null,
       totp_at: null,
+      identities: '[]',
     })
     .where('id', '=', userId)
     .where('email_verified', '=', 0)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   await unit.db.deleteFrom('latchkey_backup_codes').where('user_id', '=', userId).execute()
+  await dropIdentities(unit, userId)
   return true
 }
 

@@ -42,6 +42,8 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
         return true
       }),
 
+    ...reusedTokens(steps),
+
     prune: (now, count) =>
       prune(steps, 'latchkey_one_time_tokens', (db) =>
         db
@@ -52,6 +54,29 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
           .limit(count)
           .execute(),
       ),
+  }
+}
+
+/** Tokens that go on as something else once they are used. */
+function reusedTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'note'> {
+  return {
+    claim: (id, from, to, now) =>
+      steps.step(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('latchkey_one_time_tokens')
+          .set({ purpose: to, payload: null })
+          .where('id', '=', id)
+          .where('purpose', '=', from)
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+        return numUpdatedRows > 0n
+      }),
+
+    async note(id, payload) {
+      await steps.step((db) =>
+        db.updateTable('latchkey_one_time_tokens').set({ payload }).where('id', '=', id).execute(),
+      )
+    },
   }
 }
 

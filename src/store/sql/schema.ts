@@ -11,6 +11,7 @@ import type { SessionMode } from '../../model/session.js'
  */
 export interface Tables {
   latchkey_users: UsersTable
+  latchkey_identities: IdentitiesTable
   latchkey_sessions: SessionsTable
   latchkey_one_time_tokens: OneTimeTokensTable
   latchkey_devices: DevicesTable
@@ -46,8 +47,17 @@ export interface UsersTable {
   totp_secret: string | null
   totp_step: number | null
   totp_at: number | null
+  /** What the user's rows in `latchkey_identities` tell of them, so that reading a user needs no join. */
+  identities: string
   created_at: number
   last_login_at: number | null
+}
+
+export interface IdentitiesTable {
+  provider: string
+  subject: string
+  user_id: string
+  linked_at: number
 }
 
 export interface SessionsTable extends Ordered {

@@ -26,6 +26,7 @@ export async function readState(flavour: Flavour, db: Kysely<Tables>, id: string
       'u.totp_secret',
       'u.totp_step',
       'u.totp_at',
+      'u.identities',
       'u.created_at as user_created_at',
       'u.last_login_at',
     ])

@@ -7,6 +7,7 @@ import { type Connection, connect, type SqlDatabase } from './connect.js'
 import { createCounters } from './counters.js'
 import { createDevices } from './devices.js'
 import { createHashKinds } from './hash-kinds.js'
+import { createIdentities } from './identities.js'
 import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
@@ -75,6 +76,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
   }
   return {
     users: createUsers(steps),
+    identities: createIdentities(steps),
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
     secondFactors: createSecondFactors(steps),

@@ -2,6 +2,7 @@ import type { ExpressionBuilder } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
 import { dropEveryHold } from './first-proof.js'
+import { dropIdentitiesSince } from './identity-rows.js'
 import { dropTokens, ownerOf, type TokenOwner, tokenColumns, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import type { Tables } from './schema.js'
@@ -96,6 +97,7 @@ async function takeBack(
   else await dropBackupCodes(unit, owner.id)
   await consume(unit, tokenId, now)
   await dropLaterUndos(unit, owner)
+  await dropIdentitiesSince(unit, owner.id, owner.createdAt)
   await dropEveryHold(unit, owner.id)
   return tellOfUser(unit, owner.id, step)
 }

@@ -31,6 +31,7 @@ export function toUser(row: Selectable<UsersTable>): UserRecord {
     disabledAt: toNumber(row.disabled_at),
     disabledUntil: toNumber(row.disabled_until),
     totp: toTotp(row),
+    identities: readJson(row.identities),
     createdAt: Number(row.created_at),
     lastLoginAt: toNumber(row.last_login_at),
   }
@@ -56,6 +57,7 @@ export const userColumns = [
   'totp_secret',
   'totp_step',
   'totp_at',
+  'identities',
   'created_at',
   'last_login_at',
 ] as const satisfies readonly (keyof UsersTable)[]
@@ -76,6 +78,7 @@ export function toUserRow(user: UserRecord): Insertable<UsersTable> {
     totp_secret: user.totp?.sealedSecret ?? null,
     totp_step: user.totp?.lastStep ?? null,
     totp_at: user.totp?.enabledAt ?? null,
+    identities: JSON.stringify(user.identities),
     created_at: user.createdAt,
     last_login_at: user.lastLoginAt,
   }

@@ -2,6 +2,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Users } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
+import { dropIdentities, linkedProvider, writeIdentity } from './identity-rows.js'
 import { ownerOf, toTokenRow } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropBackupCodes } from './second-factors.js'
@@ -31,6 +32,7 @@ export function createUsers(steps: Steps): Users {
         await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', id).execute()
         await unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', id).execute()
         await dropBackupCodes(unit, id)
+        await dropIdentities(unit, id)
         await writeAudit(unit, audit)
         await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
         return true
@@ -40,16 +42,17 @@ export function createUsers(steps: Steps): Users {
 
 function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistration'> {
   return {
-    createFromRegistration: (user, registrationId, now, audit) =>
+    createFromRegistration: (user, registrationId, now, audit, identity) =>
       steps.transaction(async (unit) => {
         // One statement decides: the registration lives, and the unique address lets one of many through.
+        const row = toUserRow(identity ? { ...user, identities: [linkedProvider(identity)] } : user)
         const insert = unit.db
           .insertInto('latchkey_users')
           .columns(userColumns)
           .expression((eb) =>
             eb
               .selectFrom('latchkey_one_time_tokens')
-              .select((row) => userColumns.map((column) => row.val(toUserRow(user)[column]).as(column)))
+              .select((selected) => userColumns.map((column) => selected.val(row[column]).as(column)))
               .where('id', '=', registrationId)
               .where('purpose', '=', 'registration')
               .where('email', '=', user.emailCanonical)
@@ -58,6 +61,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
         const { numInsertedOrUpdatedRows } = await insert.executeTakeFirst().catch(refuseTaken)
         if (numInsertedOrUpdatedRows === 0n) return false
         await refuseReserved(unit, user.emailCanonical, { now, userId: user.id })
+        if (identity) await writeIdentity(unit, identity)
         await dropRegistrations(unit, user.emailCanonical)
         await writeAudit(unit, audit)
         return true

@@ -20,6 +20,7 @@ export function oneTimeTokensContract(current: () => TestStore): void {
   findingContract(current)
   guessingContract(current)
   renewingContract(current)
+  claimingContract(current)
   pruningContract(current)
 }
 
@@ -154,6 +155,43 @@ function renewingContract(current: () => TestStore): void {
     expect(await store.oneTimeTokens.renew(token.id, secrets, mail, now + 5)).toBe(false)
     expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([token])
     expect(await waitingMails(store)).not.toContain(mail.id)
+  })
+}
+
+function claimingContract(current: () => TestStore): void {
+  test('a claimed token goes on as something else, without what was sealed in it', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email, { purpose: 'oauth_state' }))
+    expect(await store.oneTimeTokens.claim(token.id, 'oauth_state', 'oauth_landed', now)).toBe(true)
+    expect(await store.oneTimeTokens.findByHash('oauth_state', [token.tokenHash], now)).toBeNull()
+    const claimed = { ...token, purpose: 'oauth_landed', payload: null }
+    expect(await store.oneTimeTokens.findByHash('oauth_landed', [token.tokenHash], now)).toEqual(claimed)
+
+    await store.oneTimeTokens.note(token.id, 'key1.landing')
+    await store.oneTimeTokens.note('unknown', 'key1.nowhere')
+    const noted = { ...claimed, payload: 'key1.landing' }
+    expect(await store.oneTimeTokens.findByHash('oauth_landed', [token.tokenHash], now)).toEqual(noted)
+  })
+
+  test('a token that is gone, expired, claimed before or of another purpose is not claimed', async () => {
+    const { store } = current()
+    const state = await keptToken(store, aRegistration(email, { purpose: 'oauth_state', expiresAt: now + 5 }))
+    const other = await keptToken(store, aRegistration(email))
+    const claim = (id: string, at = now) => store.oneTimeTokens.claim(id, 'oauth_state', 'oauth_landed', at)
+    expect(await claim('unknown')).toBe(false)
+    expect(await claim(other.id)).toBe(false)
+    expect(await claim(state.id, now + 5)).toBe(false)
+    expect(await store.oneTimeTokens.findByHash('registration', [other.tokenHash], now)).toEqual(other)
+    expect(await store.oneTimeTokens.findByHash('oauth_state', [state.tokenHash], now)).toEqual(state)
+    expect(await claim(state.id)).toBe(true)
+    expect(await claim(state.id)).toBe(false)
+  })
+
+  test('of many that claim one token at once, exactly one does', async () => {
+    const { store } = current()
+    const token = await keptToken(store, aRegistration(email, { purpose: 'oauth_state' }))
+    const claims = await atOnce(() => store.oneTimeTokens.claim(token.id, 'oauth_state', 'oauth_landed', now))
+    expect(claims.filter(Boolean)).toHaveLength(1)
   })
 }
 

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../src/model/audit-event.js'
+import type { Identity } from '../../../src/model/identity.js'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { OutboxMail } from '../../../src/model/outbox-mail.js'
 import type { BackupCode } from '../../../src/model/second-factor.js'
@@ -33,10 +34,16 @@ export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
     disabledAt: null,
     disabledUntil: null,
     totp: null,
+    identities: [],
     createdAt: now,
     lastLoginAt: null,
     ...overrides,
   }
+}
+
+/** A login at a provider that belongs to that user. */
+export function anIdentity(userId: string, overrides: Partial<Identity> = {}): Identity {
+  return { provider: 'google', subject: randomId(), userId, linkedAt: now, ...overrides }
 }
 
 export function aSession(userId: string, overrides: Partial<Session> = {}): Session {

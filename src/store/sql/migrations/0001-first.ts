@@ -13,6 +13,7 @@ import type { MigrationContext } from './migration.js'
 export async function first(db: Kysely<Tables>, context: MigrationContext): Promise<void> {
   await createInstallation(db, context)
   await createUsers(db, context)
+  await createIdentities(db, context)
   await createSessions(db, context)
   await createOneTimeTokens(db, context)
   await createDevices(db, context)
@@ -60,11 +61,27 @@ async function createUsers(
     .addColumn('totp_secret', 'text')
     .addColumn('totp_step', 'bigint')
     .addColumn('totp_at', 'bigint')
+    .addColumn('identities', 'text', notNull)
     .addColumn('created_at', 'bigint', notNull)
     .addColumn('last_login_at', 'bigint')
     .addUniqueConstraint('latchkey_users_email', ['email_canonical'])
     .execute()
   await createIndex('latchkey_users', ['created_at', 'id'])
+}
+
+/** A subject is compared byte for byte, as everything is; see `tableEnd` of the flavours. */
+async function createIdentities(_db: Kysely<Tables>, { createTable }: MigrationContext): Promise<void> {
+  await createTable('latchkey_identities')
+    .addColumn('provider', 'varchar(64)', notNull)
+    .addColumn('subject', 'varchar(255)', notNull)
+    .addColumn('user_id', 'varchar(64)', notNull)
+    .addColumn('linked_at', 'bigint', notNull)
+    .addPrimaryKeyConstraint('latchkey_identities_key', ['provider', 'subject'])
+    .addUniqueConstraint('latchkey_identities_user_provider', ['user_id', 'provider'])
+    .addForeignKeyConstraint('latchkey_identities_user', ['user_id'], 'latchkey_users', ['id'], (key) =>
+      key.onDelete('cascade'),
+    )
+    .execute()
 }
 
 async function createSessions(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {

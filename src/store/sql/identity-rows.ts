@@ -1,0 +1,58 @@
+import type { Insertable } from 'kysely'
+import type { Identity, LinkedProvider } from '../../model/identity.js'
+import type { IdentitiesTable } from './schema.js'
+import type { Unit } from './steps.js'
+import { refuseTaken } from './taken-addresses.js'
+
+/** @throws {Taken} when it is another user's, or the user has another one of that provider */
+export async function writeIdentity(unit: Pick<Unit, 'db'>, identity: Identity): Promise<void> {
+  await unit.db.insertInto('latchkey_identities').values(toIdentityRow(identity)).execute().catch(refuseTaken)
+}
+
+export async function dropIdentities(unit: Pick<Unit, 'db'>, userId: string): Promise<void> {
+  await unit.db.deleteFrom('latchkey_identities').where('user_id', '=', userId).execute()
+}
+
+/**
+ * Identities that were linked from that second on. Of that second itself, too: an owner links again what was theirs, a
+ * thief's would stay.
+ */
+export async function dropIdentitiesSince(unit: Pick<Unit, 'db'>, userId: string, since: number): Promise<void> {
+  await unit.db
+    .deleteFrom('latchkey_identities')
+    .where('user_id', '=', userId)
+    .where('linked_at', '>=', since)
+    .execute()
+  await tellOfIdentities(unit, userId)
+}
+
+/** Writes into the user's row what its identities are now; the caller holds that row. */
+export async function tellOfIdentities(unit: Pick<Unit, 'db'>, userId: string): Promise<void> {
+  const rows = await unit.db
+    .selectFrom('latchkey_identities')
+    .select(['provider', 'linked_at'])
+    .where('user_id', '=', userId)
+    .orderBy('linked_at')
+    .orderBy('provider')
+    .execute()
+  const identities = rows.map(({ provider, linked_at }) => linkedProvider({ provider, linkedAt: Number(linked_at) }))
+  await unit.db
+    .updateTable('latchkey_users')
+    .set({ identities: JSON.stringify(identities) })
+    .where('id', '=', userId)
+    .execute()
+}
+
+/** What the user's row tells of an identity. */
+export function linkedProvider({ provider, linkedAt }: LinkedProvider): LinkedProvider {
+  return { provider, linkedAt }
+}
+
+function toIdentityRow(identity: Identity): Insertable<IdentitiesTable> {
+  return {
+    provider: identity.provider,
+    subject: identity.subject,
+    user_id: identity.userId,
+    linked_at: identity.linkedAt,
+  }
+}
