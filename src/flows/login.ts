@@ -1,13 +1,14 @@
 import { AuthError, type ErrorCode } from '../errors.js'
 import type { SessionMode } from '../model/session.js'
-import { isDisabled, type UserRecord } from '../model/user.js'
+import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { countPassword, mayMail, type PasswordLimitPorts } from './account-limits.js'
+import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import type { OpenSessionPorts } from './open-session.js'
-import { draftVerification, readApplicant } from './registration.js'
+import { readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
+import { usableFault } from './require-usable.js'
 import { mailAgain, type ResendPorts } from './resend-verification.js'
 import { type SignInResult, signIn } from './sign-in.js'
 
@@ -62,7 +63,11 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
   }
   if (!user) throw new AuthError('invalid_credentials')
 
-  await requireUsable(ports, user, input)
+  const fault = await usableFault(ports, user)
+  if (fault) {
+    await auditRefusal(ports, user, input, fault)
+    throw new AuthError(fault)
+  }
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
   const { mode, visitor, device } = input
   return signIn(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device })
@@ -78,20 +83,6 @@ async function auditRefusal(
   const detail = reason === undefined ? {} : { reason }
   const facts = { userId: user?.id ?? null, outcome: 'failure', detail } as const
   await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
-}
-
-async function requireUsable(ports: LoginPorts, user: UserRecord, input: LoginInput): Promise<void> {
-  if (isDisabled(user, ports.clock.now())) {
-    await auditRefusal(ports, user, input, 'account_disabled')
-    throw new AuthError('account_disabled')
-  }
-  if (user.emailVerified || ports.policy.emailVerification === 'optional') return
-  if (await mayMail(ports, user.emailCanonical)) {
-    const { token, mail } = draftVerification(ports, user, null)
-    await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
-  }
-  await auditRefusal(ports, user, input, 'email_not_verified')
-  throw new AuthError('email_not_verified')
 }
 
 /** Rehashes under today's scheme. The sign-in does not depend on it: a full queue leaves it for the next time. */

@@ -3,7 +3,13 @@ import type { UserRecord } from '../model/user.js'
 import type { Ports } from '../ports.js'
 
 /** What a user is told of at once (ASVS 5.0, 6.3.5 and 6.3.7). None of these mails has a link: it is what phishing copies. */
-type Notice = 'new-device' | 'password-changed' | 'email-restored' | 'refresh-reuse' | 'two-factor-changed'
+type Notice =
+  | 'new-device'
+  | 'password-changed'
+  | 'email-restored'
+  | 'refresh-reuse'
+  | 'two-factor-changed'
+  | 'identity-changed'
 
 /**
  * The notice, for the step that it tells of. None to an address that nobody has proved to be the user's: whoever reads

@@ -6,10 +6,10 @@ import type { Ports } from '../ports.js'
 import { mayMail } from './account-limits.js'
 import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
-import { isReserved } from './email-tokens.js'
+import { fileRegistration } from './file-registration.js'
 import type { IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
-import { type Applicant, draftRegistration, draftVerification, registrationsSideBySide } from './registration.js'
+import { draftVerification } from './registration.js'
 import { requireEmail } from './require-email.js'
 import { runHook } from './run-hook.js'
 
@@ -59,35 +59,10 @@ export async function register(ports: RegisterPorts, input: RegisterInput): Prom
     return { handle, issued: await createAtOnce(ports, { ...user, passwordHash }, handle, input) }
   }
   await fileRegistration(ports, email.canonical, handle, {
-    applicant: { email: email.typed, name: input.name, fields, passwordHash },
+    applicant: { email: email.typed, name: input.name, fields, passwordHash, identity: null },
     visitor: input.visitor,
   })
   return { handle, issued: null }
-}
-
-/**
- * An address that has had enough mails gets nothing, and nothing is kept: a registration that nobody can confirm would
- * only drive out those that somebody can.
- */
-async function fileRegistration(
-  ports: RegisterPorts,
-  email: string,
-  handle: string,
-  { applicant, visitor }: { applicant: Applicant; visitor: Visitor },
-): Promise<void> {
-  const [existing, reserved] = await Promise.all([ports.users.findByEmail(email), isReserved(ports, email)])
-  const facts = { userId: existing?.id ?? null }
-  if (!(await mayMail(ports, email))) {
-    const refused = { ...facts, outcome: 'failure', detail: { reason: 'mail_limit' } } as const
-    await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, refused))
-    return
-  }
-  const { token, mail } = draftRegistration(ports, email, handle, existing || reserved ? null : applicant)
-  await ports.oneTimeTokens.put(token, mail, {
-    keep: registrationsSideBySide,
-    now: ports.clock.now(),
-    audit: auditEvent(ports, 'registration_requested', visitor, facts),
-  })
 }
 
 async function createAtOnce(

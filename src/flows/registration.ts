@@ -1,3 +1,4 @@
+import type { Identity } from '../model/identity.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { UserRecord } from '../model/user.js'
@@ -8,7 +9,10 @@ import { digestCode } from './mailed-code.js'
 export interface Applicant {
   email: string
   name: string | null
-  passwordHash: string
+  /** null where an identity lets in. */
+  passwordHash: string | null
+  /** The login at a provider that the account will have. */
+  identity: Pick<Identity, 'provider' | 'subject'> | null
   fields: Readonly<Record<string, unknown>>
 }
 

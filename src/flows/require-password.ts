@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.js'
 import type { AuditEventName } from '../model/audit-event.js'
+import type { Session } from '../model/session.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
@@ -20,10 +21,7 @@ export async function requirePassword(
   { user, session }: SessionState,
   input: { password: string | null; event: AuditEventName; visitor: Visitor; device: string | null },
 ): Promise<void> {
-  if (user.passwordHash === null) {
-    if (ports.clock.now() - session.authTime > recentSeconds) throw new AuthError('recent_login_required')
-    return
-  }
+  if (user.passwordHash === null) return requireRecent(ports, session)
   const startedAt = ports.clock.monotonicMs()
   const tried = { address: user.emailCanonical, userId: user.id, device: input.device }
   const failures = await countPassword(ports, tried)
@@ -34,4 +32,23 @@ export async function requirePassword(
   await ports.audit.record(auditEvent(ports, input.event, input.visitor, facts))
   await ports.passwords.floor(startedAt)
   throw new AuthError('invalid_credentials')
+}
+
+/**
+ * Asks whoever is signed in for a sign-in at most five minutes old, or for the account's password: what others leave to a
+ * person who comes back from a provider, who may have none at hand.
+ *
+ * @throws {AuthError} as `requirePassword`
+ */
+export async function requireFresh(
+  ports: Parameters<typeof requirePassword>[0],
+  state: SessionState,
+  input: Parameters<typeof requirePassword>[2],
+): Promise<void> {
+  if (input.password === null) return requireRecent(ports, state.session)
+  await requirePassword(ports, state, input)
+}
+
+function requireRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): void {
+  if (ports.clock.now() - authTime > recentSeconds) throw new AuthError('recent_login_required')
 }

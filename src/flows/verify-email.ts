@@ -65,15 +65,21 @@ async function confirmRegistration(
 ): Promise<SignInResult> {
   const applicant = readApplicant(ports, token)
   if (!applicant) throw new AuthError('invalid_token')
+  // Without a password only the browser that registered confirms.
+  const own = holdsHandle(ports, token, input.handle)
+  if (applicant.identity && !own) throw new AuthError('invalid_token')
   await requirePassword(ports, token, applicant.passwordHash, input)
 
   const user = confirmedUser(ports, token, applicant)
+  const identity = applicant.identity && { ...applicant.identity, userId: user.id, linkedAt: user.createdAt }
   const audit = auditEvent(ports, 'account_created', input.visitor, { userId: user.id })
-  const created = await ports.users.createFromRegistration(user, token.id, ports.clock.now(), audit)
+  const now = ports.clock.now()
+  const created = await ports.users.createFromRegistration(user, token.id, now, audit, identity ?? undefined)
   if (!created) throw new AuthError('invalid_token')
 
-  await afterRegister(ports, { user, method: 'password', visitor: input.visitor })
-  return enter(ports, user, input)
+  const method = identity ? `oauth:${identity.provider}` : 'password'
+  await afterRegister(ports, { user, method, visitor: input.visitor })
+  return enter(ports, user, input, identity ? 'fed' : 'pwd')
 }
 
 async function confirmUser(
@@ -89,7 +95,7 @@ async function confirmUser(
   const until = changeMattersUntil(ports)
   const user = await ports.users.verifyEmail(token.id, ports.clock.now(), until, audit)
   if (!user) throw new AuthError('invalid_token')
-  return enter(ports, user, input)
+  return enter(ports, user, input, 'pwd')
 }
 
 async function requirePassword(
@@ -113,11 +119,17 @@ async function requirePassword(
 }
 
 function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: Applicant): UserRecord {
-  const { email, name, fields, passwordHash } = applicant
-  return { ...newUser(ports, { email, canonical: token.email, name, fields }), passwordHash, emailVerified: true }
+  const { email, name, fields, passwordHash, identity } = applicant
+  const user = newUser(ports, { email, canonical: token.email, name, fields })
+  const identities = identity ? [{ provider: identity.provider, linkedAt: user.createdAt }] : []
+  return { ...user, passwordHash, emailVerified: true, identities }
 }
 
-function enter(ports: VerifyEmailPorts, user: UserRecord, input: VerifyEmailInput): Promise<SignInResult> {
-  const { mode, visitor, device } = input
-  return signIn(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
+function enter(
+  ports: VerifyEmailPorts,
+  user: UserRecord,
+  { mode, visitor, device }: VerifyEmailInput,
+  proof: 'pwd' | 'fed',
+): Promise<SignInResult> {
+  return signIn(ports, { user, mode, method: 'registration', amr: [proof], visitor, device })
 }

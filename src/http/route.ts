@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { AuthError } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { SessionMode } from '../model/session.js'
@@ -46,6 +47,8 @@ export interface RouteContext {
   form: boolean
   /** Where a form of our own pages ends that succeeds: what it asked for, if that may be, else `redirectSuccessUrl`. */
   landing: string
+  /** Tells the owner of what they must look at, where the route leads the browser on instead of refusing. */
+  report(fault: AuthError): void
   /** What it asked for, if that may be: for pages between here and there. */
   wish: string | null
 }
@@ -66,6 +69,10 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   summary: string
   /** Fields of a refused form that the page gets again in its address: what our own mail link brought there. */
   keepsOnError?: readonly string[]
+  /** A GET that leaves something behind or uses something up: HEAD is no way to ask for it. */
+  changes?: boolean
+  /** May be posted to from any site: it reads no cookie and changes nothing. */
+  crossSite?: boolean
   /** Answers in development only. */
   development?: boolean
   /** Whether the settings let it answer; without this they always do. */

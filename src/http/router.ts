@@ -62,7 +62,7 @@ interface Working extends RouterOptions {
 
 async function answer(options: Working, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
   const requestId = options.requestId()
-  const seen: Seen = { form: false, route: null, body: null, wish: null, headers: {} }
+  const seen: Seen = { requestId, form: false, route: null, body: null, wish: null, headers: {} }
   try {
     return finished(await dispatch(options, request, match, seen), seen, requestId)
   } catch (error) {
@@ -74,6 +74,7 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
 
 /** What is known of a request by the time it is answered. */
 interface Seen {
+  requestId: string
   form: boolean
   route: Route | null
   body: unknown
@@ -101,10 +102,10 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
-  if (fault) throw new AuthError(fault)
+  if (fault && !route.crossSite) throw new AuthError(fault)
 
   await prepareCookies()
-  const context = contextFor(options, request, match, { visitor, mode, cookies, form: body.form, wish: seen.wish })
+  const context = contextFor(options, request, match, { visitor, mode, cookies, ...seen })
   return route.handle(context, await parse(route, body.value))
 }
 
@@ -134,7 +135,8 @@ function kindOf(route: Route | null): LimitKind {
 }
 
 function routeFor({ byMethod }: RouteMatch, method: string): Route | null {
-  return byMethod.get(method === 'HEAD' ? 'GET' : method) ?? null
+  const route = byMethod.get(method === 'HEAD' ? 'GET' : method) ?? null
+  return method === 'HEAD' && route?.changes ? null : route
 }
 
 /** By its header alone: refused before its body was read, it is answered like the rest of its kind. */
@@ -151,7 +153,7 @@ function contextFor(
   options: RouterOptions,
   request: HttpRequest,
   match: RouteMatch,
-  { visitor, mode, cookies, form, wish }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies' | 'form' | 'wish'>,
+  { visitor, mode, cookies, form, wish, requestId }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies'> & Seen,
 ): RouteContext {
   const { settings, ports, cookieNames } = options
   return {
@@ -169,6 +171,7 @@ function contextFor(
     templates: options.templates,
     mailbox: options.mailbox,
     form,
+    report: (fault) => logFault(options.logger, fault, requestId),
     wish,
     landing: wish ?? settings.redirectSuccessUrl,
   }
@@ -243,7 +246,8 @@ function keptFields({ route, body }: Seen, fault: AuthError): Record<string, str
 
 function allowed({ byMethod }: RouteMatch): string {
   const methods = [...byMethod.keys()]
-  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  const read = byMethod.get('GET')
+  return [...methods, ...(read && !read.changes ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
 function finished(response: HttpResponse, { headers }: Seen, requestId: string): HttpResponse {

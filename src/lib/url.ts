@@ -25,6 +25,18 @@ export function safeRedirect(input: unknown, origin: string, trustedOrigins: rea
   return leadsTo(trusted, input, input.slice(trusted.length)) ? input : null
 }
 
+/**
+ * The target with these parameters behind its own query, and before its fragment.
+ *
+ * @example withQuery('/login?lang=de#form', { error: 'oauth_denied' }) // '/login?lang=de&error=oauth_denied#form'
+ */
+export function withQuery(target: string, values: Readonly<Record<string, string>>): string {
+  const added = new URLSearchParams(values).toString()
+  if (added === '') return target
+  const [, place = '', fragment = ''] = /^([^#]*)(.*)$/.exec(target) ?? []
+  return `${place}${place.includes('?') ? '&' : '?'}${added}${fragment}`
+}
+
 function behind(origin: string, target: string): string | null {
   return target.startsWith(origin) ? target.slice(origin.length) : null
 }

@@ -1,11 +1,13 @@
 import type { Route } from '../http/route.js'
 import { changeEmailRoute, confirmEmailRoute, undoEmailRoute } from './email.js'
 import { emailChangePageRoute, emailUndoPageRoute } from './email-pages.js'
+import { linkIdentityRoute, unlinkIdentityRoute } from './identities.js'
 import { loginRoute } from './login.js'
 import { loginTwoFactorRoute, twoFactorPageRoute } from './login-two-factor.js'
 import { logoutRoute } from './logout.js'
 import { mailboxRoute } from './mailbox.js'
 import { deleteMeRoute, readMeRoute, updateMeRoute } from './me.js'
+import { finishOAuthRoute, postedOAuthRoute, startOAuthRoute } from './oauth.js'
 import { requestOtpRoute, verifyOtpRoute } from './otp.js'
 import { otpPageRoute } from './otp-page.js'
 import { assetRoute, verifyEmailPageRoute } from './pages.js'
@@ -13,6 +15,7 @@ import { changePasswordRoute, forgotPasswordRoute, resetPasswordRoute } from './
 import { forgotPageRoute, resetPageRoute } from './password-pages.js'
 import { refreshRoute } from './refresh.js'
 import { registerRoute } from './register.js'
+import { registerIdentityPageRoute, registerIdentityRoute } from './register-identity.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './sessions.js'
 import { confirmTotpRoute, enrolTotpRoute } from './totp.js'
 import { backupCodesRoute, turnOffTwoFactorRoute } from './two-factor.js'
@@ -39,6 +42,12 @@ export const routes: readonly Route[] = [
   confirmTotpRoute,
   backupCodesRoute,
   turnOffTwoFactorRoute,
+  startOAuthRoute,
+  finishOAuthRoute,
+  postedOAuthRoute,
+  registerIdentityRoute,
+  linkIdentityRoute,
+  unlinkIdentityRoute,
   readMeRoute,
   updateMeRoute,
   deleteMeRoute,
@@ -52,6 +61,7 @@ export const routes: readonly Route[] = [
   emailChangePageRoute,
   emailUndoPageRoute,
   twoFactorPageRoute,
+  registerIdentityPageRoute,
   assetRoute,
   mailboxRoute,
 ]

@@ -12,7 +12,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(reach.map((name) => [name, [name, ...ground]])),
   ports: [...ground, ...reach].map((name) => `type:${name}`),
   // The port files of the reach floor are what a flow is written against; only their types.
-  flows: ['flows', 'type:ports', 'type:store/sessions', 'type:tokens/access-tokens', ...ground],
+  flows: ['flows', 'type:ports', 'type:oauth/provider', 'type:store/sessions', 'type:tokens/access-tokens', ...ground],
   http: ['http', 'type:ports', 'type:mail/mailer', 'type:templates/templates', ...ground],
   adapters: ['adapters', 'http/message', 'http/verdict', ...ground],
   routes: ['routes', 'http', 'flows', 'type:ports', ...ground],
