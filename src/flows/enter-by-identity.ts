@@ -57,7 +57,8 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
   const { provider, account } = arrival
   const known = await ports.identities.find(provider, account.id)
   if (known) return enter(ports, known, arrival)
-  if (account.emailVerified === false) return { kind: 'failure', code: 'oauth_email_unverified' }
+  const unverified = account.email !== null && account.emailVerified === false
+  if (unverified) return { kind: 'failure', code: 'oauth_email_unverified' }
 
   const email = account.email === null ? null : parseEmailAddress(account.email)
   const trusted = account.emailVerified === true && account.authoritative

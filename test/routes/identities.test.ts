@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import type { SignedIn, TestAnswer, TestClient } from '../../src/testing.js'
+import { ada } from '../support/auth.js'
+import { adaAtGoogle, comeBack, enterAs, landedAt, type OAuthWorld, oauthWorld } from '../support/oauth.js'
+
+interface Begun {
+  url: string
+}
+
+async function linked(client: TestClient): Promise<string[]> {
+  const { user } = (await client.get<SignedIn>('/auth/me')).body
+  return user.identities.map(({ provider }) => provider)
+}
+
+/** Somebody with a password, signed in. */
+async function registered() {
+  const world = await oauthWorld()
+  const browser = world.client()
+  await browser.signUp(ada)
+  return { ...world, browser }
+}
+
+/** Links the whole way. */
+async function link({ peer }: OAuthWorld, browser: TestClient, account = adaAtGoogle): Promise<TestAnswer> {
+  const begun = await browser.post<Begun>('/auth/oauth/google/link', {})
+  expect(begun.status, begun.text).toBe(200)
+  peer.signInAs(account)
+  return comeBack(browser, peer.answer(begun.body.url))
+}
+
+describe('linking a login', () => {
+  it('begins with a recent sign-in, ends on the account’s page, and tells the owner', async () => {
+    const world = await registered()
+    const { browser } = world
+    expect(landedAt(await link(world, browser))).toBe('/auth/account?done=identity_linked')
+    expect(await linked(browser)).toEqual(['google'])
+    const mail = await world.mailbox.waitFor(ada.email, /new way to sign in was added/i)
+    expect(mail.text).toContain('Google')
+    const [event] = (await world.auth.audit.list({ event: 'identity_linked' })).items
+    expect(event).toMatchObject({ outcome: 'success', detail: { provider: 'google' } })
+
+    // By another address than the account's: the login counts, not what it is called.
+    const other = world.client()
+    expect(landedAt(await enterAs(world, other, adaAtGoogle))).toBe('/')
+    expect((await other.get<SignedIn>('/auth/me')).body.user.email).toBe(ada.email)
+  })
+
+  it('takes the password where the sign-in is older, and refuses a wrong one', async () => {
+    const { browser, runtime, auth } = await registered()
+    await runtime.clock.advance('5m')
+    expect((await browser.post('/auth/oauth/google/link', {})).status).toBe(200)
+    await runtime.clock.advance('1s')
+    const ask = (password?: string) => browser.post('/auth/oauth/google/link', { password })
+    expect((await ask()).body).toMatchObject({ code: 'recent_login_required' })
+    expect((await ask('a wrong password')).body).toMatchObject({ code: 'invalid_credentials' })
+    expect((await ask(ada.password)).status).toBe(200)
+    const [event] = (await auth.audit.list({ event: 'identity_linked' })).items
+    expect(event).toMatchObject({ outcome: 'failure' })
+  })
+
+  it('is for whoever is signed in in a browser, and for providers that are there', async () => {
+    const { browser, client } = await registered()
+    const path = '/auth/oauth/google/link'
+    expect((await client().post(path, {})).body).toMatchObject({ code: 'unauthenticated' })
+    expect((await browser.post('/auth/oauth/gitlab/link', {})).body).toMatchObject({ code: 'not_found' })
+    const app = client({ as: 'token' })
+    await app.signIn(ada)
+    expect((await app.post(path, {})).body).toMatchObject({ code: 'forbidden' })
+  })
+
+  it('by a form leads on by a page, which no form-action stops', async () => {
+    const { browser, peer } = await registered()
+    const page = await browser.submit('/auth/oauth/google/link', { password: '', _redirect: '/settings' })
+    expect(page.status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    const [, escaped = ''] = /<meta http-equiv="refresh" content="0;url=([^"]+)">/.exec(page.text) ?? []
+    const url = escaped.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=')
+    expect(page.text).toContain(`<a href="${escaped}">`)
+    peer.signInAs(adaAtGoogle)
+    expect(landedAt(await comeBack(browser, peer.answer(url)))).toBe('/settings')
+
+    const refused = await browser.submit('/auth/oauth/google/link', { password: 'a wrong password' })
+    expect(refused.url.pathname + refused.url.search).toBe('/auth/account?error=invalid_credentials')
+  })
+
+  it('of one’s own login again is fine, of another’s and of a second one is refused on the account’s page', async () => {
+    const world = await registered()
+    await link(world, world.browser)
+    expect(landedAt(await link(world, world.browser))).toBe('/auth/account?done=identity_linked')
+    const taken = '/auth/account?error=identity_taken&provider=google'
+    expect(landedAt(await link(world, world.browser, { ...adaAtGoogle, id: '43' }))).toBe(taken)
+    const grace = world.client()
+    await grace.signUp({ ...ada, email: 'grace@example.test' })
+    expect(landedAt(await link(world, grace))).toBe(taken)
+    expect([await linked(world.browser), await linked(grace)]).toEqual([['google'], []])
+    const events = (await world.auth.audit.list({ event: 'identity_linked' })).items
+    expect(events).toHaveLength(1)
+  })
+
+  it('that the user denies at the provider leads back to the account’s page', async () => {
+    const { browser, peer } = await registered()
+    const { body } = await browser.post<Begun>('/auth/oauth/google/link', {})
+    expect(landedAt(await comeBack(browser, peer.refuse(body.url)))).toBe(
+      '/auth/account?error=oauth_denied&provider=google',
+    )
+  })
+
+  it('is finished by a browser whose access token has run out meanwhile', async () => {
+    const { browser, peer, runtime } = await registered()
+    await runtime.clock.advance('12m')
+    const { body } = await browser.post<Begun>('/auth/oauth/google/link', { password: ada.password })
+    await runtime.clock.advance('5m')
+    expect(browser.cookies.get('access-token')).toBeNull()
+    peer.signInAs(adaAtGoogle)
+    expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe('/auth/account?done=identity_linked')
+  })
+})
+
+describe('taking a login away', () => {
+  it('leaves the session, tells the owner, and the login opens nothing more', async () => {
+    const world = await registered()
+    const { browser } = world
+    await link(world, browser)
+    const gone = await browser.delete('/auth/identities/google')
+    expect([gone.status, gone.text]).toEqual([204, ''])
+    expect(await linked(browser)).toEqual([])
+    const mail = await world.mailbox.waitFor(ada.email, /was removed/)
+    expect(mail.text).toContain('Google')
+    const other = world.client()
+    await enterAs(world, other, adaAtGoogle)
+    expect((await other.get<SignedIn>('/auth/me')).body.user.email).toBe(adaAtGoogle.email)
+    expect((await browser.delete('/auth/identities/google')).body).toMatchObject({ code: 'not_found' })
+  })
+
+  it('asks for the password or a recent sign-in, and never takes the last way in', async () => {
+    const world = await oauthWorld()
+    const browser = world.client()
+    await enterAs(world, browser, adaAtGoogle)
+    const path = '/auth/identities/google'
+    expect((await browser.delete(path)).body).toMatchObject({ code: 'last_credential' })
+    await world.runtime.clock.advance('301s')
+    expect((await browser.delete(path)).body).toMatchObject({ code: 'recent_login_required' })
+    expect((await browser.delete(path, { password: 'whatever it is' })).body).toMatchObject({
+      code: 'recent_login_required',
+    })
+    const form = await browser.submit(path, { _method: 'DELETE', password: '' })
+    expect(form.url.search).toBe('?error=recent_login_required')
+    expect(await linked(browser)).toEqual(['google'])
+  })
+
+  it('by a form ends on the account’s page', async () => {
+    const world = await registered()
+    await link(world, world.browser)
+    const form = await world.browser.submit('/auth/identities/google', { _method: 'DELETE', password: ada.password })
+    expect(form.url.pathname + form.url.search).toBe('/auth/account?done=identity_removed')
+  })
+})
+
+describe('an account without a password', () => {
+  it('gets one by a recent sign-in, and can be deleted by one', async () => {
+    const world = await oauthWorld()
+    const browser = world.client()
+    await enterAs(world, browser, adaAtGoogle)
+    await world.runtime.clock.advance('301s')
+    for (const answer of [
+      await browser.post('/auth/password/change', { newPassword: ada.password }),
+      await browser.delete('/auth/me', {}),
+      await browser.post('/auth/two-factor/totp', {}),
+    ]) {
+      expect(answer.body).toMatchObject({ code: 'recent_login_required' })
+    }
+    await enterAs(world, browser, adaAtGoogle)
+    expect((await browser.post('/auth/password/change', { newPassword: ada.password })).status).toBe(200)
+    await world.client().signIn({ email: adaAtGoogle.email, password: ada.password })
+    expect((await browser.delete('/auth/identities/google', { password: ada.password })).status).toBe(204)
+
+    await enterAs(world, browser, { id: '7', email: 'grace@gmail.com' })
+    expect((await browser.delete('/auth/me', {})).status).toBe(204)
+    expect(await world.auth.users.findByEmail('grace@gmail.com')).toBeNull()
+  })
+
+  it('gets one by a mailed link, too, and keeps its logins', async () => {
+    const world = await oauthWorld()
+    const browser = world.client()
+    await enterAs(world, browser, adaAtGoogle)
+    await browser.post('/auth/password/forgot', { email: adaAtGoogle.email })
+    const token = world.mailbox.token(await world.mailbox.waitFor(adaAtGoogle.email, 'Choose a new password'))
+    expect((await browser.post('/auth/password/reset', { token, password: ada.password })).status).toBe(200)
+    expect(landedAt(await enterAs(world, browser, adaAtGoogle))).toBe('/')
+    expect(await linked(browser)).toEqual(['google'])
+  })
+})
