@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { startLink, unlinkIdentity } from '../flows/link-identity.js'
 import { stateSeconds } from '../flows/oauth-state.js'
-import { serializeCookie } from '../http/cookies.js'
 import { empty, json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { passwordField } from './fields.js'
-import { landingUrl } from './oauth-landing.js'
+import { browserCookie, landingUrl } from './oauth-landing.js'
 import { showPage } from './show-page.js'
 
 /** An empty field of a form is none: an account may have no password to ask for. */
@@ -19,11 +18,11 @@ export const linkIdentityRoute = defineRoute({
   page: '/account',
   summary: 'Begins to link a login at the provider to the account of whoever is signed in; answers where to go.',
   async handle(context, { password }) {
-    const { ports, session, params, visitor, cookies, wish, settings, authPath, form } = context
+    const { ports, session, params, visitor, cookies, wish, form } = context
     const provider = params.provider ?? ''
     const asking = { provider, password: password || null, visitor, device: cookies.device }
     const started = await startLink(ports, await session(), { ...asking, wish, handle: cookies.oauth })
-    const cookie = { 'set-cookie': [serializeCookie('oauth', started.handle, stateSeconds, settings, authPath)] }
+    const cookie = { 'set-cookie': [browserCookie(context, started.handle, stateSeconds)] }
     const url = started.url ?? landingUrl(context, provider, { to: 'account', wish, code: 'oauth_failed' })
     if (!form) return json(200, { url }, cookie)
     // Browsers hold the redirects after a form to `form-action`, and no provider stands there: a page leads on.

@@ -1,4 +1,5 @@
 import type { Landing } from '../flows/oauth-state.js'
+import { serializeCookie } from '../http/cookies.js'
 import type { RouteContext } from '../http/route.js'
 import { withQuery } from '../lib/url.js'
 
@@ -27,4 +28,13 @@ export function landingUrl(
       return withQuery(settings.redirectFailUrl, { ...error, ...linking })
     }
   }
+}
+
+/** What the browser keeps of its way to a provider, for that long. */
+export function browserCookie(
+  { settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>,
+  handle: string,
+  seconds: number,
+): string {
+  return serializeCookie('oauth', handle, seconds, settings, authPath)
 }

@@ -1,17 +1,10 @@
-import { z } from 'zod'
-import { finishOAuth } from '../flows/finish-oauth.js'
-import { newcomerSeconds } from '../flows/newcomer.js'
 import { stateSeconds } from '../flows/oauth-state.js'
 import { startOAuth } from '../flows/start-oauth.js'
-import { serializeCookie } from '../http/cookies.js'
 import { wishedLanding } from '../http/landing.js'
 import { redirect } from '../http/problem.js'
-import { defineRoute, type RouteContext } from '../http/route.js'
-import { withQuery } from '../lib/url.js'
+import { defineRoute } from '../http/route.js'
 import { navigating } from './navigating.js'
-import { landingUrl } from './oauth-landing.js'
-import { returnedByProvider } from './oauth-return.js'
-import { signInAnswer } from './sign-in-answer.js'
+import { browserCookie, landingUrl } from './oauth-landing.js'
 
 export const startOAuthRoute = defineRoute({
   method: 'GET',
@@ -32,58 +25,3 @@ export const startOAuthRoute = defineRoute({
     })
   },
 })
-
-/** The browser keeps its cookie: other tabs may be under way, and this callback may come again. It lets nobody in. */
-export const finishOAuthRoute = defineRoute({
-  method: 'GET',
-  path: '/oauthcallback/:provider',
-  limit: 'other',
-  body: null,
-  changes: true,
-  summary: 'Takes the browser back from the provider and signs in, or links the login to the account that asked.',
-  handle(context) {
-    const { ports, params, request, cookies, visitor } = context
-    const provider = params.provider ?? ''
-    return navigating(context, { provider, wish: null }, async () => {
-      const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
-      const returned = returnedByProvider(new URLSearchParams(request.query))
-      const held = { accessToken, refreshToken, handle, device }
-      const { landing, result, fault } = await finishOAuth(ports, { provider, ...returned, ...held, visitor })
-      if (fault) context.report(fault)
-      const url = landingUrl(context, provider, landing)
-      if (result) {
-        const { wish } = landing
-        return { ...(await signInAnswer({ ...context, form: true, wish, landing: url }, result)), status: 302 }
-      }
-      const waits = landing.to === 'identity' && handle !== null
-      const cookie = waits ? { 'set-cookie': [browserCookie(context, handle, newcomerSeconds)] } : {}
-      return redirect(302, url, cookie)
-    })
-  },
-})
-
-/**
- * Apple posts its answer, and no cookie comes with a post from another site: a navigation of our own takes it on. Nothing
- * is read or changed here, so it may come from anywhere.
- */
-export const postedOAuthRoute = defineRoute({
-  method: 'POST',
-  path: '/oauthcallback/:provider',
-  limit: 'other',
-  body: z.record(z.string(), z.unknown()),
-  crossSite: true,
-  page: '/login',
-  summary: 'Takes an answer that a provider posts, and has the browser bring it to the same address by itself.',
-  async handle({ params, authPath }, body) {
-    const posted = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-    const { state, code, error, issuer } = returnedByProvider(new URLSearchParams(posted))
-    const named = Object.entries({ state, code, error, iss: issuer }).flatMap(([name, value]) =>
-      value === null ? [] : [[name, value] as const],
-    )
-    return redirect(303, withQuery(`${authPath}/oauthcallback/${params.provider}`, Object.fromEntries(named)))
-  },
-})
-
-function browserCookie({ settings, authPath }: RouteContext, handle: string, seconds: number): string {
-  return serializeCookie('oauth', handle, seconds, settings, authPath)
-}

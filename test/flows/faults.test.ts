@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import type { TestAnswer, TestClient } from '../../src/testing.js'
-import { ada, type TestAuth, testAuth } from '../support/auth.js'
+import type { SignedIn, TestAnswer, TestClient } from '../../src/testing.js'
+import { ada } from '../support/auth.js'
 import { type FailingDatabase, failingDatabase } from '../support/failing-database.js'
+import {
+  adaAtGoogle,
+  comeBack,
+  enterAs,
+  goTo,
+  type OAuthWorld,
+  oauthWorld,
+  type ProviderName,
+} from '../support/oauth.js'
 import { enrol, type Factor, firstStep, totpCode } from '../support/totp.js'
 
-interface Scene extends TestAuth {
+interface Scene extends OAuthWorld {
   browser: TestClient
   /** What `prepare` has left for the step. */
   token?: string
@@ -17,6 +26,8 @@ interface Walk {
   step(scene: Scene): Promise<TestAnswer>
   /** The status of the step when nothing fails. */
   status: number
+  /** A navigation: a failure leads to the page that tells of it. */
+  leads?: true
   /** Whatever the failure left behind, this must hold after the step was tried again. */
   after(scene: Scene, again: TestAnswer): Promise<void>
 }
@@ -44,6 +55,30 @@ async function canSignInByFactor({ client, factor }: Scene, code = factor?.backu
   const browser = client()
   const challenge = await firstStep(browser, ada)
   expect((await browser.post('/auth/login/two-factor', { challenge, code })).status).toBe(200)
+}
+
+/** Leaves the way back from a provider to the step. */
+async function atProvider(scene: Scene, name: ProviderName = 'google'): Promise<void> {
+  scene.peer.signInAs(adaAtGoogle)
+  scene.token = scene.peer.answer(await goTo(scene.browser, name))
+}
+
+async function comesIn(scene: Scene): Promise<void> {
+  expect((await enterAs(scene, scene.browser, adaAtGoogle)).headers.get('location')).toBe('/')
+  const { user } = (await scene.browser.get<SignedIn>('/auth/me')).body
+  expect(user).toMatchObject({ email: adaAtGoogle.email, identities: [{ provider: 'google' }] })
+}
+
+async function linkUrl({ browser, peer }: Scene): Promise<string> {
+  peer.signInAs(adaAtGoogle)
+  return (await browser.post<{ url: string }>('/auth/oauth/google/link', { password: ada.password })).body.url
+}
+
+async function linksTo({ browser, peer, auth }: Scene, url: string): Promise<void> {
+  peer.signInAs(adaAtGoogle)
+  const answer = await comeBack(browser, peer.answer(url))
+  expect(answer.headers.get('location')).toBe('/auth/account?done=identity_linked')
+  expect(await auth.users.findByEmail(ada.email)).toMatchObject({ identities: [{ provider: 'google' }] })
 }
 
 async function canSignIn({ client }: Scene, password = ada.password): Promise<void> {
@@ -347,6 +382,100 @@ const walks: readonly Walk[] = [
     },
   },
   {
+    name: 'going to a provider',
+    prepare: async () => {},
+    step: ({ browser }) => browser.get('/auth/oauth/google'),
+    status: 302,
+    leads: true,
+    async after(scene, again) {
+      expect(again.headers.get('location')).toMatch(/^https:/)
+      await comesIn(scene)
+    },
+  },
+  {
+    name: 'signing up by a provider',
+    prepare: atProvider,
+    step: ({ browser, token }) => comeBack(browser, token ?? ''),
+    status: 302,
+    leads: true,
+    async after(scene) {
+      await comesIn(scene)
+      expect((await scene.auth.users.list()).items).toHaveLength(1)
+    },
+  },
+  {
+    name: 'signing in by a provider',
+    async prepare(scene) {
+      await comesIn(scene)
+      await atProvider(scene)
+    },
+    step: ({ browser, token }) => comeBack(browser, token ?? ''),
+    status: 302,
+    leads: true,
+    after: comesIn,
+  },
+  {
+    name: 'joining an account that nobody had verified',
+    async prepare(scene) {
+      await scene.auth.users.create({ ...ada, email: adaAtGoogle.email, name: 'Mallory' })
+      await atProvider(scene)
+    },
+    step: ({ browser, token }) => comeBack(browser, token ?? ''),
+    status: 302,
+    leads: true,
+    async after(scene) {
+      await comesIn(scene)
+      expect((await scene.browser.get<SignedIn>('/auth/me')).body.user).toMatchObject({ name: null })
+    },
+  },
+  {
+    name: 'naming an address after a provider',
+    async prepare(scene) {
+      await atProvider(scene, 'company')
+      await comeBack(scene.browser, scene.token ?? '')
+    },
+    step: ({ browser }) => browser.post('/auth/register/identity', { email: ada.email }),
+    status: 202,
+    async after({ browser, mailbox, runtime }, again) {
+      expect(again.status).toBe(202)
+      await runtime.clock.advance('2m')
+      const token = mailbox.token(await mailbox.waitFor(ada.email))
+      expect((await browser.post('/auth/verify-email', { token })).status).toBe(200)
+    },
+  },
+  {
+    name: 'beginning to link a login',
+    prepare: signedIn,
+    step: ({ browser }) => browser.post('/auth/oauth/google/link', { password: ada.password }),
+    status: 200,
+    after: async (scene, again) => linksTo(scene, Object(again.body).url),
+  },
+  {
+    name: 'linking a login',
+    async prepare(scene) {
+      await signedIn(scene)
+      scene.token = await linkUrl(scene)
+    },
+    step: ({ browser, token, peer }) => comeBack(browser, peer.answer(token ?? '')),
+    status: 302,
+    leads: true,
+    after: async (scene) => linksTo(scene, await linkUrl(scene)),
+  },
+  {
+    name: 'taking a login away',
+    async prepare(scene) {
+      await signedIn(scene)
+      await linksTo(scene, await linkUrl(scene))
+    },
+    step: ({ browser }) => browser.delete('/auth/identities/google', { password: ada.password }),
+    status: 204,
+    async after(scene, again) {
+      expect([204, 404]).toContain(again.status)
+      expect(await scene.auth.users.findByEmail(ada.email)).toMatchObject({ identities: [] })
+      await canSignIn(scene)
+    },
+  },
+  {
     name: 'deleting the account',
     prepare: signedIn,
     step: ({ browser }) => browser.delete('/auth/me', { password: ada.password }),
@@ -359,7 +488,7 @@ const walks: readonly Walk[] = [
 ]
 
 async function setScene(walk: Walk, database: FailingDatabase): Promise<Scene> {
-  const world = await testAuth({ database: database.dialect })
+  const world = await oauthWorld({ database: database.dialect })
   const scene: Scene = { ...world, browser: world.client() }
   await walk.prepare(scene)
   await scene.runtime.clock.advance('3s')
@@ -380,10 +509,13 @@ describe.each(walks)('a store that fails at any statement of $name', (walk) => {
       const scene = await setScene(walk, failing)
       failing.failAfter(fault)
       const answer = await walk.step(scene)
-      expect([walk.status, 503], `statement ${fault + 1} of ${statements}`).toContain(answer.status)
+      const place = `statement ${fault + 1} of ${statements}`
+      expect([walk.status, 503], place).toContain(answer.status)
       if (answer.status === 503) expect(answer.body).toMatchObject({ code: 'store_unavailable' })
+      const led = /[?&]error=(\w+)/.exec(answer.headers.get('location') ?? '')?.[1]
+      if (walk.leads && led) expect(led, place).toBe('store_unavailable')
       failing.failAfter(Number.POSITIVE_INFINITY)
-      await walk.after(scene, answer.status === 503 ? await walk.step(scene) : answer)
+      await walk.after(scene, answer.status === 503 || led ? await walk.step(scene) : answer)
       await scene.auth.close()
     }
   })
