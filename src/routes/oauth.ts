@@ -12,7 +12,7 @@ export const startOAuthRoute = defineRoute({
   limit: 'other',
   body: null,
   changes: true,
-  summary: 'Sends the browser to the provider; `redirect` in the query says where it is to end.',
+  summary: 'Sends the browser to the provider; redirect in the query says where it is to end.',
   handle(context) {
     const { ports, params, request, cookies, settings } = context
     const provider = params.provider ?? ''

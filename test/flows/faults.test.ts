@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SignedIn, TestAnswer, TestClient } from '../../src/testing.js'
+import { createOAuthPeer, type SignedIn, type TestAnswer, type TestClient } from '../../src/testing.js'
 import { ada } from '../support/auth.js'
 import { type FailingDatabase, failingDatabase } from '../support/failing-database.js'
 import {
@@ -12,6 +12,9 @@ import {
   type ProviderName,
 } from '../support/oauth.js'
 import { enrol, type Factor, firstStep, totpCode } from '../support/totp.js'
+
+/** One for all scenes, which come one after the other: its key takes long to make. */
+const peer = createOAuthPeer()
 
 interface Scene extends OAuthWorld {
   browser: TestClient
@@ -488,7 +491,7 @@ const walks: readonly Walk[] = [
 ]
 
 async function setScene(walk: Walk, database: FailingDatabase): Promise<Scene> {
-  const world = await oauthWorld({ database: database.dialect })
+  const world = await oauthWorld({ database: database.dialect }, peer)
   const scene: Scene = { ...world, browser: world.client() }
   await walk.prepare(scene)
   await scene.runtime.clock.advance('3s')

@@ -17,8 +17,10 @@ export interface OAuthWorld extends TestAuth {
 }
 
 /** A whole Latchkey whose providers are played by the offline peer. */
-export async function oauthWorld(overrides: Partial<SettingsInput> = {}): Promise<OAuthWorld> {
-  const peer = createOAuthPeer()
+export async function oauthWorld(
+  overrides: Partial<SettingsInput> = {},
+  peer: OAuthPeer = createOAuthPeer(),
+): Promise<OAuthWorld> {
   const runtime = createTestRuntime({ clock: peer.clock, fetch: peer.fetch })
   return { ...(await testAuth({ ...peer.settings, ...overrides }, runtime)), peer }
 }
