@@ -7,6 +7,7 @@ import { withQuery } from '../lib/url.js'
 import { navigating } from './navigating.js'
 import { browserCookie, landingUrl } from './oauth-landing.js'
 import { returnedByProvider } from './oauth-return.js'
+import { showPage } from './show-page.js'
 import { signInAnswer } from './sign-in-answer.js'
 
 /** The browser keeps its cookie: other tabs may be under way, and this callback may come again. It lets nobody in. */
@@ -18,11 +19,17 @@ export const finishOAuthRoute = defineRoute({
   changes: true,
   summary: 'Takes the browser back from the provider and signs in, or links the login to the account that asked.',
   handle(context) {
-    const { ports, params, request, cookies, visitor } = context
+    const { ports, params, request, cookies, visitor, settings, authPath } = context
     const provider = params.provider ?? ''
     return navigating(context, { provider, wish: null }, async () => {
       const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
-      const returned = returnedByProvider(new URLSearchParams(request.query))
+      const given = new URLSearchParams(request.query)
+      if (settings.cookies.sameSite === 'strict' && !given.has('here')) {
+        // No strict cookie comes with a navigation from another site, nor with a redirect of one: a page of ours leads on.
+        const url = withQuery(`${authPath}/oauthcallback/${provider}?${request.query}`, { here: '1' })
+        return showPage(context, 'oauth-return', { url })
+      }
+      const returned = returnedByProvider(given)
       const held = { accessToken, refreshToken, handle, device }
       const { landing, result, fault } = await finishOAuth(ports, { provider, ...returned, ...held, visitor })
       if (fault) context.report(fault)

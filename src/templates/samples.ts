@@ -69,6 +69,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   },
   'pages/otp': { redirect: '/inbox', token: 'sample', waiting: true, error: 'invalid_token' },
   'pages/oauth-continue': { url: 'https://accounts.google.com/o/oauth2/v2/auth?state=sample', provider: 'Google' },
+  'pages/oauth-return': { url: '/auth/oauthcallback/google?state=sample&code=sample&here=1' },
   'pages/register-identity': {
     redirect: '/inbox',
     waiting: true,

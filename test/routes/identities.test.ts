@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { SignedIn, TestAnswer, TestClient } from '../../src/testing.js'
 import { ada } from '../support/auth.js'
-import { adaAtGoogle, comeBack, enterAs, landedAt, type OAuthWorld, oauthWorld } from '../support/oauth.js'
+import {
+  adaAtGoogle,
+  comeBack,
+  enterAs,
+  landedAt,
+  type OAuthWorld,
+  oauthWorld,
+  tokenRequests,
+} from '../support/oauth.js'
 
 interface Begun {
   url: string
@@ -113,6 +121,24 @@ describe('linking a login', () => {
     expect(browser.cookies.get('access-token')).toBeNull()
     peer.signInAs(adaAtGoogle)
     expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe('/auth/account?done=identity_linked')
+  })
+})
+
+describe('cookies that no other site’s navigation brings', () => {
+  it('get a page of ours in between, before anything is used up', async () => {
+    const world = await oauthWorld({ cookies: { sameSite: 'strict' } })
+    const browser = world.client()
+    await browser.signUp(ada)
+    const { body } = await browser.post<Begun>('/auth/oauth/google/link', {})
+    world.peer.signInAs(adaAtGoogle)
+    const callback = world.peer.answer(body.url)
+    const page = await comeBack(world.client(), callback)
+    expect(page.status).toBe(200)
+    expect([page.cookies, tokenRequests(world)]).toEqual([[], 0])
+    const [, escaped = ''] = /<meta http-equiv="refresh" content="0;url=([^"]+)">/.exec(page.text) ?? []
+    const here = new URL(escaped.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='), callback)
+    expect(here.href).toBe(`${callback}&here=1`)
+    expect(landedAt(await browser.get(here.pathname + here.search))).toBe('/auth/account?done=identity_linked')
   })
 })
 
