@@ -1,7 +1,7 @@
 import { SettingsError } from '../errors.js'
 import { oneLine } from '../lib/one-line.js'
 import type { Settings } from '../settings.js'
-import { readableOn, stylesheet } from './assets.js'
+import { readableOn, script, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
@@ -23,6 +23,7 @@ export type TemplateOptions = Pick<
 
 const defaultAccentColor = '#1f5fd1'
 const cssFile = 'assets/latchkey.css'
+const scriptFile = 'assets/latchkey.js'
 const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'ur', 'yi'])
 
 /**
@@ -42,7 +43,8 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
   const labels = { ...translation.labels, ...options.labels }
   const values = commonValues(options)
   const css = stylesheet(source(cssFile) ?? '', values.brand)
-  const common = { ...values, stylesheet: css.fileName }
+  const js = script(source(scriptFile) ?? '')
+  const common = { ...values, stylesheet: css.fileName, script: js.fileName }
   const mailBrand = { ...values.brand, logoUrl: absolute(options.brand.logoUrl, options.origin) }
   const renderer = createRenderer(source, labels)
 
@@ -58,7 +60,7 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
       const part = (file: string) => renderer.render(`mail/${name}/${file}.hbs`, all)
       return { subject: oneLine(part('subject.txt')), text: part('body.txt'), html: part('body.html') }
     },
-    asset: (fileName) => (fileName === css.fileName ? css : null),
+    asset: (fileName) => [css, js].find((asset) => asset.fileName === fileName) ?? null,
   }
 
   const faults = optionFaults(options)

@@ -116,15 +116,17 @@ describe('answers', () => {
     expect(() => redirect(303, target)).toThrow('printable ASCII')
   })
 
-  test('ATK-083 a page runs no script, is in no frame and tells no other site its address', () => {
+  test('ATK-083 a page runs our script only, is in no frame and tells no other site its address', () => {
     expect(html(200, '<p>').headers).toEqual({
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; img-src 'self' data: https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       'referrer-policy': 'strict-origin',
       'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
       'x-frame-options': 'DENY',
     })
   })

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { describe, expect, test } from 'vitest'
 import { createTemplates, type TemplateOptions } from '../../src/templates/handlebars.js'
 import { samples } from '../../src/templates/samples.js'
+import type { Asset } from '../../src/templates/templates.js'
 
 const options: TemplateOptions = {
   templates: null,
@@ -14,6 +15,25 @@ const options: TemplateOptions = {
 }
 const url = 'https://app.example/auth/verify-email?token=abc-DEF_123'
 const verify = { name: 'Ada', url, code: '048213', lifetimeHours: '24' }
+
+/** The colours of links at the end of the stylesheet: on light pages, on dark ones. */
+function linksIn(css: Asset['body'] | undefined): string[] {
+  const end = String(css).slice(String(css).lastIndexOf('--on-accent'))
+  return [...end.matchAll(/--link: (#[0-9a-f]{6});/g)].map(([, colour = '']) => colour)
+}
+
+/** The ratio of WCAG 2.2. */
+function contrast(one: string, other: string): number {
+  const luminance = (colour: string) => {
+    const channels = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+    const [red = 0, green = 0, blue = 0] = channels.map((c) =>
+      c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const [darker = 0, brighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (brighter + 0.05) / (darker + 0.05)
+}
 
 function handlebarsIsLoaded(): boolean {
   const { cache } = createRequire(import.meta.url)
@@ -79,7 +99,9 @@ describe('pages', () => {
     const own = templates.page('verify-email', { token: 'abc', email: '', needsPassword: false })
     expect(own).toContain('<form method="post" action="/app/auth/verify-email">')
     expect(own).toContain('<input type="hidden" name="token" value="abc">')
-    expect(own).not.toMatch(/password|role="alert"|<script|<style|style=|\son\w+=/i)
+    expect(own).not.toMatch(
+      /type="password"|role="alert"|<script(?! src="\/app\/auth\/assets\/)|<style|style=|\son\w+=/i,
+    )
     expect(own).toContain('close this page')
     // The header decides: with no-referrer the browser would post the form with `Origin: null`.
     expect(own).not.toContain('referrer')
@@ -167,11 +189,23 @@ describe('brand, labels, locale', () => {
     const css = bright.asset(fileName)
     expect(css?.contentType).toBe('text/css; charset=utf-8')
     expect(css?.body).toContain('--accent: #fd0;\n  --on-accent: #000000;')
+    expect(linksIn(css?.body)).toEqual(['#806f00', '#ffdd00'])
     expect(page).toContain('<img src="/logo.png" alt="Tom &amp; Jerry"')
     expect(bright.mail('verify', verify).html).toContain('background-color: #fd0;"')
     expect(bright.asset('latchkey.css')).toBeNull()
     expect(createTemplates(options).asset(fileName)).toBeNull()
   })
+
+  test.each(['#fd0', '#ffffff', '#000', '#1f5fd1', '#777777', '#00ff00'])(
+    'links in a brand of %s can be read on light and dark pages (WCAG 2.2, 1.4.3)',
+    (accentColor) => {
+      const branded = createTemplates({ ...options, brand: { ...options.brand, accentColor } })
+      const fileName = /assets\/(latchkey\.[0-9a-f]{16}\.css)"/.exec(branded.page('error', {}))?.[1] ?? ''
+      const [light = '', dark = ''] = linksIn(branded.asset(fileName)?.body)
+      for (const surface of ['#f4f5f8', '#ffffff']) expect(contrast(light, surface)).toBeGreaterThanOrEqual(4.5)
+      for (const surface of ['#12151a', '#1b2027']) expect(contrast(dark, surface)).toBeGreaterThanOrEqual(4.5)
+    },
+  )
 
   test('the same content has the same asset name, so that it may be cached for ever', () => {
     const [one, other] = [createTemplates(options), createTemplates(options)].map(

@@ -1,0 +1,120 @@
+// What our pages do better with a script than without; everything works without. Texts come from the page (labels).
+;(() => {
+  const { showPassword } = document.body.dataset
+
+  /** A button over the end of a password field that shows what was typed (ASVS 5.0, 6.2.6). */
+  function addShowButton(field) {
+    const box = document.createElement('div')
+    box.className = 'secret'
+    field.replaceWith(box)
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.setAttribute('aria-label', showPassword)
+    button.setAttribute('aria-controls', field.id)
+    button.append(eye())
+    box.append(field, button)
+
+    const show = (shown) => {
+      field.type = shown ? 'text' : 'password'
+      button.setAttribute('aria-pressed', String(shown))
+    }
+    show(false)
+    field.spellcheck = false
+    field.autocapitalize = 'off'
+    button.addEventListener('click', () => show(field.type === 'password'))
+    // Browsers remember what stood in a text field.
+    field.form?.addEventListener('submit', () => show(false))
+  }
+
+  function eye() {
+    const svg = draw('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true' })
+    svg.append(
+      draw('path', { d: 'M2 12s3.6-6.5 10-6.5S22 12 22 12s-3.6 6.5-10 6.5S2 12 2 12Z' }),
+      draw('circle', { cx: 12, cy: 12, r: 3 }),
+      draw('path', { d: 'M4 20 20 4', class: 'struck' }),
+    )
+    return svg
+  }
+
+  function draw(name, attributes) {
+    const element = document.createElementNS('http://www.w3.org/2000/svg', name)
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+    return element
+  }
+
+  /**
+   * Says while a new password is typed which of the server's own rules it does not keep yet. The server alone decides:
+   * common and breached passwords are known to it only.
+   */
+  function addHint(field) {
+    const { minLength, maxLength, tooShort, tooLong, similarToEmail, longEnough } = field.dataset
+    const said = document.createElement('p')
+    said.className = 'hint'
+    said.setAttribute('aria-live', 'polite')
+    const described = document.getElementById(field.dataset.rules) ?? field
+    described.after(said)
+
+    const fault = () => {
+      const length = [...field.value.normalize('NFC')].length
+      if (length < Number(minLength)) return tooShort
+      if (length > Number(maxLength)) return tooLong
+      return isLikeAddress(field) ? similarToEmail : ''
+    }
+    const tell = () => {
+      const found = fault()
+      said.textContent = field.value === '' ? '' : found || longEnough
+      said.dataset.state = found ? 'bad' : 'good'
+    }
+    let later = 0
+    field.addEventListener('input', () => {
+      clearTimeout(later)
+      later = setTimeout(tell, 400)
+    })
+    field.addEventListener('blur', tell)
+  }
+
+  /** A part of what the server looks for. */
+  function isLikeAddress(field) {
+    const address = field.form?.elements.namedItem('email')?.value?.trim().toLowerCase() ?? ''
+    const [local = ''] = address.split('@')
+    return local.length >= 4 && field.value.normalize('NFKC').toLowerCase().includes(local)
+  }
+
+  /** Codes are pasted with what stands around them. */
+  function stripBlanks(field) {
+    field.addEventListener('input', () => {
+      const bare = field.value.replace(/\s/g, '')
+      if (bare !== field.value) field.value = bare
+    })
+  }
+
+  /** Nobody sends a form twice by a second click; who comes back to the page can send it again. */
+  function sendOnce(form) {
+    const buttons = [...form.querySelectorAll('button:not([type="button"])')]
+    let sent = false
+    const lock = (locked) => {
+      sent = locked
+      for (const button of buttons) button.disabled = locked
+    }
+    form.addEventListener('submit', (event) => {
+      if (sent) return event.preventDefault()
+      sent = true
+      // Only now, since a button that is disabled while its form is sent keeps its value from it.
+      setTimeout(lock, 0, true)
+      setTimeout(lock, 10_000, false)
+    })
+    addEventListener('pageshow', () => lock(false))
+  }
+
+  for (const field of document.querySelectorAll('input[type="password"]')) addShowButton(field)
+  for (const field of document.querySelectorAll('input[data-min-length]')) addHint(field)
+  for (const field of document.querySelectorAll('input.code')) stripBlanks(field)
+  for (const form of document.querySelectorAll('form')) sendOnce(form)
+
+  // What went wrong is read out, and the next Tab leads to the field.
+  document.querySelector('[role="alert"]')?.focus()
+
+  const [visit] = performance.getEntriesByType('navigation')
+  // Who comes back by the browser's button wants to be here, not to be sent on again.
+  if (visit?.type !== 'back_forward') document.querySelector('form[data-send-at-once]')?.requestSubmit()
+})()
