@@ -2,7 +2,6 @@ import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
 import { matchesCode } from './mailed-code.js'
 import { holdsHandle } from './registration.js'
-import { requireEmail } from './require-email.js'
 
 type FindPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock' | 'policy'>
 
@@ -18,15 +17,30 @@ export async function findByLink(ports: FindPorts, secret: string): Promise<OneT
   return null
 }
 
+/** The newest live token of what this browser (or client) registered, or null. */
+export async function findByHandle(ports: FindPorts, handle: string | null): Promise<OneTimeToken | null> {
+  if (handle === null) return null
+  const hashes = ports.keyring.digests('registration-handle', handle)
+  for (const purpose of purposes) {
+    const [newest] = await ports.oneTimeTokens.listByHandle(purpose, hashes, ports.clock.now())
+    if (newest) return newest
+  }
+  return null
+}
+
+/** The live tokens of an address (canonical). */
+export async function listByEmail(ports: FindPorts, email: string): Promise<OneTimeToken[]> {
+  const now = ports.clock.now()
+  const lists = await Promise.all(purposes.map((purpose) => ports.oneTimeTokens.listByEmail(purpose, email, now)))
+  return lists.flat()
+}
+
 /** A code counts only with the browser's handle or the password; every guess counts on every token it could open. */
 export async function findByCode(
   ports: FindPorts,
-  input: { email?: string; code?: string; password: string | null; handle: string | null },
+  live: readonly OneTimeToken[],
+  input: { code?: string; password: string | null; handle: string | null },
 ): Promise<OneTimeToken | null> {
-  const email = requireEmail(input.email ?? '').canonical
-  const live = (
-    await Promise.all(purposes.map((purpose) => ports.oneTimeTokens.listByEmail(purpose, email, ports.clock.now())))
-  ).flat()
   const own = live.filter((token) => holdsHandle(ports, token, input.handle))
   const candidates = own.length > 0 || input.password === null ? own : live
 

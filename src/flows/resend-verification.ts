@@ -1,6 +1,7 @@
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
 import { mayMail } from './account-limits.js'
+import { findByHandle, listByEmail } from './find-verification.js'
 import { accountExistsMail, draftSecrets, holdsHandle, readApplicant } from './registration.js'
 import { requireEmail } from './require-email.js'
 
@@ -18,10 +19,12 @@ export type ResendPorts = Pick<
  */
 export async function resendVerification(
   ports: ResendPorts,
-  input: { email: string; handle: string | null },
+  input: { email: string | null; handle: string | null },
 ): Promise<void> {
-  const email = requireEmail(input.email).canonical
-  const token = await findOwn(ports, email, input.handle)
+  const token =
+    input.email === null
+      ? await findByHandle(ports, input.handle)
+      : await findOwn(ports, requireEmail(input.email).canonical, input.handle)
   if (token) await mailAgain(ports, token)
 }
 
@@ -38,10 +41,6 @@ export async function mailAgain(ports: ResendPorts, token: OneTimeToken): Promis
 }
 
 async function findOwn(ports: ResendPorts, email: string, handle: string | null): Promise<OneTimeToken | null> {
-  for (const purpose of ['registration', 'email_verification'] as const) {
-    const live = await ports.oneTimeTokens.listByEmail(purpose, email, ports.clock.now())
-    const own = live.find((token) => holdsHandle(ports, token, handle))
-    if (own) return own
-  }
-  return null
+  const live = await listByEmail(ports, email)
+  return live.find((token) => holdsHandle(ports, token, handle)) ?? null
 }

@@ -7,7 +7,7 @@ import type { Ports } from '../ports.js'
 import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from './account-limits.js'
 import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
-import { findByCode, findByLink } from './find-verification.js'
+import { findByCode, findByHandle, findByLink, listByEmail } from './find-verification.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import type { OpenSessionPorts } from './open-session.js'
 import { newUser } from './register.js'
@@ -20,9 +20,9 @@ export type VerifyEmailPorts = OpenSessionPorts &
   Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring'>
 
 export interface VerifyEmailInput {
-  /** From the mail's link; else `email` and `code`. */
+  /** From the mail's link; else `code`, with `email` in any browser but the one that registered. */
   token?: string
-  email?: string
+  email?: string | undefined
   code?: string
   /** Needed in any browser but the one that registered. */
   password: string | null
@@ -49,11 +49,17 @@ export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInp
   return token.purpose === 'registration' ? confirmRegistration(ports, token, input) : confirmUser(ports, token, input)
 }
 
-/** Counted by address before anything is looked up, so that a refusal does not tell whether anything waits there. */
+/**
+ * Counted by address before anything is looked up there, so that a refusal does not tell whether anything waits. The
+ * browser that registered need not say the address again: what it holds is of one registration.
+ */
 async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
-  const subject = guessesAt.verification(requireEmail(input.email ?? '').canonical)
+  const own = input.email === undefined ? await findByHandle(ports, input.handle) : null
+  if (input.email === undefined && !own) return null
+  const email = own?.email ?? requireEmail(input.email ?? '').canonical
+  const subject = guessesAt.verification(email)
   await countTry(ports, 'guess', subject)
-  const token = await findByCode(ports, input)
+  const token = await findByCode(ports, own ? [own] : await listByEmail(ports, email), input)
   if (token) await ports.limiter.forget('guess', [subject])
   return token
 }

@@ -17,9 +17,9 @@ export type VerifyOtpPorts = OpenSessionPorts &
   Pick<Ports, 'users' | 'oneTimeTokens' | 'audit' | 'keyring' | 'clock' | 'random' | 'policy' | 'limiter'>
 
 export interface VerifyOtpInput {
-  /** From the mail's link; else `email` and `code`. */
+  /** From the mail's link; else `code`, and `email` from clients that know which one they asked for. */
   token?: string
-  email?: string
+  email?: string | undefined
   code?: string
   /** What the browser that asked holds. */
   handle: string | null
@@ -56,11 +56,19 @@ export async function verifyOtp(ports: VerifyOtpPorts, input: VerifyOtpInput): P
  * no stranger uses up the guesses of an owner (the limit of their own address counts them).
  */
 async function findAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<OneTimeToken | null> {
-  const live =
-    input.token === undefined
-      ? await ports.oneTimeTokens.listByEmail('otp', requireEmail(input.email ?? '').canonical, ports.clock.now())
-      : [await ports.oneTimeTokens.findByHash('otp', ports.keyring.digests('otp', input.token), ports.clock.now())]
+  const live = await listAsked(ports, input)
   return live.find((token) => token !== null && holdsOtp(ports, token, input.handle)) ?? null
+}
+
+/** A browser need not say the address again: what it holds is of one request, and so of one address. */
+async function listAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<readonly (OneTimeToken | null)[]> {
+  const { oneTimeTokens, keyring } = ports
+  const now = ports.clock.now()
+  if (input.token !== undefined)
+    return [await oneTimeTokens.findByHash('otp', keyring.digests('otp', input.token), now)]
+  if (input.email !== undefined) return oneTimeTokens.listByEmail('otp', requireEmail(input.email).canonical, now)
+  if (input.handle === null) return []
+  return oneTimeTokens.listByHandle('otp', keyring.digests('otp-handle', input.handle), now)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
+import { withWish } from '../http/landing.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { logFault, toAuthError } from '../http/router.js'
@@ -153,9 +154,7 @@ async function requireFresh({ revocations }: Wired): Promise<void> {
 /** A person who opens a guarded page is led to the sign-in page; a program gets the problem. */
 function refusalFor(settings: Settings, request: HttpRequest, fault: AuthError, requestId: string): HttpResponse {
   if (fault.status !== 401 || !isNavigation(request)) return problem(fault, requestId)
-  const target = settings.redirectFailUrl
-  const separator = target.includes('?') ? '&' : '?'
-  return redirect(303, `${target}${separator}redirect=${encodeURIComponent(`${request.mount}${request.path}`)}`)
+  return redirect(303, withWish(settings.redirectFailUrl, `${request.mount}${request.path}`))
 }
 
 function isNavigation({ method, headers }: HttpRequest): boolean {

@@ -1,5 +1,10 @@
-import { safeRedirect } from '../lib/url.js'
+import { safeRedirect, withQuery } from '../lib/url.js'
 import type { Settings } from '../settings.js'
+
+/** An address with the wish in its query, for pages between here and there. */
+export function withWish(address: string, wish: string | null): string {
+  return wish === null || wish === '' ? address : withQuery(address, { redirect: wish })
+}
 
 /**
  * Where a browser asked to be led after what it is at: a path of our own origin, or a URL of a trusted one.

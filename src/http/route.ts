@@ -63,7 +63,7 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   limit: LimitKind
   /** null: the route reads no body. */
   body: Schema | null
-  /** Where a form that posts here stands, below `basePath`, for when it fails. Default: the same path. */
+  /** Where a form that posts here stands, below `basePath`, for when it fails. Default: `/error`. */
   page?: string
   /** What it does, in one sentence for README and reference. */
   summary: string

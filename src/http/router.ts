@@ -9,7 +9,8 @@ import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookie
 import { wishedLanding } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault } from './origin.js'
-import { problem, redirect, withHeaders } from './problem.js'
+import { withHeaders } from './problem.js'
+import { authPathOf, refusal } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
 import type { MailboxView, Route, RouteContext } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
@@ -32,6 +33,8 @@ export interface RouterOptions {
 export interface Router {
   /** Null: no route of ours. */
   find(request: HttpRequest): RouteMatch | null
+  /** For a path below `basePath` that `find` does not know. Never rejects. */
+  missing(request: HttpRequest): Promise<HttpResponse>
   /** Never rejects. */
   answer(request: HttpRequest, match: RouteMatch): Promise<HttpResponse>
 }
@@ -45,6 +48,7 @@ export function createRouter(options: RouterOptions): Router {
       if (!request.path.startsWith(`${basePath}/`)) return null
       return table(request.path.slice(basePath.length))
     },
+    missing: (request) => missing(working, request),
     answer: (request, match) => answer(working, request, match),
   }
 }
@@ -68,8 +72,17 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
   } catch (error) {
     const fault = toAuthError(error)
     logFault(options.logger, fault, requestId)
-    return finished(refusal(options, request, match, seen, fault, requestId), seen, requestId)
+    const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
+    return finished(await refusal(options, { ...seen, request, fault, headers }), seen, requestId)
   }
+}
+
+/** Below our own path, and no route of ours. */
+async function missing(options: Working, request: HttpRequest): Promise<HttpResponse> {
+  const requestId = options.requestId()
+  const fault = new AuthError('not_found')
+  const nothing = { form: false, route: null, body: null, wish: null, headers: {} }
+  return refusal(options, { request, requestId, fault, ...nothing })
 }
 
 /** What is known of a request by the time it is answered. */
@@ -202,11 +215,6 @@ function bearerOf(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): string 
   return header.slice(7)
 }
 
-/** Where the auth routes lie for the client: behind a mount or a proxy path their cookies need that prefix. */
-function authPathOf(settings: Settings, request: HttpRequest): string {
-  return `${request.mount === '' ? settings.urlPath : request.mount}${settings.basePath}`
-}
-
 async function parse(route: Route, value: unknown): Promise<unknown> {
   if (route.body === null) return null
   const parsed = await route.body.safeParseAsync(value)
@@ -216,32 +224,6 @@ async function parse(route: Route, value: unknown): Promise<unknown> {
     message: issue.message,
   }))
   throw new AuthError('invalid_request', { errors })
-}
-
-function refusal(
-  options: RouterOptions,
-  request: HttpRequest,
-  match: RouteMatch,
-  seen: Seen,
-  fault: AuthError,
-  requestId: string,
-): HttpResponse {
-  // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
-  if (seen.form && seen.route !== null && fault.code !== 'csrf_rejected') {
-    const wish = seen.wish === null ? {} : { redirect: seen.wish }
-    const query = new URLSearchParams({ ...keptFields(seen, fault), ...wish, error: fault.code })
-    const page = seen.route.page ?? seen.route.path
-    return redirect(303, `${authPathOf(options.settings, request)}${page}?${query}`)
-  }
-  const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
-  return problem(fault, requestId, headers)
-}
-
-/** A link that is worth nothing any more is not carried on. */
-function keptFields({ route, body }: Seen, fault: AuthError): Record<string, string> {
-  if (fault.code === 'invalid_token' || typeof body !== 'object' || body === null) return {}
-  const fields = (route?.keepsOnError ?? []).map((name) => [name, Reflect.get(body, name)])
-  return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value.length <= 128))
 }
 
 function allowed({ byMethod }: RouteMatch): string {

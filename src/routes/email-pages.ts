@@ -9,7 +9,9 @@ export const emailChangePageRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Shows the page behind the link to a new address; opening it changes nothing.',
-  handle: (context) => showPage(context, 'email-change', { ...pageValues(context) }),
+  handle(context) {
+    return showPage(context, 'email-change', { ...pageValues(context), startUrl: context.settings.redirectSuccessUrl })
+  },
 })
 
 export const emailUndoPageRoute = defineRoute({

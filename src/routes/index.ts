@@ -1,22 +1,20 @@
 import type { Route } from '../http/route.js'
 import { changeEmailRoute, confirmEmailRoute, undoEmailRoute } from './email.js'
-import { emailChangePageRoute, emailUndoPageRoute } from './email-pages.js'
 import { linkIdentityRoute, unlinkIdentityRoute } from './identities.js'
 import { loginRoute } from './login.js'
-import { loginTwoFactorRoute, twoFactorPageRoute } from './login-two-factor.js'
+import { loginTwoFactorRoute } from './login-two-factor.js'
 import { logoutRoute } from './logout.js'
 import { mailboxRoute } from './mailbox.js'
 import { deleteMeRoute, readMeRoute, updateMeRoute } from './me.js'
 import { startOAuthRoute } from './oauth.js'
 import { finishOAuthRoute, postedOAuthRoute } from './oauth-callback.js'
 import { requestOtpRoute, verifyOtpRoute } from './otp.js'
-import { otpPageRoute } from './otp-page.js'
-import { assetRoute, verifyEmailPageRoute } from './pages.js'
+import { pageRoutes } from './page-routes.js'
+import { assetRoute } from './pages.js'
 import { changePasswordRoute, forgotPasswordRoute, resetPasswordRoute } from './password.js'
-import { forgotPageRoute, resetPageRoute } from './password-pages.js'
 import { refreshRoute } from './refresh.js'
 import { registerRoute } from './register.js'
-import { registerIdentityPageRoute, registerIdentityRoute } from './register-identity.js'
+import { registerIdentityRoute } from './register-identity.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './sessions.js'
 import { confirmTotpRoute, enrolTotpRoute } from './totp.js'
 import { backupCodesRoute, turnOffTwoFactorRoute } from './two-factor.js'
@@ -55,14 +53,7 @@ export const routes: readonly Route[] = [
   listSessionsRoute,
   revokeSessionRoute,
   revokeSessionsRoute,
-  verifyEmailPageRoute,
-  otpPageRoute,
-  forgotPageRoute,
-  resetPageRoute,
-  emailChangePageRoute,
-  emailUndoPageRoute,
-  twoFactorPageRoute,
-  registerIdentityPageRoute,
+  ...pageRoutes,
   assetRoute,
   mailboxRoute,
 ]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { passTwoFactor } from '../flows/pass-two-factor.js'
 import { clearCookie } from '../http/cookies.js'
+import { withWish } from '../http/landing.js'
 import { withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { factorCodeField, tokenField } from './fields.js'
@@ -33,6 +34,7 @@ export const twoFactorPageRoute = defineRoute({
   handle(context) {
     const values = pageValues(context)
     const waiting = context.cookies.challenge !== null && values.error !== 'invalid_token'
-    return showPage(context, 'two-factor', { ...values, waiting, signInUrl: context.settings.redirectFailUrl })
+    const signInUrl = withWish(context.settings.redirectFailUrl, values.redirect)
+    return showPage(context, 'two-factor', { ...values, waiting, signInUrl })
   },
 })

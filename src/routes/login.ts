@@ -8,6 +8,7 @@ export const loginRoute = defineRoute({
   method: 'POST',
   path: '/login',
   limit: 'login',
+  page: '/login',
   body: z.object({ email: emailField, password: passwordField }),
   summary: 'Signs in with an address and password.',
   async handle(context, { email, password }) {

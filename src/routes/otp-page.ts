@@ -1,3 +1,4 @@
+import { withWish } from '../http/landing.js'
 import { defineRoute } from '../http/route.js'
 import { pageValues } from './page-values.js'
 import { showPage } from './show-page.js'
@@ -10,7 +11,9 @@ export const otpPageRoute = defineRoute({
   enabled: ({ otp }) => otp.enabled,
   summary: 'Shows the page that asks for a code, and then takes it; opening the mailed link signs nobody in.',
   handle(context) {
-    const again = new URLSearchParams(context.request.query).has('again')
-    return showPage(context, 'otp', { ...pageValues(context), waiting: context.cookies.otp !== null && !again })
+    const values = pageValues(context)
+    const waiting = context.cookies.otp !== null && !values.again
+    const againUrl = withWish(`${context.authPath}/otp?again=1`, values.redirect)
+    return showPage(context, 'otp', { ...values, waiting, againUrl })
   },
 })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { requestOtp } from '../flows/request-otp.js'
 import { verifyOtp } from '../flows/verify-otp.js'
 import { clearCookie, serializeCookie } from '../http/cookies.js'
+import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { codeField, emailField, tokenField, transactionField } from './fields.js'
@@ -14,15 +15,16 @@ export const requestOtpRoute = defineRoute({
   path: '/otp',
   limit: 'mail',
   body: z.object({ email: emailField }),
+  page: '/otp',
   enabled: ({ otp }) => otp.enabled,
   summary: 'Mails a code and a link that sign in; answers the same whatever the address is.',
-  async handle({ ports, mode, visitor, cookies, form, settings, authPath }, { email }) {
+  async handle({ ports, mode, visitor, cookies, form, wish, settings, authPath }, { email }) {
     const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor })
     const answer = { status: 'code_sent' }
     if (mode === 'token') return json(202, { ...answer, transaction: handle })
     const cookie = serializeCookie('otp', handle, ports.policy.otpSeconds, settings, authPath)
     const headers = { 'set-cookie': [cookie] }
-    return form ? redirect(303, `${authPath}/otp`, headers) : json(202, answer, headers)
+    return form ? redirect(303, withWish(`${authPath}/otp`, wish), headers) : json(202, answer, headers)
   },
 })
 
@@ -32,7 +34,7 @@ export const verifyOtpRoute = defineRoute({
   limit: 'guess',
   body: z.union([
     z.object({ token: tokenField, transaction }),
-    z.object({ email: emailField, code: codeField, transaction }),
+    z.object({ email: emailField.optional(), code: codeField, transaction }),
   ]),
   enabled: ({ otp }) => otp.enabled,
   page: '/otp',

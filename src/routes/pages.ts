@@ -13,9 +13,8 @@ export const verifyEmailPageRoute = defineRoute({
   summary: 'Shows the page behind the mailed link; opening it confirms nothing.',
   async handle(context) {
     const values = pageValues(context)
-    const email = new URLSearchParams(context.request.query).get('email') ?? ''
-    const needsPassword = !(await isOwnBrowser(context, values.token))
-    return showPage(context, 'verify-email', { ...values, email, needsPassword })
+    const ownBrowser = await isOwnBrowser(context, values.token)
+    return showPage(context, 'verify-email', { ...values, ownBrowser })
   },
 })
 
@@ -24,7 +23,7 @@ export const assetRoute = defineRoute({
   path: '/assets/:file',
   limit: 'other',
   body: null,
-  summary: 'Serves the stylesheet of our pages; its name holds a hash of its content.',
+  summary: 'Serves stylesheet and script of our pages; their names hold a hash of their content.',
   async handle({ templates, params }) {
     const found = templates.asset(params.file ?? '')
     if (!found) throw new AuthError('not_found')

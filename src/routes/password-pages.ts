@@ -18,8 +18,6 @@ export const resetPageRoute = defineRoute({
   body: null,
   summary: 'Shows the page behind the mailed link; opening it changes nothing.',
   handle(context) {
-    const { redirectFailUrl, password } = context.settings
-    const values = { minLength: password.minLength, signInUrl: redirectFailUrl }
-    return showPage(context, 'reset', { ...pageValues(context), ...values })
+    return showPage(context, 'reset', { ...pageValues(context), signInUrl: context.settings.redirectFailUrl })
   },
 })

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import { AuthError } from '../errors.js'
 import { refresh } from '../flows/refresh.js'
-import { defineRoute } from '../http/route.js'
-import { issuedAnswer } from './session-answer.js'
+import { withWish } from '../http/landing.js'
+import type { HttpResponse } from '../http/message.js'
+import { redirect } from '../http/problem.js'
+import { defineRoute, type RouteContext } from '../http/route.js'
+import { clearedSession, issuedAnswer } from './session-answer.js'
 
 export const refreshRoute = defineRoute({
   method: 'POST',
@@ -10,11 +13,23 @@ export const refreshRoute = defineRoute({
   aliases: ['/refreshtoken'],
   limit: 'refresh',
   body: z.object({ refreshToken: z.string().max(4096).optional() }),
+  page: '/login',
   summary: 'Gives a fresh access token, and a new refresh token when it is time.',
   async handle(context, body) {
     const { ports, mode, cookies, visitor } = context
     const refreshToken = mode === 'token' ? (body.refreshToken ?? null) : cookies.refresh
     if (refreshToken === null) throw new AuthError('unauthenticated')
-    return issuedAnswer(context, 200, await refresh(ports, { refreshToken, mode, visitor }))
+    try {
+      return issuedAnswer(context, 200, await refresh(ports, { refreshToken, mode, visitor }))
+    } catch (error) {
+      if (context.form && error instanceof AuthError && error.status === 401) return toSignIn(context, error)
+      throw error
+    }
   },
 })
+
+/** That token will never be worth anything again: without it the page that offers to go on is not shown once more. */
+function toSignIn(context: RouteContext, { code }: AuthError): HttpResponse {
+  const target = withWish(`${context.authPath}/login?error=${code}`, context.wish)
+  return redirect(303, target, { 'set-cookie': clearedSession(context) })
+}

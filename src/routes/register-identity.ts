@@ -14,6 +14,7 @@ export const registerIdentityRoute = defineRoute({
   path: '/register/identity',
   limit: 'mail',
   body: z.object({ email: emailField }),
+  page: '/register/identity',
   summary: 'Registers whoever came from a provider with the address that they name, and mails what confirms it.',
   async handle({ ports, visitor, cookies, settings, authPath, form, wish }, { email }) {
     const handle = await registerIdentity(ports, { email, handle: cookies.oauth, visitor })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { register } from '../flows/register.js'
 import { serializeCookie } from '../http/cookies.js'
+import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { emailField, nameField, passwordField } from './fields.js'
@@ -13,6 +14,7 @@ export const registerRoute = defineRoute({
   path: '/register',
   limit: 'mail',
   body,
+  page: '/register',
   summary: 'Registers an address and mails a link and a code that confirm it.',
   async handle(context, { email, password, name, ...fields }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
@@ -26,7 +28,8 @@ export const registerRoute = defineRoute({
     }
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, { ...answer, transaction: handle })
-    if (context.form) return redirect(303, `${authPath}/verify-email`, { 'set-cookie': [cookie] })
+    if (context.form)
+      return redirect(303, withWish(`${authPath}/verify-email`, context.wish), { 'set-cookie': [cookie] })
     return json(202, answer, { 'set-cookie': [cookie] })
   },
 })

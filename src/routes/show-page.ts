@@ -12,6 +12,6 @@ export async function showPage(
   values: Readonly<Record<string, unknown>>,
 ): Promise<HttpResponse> {
   await templates.prepare()
-  const page = templates.page(name, { ...values, basePath: authPath })
+  const page = templates.page(name, { minLength: settings.password.minLength, ...values, basePath: authPath })
   return html(200, page, { formOrigins: settings.trustedOrigins })
 }

@@ -1,6 +1,7 @@
 import type { SignInResult } from '../flows/sign-in.js'
 import { challengeSeconds } from '../flows/two-factor-challenge.js'
 import { serializeCookie } from '../http/cookies.js'
+import { withWish } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { json, redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
@@ -15,7 +16,6 @@ export async function signInAnswer(context: RouteContext, result: SignInResult):
 
   // Never in an address, where it would be kept and sent on.
   const { settings, authPath, form, wish } = context
-  const query = wish === null ? '' : `?${new URLSearchParams({ redirect: wish })}`
   const cookie = { 'set-cookie': [serializeCookie('challenge', challenge, challengeSeconds, settings, authPath)] }
-  return form ? redirect(303, `${authPath}/two-factor${query}`, cookie) : json(200, answer, cookie)
+  return form ? redirect(303, withWish(`${authPath}/two-factor`, wish), cookie) : json(200, answer, cookie)
 }

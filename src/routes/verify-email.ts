@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { resendVerification } from '../flows/resend-verification.js'
 import { verifyEmail } from '../flows/verify-email.js'
 import { clearCookie } from '../http/cookies.js'
+import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from './fields.js'
@@ -11,7 +12,7 @@ const confirmation = { password: passwordField.optional(), transaction: transact
 
 const body = z.union([
   z.object({ token: tokenField, ...confirmation }),
-  z.object({ email: emailField, code: codeField, ...confirmation }),
+  z.object({ email: emailField.optional(), code: codeField, ...confirmation }),
 ])
 
 export const verifyEmailRoute = defineRoute({
@@ -19,6 +20,7 @@ export const verifyEmailRoute = defineRoute({
   path: '/verify-email',
   limit: 'guess',
   body,
+  page: '/verify-email',
   keepsOnError: ['token'],
   summary: 'Confirms an address by the mailed link or code and signs in.',
   async handle(context, { password, transaction, ...proof }) {
@@ -36,10 +38,13 @@ export const resendVerificationRoute = defineRoute({
   method: 'POST',
   path: '/verify-email/resend',
   limit: 'mail',
-  body: z.object({ email: emailField, transaction: transactionField.optional() }),
+  body: z.object({ email: emailField.optional(), transaction: transactionField.optional() }),
+  page: '/verify-email',
   summary: 'Mails again what this browser registered; answers the same whether or not there is anything.',
-  async handle({ ports, mode, cookies, form, authPath }, { email, transaction }) {
+  async handle({ ports, mode, cookies, form, wish, authPath }, { email = null, transaction }) {
     await resendVerification(ports, { email, handle: mode === 'token' ? (transaction ?? null) : cookies.registration })
-    return form ? redirect(303, `${authPath}/verify-email`) : json(202, { status: 'verification_sent' })
+    return form
+      ? redirect(303, withWish(`${authPath}/verify-email?done=1`, wish))
+      : json(202, { status: 'verification_sent' })
   },
 })

@@ -17,6 +17,9 @@ export interface OneTimeTokens {
   /** The live token with one of these digests, or null. Does not consume it. */
   findByHash(purpose: OneTimePurpose, tokenHashes: readonly string[], now: number): Promise<OneTimeToken | null>
 
+  /** All live tokens with one of these digests of the handle that a browser holds, newest first. */
+  listByHandle(purpose: OneTimePurpose, handleHashes: readonly string[], now: number): Promise<OneTimeToken[]>
+
   /** All live tokens for that address, newest first. */
   listByEmail(purpose: OneTimePurpose, email: string, now: number): Promise<OneTimeToken[]>
 

@@ -36,7 +36,7 @@ export function ownerFaults(
   from: { renderer: Renderer; labels: Labels; common: Values },
 ): SettingsFault[] {
   // What the helper `links` makes has names of its own.
-  const always = namesIn([from.common, { error: '' }, splitLinks('https://app.example/')])
+  const always = namesIn([from.common, { error: '', reasons: [] }, splitLinks('https://app.example/')])
   const anywhere = new Set([...always, ...namesIn(samples), 'browser', 'system'])
   return [...files]
     .filter(([file]) => /\.(?:hbs|json)$/.test(file))

@@ -53,9 +53,9 @@ export function createEnvironment(shared: typeof Handlebars, escaping: Escaping,
     preventIndent: true,
   }
 
-  handlebars.registerHelper('label', (name: unknown, { data }: Handlebars.HelperOptions) => {
+  handlebars.registerHelper('label', (name: unknown, { data, hash }: Handlebars.HelperOptions) => {
     if (typeof name !== 'string' || !Object.hasOwn(labels, name)) throw new TypeError(`There is no label ${name}.`)
-    return fillLabel(labels[name] ?? '', data.root)
+    return fillLabel(labels[name] ?? '', { ...data.root, ...hash })
   })
 
   handlebars.registerHelper('links', splitLinks)

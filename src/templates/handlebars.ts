@@ -5,7 +5,7 @@ import { readableOn, script, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
-import { errorSentence } from './labels.js'
+import { errorSentence, reasonSentences } from './labels.js'
 import { createRenderer } from './renderer.js'
 import type { Templates } from './templates.js'
 import { isLabelFile, labelsFor } from './translations.js'
@@ -53,7 +53,8 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
     page(name, given) {
       const code = typeof given.error === 'string' ? given.error : ''
       const error = code && errorSentence(labels, code)
-      return renderer.render(`pages/${name}.hbs`, { ...common, ...plainValues(given), error })
+      const reasons = reasonSentences(labels, given)
+      return renderer.render(`pages/${name}.hbs`, { ...common, ...plainValues(given), error, reasons })
     },
     mail(name, given) {
       const all = { ...common, brand: mailBrand, lifetimeHours: null, ...mailValues(given, { ...options, labels }) }

@@ -32,6 +32,13 @@ export function errorSentence(labels: Labels, code: string): string {
   return ownText(labels, `error.${code}`) ?? ownText(labels, 'error.unknown') ?? ''
 }
 
+/** Why a password is weak, each reason as a sentence; one that we do not know says nothing. */
+export function reasonSentences(labels: Labels, values: Readonly<Record<string, unknown>>): string[] {
+  const reasons = Array.isArray(values.reasons) ? values.reasons : []
+  const texts = reasons.map((reason) => ownText(labels, `reason.${reason}`) ?? '')
+  return texts.filter((text) => text !== '').map((text) => fillLabel(text, values))
+}
+
 /** The text with its `{placeholders}` replaced once: what comes in with a value is never looked at again. */
 export function fillLabel(text: string, values: Readonly<Record<string, unknown>>): string {
   return text.replace(placeholder, (whole, name: string) => {

@@ -1,6 +1,18 @@
 import type { Templates } from './templates.js'
 import type { Values } from './values.js'
 
+/** What pages find in their address, and what all of them are given. */
+const everyPage = {
+  token: 'sample',
+  done: false,
+  again: false,
+  error: '',
+  reasons: [''],
+  redirect: '/inbox',
+  carry: '?redirect=%2Finbox',
+  minLength: 10,
+}
+
 /**
  * What each mail and page is given. An owner's templates are tried with these when the application starts, and may
  * name nothing else; a preview shows them.
@@ -60,14 +72,23 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
     at: '2026-01-31T12:00:00Z',
   },
-  'pages/verify-email': {
-    redirect: '/inbox',
-    token: 'sample',
-    email: 'ada@app.example',
-    needsPassword: true,
+  'pages/login': {
+    ...everyPage,
+    providers: [{ path: 'google', provider: 'Google' }],
+    otpEnabled: true,
+    registrationEnabled: true,
     error: 'invalid_credentials',
   },
-  'pages/otp': { redirect: '/inbox', token: 'sample', waiting: true, error: 'invalid_token' },
+  'pages/continue': { ...everyPage, againUrl: '/auth/login?again=1' },
+  'pages/register': {
+    ...everyPage,
+    enabled: true,
+    providers: [{ path: 'google', provider: 'Google' }],
+    error: 'weak_password',
+    reasons: ['too_short', 'common'],
+  },
+  'pages/verify-email': { ...everyPage, token: '', ownBrowser: false, error: 'invalid_token' },
+  'pages/otp': { ...everyPage, token: '', waiting: true, againUrl: '/auth/otp?again=1', error: 'invalid_token' },
   'pages/oauth-continue': { url: 'https://accounts.google.com/o/oauth2/v2/auth?state=sample', provider: 'Google' },
   'pages/oauth-return': { url: '/auth/oauthcallback/google?state=sample&code=sample&here=1' },
   'pages/register-identity': {
@@ -78,12 +99,13 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     signInUrl: '/auth/login',
     error: 'invalid_request',
   },
-  'pages/forgot': { done: false, error: 'rate_limited' },
-  'pages/reset': { token: 'sample', minLength: 10, signInUrl: '/auth/login', done: false, error: 'weak_password' },
-  'pages/email-change': { token: 'sample', done: false, error: 'email_taken' },
-  'pages/email-undo': { token: 'sample', needsCode: true, done: false, error: 'invalid_code' },
-  'pages/two-factor': { redirect: '/inbox', waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
-  'pages/error': { error: 'internal_error', requestId: 'sample' },
+  'pages/forgot': { ...everyPage, error: 'rate_limited' },
+  'pages/reset': { ...everyPage, signInUrl: '/auth/login', error: 'weak_password', reasons: ['breached'] },
+  'pages/email-change': { ...everyPage, startUrl: '/', error: 'email_taken' },
+  'pages/email-undo': { ...everyPage, needsCode: true, error: 'invalid_code' },
+  'pages/two-factor': { ...everyPage, waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
+  'pages/signed-out': { ...everyPage, signInUrl: '/auth/login' },
+  'pages/error': { ...everyPage, error: 'internal_error', requestId: 'sample', startUrl: '/' },
   'pages/mailbox': {
     samples: false,
     address: '/auth/dev/mailbox?key=sample',

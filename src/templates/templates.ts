@@ -4,7 +4,7 @@ export interface Templates {
   prepare(): Promise<void>
   /**
    * HTML of `pages/<name>.hbs` inside the layout. A value named `error` is a code (of ours or of a query): the page
-   * shows our sentence for it, never the code itself.
+   * shows our sentence for it, never the code itself; so it is with `reasons`, a list of why a password is weak.
    */
   page(name: string, values: Readonly<Record<string, unknown>>): string
   /** The three files of `mail/<name>/`. The subject is one line. */

@@ -1,4 +1,3 @@
-import { AuthError } from '../errors.js'
 import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
 import { createGuard, type Guard } from '../guard/guard.js'
 import { createOpenSockets } from '../guard/open-sockets.js'
@@ -9,7 +8,7 @@ import type { VerifiedToken } from '../guard/session.js'
 import { cookieNames } from '../http/cookies.js'
 import { corsHeaders, preflight } from '../http/cors.js'
 import type { HttpRequest } from '../http/message.js'
-import { problem, transportHeaders, withHeaders } from '../http/problem.js'
+import { transportHeaders, withHeaders } from '../http/problem.js'
 import type { MailboxView } from '../http/route.js'
 import { createRouter, type Router } from '../http/router.js'
 import { type Handle, untouched, type Watch } from '../http/verdict.js'
@@ -266,7 +265,10 @@ function createFrontDoor(settings: Settings, router: Router, guard: Guard, reque
     const scope = match ? null : scopeOf(request.path)
     if (scope === 'outside') {
       if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
-      return { kind: 'answer', response: problem(new AuthError('not_found'), requestId(), transport) }
+      return router.missing(request).then((response) => ({
+        kind: 'answer',
+        response: withHeaders(response, transport),
+      }))
     }
     const early = preflight(request, settings)
     if (early) {

@@ -1,6 +1,6 @@
 // What our pages do better with a script than without; everything works without. Texts come from the page (labels).
 ;(() => {
-  const { showPassword } = document.body.dataset
+  const { showPassword, tooShort, likeAddress, longEnough } = document.body.dataset
 
   /** A button over the end of a password field that shows what was typed (ASVS 5.0, 6.2.6). */
   function addShowButton(field) {
@@ -47,18 +47,15 @@
    * common and breached passwords are known to it only.
    */
   function addHint(field) {
-    const { minLength, maxLength, tooShort, tooLong, similarToEmail, longEnough } = field.dataset
     const said = document.createElement('p')
     said.className = 'hint'
     said.setAttribute('aria-live', 'polite')
-    const described = document.getElementById(field.dataset.rules) ?? field
-    described.after(said)
+    field.closest('.secret').after(said)
 
     const fault = () => {
       const length = [...field.value.normalize('NFC')].length
-      if (length < Number(minLength)) return tooShort
-      if (length > Number(maxLength)) return tooLong
-      return isLikeAddress(field) ? similarToEmail : ''
+      if (length < Number(field.dataset.minLength)) return tooShort
+      return isLikeAddress(field) ? likeAddress : ''
     }
     const tell = () => {
       const found = fault()
@@ -106,15 +103,63 @@
     addEventListener('pageshow', () => lock(false))
   }
 
+  /**
+   * The address that was typed, for the next page in this tab: no server may write it into an address or a log. A
+   * refused form shows it again, and a page that waits for a mail tells where that went.
+   */
+  function keepAddress() {
+    const places = [...document.querySelectorAll('[data-sent-to]')]
+    const fields = [...document.querySelectorAll('input[type="email"]')]
+    const kept = stored('address')
+    if (kept !== null && (places.length > 0 || document.getElementById('error'))) {
+      for (const place of places) {
+        place.hidden = false
+        place.querySelector('strong').textContent = kept
+      }
+      for (const field of fields) field.value ||= kept
+    } else store('address', null)
+    for (const field of fields) field.form?.addEventListener('submit', () => store('address', field.value))
+  }
+
+  /** Browsers that keep nothing for a page throw when they are asked. */
+  function stored(name) {
+    try {
+      return sessionStorage.getItem(`latchkey.${name}`)
+    } catch {
+      return null
+    }
+  }
+
+  function store(name, value) {
+    try {
+      if (value === null) sessionStorage.removeItem(`latchkey.${name}`)
+      else sessionStorage.setItem(`latchkey.${name}`, value)
+    } catch {
+      // Then the address is typed again.
+    }
+  }
+
+  /**
+   * A page that only leads on. Not for those who come back by the browser's button, who want to be here, and not twice
+   * in a row: where the way on ends here again, a person decides.
+   */
+  function sendAtOnce(form) {
+    const [visit] = performance.getEntriesByType('navigation')
+    const now = Date.now()
+    const soon = now - Number(stored('sent') ?? 0) < 10_000
+    if (visit?.type === 'back_forward' || soon) return
+    store('sent', String(now))
+    form.requestSubmit()
+  }
+
   for (const field of document.querySelectorAll('input[type="password"]')) addShowButton(field)
   for (const field of document.querySelectorAll('input[data-min-length]')) addHint(field)
   for (const field of document.querySelectorAll('input.code')) stripBlanks(field)
   for (const form of document.querySelectorAll('form')) sendOnce(form)
+  keepAddress()
 
   // What went wrong is read out, and the next Tab leads to the field.
   document.querySelector('[role="alert"]')?.focus()
 
-  const [visit] = performance.getEntriesByType('navigation')
-  // Who comes back by the browser's button wants to be here, not to be sent on again.
-  if (visit?.type !== 'back_forward') document.querySelector('form[data-send-at-once]')?.requestSubmit()
+  for (const form of document.querySelectorAll('form[data-send-at-once]')) sendAtOnce(form)
 })()

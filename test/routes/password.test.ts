@@ -91,7 +91,7 @@ describe('the pages of a forgotten password', () => {
     const browser = client()
     const page = await browser.open('/auth/forgot')
     expect(page.text).toContain('<form method="post" action="/auth/password/forgot">')
-    expect(page.text).not.toContain('<script')
+    expect(page.text).not.toMatch(/<script(?! src="\/auth\/assets\/)/)
     const sent = await browser.submit('/auth/password/forgot', { email: ada.email })
     expect(sent.url.pathname + sent.url.search).toBe('/auth/forgot?done=1')
     expect(sent.text).toContain('a mail with a link is on its way')
@@ -109,7 +109,7 @@ describe('the pages of a forgotten password', () => {
     const done = await browser.submit('/auth/password/reset', { token, password: newPassword })
     expect(done.url.search).toBe('?done=1')
     expect(done.text).toContain('Your password is changed')
-    expect(done.text).toContain('<a href="/auth/login">')
+    expect(done.text).toContain('href="/auth/login"')
     await browser.signIn({ ...ada, password: newPassword })
   })
 

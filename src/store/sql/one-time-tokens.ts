@@ -80,7 +80,7 @@ function reusedTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'note'> {
   }
 }
 
-function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByEmail'> {
+function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHandle' | 'listByEmail'> {
   return {
     async findByHash(purpose, tokenHashes, now) {
       if (tokenHashes.length === 0) return null
@@ -94,6 +94,22 @@ function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByEma
           .executeTakeFirst(),
       )
       return row ? toToken(row) : null
+    },
+
+    async listByHandle(purpose, handleHashes, now) {
+      if (handleHashes.length === 0) return []
+      const rows = await steps.step((db) =>
+        db
+          .selectFrom('latchkey_one_time_tokens')
+          .selectAll()
+          .where('purpose', '=', purpose)
+          .where('handle_hash', 'in', handleHashes)
+          .where('expires_at', '>', now)
+          .orderBy('created_at', 'desc')
+          .orderBy('ordinal', 'desc')
+          .execute(),
+      )
+      return rows.map(toToken)
     },
 
     async listByEmail(purpose, email, now) {

@@ -134,6 +134,7 @@ async function createOneTimeTokens(
   await createIndex('latchkey_one_time_tokens', ['purpose', 'subject'])
   await createIndex('latchkey_one_time_tokens', ['purpose', 'email'])
   await createIndex('latchkey_one_time_tokens', ['purpose', 'token_hash'])
+  await createIndex('latchkey_one_time_tokens', ['purpose', 'handle_hash'])
   await createIndex('latchkey_one_time_tokens', ['user_id'])
   await createIndex('latchkey_one_time_tokens', ['expires_at'])
 }

@@ -1,0 +1,26 @@
+import type { Route } from '../http/route.js'
+import { emailChangePageRoute, emailUndoPageRoute } from './email-pages.js'
+import { loginPageRoute } from './login-page.js'
+import { twoFactorPageRoute } from './login-two-factor.js'
+import { errorPageRoute, signedOutPageRoute } from './message-pages.js'
+import { otpPageRoute } from './otp-page.js'
+import { verifyEmailPageRoute } from './pages.js'
+import { forgotPageRoute, resetPageRoute } from './password-pages.js'
+import { registerIdentityPageRoute } from './register-identity.js'
+import { registerPageRoute } from './register-page.js'
+
+/** The part of the route table that people see. */
+export const pageRoutes: readonly Route[] = [
+  loginPageRoute,
+  registerPageRoute,
+  verifyEmailPageRoute,
+  otpPageRoute,
+  forgotPageRoute,
+  resetPageRoute,
+  emailChangePageRoute,
+  emailUndoPageRoute,
+  twoFactorPageRoute,
+  registerIdentityPageRoute,
+  signedOutPageRoute,
+  errorPageRoute,
+]
