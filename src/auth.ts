@@ -11,6 +11,7 @@ import type { HttpRequest, HttpResponse } from './http/message.js'
 import { problem, transportHeaders } from './http/problem.js'
 import { toAuthError } from './http/router.js'
 import { type Answer, type Ask, type Handle, untouched, type Verdict, type Watch } from './http/verdict.js'
+import { refusal } from './http/refusal.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
@@ -108,7 +109,7 @@ export function assemble<Guarding>(
     if (live) return live.handle(request)
     // What is neither an auth route nor guarded is served whether or not there is a store.
     const isOurs = request.path.startsWith(`${early.settings.basePath}/`) || scopeOf(request.path) !== 'outside'
-    return isOurs ? handleLate(opening, request, refuse) : untouched
+    return isOurs ? handleLate(opening, request, early) : untouched
   }
   const require = (input: RequirementInput) => gate(createAsk(opening, parseRequirement(input), refuse))
   const watch: Watch = (principal, close) => {
@@ -216,13 +217,22 @@ function createRefusals(settings: Settings): Refuse {
   return (fault) => problem(fault, requestId(), transportHeaders(settings))
 }
 
-async function handleLate(opening: Opening, request: HttpRequest, refuse: Refuse): Promise<Verdict> {
+async function handleLate(opening: Opening, request: HttpRequest, early: Early): Promise<Verdict> {
   try {
     const live = await opening.ready()
     return await live.handle(request)
   } catch {
-    return unavailable(refuse)
+    const isOurs = request.path.startsWith(`${early.settings.basePath}/`)
+    return isOurs ? unavailablePage(early, request) : unavailable(createRefusals(early.settings))
   }
+}
+
+/** People on our pages are told so in a page, too. */
+async function unavailablePage({ settings, templates }: Early, request: HttpRequest): Promise<Answer> {
+  const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
+  const requestId = createRequestIds()()
+  const nothing = { form: false, route: null, body: null, wish: null, headers: transportHeaders(settings) }
+  return { kind: 'answer', response: await refusal({ settings, templates }, { request, fault, requestId, ...nothing }) }
 }
 
 function unavailable(refuse: Refuse): Answer {

@@ -67,7 +67,8 @@
       clearTimeout(later)
       later = setTimeout(tell, 400)
     })
-    field.addEventListener('blur', tell)
+    // Never as the field is left: what is below would move away from under the pointer that presses it.
+    field.addEventListener('blur', () => clearTimeout(later))
   }
 
   /** A part of what the server looks for. */

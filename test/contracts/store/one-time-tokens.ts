@@ -80,6 +80,21 @@ function keepingContract(current: () => TestStore): void {
 }
 
 function findingContract(current: () => TestStore): void {
+  test('tokens are found by what their browser holds, those of one purpose, the live ones, the newest first', async () => {
+    const { store } = current()
+    const handleHash = 'key1.handle'
+    const first = await keptToken(store, aRegistration(email, { handleHash }))
+    const second = await keptToken(store, aRegistration('grace@example.com', { handleHash, expiresAt: now + 5 }))
+    await keptToken(store, aRegistration(email, { handleHash: 'key1.other' }))
+    await keptToken(store, aRegistration(email, { handleHash: null }))
+    const find = (hashes: string[], at = now) => store.oneTimeTokens.listByHandle('registration', hashes, at)
+    expect(await find(['key2.handle', handleHash])).toEqual([second, first])
+    expect(await find([handleHash], now + 5)).toEqual([first])
+    expect(await find(['key2.handle'])).toEqual([])
+    expect(await find([])).toEqual([])
+    expect(await store.oneTimeTokens.listByHandle('otp', [handleHash], now)).toEqual([])
+  })
+
   test('a token is found by any of its possible digests, and stays', async () => {
     const { store } = current()
     const token = await keptToken(store, aRegistration(email))
