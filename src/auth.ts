@@ -8,10 +8,10 @@ import { refuseUpgrade } from './adapters/upgrade.js'
 import { AuthError } from './errors.js'
 import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
-import { problem, transportHeaders } from './http/problem.js'
+import { problem, transportHeaders, withHeaders } from './http/problem.js'
+import { refusalUnread } from './http/refusal.js'
 import { toAuthError } from './http/router.js'
 import { type Answer, type Ask, type Handle, untouched, type Verdict, type Watch } from './http/verdict.js'
-import { refusal } from './http/refusal.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
@@ -228,11 +228,10 @@ async function handleLate(opening: Opening, request: HttpRequest, early: Early):
 }
 
 /** People on our pages are told so in a page, too. */
-async function unavailablePage({ settings, templates }: Early, request: HttpRequest): Promise<Answer> {
+async function unavailablePage(early: Early, request: HttpRequest): Promise<Answer> {
   const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
-  const requestId = createRequestIds()()
-  const nothing = { form: false, route: null, body: null, wish: null, headers: transportHeaders(settings) }
-  return { kind: 'answer', response: await refusal({ settings, templates }, { request, fault, requestId, ...nothing }) }
+  const response = await refusalUnread(early, { request, fault, requestId: createRequestIds()() })
+  return { kind: 'answer', response: withHeaders(response, transportHeaders(early.settings)) }
 }
 
 function unavailable(refuse: Refuse): Answer {

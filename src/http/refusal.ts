@@ -35,6 +35,14 @@ export async function refusal(options: RefusalOptions, refused: Refused): Promis
   return isForEyes(request) ? errorPage(options, refused, told) : told
 }
 
+/** The same for a request of which nothing was read but where it goes. */
+export function refusalUnread(
+  options: RefusalOptions,
+  refused: Pick<Refused, 'request' | 'requestId' | 'fault'>,
+): Promise<HttpResponse> {
+  return refusal(options, { ...refused, form: false, route: null, body: null, wish: null, headers: {} })
+}
+
 /** Where the auth routes lie for the client: behind a mount or a proxy path their cookies need that prefix. */
 export function authPathOf(settings: Pick<Settings, 'urlPath' | 'basePath'>, request: HttpRequest): string {
   return `${request.mount === '' ? settings.urlPath : request.mount}${settings.basePath}`

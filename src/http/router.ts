@@ -10,7 +10,7 @@ import { wishedLanding } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault } from './origin.js'
 import { withHeaders } from './problem.js'
-import { authPathOf, refusal } from './refusal.js'
+import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
 import type { MailboxView, Route, RouteContext } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
@@ -79,10 +79,7 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
 
 /** Below our own path, and no route of ours. */
 async function missing(options: Working, request: HttpRequest): Promise<HttpResponse> {
-  const requestId = options.requestId()
-  const fault = new AuthError('not_found')
-  const nothing = { form: false, route: null, body: null, wish: null, headers: {} }
-  return refusal(options, { request, requestId, fault, ...nothing })
+  return refusalUnread(options, { request, requestId: options.requestId(), fault: new AuthError('not_found') })
 }
 
 /** What is known of a request by the time it is answered. */

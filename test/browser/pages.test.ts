@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import axe from 'axe-core'
 import express from 'express'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -21,7 +20,6 @@ import { enrol, type Factor } from '../support/totp.js'
 import { collectFaults, isChromiumMissing, launchChromium, overflows } from './chromium.js'
 
 const password = 'a difference engine of brass'
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describe.skipIf(isChromiumMissing())('our pages in Chromium', () => {
   let browser: Browser
@@ -317,7 +315,7 @@ describe.skipIf(isChromiumMissing())('our pages in Chromium', () => {
       const page = await begin({ colorScheme, viewport: { width, height: 800 }, bypassCSP: true })
       for (const path of [...pages, 'waiting for a code', 'waiting for a mail', 'second step', 'going on']) {
         await arrive(page, path)
-        await page.evaluate(axe)
+        await page.evaluate(axe.source)
         const found =
           await page.evaluate(`axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
         .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
