@@ -21,6 +21,7 @@ import { createPasswords } from './passwords/hashed-passwords.js'
 import { parseRequirement, type Requirement, type RequirementInput } from './settings/requirement.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
+import { type ApiTokensApi, createApiTokensApi } from './wiring/api-tokens-api.js'
 import { type AuditApi, createAuditApi } from './wiring/audit-api.js'
 import { createDelivery } from './wiring/delivery.js'
 import { refuseNotYet } from './wiring/not-yet.js'
@@ -64,6 +65,7 @@ export interface Auth<Guarding = Gate> {
   require(requirement: RequirementInput): Guarding
   users: UsersApi
   sessions: SessionsApi
+  apiTokens: ApiTokensApi
   audit: AuditApi
 }
 
@@ -279,6 +281,7 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
     },
     users: createUsersApi(ports),
     sessions: createSessionsApi(ports),
+    apiTokens: createApiTokensApi(ports),
     audit: createAuditApi(ports),
   }
 }

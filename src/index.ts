@@ -18,6 +18,13 @@ export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
 export type { Runtime } from './lib/runtime.js'
 export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
+export type {
+  ApiTokenEntry,
+  ApiTokenFilter,
+  ApiTokenRotation,
+  CreatedApiToken,
+  NewApiToken,
+} from './model/api-token.js'
 export type { AuditEntry, AuditFilter } from './model/audit-event.js'
 export type { CodehooksAuthUser, ImportedAccount, ImportedRecord, ImportReport } from './model/imported-account.js'
 export type {

@@ -20,6 +20,7 @@ export interface Ports
     | 'secondFactors'
     | 'devices'
     | 'hashKinds'
+    | 'apiTokens'
     | 'outbox'
     | 'audit'
   > {
@@ -71,6 +72,8 @@ export interface Random {
   id(): string
   /** 32 random bytes, base64url: a one-time token. */
   token(): string
+  /** A random UUID (version 4, RFC 9562 §5.4), lower-case: an API token. */
+  uuid(): string
   /** That many unbiased decimal digits, leading zeros kept. */
   code(digits: number): string
   /** That many characters that nobody mistakes for others when reading, 5 bits each. */

@@ -1,9 +1,8 @@
 import { parseEmailAddress } from '../lib/email-address.js'
 import { oneLine } from '../lib/one-line.js'
 import { type Account, type AccountFilter, type Page, toAccount } from '../model/account.js'
-import type { UserRecord } from '../model/user.js'
 import type { Ports } from '../ports.js'
-import { malformedCursor, requireLimit } from './paging.js'
+import { cursorOf, readCursor, requireLimit } from './paging.js'
 
 type FindPorts = Pick<Ports, 'users'>
 
@@ -35,14 +34,4 @@ export async function listAccounts(ports: FindPorts, filter: AccountFilter): Pro
   const page = users.slice(0, limit)
   const last = page.at(-1)
   return { items: page.map(toAccount), nextCursor: last && users.length > limit ? cursorOf(last) : null }
-}
-
-function cursorOf({ createdAt, id }: UserRecord): string {
-  return `${createdAt}.${id}`
-}
-
-function readCursor(cursor: string): { createdAt: number; id: string } {
-  const [, createdAt, id] = /^(\d{1,12})\.([\w-]{1,64})$/.exec(cursor) ?? []
-  if (createdAt === undefined || id === undefined) throw malformedCursor()
-  return { createdAt: Number(createdAt), id }
 }

@@ -13,6 +13,18 @@ export function requireLimit(limit = defaultLimit): number {
   throw malformed('limit', `must be a whole number from 1 to ${highestLimit}`)
 }
 
+/** Where a list that runs by time and id goes on. */
+export function cursorOf({ createdAt, id }: { createdAt: number; id: string }): string {
+  return `${createdAt}.${id}`
+}
+
+/** @throws {AuthError} `invalid_request` */
+export function readCursor(cursor: string): { createdAt: number; id: string } {
+  const [, createdAt, id] = /^(\d{1,12})\.([\w-]{1,64})$/.exec(cursor) ?? []
+  if (createdAt === undefined || id === undefined) throw malformedCursor()
+  return { createdAt: Number(createdAt), id }
+}
+
 export function malformedCursor(): AuthError {
   return malformed('cursor', 'must be the nextCursor of a page')
 }

@@ -1,5 +1,6 @@
 import type { Watch } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
+import type { ApiTokenGuard } from './api-token.js'
 import type { Revocations } from './revocations.js'
 
 /** Connections that outlive the request they came by, such as WebSockets, each with the principal it was opened for. */
@@ -13,20 +14,22 @@ interface OpenSocket {
   isOver(): boolean
 }
 
-/** How often they are looked through for news that has grown too old. */
+export interface OpenSocketsOptions {
+  revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'subscribe'>
+  /** Must have subscribed to the news before the sockets do. */
+  apiTokens: Pick<ApiTokenGuard, 'isOver'>
+  timer: (milliseconds: number, callback: () => void) => () => void
+}
+
+/** How often they are looked through for tokens that have expired and news that has grown too old. */
 const checkEveryMs = 1_000
 
 /**
- * Ends what was opened by a session that has ended, by a user who was disabled, deleted or changed since, and everything
- * while the news is too old to tell.
+ * Ends what was opened by a session that has ended, by a user who was disabled, deleted or changed since, by an API token
+ * that was removed, replaced or has expired, and everything while the news is too old to tell.
  */
-export function createOpenSockets({
-  revocations,
-  timer,
-}: {
-  revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'subscribe'>
-  timer: (milliseconds: number, callback: () => void) => () => void
-}): OpenSockets {
+export function createOpenSockets(options: OpenSocketsOptions): OpenSockets {
+  const { revocations, timer } = options
   const open = new Set<OpenSocket>()
   let stopTimer: (() => void) | null = null
 
@@ -50,7 +53,7 @@ export function createOpenSockets({
   })
   return {
     watch(principal, close) {
-      const socket = { close, isOver: endOf(revocations, principal) }
+      const socket = { close, isOver: endOf(options, principal) }
       open.add(socket)
       stopTimer ??= timer(checkEveryMs, tick)
       return () => void open.delete(socket)
@@ -63,7 +66,8 @@ export function createOpenSockets({
 }
 
 /** Whether that principal is over; a user's version counts from what it is now, since a token below it would not have passed. */
-function endOf(revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>, principal: Principal): () => boolean {
+function endOf({ revocations, apiTokens }: OpenSocketsOptions, principal: Principal): () => boolean {
+  if (principal.kind === 'apiToken') return () => apiTokens.isOver(principal)
   if (principal.kind !== 'session') return () => false
   const { userId, sessionId } = principal
   const version = revocations.deadBelow(userId)

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { readableAlphabet } from './readable-code.js'
 
 /** The one source of randomness; everything comes from the operating system's generator (OWASP ASVS 5.0, 11.5.1). */
@@ -7,6 +7,8 @@ export interface RandomSource {
   id(): string
   /** 32 random bytes, base64url: a one-time token. */
   token(): string
+  /** A random UUID (version 4, RFC 9562 §5.4), lower-case, 122 random bits: an API token. */
+  uuid(): string
   /** That many unbiased decimal digits, leading zeros kept. @throws {RangeError} unless a positive integer */
   code(digits: number): string
   /** That many unbiased characters that nobody mistakes for others, 5 bits each. @throws {RangeError} like `code` */
@@ -19,6 +21,8 @@ export function createRandom(): RandomSource {
   return {
     id: () => randomBytes(16).toString('base64url'),
     token: () => randomBytes(32).toString('base64url'),
+    // Without the cache, in which the tokens of later calls would lie in memory already.
+    uuid: () => randomUUID({ disableEntropyCache: true }),
     code: (digits) => drawn('0123456789', digits),
     readable: (characters) => drawn(readableAlphabet, characters),
     jitter: () => randomInt(2 ** 32) / 2 ** 32,

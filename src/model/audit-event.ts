@@ -61,4 +61,7 @@ export type AuditEventName =
   | 'account_disabled'
   | 'account_enabled'
   | 'account_deleted'
+  | 'api_token_created'
+  | 'api_token_removed'
+  | 'api_token_rotated'
   | 'breach_check_unavailable'

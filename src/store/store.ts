@@ -1,3 +1,4 @@
+import type { ApiTokens } from './api-tokens.js'
 import type { AuditLog } from './audit.js'
 import type { Changes } from './changes.js'
 import type { Counters } from './counters.js'
@@ -22,13 +23,14 @@ export interface Store {
   secondFactors: SecondFactors
   devices: Devices
   hashKinds: HashKinds
+  apiTokens: ApiTokens
   counters: Counters
   outbox: Outbox
   audit: AuditLog
   changes: Changes
   /** Made by the first migration, the same for every process on this store: the `aud` of our tokens. */
   installationId: string
-  /** Ids of the encryption keys that live one-time tokens, waiting mails and second factors still name. */
+  /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors still name. */
   keysInUse(now: number): Promise<string[]>
   close(): Promise<void>
 }

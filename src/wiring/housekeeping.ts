@@ -4,7 +4,7 @@ import type { Logger } from '../settings.js'
 import type { Store } from '../store/store.js'
 
 export interface HousekeepingOptions {
-  store: Pick<Store, 'sessions' | 'oneTimeTokens' | 'devices' | 'outbox' | 'audit'>
+  store: Pick<Store, 'sessions' | 'oneTimeTokens' | 'devices' | 'apiTokens' | 'outbox' | 'audit'>
   clock: Pick<Clock, 'now' | 'nowMs'>
   /** How long after the end of a session one of its access tokens can still live. */
   accessTokensLiveSeconds: number
@@ -29,6 +29,8 @@ const batchSize = 500
 const daySeconds = 24 * 60 * 60
 /** How long a mail that could not be delivered waits for somebody to look at it. */
 const setAsideSeconds = 30 * daySeconds
+/** How long the list of API tokens tells of one that has expired. */
+const expiredTokenSeconds = 30 * daySeconds
 /** A year, and what it takes to look back on it. */
 const auditSeconds = 400 * daySeconds
 
@@ -76,6 +78,7 @@ function steps({ store, clock, accessTokensLiveSeconds }: HousekeepingOptions): 
     () => store.sessions.prune(now - accessTokensLiveSeconds, batchSize),
     () => store.oneTimeTokens.prune(now, batchSize),
     () => store.devices.prune(now, batchSize),
+    () => store.apiTokens.prune(now - expiredTokenSeconds, batchSize),
     () => store.outbox.prune(now - setAsideSeconds, batchSize),
     () => store.audit.prune(clock.nowMs() - auditSeconds * 1000, batchSize),
   ]

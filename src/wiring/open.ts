@@ -31,6 +31,7 @@ import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
+import { startApiTokenGuard } from './api-token-guard.js'
 import { auditSeal } from './audit-seal.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
@@ -147,6 +148,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     secondFactors: store.secondFactors,
     devices: store.devices,
     hashKinds: store.hashKinds,
+    apiTokens: store.apiTokens,
     outbox: store.outbox,
     audit: store.audit,
     passwords: early.passwords,
@@ -164,8 +166,8 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     hooks: limitHooks(settings.hooks, world.timer),
   }
   const housekeeping = startHousekeeping(early, store, ports)
-  const { handle, guard } = createHandle(early, ports, revocations)
-  const sockets = createOpenSockets({ revocations, timer: world.timer })
+  const { handle, guard, apiTokens } = createHandle(early, ports, revocations)
+  const sockets = createOpenSockets({ revocations, apiTokens, timer: world.timer })
   return {
     handle,
     ports,
@@ -176,6 +178,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
       await housekeeping.close()
       await worker.close()
       await proofs.close()
+      await apiTokens.close()
       revocations.close()
       await early.mailer.close()
       await early.passwords.close()
@@ -217,12 +220,14 @@ function startHousekeeping({ settings, world, random }: Early, store: Store, por
   return housekeeping
 }
 
-function createHandle(early: Early, ports: Ports, revocations: Revocations): { handle: Handle; guard: Guard } {
+function createHandle(early: Early, ports: Ports, revocations: Revocations) {
   const { settings, templates, mailbox } = early
   const requestId = createRequestIds()
   const clientIp = createClientIp(settings.trustedProxies)
   const names = cookieNames(settings)
   const ipOf = (request: HttpRequest) => clientIp(request.ip, request.headers)
+  const { timer } = early.world
+  const apiTokens = startApiTokenGuard({ ports, settings, revocations, timer, clientIp: ipOf })
   const guard = createGuard({
     settings,
     cookieNames: names,
@@ -235,7 +240,7 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
     requestId,
     allowList: null,
     hook: null,
-    apiTokens: null,
+    apiTokens,
     jwts: null,
   })
   const router = createRouter({
@@ -252,7 +257,7 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations): { h
     requestId,
     logger: settings.logger,
   })
-  return { handle: createFrontDoor(settings, router, guard, requestId), guard }
+  return { handle: createFrontDoor(settings, router, guard, requestId), guard, apiTokens }
 }
 
 /** Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here. */

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { TestStore } from '../support/databases.js'
 import { accountsContract } from './store/accounts.js'
+import { apiTokensContract } from './store/api-tokens.js'
 import { auditContract } from './store/audit.js'
 import { changesContract } from './store/changes.js'
 import { countersContract } from './store/counters.js'
@@ -42,6 +43,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('one-time tokens', () => oneTimeTokensContract(current))
     describe('devices', () => devicesContract(current))
     describe('kinds of hashes', () => hashKindsContract(current))
+    describe('API tokens', () => apiTokensContract(current))
     describe('counters', () => countersContract(current))
     describe('outbox', () => outboxContract(current))
     describe('audit log', () => auditContract(current))

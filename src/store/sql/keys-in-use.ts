@@ -1,6 +1,6 @@
 import type { Steps } from './steps.js'
 
-/** Ids of the encryption keys that live one-time tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
+/** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
 export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
   const { flavour } = steps
   const tokenColumns = ['token_hash', 'code_hash', 'handle_hash', 'payload'] as const
@@ -32,7 +32,13 @@ export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
       .select(flavour.beforeDot('code_hash').as('key_id'))
       .distinct()
       .execute()
-    return [...ofTokens.flat(), ...ofMails, ...ofSecrets, ...ofBackupCodes]
+    const ofApiTokens = await db
+      .selectFrom('latchkey_api_tokens')
+      .select(flavour.beforeDot('token_hash').as('key_id'))
+      .distinct()
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+      .execute()
+    return [...ofTokens.flat(), ...ofMails, ...ofSecrets, ...ofBackupCodes, ...ofApiTokens]
   })
   return [...new Set(found.map(({ key_id }) => key_id ?? ''))].filter((id) => id !== '').sort()
 }

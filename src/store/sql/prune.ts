@@ -2,7 +2,12 @@ import type { Kysely } from 'kysely'
 import type { Tables } from './schema.js'
 import type { Steps } from './steps.js'
 
-type Pruned = 'latchkey_sessions' | 'latchkey_one_time_tokens' | 'latchkey_devices' | 'latchkey_outbox'
+type Pruned =
+  | 'latchkey_sessions'
+  | 'latchkey_one_time_tokens'
+  | 'latchkey_devices'
+  | 'latchkey_api_tokens'
+  | 'latchkey_outbox'
 
 /**
  * Deletes what `find` finds; returns how many. Two small statements: MySQL deletes by no limited subquery. What is due

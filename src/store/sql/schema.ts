@@ -1,3 +1,4 @@
+import type { ApiTokenAccess } from '../../model/api-token.js'
 import type { AuditEvent, AuditEventName } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { OneTimePurpose } from '../../model/one-time-token.js'
@@ -16,6 +17,7 @@ export interface Tables {
   latchkey_one_time_tokens: OneTimeTokensTable
   latchkey_devices: DevicesTable
   latchkey_backup_codes: BackupCodesTable
+  latchkey_api_tokens: ApiTokensTable
   latchkey_counters: CountersTable
   latchkey_outbox: OutboxTable
   latchkey_audit: AuditTable
@@ -104,6 +106,18 @@ export interface BackupCodesTable {
   id: string
   user_id: string
   code_hash: string
+}
+
+export interface ApiTokensTable {
+  id: string
+  token_hash: string
+  name: string
+  access: ApiTokenAccess
+  cidrs: string
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+  replaced_by: string | null
 }
 
 /** Without a long window its two columns are 0. */

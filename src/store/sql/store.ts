@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Store } from '../store.js'
+import { createApiTokens } from './api-tokens.js'
 import { createAudit } from './audit.js'
 import { createChanges } from './changes.js'
 import { type Connection, connect, type SqlDatabase } from './connect.js'
@@ -82,6 +83,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     secondFactors: createSecondFactors(steps),
     devices: createDevices(steps),
     hashKinds: createHashKinds(steps),
+    apiTokens: createApiTokens(steps),
     counters: createCounters(steps),
     outbox: createOutbox(steps),
     audit: createAudit(steps),

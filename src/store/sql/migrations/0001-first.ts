@@ -18,6 +18,7 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createOneTimeTokens(db, context)
   await createDevices(db, context)
   await createBackupCodes(db, context)
+  await createApiTokens(db, context)
   await createCounters(db, context)
   await createOutbox(db, context)
   await createAudit(db, context)
@@ -166,6 +167,27 @@ async function createBackupCodes(_db: Kysely<Tables>, { createTable, createIndex
     )
     .execute()
   await createIndex('latchkey_backup_codes', ['user_id'])
+}
+
+/** `replaced_by` is no foreign key: a token outlives its successor where that is removed first. */
+async function createApiTokens(
+  _db: Kysely<Tables>,
+  { createTable, createIndex, longText }: MigrationContext,
+): Promise<void> {
+  await createTable('latchkey_api_tokens')
+    .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
+    .addColumn('token_hash', 'varchar(128)', notNull)
+    .addColumn('name', 'text', notNull)
+    .addColumn('access', 'varchar(16)', notNull)
+    .addColumn('cidrs', longText, notNull)
+    .addColumn('created_at', 'bigint', notNull)
+    .addColumn('expires_at', 'bigint')
+    .addColumn('last_used_at', 'bigint')
+    .addColumn('replaced_by', 'varchar(64)')
+    .addUniqueConstraint('latchkey_api_tokens_hash', ['token_hash'])
+    .execute()
+  await createIndex('latchkey_api_tokens', ['created_at', 'id'])
+  await createIndex('latchkey_api_tokens', ['expires_at'])
 }
 
 async function createCounters(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {

@@ -1,0 +1,161 @@
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { ApiTokenRecord } from '../../model/api-token.js'
+import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
+import { writeAudit } from './audit.js'
+import { writeChanges } from './changes.js'
+import { prune } from './prune.js'
+import { type ApiTokensTable, readJson, type Tables, toNumber } from './schema.js'
+import type { Steps, Unit } from './steps.js'
+
+export function createApiTokens(steps: Steps): ApiTokens {
+  return { ...readApiTokens(steps), ...changeApiTokens(steps), ...useApiTokens(steps) }
+}
+
+function readApiTokens(steps: Steps): Pick<ApiTokens, 'findByHash' | 'list'> {
+  return {
+    async findByHash(tokenHashes) {
+      if (tokenHashes.length === 0) return null
+      const row = await steps.step((db) =>
+        db.selectFrom('latchkey_api_tokens').selectAll().where('token_hash', 'in', tokenHashes).executeTakeFirst(),
+      )
+      return row ? toApiToken(row) : null
+    },
+
+    list: ({ after, limit }) =>
+      steps.step(async (db) => {
+        let rows = db.selectFrom('latchkey_api_tokens').selectAll()
+        if (after !== null) {
+          const { createdAt, id } = after
+          rows = rows.where((eb) =>
+            eb.or([eb('created_at', '<', createdAt), eb.and([eb('created_at', '=', createdAt), eb('id', '<', id)])]),
+          )
+        }
+        const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+        return found.map(toApiToken)
+      }),
+  }
+}
+
+function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'rotate'> {
+  return {
+    create: (token, audit) =>
+      steps.transaction(async (unit) => {
+        await unit.db.insertInto('latchkey_api_tokens').values(toRow(token)).execute()
+        await writeAudit(unit, audit)
+      }),
+
+    remove: (id, { until, audit }) =>
+      steps.transaction(async (unit) => {
+        const { numDeletedRows } = await unit.db
+          .deleteFrom('latchkey_api_tokens')
+          .where('id', '=', id)
+          .executeTakeFirst()
+        if (numDeletedRows === 0n) return false
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'api_token', [id], until)
+        return true
+      }),
+
+    rotate: ({ id, successor, expiresAt, endsAt, now }, { until, audit }) =>
+      steps.transaction(async (unit) => {
+        // Decides: whoever names the successor first has replaced the token.
+        const { numUpdatedRows } = await unit.db
+          .updateTable('latchkey_api_tokens')
+          .set({ replaced_by: successor.id })
+          .where('id', '=', id)
+          .where('replaced_by', 'is', null)
+          .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+          .executeTakeFirst()
+        const former = numUpdatedRows === 0n ? undefined : await readRow(unit, id)
+        if (!former) return null
+
+        const token: ApiTokenRecord = {
+          ...toApiToken(former),
+          ...successor,
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+          lastUsedAt: null,
+          replacedBy: null,
+        }
+        await unit.db.insertInto('latchkey_api_tokens').values(toRow(token)).execute()
+        await endBy(unit.db, id, endsAt)
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'api_token', [id], until)
+        return token
+      }),
+  }
+}
+
+function useApiTokens(steps: Steps): Pick<ApiTokens, 'touch' | 'prune'> {
+  return {
+    async touch(uses) {
+      if (uses.length === 0) return
+      // In one order everywhere, so that two batches cannot wait for each other.
+      const ordered = [...uses].sort((a, b) => (a.id < b.id ? -1 : 1))
+      await steps.transaction(async (unit) => {
+        for (const use of ordered) await writeUse(unit.db, use)
+      })
+    },
+
+    prune: (before, count) =>
+      prune(steps, 'latchkey_api_tokens', (db) =>
+        db
+          .selectFrom('latchkey_api_tokens')
+          .select('id')
+          .where('expires_at', '<', before)
+          .orderBy('expires_at')
+          .limit(count)
+          .execute(),
+      ),
+  }
+}
+
+function readRow({ db }: Unit, id: string): Promise<Selectable<ApiTokensTable> | undefined> {
+  return db.selectFrom('latchkey_api_tokens').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** A token that would have ended sooner still does. */
+async function endBy(db: Kysely<Tables>, id: string, endsAt: number): Promise<void> {
+  await db
+    .updateTable('latchkey_api_tokens')
+    .set({ expires_at: endsAt })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', endsAt)]))
+    .execute()
+}
+
+async function writeUse(db: Kysely<Tables>, { id, at }: ApiTokenUse): Promise<void> {
+  await db
+    .updateTable('latchkey_api_tokens')
+    .set({ last_used_at: at })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
+    .execute()
+}
+
+function toRow(token: ApiTokenRecord): Insertable<ApiTokensTable> {
+  return {
+    id: token.id,
+    token_hash: token.tokenHash,
+    name: token.name,
+    access: token.access,
+    cidrs: JSON.stringify(token.cidrs),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: token.lastUsedAt,
+    replaced_by: token.replacedBy,
+  }
+}
+
+function toApiToken(row: Selectable<ApiTokensTable>): ApiTokenRecord {
+  return {
+    id: row.id,
+    tokenHash: row.token_hash,
+    name: row.name,
+    access: row.access,
+    cidrs: readJson(row.cidrs),
+    createdAt: Number(row.created_at),
+    expiresAt: toNumber(row.expires_at),
+    lastUsedAt: toNumber(row.last_used_at),
+    replacedBy: row.replaced_by,
+  }
+}
