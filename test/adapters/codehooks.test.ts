@@ -3,6 +3,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Mounting } from '../../src/adapters/adapter.js'
 import { codehooks as adapter } from '../../src/adapters/codehooks.js'
 import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
+import { init } from '../../src/index.js'
+import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
 import { type CodehooksApp, type Hook, hostCodehooks, loadCodehooks } from '../support/codehooks-host.js'
 import { rawRequest } from '../support/raw-http.js'
@@ -235,6 +237,41 @@ test('the setup of the specification: crudlify below /api behind the guard', asy
   expect(faults).toEqual([])
 })
 
+test('ATK-100 an API token in the address of a crudlify route is no part of the database query', async () => {
+  vi.spyOn(console, 'debug').mockImplementation(() => {})
+  vi.spyOn(console, 'log').mockImplementation(() => {})
+  const { app, connection } = await loadCodehooks()
+  const filters: unknown[] = []
+  const { getMany } = connection
+  connection.getMany = (collection, filter) => {
+    filters.push(filter)
+    return getMany(collection, filter)
+  }
+  await app.crudlify({ person: {} }, { prefix: '/api' })
+  const auth = init(app, testSettings(), createTestRuntime())
+  onTestFinished(() => auth.close())
+  const { port, faults } = await host(app)
+  const { token } = await auth.apiTokens.create({ name: 'integration' })
+  for (const name of ['Ada', 'Grace']) {
+    const headers = { 'content-type': 'application/json', 'x-apikey': token }
+    expect((await ask(port, '/api/person', { method: 'POST', headers, body: JSON.stringify({ name }) }))[0]).toBe(201)
+  }
+
+  const queries = [
+    `apikey=${token}&q=${encodeURIComponent('{"name":"Ada"}')}`,
+    `name=Ada&apikey=${token}`,
+    `%61pikey=${token}&name=Ada`,
+  ]
+  for (const query of queries) {
+    const [status, body] = await server(port, `/dev/api/person?${query}`)
+    expect([status, JSON.parse(body)]).toEqual([200, [{ _id: 'document-1', name: 'Ada' }]])
+  }
+  expect(filters).toHaveLength(queries.length)
+  expect(JSON.stringify(filters)).not.toContain('apikey')
+  expect((await server(port, `/dev/api/person?apikey=${token}&apikey[$ne]=x`))[0]).toBe(401)
+  expect(faults).toEqual([])
+})
+
 test('a stream that the platform left to the application stays whole behind a synchronous verdict', async () => {
   const { app } = await loadCodehooks()
   app.post('/api/file', async (req, res) => {
@@ -283,6 +320,12 @@ async function host(app: CodehooksApp, options: { apiToken?: string } = {}) {
 async function ask(port: number, path: string, init: RequestInit = {}): Promise<[status: number, body: string]> {
   const response = await fetch(`http://127.0.0.1:${port}/dev${path}`, init)
   return [response.status, await response.text()]
+}
+
+/** As a program asks: `fetch` would send headers of a browser. */
+async function server(port: number, target: string): Promise<[status: number, body: string]> {
+  const { status, body } = await rawRequest(port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  return [status, body.toString()]
 }
 
 async function serve({ handle, paths, before, after, prefix }: Scene): Promise<Running> {

@@ -56,6 +56,48 @@ describe('sockets that outlive their request', () => {
   })
 })
 
+describe('sockets that an API token opened', () => {
+  it('are opened by a token that may write, and by no other', async () => {
+    const { auth, port } = await start()
+    const { token } = await auth.apiTokens.create({ name: 'reader', access: 'READ' })
+    await expect(opened(port, { 'x-apikey': token })).rejects.toThrow('403')
+    await expect(opened(port, { 'x-apikey': token.replace(/^./, 'g') })).rejects.toThrow('401')
+    const writer = await auth.apiTokens.create({ name: 'writer' })
+    expect((await opened(port, { 'x-apikey': writer.token })).readyState).toBe(WebSocket.OPEN)
+  })
+
+  it('close within a second when another process removes or rotates it, and open again while it lives on', async () => {
+    const shared = sharedSettings()
+    const { auth, runtime, port } = await start(shared)
+    const elsewhere = createAuth(testSettings({ baseUrl, ...shared }), runtime)
+    onTestFinished(() => elsewhere.close())
+    const { id, token } = await auth.apiTokens.create({ name: 'writer' })
+    const other = await auth.apiTokens.create({ name: 'other' })
+    const untouched = await opened(port, { 'x-apikey': other.token })
+    const first = closing(await opened(port, { 'x-apikey': token }))
+    await elsewhere.apiTokens.rotate(id, { overlap: '1h' })
+    await runtime.clock.advance(1_000)
+    await first
+    const second = closing(await opened(port, { 'x-apikey': token }))
+    await elsewhere.apiTokens.remove(id)
+    await runtime.clock.advance(1_000)
+    await second
+    expect(untouched.readyState).toBe(WebSocket.OPEN)
+  })
+
+  it('close when the token expires', async () => {
+    const { auth, runtime, port } = await start()
+    const expiresAt = new Date(runtime.clock.now() + 60_000)
+    const { token } = await auth.apiTokens.create({ name: 'writer', expiresAt })
+    const socket = await opened(port, { 'x-apikey': token })
+    const closed = closing(socket)
+    await runtime.clock.advance('58s')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    await runtime.clock.advance('3s')
+    await closed
+  })
+})
+
 describe('auth.upgrade, where a server is not seen', () => {
   it('tells who it is, or refuses on the socket', async () => {
     const app = express()
@@ -71,7 +113,7 @@ describe('auth.upgrade, where a server is not seen', () => {
   })
 })
 
-type Auth = Pick<ReturnType<typeof createAuth>, 'users' | 'sessions' | 'close'>
+type Auth = Pick<ReturnType<typeof createAuth>, 'users' | 'sessions' | 'apiTokens' | 'close'>
 type Judge = (...upgrade: Parameters<ReturnType<typeof createAuth>['upgrade']>) => Promise<unknown>
 
 /** A server of node's with the layer before it. */

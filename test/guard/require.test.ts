@@ -75,6 +75,26 @@ test('a sensitive route asks for a recent sign-in, and signing in again opens it
   expect(await browser.delete('/api/tenant')).toMatchObject({ status: 200 })
 })
 
+test('a route can ask for an API token, and for one that writes', async () => {
+  const { auth, client } = await testAuth()
+  const gate = auth.require({ access: 'READWRITE', kinds: ['apiToken'] })
+  const next = (request: Request) => gate(request, (_request, principal) => Response.json(principal))
+  const [reader, writer] = [
+    await auth.apiTokens.create({ name: 'reader', access: 'READ' }),
+    await auth.apiTokens.create({ name: 'writer' }),
+  ]
+  const browser = client({ next })
+  await browser.signUp(ada)
+  for (const path of ['/reports', '/api/reports']) {
+    const ask = ({ token }: { token: string }) =>
+      client({ as: 'server', next, headers: { 'x-apikey': token } }).get(path)
+    expect(await ask(writer)).toMatchObject({ status: 200, body: { kind: 'apiToken', tokenId: writer.id } })
+    expect(await ask(reader)).toMatchObject({ status: 403, body: { code: 'insufficient_access' } })
+    expect(await ask({ token: 'x' })).toMatchObject({ status: 401 })
+    expect(await browser.get(path)).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+  }
+})
+
 test('a route outside the guarded prefix can be guarded by itself', async () => {
   const { auth, client } = await testAuth()
   const gate = auth.require({})

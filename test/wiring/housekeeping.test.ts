@@ -9,7 +9,16 @@ import { ada, testAuth } from '../support/auth.js'
 import { storeOptions } from '../support/databases.js'
 import { failingDatabase } from '../support/failing-database.js'
 
-const tables = ['sessions', 'one_time_tokens', 'devices', 'counters', 'outbox', 'audit', 'changes'] as const
+const tables = [
+  'sessions',
+  'one_time_tokens',
+  'devices',
+  'api_tokens',
+  'counters',
+  'outbox',
+  'audit',
+  'changes',
+] as const
 
 /** A database in memory that the test can look into. */
 function openDatabase() {
@@ -44,6 +53,7 @@ describe('a year and more of traffic', () => {
       const { body } = await browser.signIn(account)
       await client().signIn(account)
       await auth.sessions.revoke(body.session.id)
+      await auth.apiTokens.create({ name: 'short', expiresAt: new Date(runtime.clock.now() + 60_000) })
       await browser.post('/auth/register', { ...ada, email: `stranger-${round}@example.test` })
       await browser.post('/auth/register', { ...ada, email: gone })
       await browser.post('/auth/password/forgot', { email: account.email })

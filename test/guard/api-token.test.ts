@@ -1,0 +1,278 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createApiTokenCheck, type KnownApiToken } from '../../src/guard/api-token.js'
+import { followTokens } from '../../src/guard/token-news.js'
+import type { HttpRequest } from '../../src/http/message.js'
+import { createKeyring } from '../../src/lib/keyring.js'
+import type { Change } from '../../src/model/change.js'
+import type { ApiTokenPrincipal } from '../../src/model/principal.js'
+import { createTestClock } from '../../src/testing/clock.js'
+import { createTestRuntime } from '../../src/testing.js'
+import { createVerifiedCache } from '../../src/tokens/verified-cache.js'
+import { sharedSettings, testAuth } from '../support/auth.js'
+import { openSqliteMemory } from '../support/databases.js'
+import { failingDatabase } from '../support/failing-database.js'
+
+const token = '3f0c2d1e-9a4b-4c6d-8e7f-0a1b2c3d4e5f'
+const get = { method: 'GET', headers: {} } as unknown as HttpRequest
+
+/** The check over a real store; `reads` counts, and `pause` holds reads back. */
+async function world() {
+  const opened = await openSqliteMemory()
+  onTestFinished(() => opened.close())
+  const { apiTokens } = opened.store
+  const keyring = createKeyring(['api-token-test-key-0123456789abcdef'])
+  const clock = createTestClock(1_700_000_000_000)
+  const listeners: ((change: Change | null) => void)[] = []
+  const tell = (change: Change | null) => {
+    for (const listener of listeners) listener(change)
+  }
+  const state = { reads: 0, released: Promise.resolve(), noted: 0, counted: 0 }
+  const check = createApiTokenCheck({
+    apiTokens: {
+      async findByHash(hashes) {
+        state.reads += 1
+        const found = await apiTokens.findByHash(hashes)
+        await state.released
+        return found
+      },
+    },
+    keyring,
+    cache: createVerifiedCache<KnownApiToken>(),
+    news: followTokens({ subscribe: (listener) => void listeners.push(listener) }),
+    limits: async () => {
+      state.counted += 1
+      return { headers: {}, fault: null }
+    },
+    lastUses: {
+      note: () => {
+        state.noted += 1
+      },
+    },
+    clock: { now: () => Math.floor(clock.now() / 1000), monotonicMs: clock.monotonic },
+    clientIp: () => '192.0.2.1',
+  })
+  const keep = (expiresAt: number | null = null) =>
+    apiTokens.create(
+      {
+        id: 't1',
+        tokenHash: keyring.digest('api-token', token),
+        name: 'report',
+        access: 'READWRITE',
+        cidrs: [],
+        createdAt: 1_700_000_000,
+        expiresAt,
+        lastUsedAt: null,
+        replacedBy: null,
+      },
+      anAudit('api_token_created'),
+    )
+  const remove = async () => {
+    await apiTokens.remove('t1', { until: 1_700_000_900, audit: anAudit('api_token_removed') })
+    for (const change of opened.changes.splice(0)) tell(change)
+  }
+  const hold = () => {
+    let release = () => {}
+    state.released = new Promise((resolve) => {
+      release = resolve
+    })
+    return () => release()
+  }
+  return { state, clock, check, tell, keep, remove, hold, ask: () => check.check(token, get) }
+}
+
+function anAudit(event: 'api_token_created' | 'api_token_removed') {
+  const at = { atMs: 1_700_000_000_000, ip: null, userAgent: null, userId: null, sessionId: null }
+  return {
+    ...at,
+    id: `${event}${Math.floor(performance.now() * 1000)}`,
+    event,
+    outcome: 'success' as const,
+    detail: {},
+  }
+}
+
+const change = (subject: string): Change => {
+  return { id: `c-${subject}`, atMs: 1, kind: 'api_token', subject, version: null, until: 1_700_000_900 }
+}
+
+describe('the check of API tokens', () => {
+  it('reads once, and then answers at once with one frozen principal', async () => {
+    const { state, keep, ask } = await world()
+    await keep()
+    const first = await ask()
+    expect(first).toEqual({ kind: 'apiToken', tokenId: 't1', name: 'report', access: 'READWRITE' })
+    expect(Object.isFrozen(first)).toBe(true)
+    const second = ask()
+    expect(second).toBe(first)
+    expect([state.reads, state.noted, state.counted]).toEqual([1, 2, 0])
+  })
+
+  it('has one read for many requests at once', async () => {
+    const { state, keep, ask } = await world()
+    await keep()
+    await Promise.all(Array.from({ length: 50 }, ask))
+    expect(state.reads).toBe(1)
+  })
+
+  it('remembers no failure', async () => {
+    const { state, keep, ask } = await world()
+    await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' })
+    await keep()
+    expect(await ask()).toMatchObject({ tokenId: 't1' })
+    expect([state.reads, state.counted]).toEqual([2, 1])
+  })
+
+  it('looks up nothing that no token of ours can be', async () => {
+    const { state, check } = await world()
+    const others = ['', 'x', `{${token}}`, `${token}0`, token.slice(1), token.replace('4c6d', '1c6d'), `${token}\n`]
+    for (const text of [...others, '00000000-0000-0000-0000-000000000000', 'é'.repeat(36), 'x'.repeat(20_000)]) {
+      expect(() => check.check(text, get)).toThrow(expect.objectContaining({ code: 'unauthenticated' }))
+    }
+    expect([state.reads, state.counted]).toEqual([0, 0])
+  })
+
+  it('reads a token in use again beside the requests, and one that rested a minute before the next', async () => {
+    const { state, clock, keep, ask } = await world()
+    await keep()
+    const first = await ask()
+    await clock.advance('44s')
+    expect(ask()).toBe(first)
+    expect(state.reads).toBe(1)
+    await clock.advance('2s')
+    expect(ask()).toBe(first)
+    await expect.poll(() => state.reads).toBe(2)
+    await clock.advance('30s')
+    expect(ask()).toBe(first)
+
+    await clock.advance('61s')
+    const waited = ask()
+    expect(waited).toBeInstanceOf(Promise)
+    expect(await waited).toBe(first)
+    expect(state.reads).toBe(3)
+  })
+
+  it('forgets a token as soon as it hears of a change, and all of them when it may have missed one', async () => {
+    const { state, keep, tell, ask } = await world()
+    await keep()
+    await ask()
+    tell(change('another'))
+    tell({ ...change('t1'), kind: 'session' })
+    expect(ask()).not.toBeInstanceOf(Promise)
+    for (const news of [change('t1'), null]) {
+      tell(news)
+      expect(ask()).toBeInstanceOf(Promise)
+      await ask()
+    }
+    expect(state.reads).toBe(3)
+  })
+
+  it('ATK-063 a token that is removed while it is read is not remembered, and no later request rides on that read', async () => {
+    const { keep, remove, hold, ask } = await world()
+    await keep()
+    const release = hold()
+    const before = ask()
+    await expect.poll(() => before instanceof Promise).toBe(true)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await remove()
+    const after = ask()
+    release()
+    expect(await before).toMatchObject({ tokenId: 't1' })
+    await expect(after).rejects.toMatchObject({ code: 'unauthenticated' })
+    await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  it('knows when a principal is over: by the news, by its end, and when it is none of its own', async () => {
+    const { clock, keep, tell, check, ask } = await world()
+    await keep(1_700_000_100)
+    const principal = await ask()
+    expect(check.isOver(principal)).toBe(false)
+    const copy: ApiTokenPrincipal = { ...principal }
+    expect(check.isOver(copy)).toBe(true)
+    tell(change('t1'))
+    expect(check.isOver(principal)).toBe(true)
+    expect(check.isOver(await ask())).toBe(false)
+    tell(null)
+    expect(check.isOver(await ask())).toBe(false)
+    await clock.advance('100s')
+    expect(check.isOver(principal)).toBe(true)
+    await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+})
+
+describe('API tokens over several processes', () => {
+  const byToken = (text: string) => ({ as: 'server', headers: { 'x-apikey': text } }) as const
+
+  it('ATK-063 a removed one is dead here at once and elsewhere within a second', async () => {
+    const shared = sharedSettings()
+    const runtime = createTestRuntime()
+    const here = await testAuth(shared, runtime)
+    const there = await testAuth(shared, runtime)
+    const { id, token } = await here.auth.apiTokens.create({ name: 'report' })
+    const ask = async ({ client }: typeof here) => (await client(byToken(token)).get('/api/notes')).status
+    expect([await ask(here), await ask(there)]).toEqual([200, 200])
+
+    await here.auth.apiTokens.remove(id)
+    expect(await ask(here)).toBe(401)
+    await runtime.clock.advance(1_000)
+    expect(await ask(there)).toBe(401)
+  })
+
+  it('a rotated one ends elsewhere, too, with the overlap', async () => {
+    const shared = sharedSettings()
+    const runtime = createTestRuntime()
+    const here = await testAuth(shared, runtime)
+    const there = await testAuth(shared, runtime)
+    const former = await here.auth.apiTokens.create({ name: 'report' })
+    const ask = async (text: string) => (await there.client(byToken(text)).get('/api/notes')).status
+    expect(await ask(former.token)).toBe(200)
+    const { token } = await here.auth.apiTokens.rotate(former.id, { overlap: '10s' })
+    await runtime.clock.advance(1_000)
+    expect([await ask(former.token), await ask(token)]).toEqual([200, 200])
+    await runtime.clock.advance('9s')
+    expect([await ask(former.token), await ask(token)]).toEqual([401, 200])
+  })
+
+  it('the last use is written beside the requests, the latest of all processes', async () => {
+    const shared = sharedSettings()
+    const runtime = createTestRuntime()
+    const here = await testAuth(shared, runtime)
+    const there = await testAuth(shared, runtime)
+    const { token } = await here.auth.apiTokens.create({ name: 'report' })
+    const lastUse = async () => (await here.auth.apiTokens.list()).items[0]?.lastUsedAt
+    await here.client(byToken(token)).get('/api/notes')
+    expect(await lastUse()).toBeNull()
+    await runtime.clock.advance('10s')
+    await expect.poll(lastUse).toBe('2026-01-01T00:00:00.000Z')
+    await there.client(byToken(token)).get('/api/notes')
+    await there.auth.close()
+    expect(await lastUse()).toBe('2026-01-01T00:00:10.000Z')
+  })
+})
+
+describe('while the store does not answer', () => {
+  it('an unknown token gets 503, a known one goes on until the news is too old, and both come back', async () => {
+    const database = failingDatabase()
+    const { auth, client, runtime } = await testAuth({ database: database.dialect })
+    const { token } = await auth.apiTokens.create({ name: 'report' })
+    const other = await auth.apiTokens.create({ name: 'other' })
+    const ask = async (text: string) =>
+      (await client({ as: 'server', headers: { 'x-apikey': text } }).get('/api/n')).status
+    expect(await ask(token)).toBe(200)
+    database.failAfter(0)
+    expect([await ask(token), await ask(other.token)]).toEqual([200, 503])
+    await runtime.clock.advance('11s')
+    expect(await ask(token)).toBe(503)
+    database.failAfter(Number.POSITIVE_INFINITY)
+    await runtime.clock.advance('1s')
+    expect([await ask(token), await ask(other.token)]).toEqual([200, 200])
+  })
+
+  it('ATK-102 a guess that cannot be counted is no answer', async () => {
+    const database = failingDatabase()
+    const { client } = await testAuth({ database: database.dialect, limits: {} })
+    database.failAfter(1)
+    const answer = await client({ as: 'server', headers: { 'x-apikey': token } }).get('/api/n')
+    expect(answer).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
+    database.failAfter(Number.POSITIVE_INFINITY)
+  })
+})
