@@ -126,6 +126,22 @@ describe('the example of the README', () => {
     }
   })
 
+  test('of API tokens prints what stands behind its lines', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
+    const code = codeBelow(readme, 'API tokens', 'js')
+    const said = [...code.matchAll(/^console\.log\(.*\) \/\/ (.+)$/gm)].map(([, printed]) => printed)
+    expect(said).toHaveLength(3)
+    try {
+      await install(folder, { latchkey: root, 'better-sqlite3': dependency('better-sqlite3') })
+      await writeFile(join(folder, 'settings.js'), `export const settings = ${JSON.stringify(imported.settings)}`)
+      await writeFile(join(folder, 'tokens.js'), code)
+      const { stdout } = await promisify(execFile)(process.execPath, ['tokens.js'], { cwd: folder })
+      expect(stdout.trim().split('\n')).toEqual(said)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+
   test('of the test kit gets the answers that stand behind its calls', async () => {
     const call = /^const (\w+) = (await client\.get\(.*\)) \/\/ (.+)$/gm
     const code = codeBelow(readme, 'Use', 'ts')
