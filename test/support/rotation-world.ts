@@ -164,6 +164,7 @@ export class Process {
       secondFactors: world.store.secondFactors,
       devices: world.store.devices,
       hashKinds: world.store.hashKinds,
+      apiTokens: world.store.apiTokens,
       outbox: world.store.outbox,
       audit: world.store.audit,
       tokens: createTokens({
