@@ -167,7 +167,8 @@ function isExpired({ expiresAt }: KnownApiToken, clock: Pick<Clock, 'now'>): boo
   return expiresAt !== null && expiresAt <= clock.now()
 }
 
-/** Through an upgraded connection anything can be sent. */
+/** Through an upgraded connection anything can be sent; `h2c` is an offer that common clients make and servers pass over. */
 function isRead({ method, headers }: HttpRequest): boolean {
-  return safeMethods.includes(method) && !/websocket/i.test(String(headers.upgrade ?? ''))
+  const { upgrade } = headers
+  return safeMethods.includes(method) && (upgrade === undefined || String(upgrade).toLowerCase() === 'h2c')
 }

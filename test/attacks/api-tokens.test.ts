@@ -214,11 +214,13 @@ describe('ATK-099 a READ token', () => {
 
   test('ATK-099 opens no WebSocket, through which anything can be sent', async () => {
     const upgrade = ['Connection: Upgrade', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
-    for (const protocol of ['websocket', 'WebSocket', 'foo, websocket']) {
+    for (const protocol of ['websocket', 'WebSocket', 'foo, websocket', 'h2c, websocket', 'tunnel']) {
       const lines = [`x-apikey: ${reader.token}`, ...upgrade, `Upgrade: ${protocol}`]
       expectRefusal(await send(lines), 403)
     }
     expect(server.calls).toEqual([])
+    const offer = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA']
+    expect((await send([`x-apikey: ${reader.token}`, ...offer])).status).toBe(200)
   })
 })
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { NewApiToken } from '../../src/index.js'
+import { AuthError, type NewApiToken } from '../../src/index.js'
 import { sharedSettings, testAuth } from '../support/auth.js'
+import { failingDatabase } from '../support/failing-database.js'
 
 const nightly: NewApiToken = { name: 'nightly report' }
 
@@ -155,6 +156,36 @@ describe('API tokens for the application’s own code', () => {
     for (const secret of [token, successor.token]) expect(JSON.stringify(items)).not.toContain(secret)
     expect(await auth.audit.verify()).toEqual({ ok: true, brokenAt: null })
   })
+
+  it.each(['create', 'rotate', 'remove'] as const)(
+    'change whole or not at all when the store fails at any step of %s',
+    async (verb) => {
+      const database = failingDatabase()
+      const { auth, client } = await testAuth({ database: database.dialect })
+      const { id, token } = await auth.apiTokens.create(nightly)
+      const works = async () =>
+        (await client({ as: 'server', headers: { 'x-apikey': token } }).get('/api/notes')).status === 200
+      const steps = {
+        create: () => auth.apiTokens.create({ name: 'second' }),
+        rotate: () => auth.apiTokens.rotate(id),
+        remove: () => auth.apiTokens.remove(id),
+      }
+      const state = async () => [await auth.apiTokens.list(), (await auth.audit.list()).items.length, await works()]
+      const before = await state()
+      let failures = 0
+      for (; failures < 30; failures += 1) {
+        database.failAfter(failures)
+        const outcome = await steps[verb]().catch((error: unknown) => error)
+        database.failAfter(Number.POSITIVE_INFINITY)
+        if (!(outcome instanceof AuthError)) break
+        expect(outcome.code).toBe('store_unavailable')
+        expect([verb, failures, await state()]).toEqual([verb, failures, before])
+      }
+      expect(failures).toBeGreaterThan(3)
+      expect(failures).toBeLessThan(30)
+      expect(await works()).toBe(verb === 'create')
+    },
+  )
 
   it('need the key that they were made under, until they end', async () => {
     const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
