@@ -1,8 +1,9 @@
 import { AuthError } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
-import { withWish } from '../http/landing.js'
+import { enrolUrl, withWish } from '../http/landing.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
+import { authPathOf } from '../http/refusal.js'
 import { logFault, toAuthError } from '../http/router.js'
 import { untouched, type Verdict } from '../http/verdict.js'
 import { takeApiKey } from '../lib/api-key-query.js'
@@ -151,10 +152,13 @@ async function requireFresh({ revocations }: Wired): Promise<void> {
   throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** A person who opens a guarded page is led to the sign-in page; a program gets the problem. */
+/** A person who opens a guarded page is led to what they lack, a session or a second factor; a program gets the problem. */
 function refusalFor(settings: Settings, request: HttpRequest, fault: AuthError, requestId: string): HttpResponse {
-  if (fault.status !== 401 || !isNavigation(request)) return problem(fault, requestId)
-  return redirect(303, withWish(settings.redirectFailUrl, `${request.mount}${request.path}`))
+  if (!isNavigation(request)) return problem(fault, requestId)
+  const back = `${request.mount}${request.path}`
+  if (fault.status === 401) return redirect(303, withWish(settings.redirectFailUrl, back))
+  if (fault.code !== 'two_factor_enrolment_required') return problem(fault, requestId)
+  return redirect(303, enrolUrl(authPathOf(settings, request), back))
 }
 
 function isNavigation({ method, headers }: HttpRequest): boolean {

@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { Clock, Proofs } from '../ports.js'
+import { lacksFactor } from '../settings/required-factor.js'
 import type { Settings } from '../settings.js'
 import type { AccessClaims, Tokens } from '../tokens/access-tokens.js'
 import type { Revocations } from './revocations.js'
@@ -53,14 +54,14 @@ function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
   ports.proofs.note(claims.sid, claims.ctr)
   // Revocations are remembered for one lifetime. A token from before the owner shortened that would outlive its own.
   const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)
-  const lacksFactor = isAsked(ports.settings.twoFactor.required, claims.roles) && !claims.amr.includes('mfa')
-  const verified = { principal: toPrincipal(claims), version: claims.ver, expiresAt, lacksFactor }
+  const verified = {
+    principal: toPrincipal(claims),
+    version: claims.ver,
+    expiresAt,
+    lacksFactor: lacksFactor(ports.settings.twoFactor, claims),
+  }
   ports.verified.set(token, verified)
   return verified
-}
-
-function isAsked(required: Settings['twoFactor']['required'], roles: readonly string[]): boolean {
-  return typeof required === 'boolean' ? required : roles.some((role) => required.includes(role))
 }
 
 function toPrincipal(claims: AccessClaims): SessionPrincipal {

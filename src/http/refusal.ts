@@ -1,6 +1,7 @@
-import type { AuthError } from '../errors.js'
+import type { AuthError, ErrorCode } from '../errors.js'
 import type { Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
+import { withWish } from './landing.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { isForEyes } from './navigation.js'
 import { html, problem, redirect } from './problem.js'
@@ -29,6 +30,8 @@ interface RefusalOptions {
 /** A form is led back to its page, a person gets a page, a program a problem. Never rejects. */
 export async function refusal(options: RefusalOptions, refused: Refused): Promise<HttpResponse> {
   const { request, fault, requestId, headers } = refused
+  const back = signInAgain(refused)
+  if (back !== null) return toSignIn(options, refused, back)
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (refused.form && refused.route !== null && fault.code !== 'csrf_rejected') return ledBack(options, refused)
   const told = problem(fault, requestId, headers)
@@ -49,16 +52,40 @@ export function authPathOf(settings: Pick<Settings, 'urlPath' | 'basePath'>, req
 }
 
 function ledBack({ settings }: RefusalOptions, refused: Refused): HttpResponse {
-  const { request, fault, route, wish, requestId } = refused
-  const page = route?.page
-  const query = new URLSearchParams({
+  const { request, fault, route, requestId } = refused
+  const told = {
     ...keptFields(refused),
-    ...(wish === null ? {} : { redirect: wish }),
-    error: fault.code,
     ...(fault.details.reasons ? { reasons: fault.details.reasons.join(',') } : {}),
-    ...(page === undefined && fault.status >= 500 ? { request: requestId } : {}),
-  })
-  return redirect(303, `${authPathOf(settings, request)}${page ?? '/error'}?${query}`)
+    ...(route?.page === undefined && fault.status >= 500 ? { request: requestId } : {}),
+  }
+  return redirect(303, `${authPathOf(settings, request)}${pageWith(refused, fault.code, told)}`)
+}
+
+/** Where the form stands, or rather the part of the page, and what it is to tell. */
+function pageWith({ route, wish }: Refused, error: string, told: Record<string, string> = {}): string {
+  const section = route?.section
+  const redirected = wish === null ? {} : { redirect: wish }
+  const at = section === undefined ? {} : { at: section }
+  const query = new URLSearchParams({ ...redirected, error, ...told, ...at })
+  return `${route?.page ?? '/error'}?${query}${section === undefined ? '' : `#${section}`}`
+}
+
+/** A session that has ended is told of there: to a sign-in page that has not heard of it yet, its token looks alive. */
+function toSignIn({ settings }: RefusalOptions, { request, fault }: Refused, back: string): HttpResponse {
+  const signIn = withWish(settings.redirectFailUrl, `${authPathOf(settings, request)}${back}`)
+  const ended = fault.code === 'token_revoked' || fault.code === 'session_expired'
+  return redirect(303, ended ? `${signIn}&error=${fault.code}` : signIn)
+}
+
+/** What a request is refused with that nobody signed in has sent. */
+const nobody = new Set<ErrorCode>(['unauthenticated', 'token_expired', 'token_revoked', 'session_expired'])
+
+/** Where whoever was signed out meanwhile goes on after signing in; a form has done nothing then. Null: not the case. */
+function signInAgain(refused: Refused): string | null {
+  const { request, route, fault, form } = refused
+  if (!route?.signedIn || !nobody.has(fault.code)) return null
+  if (form) return pageWith(refused, 'session_ended')
+  return route.method === 'GET' ? `${route.path}${request.query === '' ? '' : `?${request.query}`}` : null
 }
 
 /** A link that is worth nothing any more is not carried on. */

@@ -65,6 +65,10 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   body: Schema | null
   /** Where a form that posts here stands, below `basePath`, for when it fails. Default: `/error`. */
   page?: string
+  /** The part of that page where the form stands, which then tells how it ended: `at` in the address. */
+  section?: string
+  /** Needs somebody signed in: a browser with nobody (any more) is led to sign in, and then to the page. */
+  signedIn?: true
   /** What it does, in one sentence for README and reference. */
   summary: string
   /** Fields of a refused form that the page gets again in its address: what our own mail link brought there. */

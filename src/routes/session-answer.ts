@@ -1,6 +1,7 @@
 import type { IssuedSession } from '../flows/issue-tokens.js'
 import { logout } from '../flows/logout.js'
 import { clearCookie } from '../http/cookies.js'
+import { enrolUrl } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { json, redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
@@ -8,6 +9,7 @@ import { isoTime } from '../lib/iso-time.js'
 import type { Session } from '../model/session.js'
 import type { SessionAnswer } from '../model/session-answer.js'
 import { toUser, type UserRecord } from '../model/user.js'
+import { lacksFactor } from '../settings/required-factor.js'
 import { sessionCookies } from './session-cookies.js'
 
 export function sessionAnswer(user: UserRecord, session: Session): SessionAnswer {
@@ -16,20 +18,20 @@ export function sessionAnswer(user: UserRecord, session: Session): SessionAnswer
 }
 
 /**
- * A session with its tokens: in cookies, or in the body for a client without cookies, never both. `more` is what the
- * answer shows besides: a form gets it too, in JSON, since no redirect can carry it.
+ * A session with its tokens: in cookies, or in the body for a client without cookies, never both. `more` is what a JSON
+ * answer shows besides.
  */
 export function issuedAnswer(
   context: RouteContext,
   status: 200 | 201,
   issued: IssuedSession,
-  more: Readonly<Record<string, unknown>> | null = null,
+  more: Readonly<Record<string, unknown>> = {},
 ): HttpResponse {
   const answer = { ...more, ...sessionAnswer(issued.user, issued.session) }
   if (context.mode === 'token') return json(status, { ...answer, ...tokensOf(issued) })
 
   const cookies = sessionCookies(context, issued)
-  if (context.form && !more) return redirect(303, context.landing, { 'set-cookie': cookies })
+  if (context.form) return redirect(303, context.landing, { 'set-cookie': cookies })
   return json(status, answer, { 'set-cookie': cookies })
 }
 
@@ -44,7 +46,13 @@ export async function signedInAnswer(
 ): Promise<HttpResponse> {
   const { ports, cookies, visitor } = context
   await logout(ports, { accessToken: cookies.access, refreshToken: cookies.refresh, visitor })
-  return issuedAnswer(context, status, issued)
+  return issuedAnswer({ ...context, landing: landingAfter(context, issued) }, status, issued)
+}
+
+/** Where a browser goes that has just signed in: whoever lacks a demanded second factor sets one up on the way. */
+export function landingAfter({ settings, authPath, landing }: RouteContext, { user, session }: IssuedSession): string {
+  const lacking = lacksFactor(settings.twoFactor, { roles: user.roles, amr: session.amr })
+  return lacking ? enrolUrl(authPath, landing) : landing
 }
 
 /** Takes both cookies away, with the attributes they were set with. The browser stays a known device. */
