@@ -54,6 +54,15 @@ export async function enrolTotp(
   return { secret, uri, qrCode: await ports.authenticator.qrCode(uri) }
 }
 
+/** Whether that session has begun one that waits for its first code. */
+export async function hasEnrolment(
+  ports: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>,
+  sessionId: string,
+): Promise<boolean> {
+  const hashes = enrolmentHashes(ports, sessionId)
+  return (await ports.oneTimeTokens.findByHash('two_factor_enrolment', hashes, ports.clock.now())) !== null
+}
+
 /** Found by its session, whose id is all that it is a digest of. */
 export function enrolmentHashes(ports: Pick<Ports, 'keyring'>, sessionId: string): string[] {
   return ports.keyring.digests('two_factor_enrolment', sessionId)

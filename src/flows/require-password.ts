@@ -50,5 +50,10 @@ export async function requireFresh(
 }
 
 function requireRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): void {
-  if (ports.clock.now() - authTime > recentSeconds) throw new AuthError('recent_login_required')
+  if (!isRecent(ports, { authTime })) throw new AuthError('recent_login_required')
+}
+
+/** Whether the sign-in is so young that it serves in place of a password. */
+export function isRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): boolean {
+  return ports.clock.now() - authTime <= recentSeconds
 }

@@ -1,28 +1,12 @@
 import { z } from 'zod'
 import { AuthError } from '../errors.js'
-import { changeEmail } from '../flows/change-email.js'
 import { confirmEmail } from '../flows/confirm-email.js'
 import { undoEmail } from '../flows/undo-email.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
-import { emailField, factorCodeField, passwordField, tokenField } from './fields.js'
+import { factorCodeField, tokenField } from './fields.js'
 import { tokensOf } from './session-answer.js'
 import { sessionCookies } from './session-cookies.js'
-
-export const changeEmailRoute = defineRoute({
-  method: 'POST',
-  path: '/email/change',
-  limit: 'mail',
-  body: z.object({ newEmail: emailField, password: passwordField.optional() }),
-  page: '/account',
-  summary: 'Mails a new address a link that makes it the account’s; answers the same whatever the address is.',
-  async handle({ ports, session, visitor, cookies, form, authPath }, { newEmail, password }) {
-    const input = { newEmail, password: password ?? null, visitor, device: cookies.device }
-    await changeEmail(ports, await session(), input)
-    const status = 'confirmation_sent'
-    return form ? redirect(303, `${authPath}/account?done=${status}`) : json(202, { status })
-  },
-})
 
 export const confirmEmailRoute = defineRoute({
   method: 'POST',

@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.js'
-import { changeEmailRoute, confirmEmailRoute, undoEmailRoute } from './email.js'
+import { changeEmailRoute } from './change-email.js'
+import { confirmEmailRoute, undoEmailRoute } from './email.js'
 import { linkIdentityRoute, unlinkIdentityRoute } from './identities.js'
 import { loginRoute } from './login.js'
 import { loginTwoFactorRoute } from './login-two-factor.js'

@@ -11,7 +11,7 @@ export const logoutRoute = defineRoute({
   body: z.object({ refreshToken: z.string().max(4096).optional() }),
   summary: 'Signs out, with or without a session, and clears the cookies.',
   async handle(context, body) {
-    const { ports, mode, cookies, visitor, bearer, settings } = context
+    const { ports, mode, cookies, visitor, bearer, settings, wish } = context
     await logout(ports, {
       accessToken: bearer ?? cookies.access,
       refreshToken: mode === 'token' ? (body.refreshToken ?? null) : cookies.refresh,
@@ -19,6 +19,6 @@ export const logoutRoute = defineRoute({
     })
     if (mode === 'token') return empty(204)
     const cleared = { 'set-cookie': clearedSession(context) }
-    return context.form ? redirect(303, settings.redirectLogoutUrl, cleared) : empty(204, cleared)
+    return context.form ? redirect(303, wish ?? settings.redirectLogoutUrl, cleared) : empty(204, cleared)
   },
 })

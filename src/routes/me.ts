@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { deleteAccount, readProfile, updateProfile } from '../flows/profile.js'
 import { clearCookie } from '../http/cookies.js'
-import { empty, json } from '../http/problem.js'
+import { empty, json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { accountDone } from './account-form.js'
 import { nameField, passwordField } from './fields.js'
 import { clearedSession, sessionAnswer } from './session-answer.js'
 
@@ -23,10 +24,15 @@ export const updateMeRoute = defineRoute({
   path: '/me',
   limit: 'other',
   body: z.looseObject({ name: nameField.nullable().optional() }),
+  page: '/account',
+  section: 'profile',
+  signedIn: true,
   summary: 'Changes the name or the extra fields that the application allows.',
-  async handle({ ports, session, visitor }, { name, ...fields }) {
+  async handle(context, { name, ...fields }) {
+    const { ports, session, visitor, form } = context
     const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
     const state = await updateProfile(ports, await session(), changes)
+    if (form) return accountDone(context, 'profile', 'profile_changed')
     return json(200, sessionAnswer(state.user, state.session))
   },
 })
@@ -36,11 +42,15 @@ export const deleteMeRoute = defineRoute({
   path: '/me',
   limit: 'login',
   body: z.object({ password: passwordField.optional() }),
+  page: '/account',
+  section: 'delete',
+  signedIn: true,
   summary: 'Deletes the account for good, after its password.',
   async handle(context, { password = null }) {
-    const { ports, session, visitor, mode, cookies, settings, authPath } = context
+    const { ports, session, visitor, mode, cookies, settings, authPath, form, wish } = context
     await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })
     if (mode === 'token') return empty(204)
-    return empty(204, { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] })
+    const gone = { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] }
+    return form ? redirect(303, wish ?? settings.redirectLogoutUrl, gone) : empty(204, gone)
   },
 })

@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.js'
+import { accountPageRoute } from './account-page.js'
 import { emailChangePageRoute, emailUndoPageRoute } from './email-pages.js'
 import { loginPageRoute } from './login-page.js'
 import { twoFactorPageRoute } from './login-two-factor.js'
@@ -8,6 +9,7 @@ import { verifyEmailPageRoute } from './pages.js'
 import { forgotPageRoute, resetPageRoute } from './password-pages.js'
 import { registerIdentityPageRoute } from './register-identity.js'
 import { registerPageRoute } from './register-page.js'
+import { twoFactorSetupPageRoute } from './two-factor-setup.js'
 
 /** The part of the route table that people see. */
 export const pageRoutes: readonly Route[] = [
@@ -21,6 +23,8 @@ export const pageRoutes: readonly Route[] = [
   emailUndoPageRoute,
   twoFactorPageRoute,
   registerIdentityPageRoute,
+  accountPageRoute,
+  twoFactorSetupPageRoute,
   signedOutPageRoute,
   errorPageRoute,
 ]

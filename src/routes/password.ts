@@ -4,8 +4,10 @@ import { forgotPassword } from '../flows/forgot-password.js'
 import { resetPassword } from '../flows/reset-password.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { accountDone } from './account-form.js'
 import { emailField, passwordField, tokenField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
+import { sessionCookies } from './session-cookies.js'
 
 export const forgotPasswordRoute = defineRoute({
   method: 'POST',
@@ -40,11 +42,15 @@ export const changePasswordRoute = defineRoute({
   limit: 'login',
   body: z.object({ currentPassword: passwordField.optional(), newPassword: passwordField }),
   page: '/account',
+  section: 'password',
+  signedIn: true,
   summary: 'Changes the password of whoever is signed in; every session ends, and a new one begins.',
   async handle(context, { currentPassword, newPassword }) {
-    const { ports, session, mode, visitor, cookies } = context
+    const { ports, session, mode, visitor, cookies, form } = context
     const device = cookies.device
     const input = { currentPassword: currentPassword ?? null, newPassword, mode, visitor, device }
-    return issuedAnswer(context, 200, await changePassword(ports, await session(), input))
+    const issued = await changePassword(ports, await session(), input)
+    if (!form) return issuedAnswer(context, 200, issued)
+    return accountDone(context, 'password', 'password_changed', { 'set-cookie': sessionCookies(context, issued) })
   },
 })

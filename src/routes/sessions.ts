@@ -2,6 +2,7 @@ import { listSessions, revokeSession, revokeSessions } from '../flows/sessions.j
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { toSessionEntry } from '../model/session.js'
+import { accountDone } from './account-form.js'
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',
@@ -25,10 +26,14 @@ export const revokeSessionRoute = defineRoute({
   path: '/sessions/:id',
   limit: 'other',
   body: null,
+  page: '/account',
+  section: 'sessions',
+  signedIn: true,
   summary: 'Ends one session of the signed-in user.',
-  async handle({ ports, session, params, visitor }) {
+  async handle(context) {
+    const { ports, session, params, visitor, form } = context
     await revokeSession(ports, { userId: (await session()).userId, sessionId: params.id ?? '', visitor })
-    return empty(204)
+    return form ? accountDone(context, 'sessions', 'session_revoked') : empty(204)
   },
 })
 
@@ -37,10 +42,14 @@ export const revokeSessionsRoute = defineRoute({
   path: '/sessions',
   limit: 'other',
   body: null,
+  page: '/account',
+  section: 'sessions',
+  signedIn: true,
   summary: 'Ends all sessions of the signed-in user but this one.',
-  async handle({ ports, session, visitor }) {
+  async handle(context) {
+    const { ports, session, visitor, form } = context
     const { userId, sessionId } = await session()
     await revokeSessions(ports, { userId, exceptId: sessionId, visitor })
-    return empty(204)
+    return form ? accountDone(context, 'sessions', 'sessions_revoked') : empty(204)
   },
 })

@@ -1,20 +1,27 @@
 import { z } from 'zod'
 import { confirmTotp } from '../flows/confirm-totp.js'
 import { enrolTotp } from '../flows/enrol-totp.js'
-import { json } from '../http/problem.js'
+import { json, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
+import { sessionCookies } from './session-cookies.js'
+import { showEnrolment } from './two-factor-setup.js'
 
 export const enrolTotpRoute = defineRoute({
   method: 'POST',
   path: '/two-factor/totp',
   limit: 'login',
   body: z.object({ password: passwordField.optional(), code: factorCodeField.optional() }),
-  page: '/account',
+  page: '/two-factor/setup',
+  signedIn: true,
   summary: 'Gives the secret for an authenticator app; nothing changes until a code of it is confirmed.',
-  async handle({ ports, session, visitor, cookies }, { password = null, code = null }) {
-    return json(200, await enrolTotp(ports, await session(), { password, code, visitor, device: cookies.device }))
+  async handle(context, { password = null, code = null }) {
+    const { ports, session, visitor, cookies, form } = context
+    const input = { password, code, visitor, device: cookies.device }
+    const enrolment = await enrolTotp(ports, await session(), input)
+    return form ? showEnrolment(context, enrolment) : json(200, enrolment)
   },
 })
 
@@ -23,11 +30,13 @@ export const confirmTotpRoute = defineRoute({
   path: '/two-factor/totp/confirm',
   limit: 'guess',
   body: z.object({ code: factorCodeField }),
-  page: '/account',
+  page: '/two-factor/setup',
+  signedIn: true,
   summary: 'Turns two-factor authentication on by the first code; every session ends, and a new one begins.',
   async handle(context, { code }) {
-    const { ports, session, mode, visitor } = context
+    const { ports, session, mode, visitor, form } = context
     const { issued, backupCodes } = await confirmTotp(ports, await session(), { code, mode, visitor })
-    return issuedAnswer(context, 200, issued, { backupCodes })
+    if (!form) return issuedAnswer(context, 200, issued, { backupCodes })
+    return withHeaders(await showBackupCodes(context, backupCodes), { 'set-cookie': sessionCookies(context, issued) })
   },
 })

@@ -3,6 +3,8 @@ import { replaceBackupCodes } from '../flows/backup-codes.js'
 import { turnOffTwoFactor } from '../flows/turn-off-two-factor.js'
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { accountDone } from './account-form.js'
+import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
 import { sessionCookies } from './session-cookies.js'
@@ -15,10 +17,14 @@ export const backupCodesRoute = defineRoute({
   limit: 'login',
   body: proof,
   page: '/account',
+  section: 'two-factor',
+  signedIn: true,
   summary: 'Gives new backup codes in place of the old ones.',
-  async handle({ ports, session, visitor, cookies }, { password = null, code }) {
+  async handle(context, { password = null, code }) {
+    const { ports, session, visitor, cookies, form } = context
     const input = { password, code, visitor, device: cookies.device }
-    return json(200, { backupCodes: await replaceBackupCodes(ports, await session(), input) })
+    const backupCodes = await replaceBackupCodes(ports, await session(), input)
+    return form ? showBackupCodes(context, backupCodes) : json(200, { backupCodes })
   },
 })
 
@@ -28,13 +34,16 @@ export const turnOffTwoFactorRoute = defineRoute({
   limit: 'login',
   body: proof,
   page: '/account',
+  section: 'two-factor',
+  signedIn: true,
   summary: 'Turns two-factor authentication off; every session ends, and a new one begins.',
   async handle(context, { password = null, code }) {
     const { ports, session, mode, visitor, cookies, form } = context
     const input = { password, code, mode, visitor, device: cookies.device }
     const issued = await turnOffTwoFactor(ports, await session(), input)
     // An app without cookies needs the new tokens, which a 204 cannot carry.
-    if (form || mode === 'token') return issuedAnswer(context, 200, issued)
-    return empty(204, { 'set-cookie': sessionCookies(context, issued) })
+    if (mode === 'token') return issuedAnswer(context, 200, issued)
+    const kept = { 'set-cookie': sessionCookies(context, issued) }
+    return form ? accountDone(context, 'two-factor', 'two_factor_disabled', kept) : empty(204, kept)
   },
 })

@@ -3,7 +3,7 @@ import type Handlebars from 'handlebars'
 import { type LateModule, lateModule } from '../lib/late-module.js'
 import { fillLabel, type Labels } from './labels.js'
 import { codeIn, linkIn, splitLinks } from './mail-text.js'
-import type { Values } from './values.js'
+import { shortTime, type Values } from './values.js'
 
 export type Escaping = 'html' | 'none'
 
@@ -25,6 +25,7 @@ const knownHelpers = {
   links: true,
   codeIn: true,
   linkIn: true,
+  time: true,
   log: false,
   helperMissing: false,
   blockHelperMissing: false,
@@ -61,6 +62,9 @@ export function createEnvironment(shared: typeof Handlebars, escaping: Escaping,
   handlebars.registerHelper('links', splitLinks)
   handlebars.registerHelper('codeIn', codeIn)
   handlebars.registerHelper('linkIn', linkIn)
+  handlebars.registerHelper('time', (iso: unknown, { data }: Handlebars.HelperOptions) =>
+    shortTime(iso, data.root.lang),
+  )
 
   return {
     compile(text) {

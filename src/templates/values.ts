@@ -71,3 +71,16 @@ function timeText(iso: string, locale: string): string {
   if (Number.isNaN(time.getTime())) return ''
   return new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'long', timeZone: 'UTC' }).format(time)
 }
+
+/**
+ * A moment for a page, the same for everybody who opens it. Empty for anything but an ISO time.
+ *
+ * @example shortTime('2026-01-31T12:00:00Z', 'en') // 'Jan 31, 2026, 12:00 PM UTC'
+ */
+export function shortTime(iso: unknown, locale: string): string {
+  const time = new Date(typeof iso === 'string' ? iso : '')
+  if (Number.isNaN(time.getTime())) return ''
+  const day = { year: 'numeric', month: 'short', day: 'numeric' } as const
+  const minute = { hour: 'numeric', minute: '2-digit', timeZone: 'UTC', timeZoneName: 'short' } as const
+  return new Intl.DateTimeFormat(locale, { ...day, ...minute }).format(time)
+}

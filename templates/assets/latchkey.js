@@ -153,14 +153,40 @@
     form.requestSubmit()
   }
 
+  /** Buttons that copy or print what is shown once. */
+  function addTools(place) {
+    const { copies, copy, copied, print: printing } = place.dataset
+    if (navigator.clipboard) {
+      const button = addTool(place, copy, async () => {
+        const lines = [...document.getElementById(copies).children].map((item) => item.textContent)
+        await navigator.clipboard.writeText(lines.join('\n'))
+        button.textContent = copied
+      })
+      button.setAttribute('aria-live', 'polite')
+    }
+    addTool(place, printing, () => print())
+  }
+
+  function addTool(place, text, act) {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'small secondary'
+    button.textContent = text
+    button.addEventListener('click', act)
+    place.append(button)
+    return button
+  }
+
+  for (const place of document.querySelectorAll('[data-copies]')) addTools(place)
   for (const field of document.querySelectorAll('input[type="password"]')) addShowButton(field)
   for (const field of document.querySelectorAll('input[data-min-length]')) addHint(field)
   for (const field of document.querySelectorAll('input.code')) stripBlanks(field)
   for (const form of document.querySelectorAll('form')) sendOnce(form)
   keepAddress()
 
-  // What went wrong is read out, and the next Tab leads to the field.
-  document.querySelector('[role="alert"]')?.focus()
+  // What went wrong is read out, and the next Tab leads to the field. Once loaded, since the jump to a part of the page
+  // takes the focus away.
+  addEventListener('load', () => document.querySelector('[role="alert"]')?.focus())
 
   for (const form of document.querySelectorAll('form[data-send-at-once]')) sendAtOnce(form)
 })()
