@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ada, testAuth } from '../support/auth.js'
 
 test.each([
-  ['POST', 204],
+  ['POST', 303],
   ['PUT', 405],
   ['OPTIONS', 405],
   ['GET', 200],

@@ -75,7 +75,8 @@ describe('requests of one address', () => {
     const ask = () => browser.submit('/auth/me', { _method: 'DELETE', password: 'not the password' })
     const urls: string[] = []
     for (let time = 0; time < 3; time += 1) urls.push((await ask()).url.search)
-    expect(urls).toEqual(['?error=invalid_credentials', '?error=invalid_credentials', '?error=rate_limited'])
+    const wrong = '?error=invalid_credentials&at=delete'
+    expect(urls).toEqual([wrong, wrong, '?error=rate_limited&at=delete'])
   })
 
   test('a form of a page is sent back to its page', async () => {

@@ -255,6 +255,6 @@ describe('a password change', () => {
     await browser.signUp(ada)
     const fields = { currentPassword: 'wrong wrong wrong', newPassword }
     const { url } = await browser.submit('/auth/password/change', fields)
-    expect(url.pathname + url.search).toBe('/auth/account?error=invalid_credentials')
+    expect(url.pathname + url.search).toBe('/auth/account?error=invalid_credentials&at=password')
   })
 })

@@ -210,7 +210,7 @@ describe('turning off', () => {
   it('by a form of ours ends in a redirect', async () => {
     const { browser, factor } = await secured()
     const fields = { _method: 'DELETE', password: ada.password, code: factor.code() }
-    expect((await browser.submit('/auth/two-factor', fields)).url.pathname).toBe('/')
+    expect((await browser.submit('/auth/two-factor', fields)).url.pathname).toBe('/auth/account')
     expect((await browser.get('/auth/me')).body).toMatchObject({ user: { twoFactor: false } })
   })
 
