@@ -50,7 +50,7 @@ export async function signedInAnswer(
 }
 
 /** Where a browser goes that has just signed in: whoever lacks a demanded second factor sets one up on the way. */
-export function landingAfter({ settings, authPath, landing }: RouteContext, { user, session }: IssuedSession): string {
+function landingAfter({ settings, authPath, landing }: RouteContext, { user, session }: IssuedSession): string {
   const lacking = lacksFactor(settings.twoFactor, { roles: user.roles, amr: session.amr })
   return lacking ? enrolUrl(authPath, landing) : landing
 }
