@@ -25,7 +25,7 @@ const knownHelpers = {
   links: true,
   codeIn: true,
   linkIn: true,
-  time: true,
+  shortTime: true,
   log: false,
   helperMissing: false,
   blockHelperMissing: false,
@@ -62,7 +62,7 @@ export function createEnvironment(shared: typeof Handlebars, escaping: Escaping,
   handlebars.registerHelper('links', splitLinks)
   handlebars.registerHelper('codeIn', codeIn)
   handlebars.registerHelper('linkIn', linkIn)
-  handlebars.registerHelper('time', (iso: unknown, { data }: Handlebars.HelperOptions) =>
+  handlebars.registerHelper('shortTime', (iso: unknown, { data }: Handlebars.HelperOptions) =>
     shortTime(iso, data.root.lang),
   )
 

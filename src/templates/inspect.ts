@@ -16,7 +16,7 @@ interface Allowed {
 
 type Node = Readonly<Record<string, unknown>>
 
-const helpers = new Set(['label', 'links', 'codeIn', 'linkIn', 'time', 'if', 'unless', 'each', 'with', 'lookup'])
+const helpers = new Set(['label', 'links', 'codeIn', 'linkIn', 'shortTime', 'if', 'unless', 'each', 'with', 'lookup'])
 
 /**
  * Finds what would go wrong when the template is used, on whichever branch: what the compiler refuses, values and
