@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { startLink, unlinkIdentity } from '../flows/link-identity.js'
 import { stateSeconds } from '../flows/oauth-state.js'
-import { empty, json, redirect, withHeaders } from '../http/problem.js'
+import { empty, json, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { accountDone } from './account-form.js'
 import { passwordField } from './fields.js'
 import { browserCookie, landingUrl } from './oauth-landing.js'
 import { showPage } from './show-page.js'
@@ -16,6 +17,8 @@ export const linkIdentityRoute = defineRoute({
   limit: 'login',
   body,
   page: '/account',
+  section: 'identities',
+  signedIn: true,
   summary: 'Begins to link a login at the provider to the account of whoever is signed in; answers where to go.',
   async handle(context, { password }) {
     const { ports, session, params, visitor, cookies, wish, form } = context
@@ -37,11 +40,14 @@ export const unlinkIdentityRoute = defineRoute({
   limit: 'login',
   body,
   page: '/account',
+  section: 'identities',
+  signedIn: true,
   summary: 'Takes a login at a provider away from the account of whoever is signed in, never the last way in.',
-  async handle({ ports, session, params, visitor, cookies, form, authPath }, { password }) {
+  async handle(context, { password }) {
+    const { ports, session, params, visitor, cookies, form } = context
     const provider = params.provider ?? ''
     const asking = { provider, password: password || null, visitor, device: cookies.device }
     await unlinkIdentity(ports, await session(), asking)
-    return form ? redirect(303, `${authPath}/account?done=identity_removed`) : empty(204)
+    return form ? accountDone(context, 'identities', 'identity_removed') : empty(204)
   },
 })

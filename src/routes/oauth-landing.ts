@@ -19,7 +19,7 @@ export function landingUrl(
     case 'identity':
       return withQuery(`${authPath}/register/identity`, onward)
     case 'linked':
-      return wish ?? `${authPath}/account?done=identity_linked`
+      return wish ?? `${authPath}/account?done=identity_linked#identities`
     case 'account':
       return withQuery(`${authPath}/account`, error)
     case 'failure': {

@@ -84,10 +84,10 @@ describe('what a person gets who opens a page that fails', () => {
 describe('a form that fails', () => {
   it('and has no page of its own ends on the error page', async () => {
     const { client } = await testAuth()
-    const shown = await client().submit('/auth/sessions', { _method: 'DELETE' })
-    expect(shown.url.pathname + shown.url.search).toBe('/auth/error?error=unauthenticated')
+    const shown = await client().submit('/auth/logout', { refreshToken: 'x'.repeat(4097) })
+    expect(shown.url.pathname + shown.url.search).toBe('/auth/error?error=invalid_request')
     expect(shown.status).toBe(200)
-    expect(shown.text).toContain('Sign in to continue.')
+    expect(shown.text).toContain('Please check what you have entered')
   })
 
   it('for a fault of ours names the request there', async () => {

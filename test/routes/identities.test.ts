@@ -40,7 +40,7 @@ describe('linking a login', () => {
   it('begins with a recent sign-in, ends on the account’s page, and tells the owner', async () => {
     const world = await registered()
     const { browser } = world
-    expect(landedAt(await link(world, browser))).toBe('/auth/account?done=identity_linked')
+    expect(landedAt(await link(world, browser))).toBe('/auth/account?done=identity_linked#identities')
     expect(await linked(browser)).toEqual(['google'])
     const mail = await world.mailbox.waitFor(ada.email, /new way to sign in was added/i)
     expect(mail.text).toContain('Google')
@@ -88,13 +88,13 @@ describe('linking a login', () => {
     expect(landedAt(await comeBack(browser, peer.answer(url)))).toBe('/settings')
 
     const refused = await browser.submit('/auth/oauth/google/link', { password: 'a wrong password' })
-    expect(refused.url.pathname + refused.url.search).toBe('/auth/account?error=invalid_credentials')
+    expect(refused.url.pathname + refused.url.search).toBe('/auth/account?error=invalid_credentials&at=identities')
   })
 
   it('of one’s own login again is fine, of another’s and of a second one is refused on the account’s page', async () => {
     const world = await registered()
     await link(world, world.browser)
-    expect(landedAt(await link(world, world.browser))).toBe('/auth/account?done=identity_linked')
+    expect(landedAt(await link(world, world.browser))).toBe('/auth/account?done=identity_linked#identities')
     const taken = '/auth/account?error=identity_taken&provider=google'
     expect(landedAt(await link(world, world.browser, { ...adaAtGoogle, id: '43' }))).toBe(taken)
     const grace = world.client()
@@ -120,7 +120,9 @@ describe('linking a login', () => {
     await runtime.clock.advance('5m')
     expect(browser.cookies.get('access-token')).toBeNull()
     peer.signInAs(adaAtGoogle)
-    expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe('/auth/account?done=identity_linked')
+    expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe(
+      '/auth/account?done=identity_linked#identities',
+    )
   })
 })
 
@@ -138,7 +140,9 @@ describe('cookies that no other site’s navigation brings', () => {
     const [, escaped = ''] = /<meta http-equiv="refresh" content="0;url=([^"]+)">/.exec(page.text) ?? []
     const here = new URL(escaped.replaceAll('&amp;', '&').replaceAll('&#x3D;', '='), callback)
     expect(here.href).toBe(`${callback}&here=1`)
-    expect(landedAt(await browser.get(here.pathname + here.search))).toBe('/auth/account?done=identity_linked')
+    expect(landedAt(await browser.get(here.pathname + here.search))).toBe(
+      '/auth/account?done=identity_linked#identities',
+    )
   })
 })
 
@@ -170,7 +174,7 @@ describe('taking a login away', () => {
       code: 'recent_login_required',
     })
     const form = await browser.submit(path, { _method: 'DELETE', password: '' })
-    expect(form.url.search).toBe('?error=recent_login_required')
+    expect(form.url.search).toBe('?error=recent_login_required&at=identities')
     expect(await linked(browser)).toEqual(['google'])
   })
 
