@@ -1,7 +1,7 @@
 import type { AuthError, ErrorCode } from '../errors.js'
 import type { Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
-import { withWish } from './landing.js'
+import { wishedLanding, withWish } from './landing.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { isForEyes } from './navigation.js'
 import { html, problem, redirect } from './problem.js'
@@ -30,7 +30,7 @@ interface RefusalOptions {
 /** A form is led back to its page, a person gets a page, a program a problem. Never rejects. */
 export async function refusal(options: RefusalOptions, refused: Refused): Promise<HttpResponse> {
   const { request, fault, requestId, headers } = refused
-  const back = signInAgain(refused)
+  const back = signInAgain(options, refused)
   if (back !== null) return toSignIn(options, refused, back)
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (refused.form && refused.route !== null && fault.code !== 'csrf_rejected') return ledBack(options, refused)
@@ -81,11 +81,15 @@ function toSignIn({ settings }: RefusalOptions, { request, fault }: Refused, bac
 const nobody = new Set<ErrorCode>(['unauthenticated', 'token_expired', 'token_revoked', 'session_expired'])
 
 /** Where whoever was signed out meanwhile goes on after signing in; a form has done nothing then. Null: not the case. */
-function signInAgain(refused: Refused): string | null {
+function signInAgain({ settings }: RefusalOptions, refused: Refused): string | null {
   const { request, route, fault, form } = refused
   if (!route?.signedIn || !nobody.has(fault.code)) return null
   if (form) return pageWith(refused, 'session_ended')
-  return route.method === 'GET' ? `${route.path}${request.query === '' ? '' : `?${request.query}`}` : null
+  if (route.method !== 'GET') return null
+  const query = new URLSearchParams(request.query)
+  // What may not be a landing is not even taken along.
+  if (wishedLanding(settings, query.get('redirect')) === null) query.delete('redirect')
+  return `${route.path}${query.size === 0 ? '' : `?${query}`}`
 }
 
 /** A link that is worth nothing any more is not carried on. */
