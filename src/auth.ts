@@ -21,6 +21,7 @@ import { createPasswords } from './passwords/hashed-passwords.js'
 import { parseRequirement, type Requirement, type RequirementInput } from './settings/requirement.js'
 import { parseSettings, type Settings, type SettingsInput } from './settings.js'
 import { createTemplates } from './templates/handlebars.js'
+import { type AccessApi, createAccessApi } from './wiring/access-api.js'
 import { type ApiTokensApi, createApiTokensApi } from './wiring/api-tokens-api.js'
 import { type AuditApi, createAuditApi } from './wiring/audit-api.js'
 import { createDelivery } from './wiring/delivery.js'
@@ -67,6 +68,7 @@ export interface Auth<Guarding = Gate> {
   sessions: SessionsApi
   apiTokens: ApiTokensApi
   audit: AuditApi
+  access: AccessApi
 }
 
 /** What an adapter mounts. */
@@ -283,6 +285,7 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
     sessions: createSessionsApi(ports),
     apiTokens: createApiTokensApi(ports),
     audit: createAuditApi(ports),
+    access: createAccessApi(ports, async () => (await opening.ready()).accessNews.catchUp()),
   }
 }
 

@@ -55,6 +55,8 @@ export interface AuthErrorDetails {
   reasons?: readonly string[]
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number
+  /** Why the guard refused, in fixed words that hold nothing of the request: sent in development only. */
+  explain?: string
   /** What happened underneath; goes to the log only as its class and code, never into an answer. */
   cause?: unknown
 }

@@ -1,5 +1,6 @@
 import type { HookInput, Hooks } from './hooks.js'
 import type { Keyring } from './lib/keyring.js'
+import type { Reach } from './lib/public-fetch.js'
 import type { Limiter } from './limits/limiter.js'
 import type { OutboxMail } from './model/outbox-mail.js'
 import type { Visitor } from './model/visitor.js'
@@ -23,6 +24,7 @@ export interface Ports
     | 'apiTokens'
     | 'outbox'
     | 'audit'
+    | 'accessSettings'
   > {
   passwords: Passwords
   /** Why this password may not be chosen for that address; empty when it may. */
@@ -97,6 +99,19 @@ export interface Policy {
   otpSeconds: number
   /** What authenticator apps call us. */
   issuer: string
+  /** What the settings fix about access; what is added at run time comes on top. */
+  access: AccessPolicy
   /** Checks extra user fields with the owner's schema; throws `AuthError('invalid_request')`. */
   parseFields(input: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
+}
+
+export interface AccessPolicy {
+  /** IP addresses and CIDRs, canonical. */
+  networks: readonly string[]
+  /** Whether a client's address can be known well enough to decide by it. */
+  knowsClients: boolean
+  jwksUrl: string | null
+  /** What tokens of another issuer must be for; empty: not checked. */
+  audience: readonly string[]
+  reach: Reach
 }

@@ -5,16 +5,18 @@ import { originFault } from '../http/origin.js'
 import { takeApiKey } from '../lib/api-key-query.js'
 import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
+import type { AllowList } from './allow-list.js'
+import type { OwnWord } from './hook.js'
 import { checkSession, type SessionCheckPorts } from './session.js'
 
 export interface CredentialPorts extends SessionCheckPorts {
   settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'apiTokens' | 'ownOrigins' | 'trustedOrigins'>
   cookieNames: CookieNames
   clientIp(request: HttpRequest): string | null
-  /** Asked before any credential; null while everyone may. */
-  allowList: { allows(ip: string | null): boolean } | null
-  /** The application's own word: who it is, or null for no opinion. Throws `AuthError`; null where there is none. */
-  hook: ((request: HttpRequest) => Promise<Principal | null>) | null
+  /** Asked before any credential. */
+  allowList: Pick<AllowList, 'restricts' | 'allows'>
+  /** Throws or rejects with `AuthError`; null where nobody asks it, on our own routes. */
+  hook: OwnWord | null
   apiTokens: ApiTokenCheck | null
   /** Bearer tokens of another issuer; null where there is none. */
   jwts: JwtCheck | null
@@ -40,16 +42,23 @@ export interface JwtCheck {
  * @throws {AuthError} or rejects with one
  */
 export function identify(ports: CredentialPorts, request: HttpRequest): Principal | Promise<Principal> {
-  if (ports.allowList !== null && !ports.allowList.allows(ports.clientIp(request)))
-    throw new AuthError('ip_not_allowed')
+  if (ports.allowList.restricts && !ports.allowList.allows(ports.clientIp(request))) throw notAllowed(ports, request)
   const apiToken = ports.apiTokens === null ? undefined : readApiToken(ports, request)
   const bearer = apiToken === undefined ? readBearer(request) : undefined
   const cookie = apiToken === undefined && bearer === undefined ? readAccessCookie(ports, request) : null
   requireOwnOrigin(ports.settings, request, cookie !== null)
 
-  const { hook } = ports
-  if (hook === null) return byCredential(ports, request, apiToken, bearer, cookie)
-  return hook(request).then((found) => found ?? byCredential(ports, request, apiToken, bearer, cookie))
+  const own = ports.hook?.(request) ?? null
+  if (own === null) return byCredential(ports, request, apiToken, bearer, cookie)
+  if (!('then' in own)) return own
+  return own.then((found) => found ?? byCredential(ports, request, apiToken, bearer, cookie))
+}
+
+function notAllowed(ports: CredentialPorts, request: HttpRequest): AuthError {
+  const known = ports.clientIp(request) !== null
+  return new AuthError('ip_not_allowed', {
+    explain: known ? 'allow-list: not on it' : 'allow-list: the client address cannot be known',
+  })
 }
 
 /** `undefined`: none was sent. `null`: one was, but not so that it could count. */
@@ -64,7 +73,8 @@ function byCredential(
 ): Principal | Promise<Principal> {
   if (apiToken !== undefined && ports.apiTokens !== null) return byApiToken(ports, ports.apiTokens, request, apiToken)
   if (bearer !== undefined) return byBearer(ports, bearer)
-  if (cookie === null || ports.jwts?.exclusive) throw new AuthError('unauthenticated')
+  if (ports.jwts?.exclusive) throw exclusively()
+  if (cookie === null) throw new AuthError('unauthenticated', { explain: explainNoCookie(ports, request) })
   return checkSession(ports, cookie)
 }
 
@@ -76,16 +86,27 @@ function byApiToken(
   token: string | null,
 ): Principal | Promise<Principal> {
   if (settings.apiTokens.refuseBrowsers && isFromBrowser(request)) throw new AuthError('api_token_in_browser')
-  if (token === null || jwts?.exclusive) throw new AuthError('unauthenticated')
+  if (jwts?.exclusive) throw exclusively()
+  if (token === null) throw new AuthError('unauthenticated', { explain: 'API token: sent more than once' })
   return apiTokens.check(token, request)
 }
 
 function byBearer(ports: CredentialPorts, token: string | null): Principal | Promise<Principal> {
-  if (token === null) throw new AuthError('unauthenticated')
+  if (token === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
   if (jwts?.isForeign(token)) return jwts.check(token)
-  if (jwts?.exclusive) throw new AuthError('unauthenticated')
+  if (jwts?.exclusive) throw exclusively()
   return checkSession(ports, token)
+}
+
+function exclusively(): AuthError {
+  return new AuthError('unauthenticated', { explain: 'jwks.exclusive: only bearer tokens of the other issuer count' })
+}
+
+function explainNoCookie({ cookieNames }: CredentialPorts, { headers }: HttpRequest): string {
+  if (headers['x-auth-mode'] === 'token') return 'no credential: cookies do not count with X-Auth-Mode'
+  const sent = [headers.cookie].flat().some((line) => line?.includes(`${cookieNames.access}=`))
+  return sent ? 'cookie: empty, or sent more than once' : 'no credential was sent'
 }
 
 function isFromBrowser({ headers }: HttpRequest): boolean {
@@ -126,5 +147,5 @@ function requireOwnOrigin(settings: CredentialPorts['settings'], request: HttpRe
   const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
   const upgrade = String(request.headers.upgrade ?? '').toLowerCase() === 'websocket'
   const fault = originFault(request, settings, { cookieDecides, form, upgrade })
-  if (fault) throw new AuthError(fault)
+  if (fault) throw new AuthError(fault, { explain: 'origin rule: not from a page of this or a trusted origin' })
 }

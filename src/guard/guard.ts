@@ -10,6 +10,7 @@ import { takeApiKey } from '../lib/api-key-query.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
+import type { AccessNews } from './access-settings.js'
 import { type CredentialPorts, identify, sentApiToken } from './credentials.js'
 import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
 import { checkRequirement } from './require.js'
@@ -19,6 +20,7 @@ import { createScope } from './scope.js'
 export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor'> {
   settings: Settings
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
+  accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>
   requestId(): string
 }
 
@@ -57,14 +59,15 @@ export function createGuard(options: GuardOptions): Guard {
     forwarded: createForwardedHeaders(settings),
     scopeOf: createScope(settings),
   }
-  const ofOwnRoutes: Wired = { ...wired, demandsFactor: false }
+  // Hooks and other issuers speak for the API; an account is a signed-in user's alone.
+  const ofOwnRoutes: Wired = { ...wired, demandsFactor: false, hook: null, jwts: null }
   return {
     protect(request) {
-      if (options.revocations.isFresh()) return decide(wired, request)
+      if (isFresh(wired)) return decide(wired, request)
       return onceFresh(wired, request, () => decide(wired, request))
     },
     require(request, requirement, found) {
-      if (options.revocations.isFresh()) return judge(wired, request, requirement, found)
+      if (isFresh(wired)) return judge(wired, request, requirement, found)
       return onceFresh(wired, request, () => judge(wired, request, requirement, found))
     },
     open: (request) => pass(wired, request, null),
@@ -79,6 +82,10 @@ export function createGuard(options: GuardOptions): Guard {
       return principal
     },
   }
+}
+
+function isFresh({ revocations, accessNews }: Wired): boolean {
+  return revocations.isFresh() && accessNews.isCurrent()
 }
 
 function onceFresh(wired: Wired, request: HttpRequest, run: () => Verdict | Promise<Verdict>): Promise<Verdict> {
@@ -140,15 +147,23 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   logFault(wired.settings.logger, fault, requestId)
   const response = withHeaders(refusalFor(wired.settings, request, fault, requestId), {
     'x-request-id': requestId,
+    ...explanation(wired.settings, fault),
     ...transportHeaders(wired.settings),
     ...corsHeaders(request, wired.settings),
   })
   return { kind: 'answer', response }
 }
 
+/** For whoever builds the application: which check refused and why, where nobody else can ask. */
+function explanation({ development }: Settings, { code, details }: AuthError): Readonly<Record<string, string>> {
+  return development ? { 'x-latchkey-explain': details.explain ?? code } : {}
+}
+
 /** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */
-async function requireFresh({ revocations }: Wired): Promise<void> {
-  if (revocations.isFresh() || (await revocations.catchUp())) return
+async function requireFresh(wired: Wired): Promise<void> {
+  const { revocations, accessNews } = wired
+  if (isFresh(wired)) return
+  if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessNews.catchUp())) return
   throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 

@@ -41,16 +41,19 @@ export interface SessionCheckPorts {
  */
 export function checkSession(ports: SessionCheckPorts, token: string): SessionPrincipal {
   const known = ports.verified.get(token) ?? verify(ports, token)
-  if (known.expiresAt <= ports.clock.now()) throw new AuthError('token_expired')
-  if (ports.revocations.isEnded(known.principal.sessionId)) throw new AuthError('token_revoked')
-  if (known.version < ports.revocations.deadBelow(known.principal.userId)) throw new AuthError('token_expired')
+  if (known.expiresAt <= ports.clock.now()) throw new AuthError('token_expired', { explain: 'access token: expired' })
+  if (ports.revocations.isEnded(known.principal.sessionId))
+    throw new AuthError('token_revoked', { explain: 'access token: its session has ended' })
+  if (known.version < ports.revocations.deadBelow(known.principal.userId)) {
+    throw new AuthError('token_expired', { explain: 'access token: its user has changed since' })
+  }
   if (known.lacksFactor && ports.demandsFactor) throw new AuthError('two_factor_enrolment_required')
   return known.principal
 }
 
 function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
   const claims = ports.tokens.checkAccess(token)
-  if (!claims) throw new AuthError('unauthenticated')
+  if (!claims) throw new AuthError('unauthenticated', { explain: 'access token: not one of ours' })
   ports.proofs.note(claims.sid, claims.ctr)
   // Revocations are remembered for one lifetime. A token from before the owner shortened that would outlive its own.
   const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)

@@ -28,9 +28,19 @@ export interface HttpRequest {
   /** Address of the socket's other end; null when the framework cannot tell. */
   ip: string | null
   body: RequestBody
+  /** Asks the application's own hook for that path, where the framework has such hooks. */
+  hook?: RequestHook
   /** What the framework calls request and response; null where it has no such pair. Asked for where a hook is shown them. */
   native: NativeExchange | null
 }
+
+/** The hook that is responsible for a path, or null where the application has none for it. */
+export type RequestHook = (path: string) => {
+  /** Who lets it pass. */
+  name: string
+  /** Whether it lets the request pass; false when it has refused it. Throws or rejects when it fails. */
+  decide(): boolean | Promise<boolean>
+} | null
 
 /** An answer of ours. */
 export interface HttpResponse {

@@ -11,7 +11,7 @@ export interface BoundedRequest {
 }
 
 /** Why there was no answer to be had. */
-export type FetchFaultReason = 'unreachable' | 'too_slow' | 'bad_status' | 'too_big'
+export type FetchFaultReason = 'unreachable' | 'too_slow' | 'bad_status' | 'too_big' | 'private_address'
 
 /** The other side gave no usable answer. It names the kind of fault and nothing of the request. */
 export class FetchFault extends Error {
@@ -26,6 +26,7 @@ export class FetchFault extends Error {
 
 export interface BoundedAnswer {
   status: number
+  headers: Response['headers']
   text: string
 }
 
@@ -73,7 +74,7 @@ async function readAnswer(
     const sent = body === undefined ? {} : { method: 'POST', body }
     const answer = await fetch(url, { ...sent, headers, redirect: 'manual', signal })
     if (!request.readable.includes(answer.status)) throw new FetchFault('bad_status')
-    return { status: answer.status, text: await readBody(answer.body, request.limitBytes) }
+    return { status: answer.status, headers: answer.headers, text: await readBody(answer.body, request.limitBytes) }
   } catch (error) {
     // An error of fetch may quote the address, which is the caller's to tell.
     throw error instanceof FetchFault ? error : new FetchFault('unreachable')

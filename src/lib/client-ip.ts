@@ -1,4 +1,5 @@
-import { BlockList, isIP, isIPv4 } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
+import { createIpRanges } from './ip-ranges.js'
 import { remember } from './remember.js'
 
 /** Whose word on the client's address counts. */
@@ -116,15 +117,12 @@ function cleared(parts: readonly number[], bitsEach: number, prefix: number): nu
  * matches nothing, which refuses where the list allows.
  */
 export function createIpSet(entries: readonly string[]): (ip: string | null) => boolean {
-  const list = new BlockList()
-  for (const entry of entries) {
-    const network = parseCidr(entry)
-    if (network !== null) list.addSubnet(network.address, network.prefix, network.family)
-  }
-  return (ip) => {
+  const inRanges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))
+  const isIn = remember((ip) => {
     const address = canonicalIp(ip)
-    return address !== null && list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
-  }
+    return address !== null && inRanges(address)
+  })
+  return (ip) => ip !== null && isIn(ip)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises'
+
 /**
  * The outside world as an application may replace it, for tests and unusual hosts.
  *
@@ -17,15 +19,17 @@ export interface World {
   /** A clock that never goes back, milliseconds from an arbitrary start. */
   monotonic(): number
   fetch: typeof globalThis.fetch
+  /** All addresses of a host name, as a connection would find them. Rejects when there are none. */
+  lookup(hostname: string): Promise<string[]>
   /** Calls back once after that many milliseconds without keeping the process alive; returns how to cancel it. */
   timer(milliseconds: number, callback: () => void): () => void
   /** True for the runtime of `latchkey/testing`: limits may be off and hashing may be cheap. */
   testing: boolean
 }
 
-/** What `latchkey/testing` hands to `init`: a runtime that also owns monotonic time and timers. */
+/** What `latchkey/testing` hands to `init`: a runtime that also owns monotonic time, timers and names. */
 export interface TestingRuntime extends Required<Runtime> {
-  [testingWorld]: Pick<World, 'monotonic' | 'timer'>
+  [testingWorld]: Pick<World, 'monotonic' | 'timer' | 'lookup'>
 }
 
 export const testingWorld = Symbol('latchkey.testing')
@@ -37,6 +41,7 @@ export function createWorld(runtime: Runtime | TestingRuntime = {}): World {
     now: runtime.now ?? Date.now,
     monotonic: testing?.monotonic ?? realMonotonic,
     fetch: runtime.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    lookup: testing?.lookup ?? realLookup,
     timer: testing?.timer ?? realTimer,
     testing: testing !== null,
   }
@@ -45,6 +50,11 @@ export function createWorld(runtime: Runtime | TestingRuntime = {}): World {
 /** Unix seconds of that world's wall clock. */
 export function nowSeconds(world: Pick<World, 'now'>): number {
   return Math.floor(world.now() / 1000)
+}
+
+async function realLookup(hostname: string): Promise<string[]> {
+  const found = await lookup(hostname, { all: true })
+  return found.map(({ address }) => address)
 }
 
 function realTimer(milliseconds: number, callback: () => void): () => void {

@@ -64,4 +64,5 @@ export type AuditEventName =
   | 'api_token_created'
   | 'api_token_removed'
   | 'api_token_rotated'
+  | 'access_changed'
   | 'breach_check_unavailable'

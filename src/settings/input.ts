@@ -1,5 +1,4 @@
 import type { Hooks } from '../hooks.js'
-import type { Principal } from '../model/principal.js'
 import type { User } from '../model/user.js'
 import type { StandardSchema } from './accounts.js'
 import type { CodehooksDatastore, KyselyDialect } from './database.js'
@@ -10,17 +9,29 @@ import type { MailFromInput } from './mail.js'
 /** What the `authenticate` hook is told about a request. */
 export interface HookRequest {
   method: string
+  /** Below a mount. Percent-encoded letters are decoded, so that one path has one spelling; its case is as sent. */
   path: string
+  /** As sent, without an API token in it. */
   query: string
+  /** As sent, without those by which a client could claim to be somebody or somewhere (`x-forwarded-*`, `x-real-ip`, `x-user`, …). */
   headers: Readonly<Record<string, string | string[] | undefined>>
+  /** The client's address, read through `trustedProxies`; null when it cannot be known. */
   ip: string | null
+  /** The framework's own request, as it came; null where there is none. */
   raw: unknown
+}
+
+/** Whom the hook lets in. `claims` is plain data, copied and frozen; default: empty. */
+export interface HookAnswer {
+  kind: 'hook'
+  subject: string
+  claims?: Readonly<Record<string, unknown>>
 }
 
 /** Decides in the application's own way: a principal of kind `hook`, `false` (403), or `undefined` (go on). */
 export type AuthenticateHook = (
   request: HookRequest,
-) => Principal | false | undefined | Promise<Principal | false | undefined>
+) => HookAnswer | false | undefined | Promise<HookAnswer | false | undefined>
 
 /**
  * What an application writes. Durations are texts of a whole number and one of `s m h d w`: `'15m'`. Unknown names are

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { namesPrivateAddress, type Reach } from '../lib/public-fetch.js'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
 
 import { either, nothing, oneOrMore, orNull, shortText, text } from './field.js'
@@ -38,10 +39,14 @@ const algorithm = text(
   (value) => (algorithms.includes(value) ? value : null),
 )
 
-const url = text('must be an https URL without fragment and password (http on loopback in development)', (value) => {
+const url = text('must be an https URL without fragment and password (http on loopback in development)', (value) =>
+  isKeySetUrl(value) ? value : null,
+)
+
+function isKeySetUrl(value: string): boolean {
   const parsed = parseHttpUrl(value)
-  return parsed === null || !isSecureUrl(parsed) || value.includes('#') ? null : value
-})
+  return parsed !== null && isSecureUrl(parsed) && !value.includes('#')
+}
 
 const parts = z.strictObject({
   url,
@@ -73,7 +78,22 @@ export const jwks = either<string | JwksInput, z.output<typeof parts>>((value) =
     : parts,
 )
 
-/** True for key sets that sign for everybody's applications alike. */
-export function isSharedKeySet(url: string): boolean {
-  return sharedHosts.includes(new URL(url).hostname)
+/** What is wrong with the address of a key set: in the settings, and where it is set at run time. null: nothing. */
+export function keySetUrlFault(
+  value: string,
+  { audience, reach }: { audience: readonly string[]; reach: Reach },
+): { part: 'url' | 'audience'; message: string } | null {
+  if (!isKeySetUrl(value)) return { part: 'url', message: 'must be an https URL without fragment and password' }
+  const { protocol, hostname } = new URL(value)
+  if (protocol === 'http:' && !reach.allowLoopback) {
+    return { part: 'url', message: 'must be https outside development' }
+  }
+  if (namesPrivateAddress(hostname, reach)) {
+    return { part: 'url', message: 'must not be a private address unless allowPrivate says so' }
+  }
+  if (audience.length > 0 || !sharedHosts.includes(hostname)) return null
+  return {
+    part: 'audience',
+    message: 'is required: this provider signs tokens for everybody, also for other applications',
+  }
 }

@@ -1,5 +1,5 @@
 import { safeRedirect } from '../lib/url.js'
-import { isSharedKeySet } from './jwks.js'
+import { keySetUrlFault } from './jwks.js'
 import { isWithin } from './paths.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
@@ -136,12 +136,11 @@ function knownClients({ table, sound, fault }: Seen): void {
 
 function keySet({ table, site, fault }: Seen): void {
   if (!table.jwks) return
-  if (site && !site.development && table.jwks.url.toLowerCase().startsWith('http:')) {
-    fault('jwks.url', 'must be https outside development')
-  }
-  if (!table.jwks.audience && isSharedKeySet(table.jwks.url)) {
-    fault('jwks.audience', 'is required: this provider signs tokens for everybody, also for other applications')
-  }
+  const { url, audience, allowPrivate } = table.jwks
+  // Where baseUrl has a fault of its own, whether this is development is told once that is mended.
+  const reach = { allowPrivate, allowLoopback: site?.development ?? true }
+  const found = keySetUrlFault(url, { audience: audience ?? [], reach })
+  if (found !== null) fault(`jwks.${found.part}`, found.message)
 }
 
 function nothingSwitchedOff({ table, testing, sound, fault }: Seen): void {

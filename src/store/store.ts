@@ -1,3 +1,4 @@
+import type { AccessSettings } from './access-settings.js'
 import type { ApiTokens } from './api-tokens.js'
 import type { AuditLog } from './audit.js'
 import type { Changes } from './changes.js'
@@ -28,6 +29,7 @@ export interface Store {
   outbox: Outbox
   audit: AuditLog
   changes: Changes
+  accessSettings: AccessSettings
   /** Made by the first migration, the same for every process on this store: the `aud` of our tokens. */
   installationId: string
   /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors still name. */

@@ -81,19 +81,22 @@ export interface TestRuntime extends TestingRuntime {
  *
  * @param world.clock Default: a new `createTestClock()`.
  * @param world.fetch Answers the application's outgoing requests. Default: every request fails, naming its address.
+ * @param world.lookup Addresses of the hosts that it asks. Default: a public one for all, without asking anybody.
  *
  * @example
  * const runtime = createTestRuntime({ fetch: async () => Response.json({ keys: [] }) })
  * const auth = init(app, testSettings(), runtime)
  * await runtime.clock.advance('1h')
  */
-export function createTestRuntime(world: { clock?: TestClock; fetch?: typeof globalThis.fetch } = {}): TestRuntime {
+export function createTestRuntime(
+  world: { clock?: TestClock; fetch?: typeof globalThis.fetch; lookup?: (hostname: string) => Promise<string[]> } = {},
+): TestRuntime {
   const clock = world.clock ?? createTestClock()
   return {
     clock,
     now: clock.now,
     fetch: world.fetch ?? noNetwork,
-    [testingWorld]: { monotonic: clock.monotonic, timer: clock.timer },
+    [testingWorld]: { monotonic: clock.monotonic, timer: clock.timer, lookup: world.lookup ?? somewherePublic },
   }
 }
 
@@ -192,6 +195,11 @@ function durationMilliseconds(by: string | number): number {
   const milliseconds = typeof by === 'number' ? by : (parseDuration(by) ?? Number.NaN) * 1_000
   if (!(milliseconds >= 0)) throw new RangeError("A clock advances by milliseconds or by a duration such as '15m'")
   return milliseconds
+}
+
+/** Nothing is ever sent there. */
+async function somewherePublic(): Promise<string[]> {
+  return ['8.8.8.8']
 }
 
 async function noNetwork(input: Parameters<typeof globalThis.fetch>[0]): Promise<Response> {

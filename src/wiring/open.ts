@@ -1,5 +1,7 @@
 import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
+import type { AccessNews } from '../guard/access-settings.js'
 import { createGuard, type Guard } from '../guard/guard.js'
+import { createOwnWord } from '../guard/hook.js'
 import { createOpenSockets } from '../guard/open-sockets.js'
 import { ProofBatches } from '../guard/proofs.js'
 import { createRevocations, type Revocations } from '../guard/revocations.js'
@@ -31,6 +33,7 @@ import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
+import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { auditSeal } from './audit-seal.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
@@ -56,6 +59,7 @@ export interface Live {
   handle: Handle
   ports: Ports
   guard: Guard
+  accessNews: AccessNews
   watch: Watch
   close(): Promise<void>
 }
@@ -68,7 +72,7 @@ export interface Live {
 export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
-  const late: Late = { revocations: null, kick: () => {} }
+  const late: Late = { revocations: null, access: null, kick: () => {} }
   const store = await openStore(early, late)
   try {
     await requireKeys(store, early.keyring, clock.now())
@@ -81,9 +85,12 @@ export async function open(early: Early): Promise<Live> {
       logger: settings.logger,
     })
     late.revocations = revocations
+    late.access = createAccess({ settings, world, store, clock, revocations, policy: policyOf(settings).access })
     await revocations.start()
-    return await assemble(early, store, clock, revocations, late)
+    await late.access.news.start()
+    return await assemble(early, { store, clock, revocations, access: late.access }, late)
   } catch (error) {
+    late.access?.close()
     late.revocations?.close()
     await store.close()
     throw error
@@ -93,6 +100,7 @@ export async function open(early: Early): Promise<Live> {
 /** What the store tells of, but what can only be made once the store is open. */
 interface Late {
   revocations: Revocations | null
+  access: Access | null
   kick: () => void
 }
 
@@ -128,7 +136,16 @@ async function coverStoredHashes(passwords: Passwords, { hashKinds }: Store): Pr
   if (passwords.kind.milliseconds > (slowest?.milliseconds ?? 0)) await hashKinds.note(passwords.kind)
 }
 
-async function assemble(early: Early, store: Store, clock: Clock, revocations: Revocations, late: Late): Promise<Live> {
+/** What stands once the store is open. */
+interface Opened {
+  store: Store
+  clock: Clock
+  revocations: Revocations
+  access: Access
+}
+
+async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
+  const { store, clock, revocations, access } = opened
   const { settings, world, keyring, random } = early
   const proofs = new ProofBatches({ sessions: store.sessions, clock, timer: world.timer })
   const tokens = createTokens({
@@ -151,6 +168,7 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     apiTokens: store.apiTokens,
     outbox: store.outbox,
     audit: store.audit,
+    accessSettings: store.accessSettings,
     passwords: early.passwords,
     passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
@@ -166,15 +184,17 @@ async function assemble(early: Early, store: Store, clock: Clock, revocations: R
     hooks: limitHooks(settings.hooks, world.timer),
   }
   const housekeeping = startHousekeeping(early, store, ports)
-  const { handle, guard, apiTokens } = createHandle(early, ports, revocations)
+  const { handle, guard, apiTokens } = createHandle(early, ports, opened)
   const sockets = createOpenSockets({ revocations, apiTokens, timer: world.timer })
   return {
     handle,
     ports,
     guard,
+    accessNews: access.news,
     watch: sockets.watch,
     async close() {
       sockets.close()
+      access.close()
       await housekeeping.close()
       await worker.close()
       await proofs.close()
@@ -220,8 +240,8 @@ function startHousekeeping({ settings, world, random }: Early, store: Store, por
   return housekeeping
 }
 
-function createHandle(early: Early, ports: Ports, revocations: Revocations) {
-  const { settings, templates, mailbox } = early
+function createHandle(early: Early, ports: Ports, { revocations, access }: Opened) {
+  const { settings, templates, mailbox, world } = early
   const requestId = createRequestIds()
   const clientIp = createClientIp(settings.trustedProxies)
   const names = cookieNames(settings)
@@ -238,10 +258,11 @@ function createHandle(early: Early, ports: Ports, revocations: Revocations) {
     clock: ports.clock,
     clientIp: ipOf,
     requestId,
-    allowList: null,
-    hook: null,
+    accessNews: access.news,
+    allowList: access.allowList,
+    hook: createOwnWord({ authenticate: settings.authenticate, clientIp: ipOf, timer: world.timer }),
     apiTokens,
-    jwts: null,
+    jwts: access.jwts,
   })
   const router = createRouter({
     routes,

@@ -20,6 +20,13 @@ export function policyOf(settings: Settings): Policy {
     codeTries: settings.otp.tries,
     otpSeconds: settings.otp.lifetimeSeconds,
     issuer: settings.twoFactor.issuer,
+    access: {
+      networks: settings.allowList,
+      knowsClients: settings.trustedProxies.kind !== 'hops',
+      jwksUrl: settings.jwks?.url ?? null,
+      audience: settings.jwks?.audience ?? [],
+      reach: { allowPrivate: settings.jwks?.allowPrivate ?? false, allowLoopback: settings.development },
+    },
     parseFields: (input) => parseFields(settings.registration.fields, input),
   }
 }

@@ -31,6 +31,13 @@ const policy: Policy = {
   codeTries: 5,
   otpSeconds: 600,
   issuer: 'Test',
+  access: {
+    networks: [],
+    knowsClients: true,
+    jwksUrl: null,
+    audience: [],
+    reach: { allowPrivate: false, allowLoopback: true },
+  },
   parseFields: async () => ({}),
 }
 
@@ -167,6 +174,7 @@ export class Process {
       apiTokens: world.store.apiTokens,
       outbox: world.store.outbox,
       audit: world.store.audit,
+      accessSettings: world.store.accessSettings,
       tokens: createTokens({
         accessSecrets: ['access secret of this test, long enough'],
         refreshSecrets: ['refresh secret of this test, long enough'],

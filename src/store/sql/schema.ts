@@ -24,6 +24,7 @@ export interface Tables {
   latchkey_audit_head: AuditHeadTable
   latchkey_changes: ChangesTable
   latchkey_installation: InstallationTable
+  latchkey_access_entries: AccessEntriesTable
 }
 
 export type Flag = 0 | 1
@@ -189,6 +190,14 @@ export interface InstallationTable {
   /** The slowest kind of password hash that was noted, and its estimate. */
   hash_name: string | null
   hash_ms: number
+  /** Of the key set in place of the one in the settings. */
+  jwks_url: string | null
+}
+
+/** What was added to the allow-list at run time. */
+export interface AccessEntriesTable {
+  network: string
+  created_at: number
 }
 
 /** Boundary: only we write these texts. */

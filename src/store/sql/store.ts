@@ -1,6 +1,7 @@
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Store } from '../store.js'
+import { createAccessSettings } from './access-settings.js'
 import { createApiTokens } from './api-tokens.js'
 import { createAudit } from './audit.js'
 import { createChanges } from './changes.js'
@@ -88,6 +89,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     outbox: createOutbox(steps),
     audit: createAudit(steps),
     changes: createChanges(steps),
+    accessSettings: createAccessSettings(steps),
     installationId,
     keysInUse: (now) => keysInUse(steps, now),
     close() {

@@ -24,6 +24,7 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createAudit(db, context)
   await createAuditHead(db, context)
   await createChanges(db, context)
+  await createAccessEntries(db, context)
 }
 
 /** The installation's id is the `aud` of every token: made once, and kept by whoever comes later. */
@@ -34,12 +35,13 @@ async function createInstallation(db: Kysely<Tables>, context: MigrationContext)
     .addColumn('id', 'varchar(64)', notNull)
     .addColumn('hash_name', 'varchar(128)')
     .addColumn('hash_ms', 'bigint', notNull)
+    .addColumn('jwks_url', 'text')
     .execute()
   const present = await db.selectFrom('latchkey_installation').select('id').executeTakeFirst()
   if (present) return
   await db
     .insertInto('latchkey_installation')
-    .values({ slot: 1, id: context.randomId(), hash_name: null, hash_ms: 0 })
+    .values({ slot: 1, id: context.randomId(), hash_name: null, hash_ms: 0, jwks_url: null })
     .execute()
 }
 
@@ -282,6 +284,13 @@ async function createChanges(_db: Kysely<Tables>, { createTable, createIndex }: 
     .execute()
   await createIndex('latchkey_changes', ['at_ms'])
   await createIndex('latchkey_changes', ['matters_until'])
+}
+
+async function createAccessEntries(_db: Kysely<Tables>, { createTable }: MigrationContext): Promise<void> {
+  await createTable('latchkey_access_entries')
+    .addColumn('network', 'varchar(64)', (column) => column.primaryKey())
+    .addColumn('created_at', 'bigint', notNull)
+    .execute()
 }
 
 function notNull(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder {

@@ -1,0 +1,141 @@
+import { AuthError } from '../errors.js'
+import type { HttpRequest, RequestHook } from '../http/message.js'
+import { takeApiKey } from '../lib/api-key-query.js'
+import { isObject } from '../lib/json-object.js'
+import { normalPath } from '../lib/normal-path.js'
+import { plainRecord } from '../lib/plain-copy.js'
+import type { HookPrincipal } from '../model/principal.js'
+import type { HookRequest } from '../settings/input.js'
+import type { AuthenticateHook } from '../settings.js'
+import { plantedHeaders } from './forwarded-headers.js'
+
+export interface HookOptions {
+  authenticate: AuthenticateHook | null
+  clientIp(request: HttpRequest): string | null
+  timer: (milliseconds: number, callback: () => void) => () => void
+}
+
+/** A hook that takes longer has failed: nobody waits for it. */
+const limitMs = 5_000
+
+/** The application's own word about a request: who it is, or null for no opinion. */
+export type OwnWord = (request: HttpRequest) => HookPrincipal | null | Promise<HookPrincipal | null>
+
+/**
+ * Asks the `authenticate` setting, and where that has no opinion the hooks that the framework knows of. Only what is
+ * documented lets anybody through: `false` and everything else that is neither a principal nor undefined is 403, a throw
+ * or 5 s without an answer 503 (ASVS 5.0, 16.5.3). Synchronous where the hook is.
+ */
+export function createOwnWord(options: HookOptions): OwnWord {
+  const { authenticate } = options
+  return (request) => {
+    if (authenticate === null) return askFramework(options, request)
+    const path = requirePath(request)
+    const answered = ask(options, () => authenticate(toHookRequest(options, request, path)), read)
+    if (!isPromise(answered)) return answered ?? askFramework(options, request)
+    return answered.then((found) => found ?? askFramework(options, request))
+  }
+}
+
+function askFramework(options: HookOptions, request: HttpRequest): ReturnType<OwnWord> {
+  const path = request.hook === undefined ? null : requirePath(request)
+  const found = path === null ? null : (request.hook?.(path) ?? null)
+  return (
+    found &&
+    ask(
+      options,
+      () => found.decide(),
+      (allowed) => readAllowed(found, allowed),
+    )
+  )
+}
+
+function readAllowed({ name }: ReturnType<RequestHook> & object, allowed: boolean): HookPrincipal {
+  if (!allowed) throw new AuthError('forbidden', { explain: 'hook: an app.auth entry refused' })
+  return Object.freeze({ kind: 'hook', subject: name, claims: Object.freeze({}) })
+}
+
+/** Hooks decide by the path, so one that the application may read as another is none of theirs (ATK-106). */
+function requirePath(request: HttpRequest): string {
+  const path = normalPath(request.path)
+  if (path === null) throw new AuthError('forbidden', { explain: 'hook: not asked about a path with several readings' })
+  return path
+}
+
+function ask<Answer, T>(
+  options: HookOptions,
+  run: () => Answer | Promise<Answer>,
+  judge: (answer: Answer) => T,
+): T | Promise<T> {
+  let answer: Answer | Promise<Answer>
+  try {
+    answer = run()
+  } catch (error) {
+    throw failed(error)
+  }
+  return isPromise(answer) ? withinLimit(options, answer).then(judge) : judge(answer)
+}
+
+/** Whatever it does later counts no more. */
+async function withinLimit<Answer>({ timer }: HookOptions, answer: Promise<Answer>): Promise<Answer> {
+  let cancel = () => {}
+  const tooLong = new Promise<never>((_resolve, reject) => {
+    cancel = timer(limitMs, () => reject(new Error('the hook took longer than 5 s')))
+  })
+  try {
+    return await Promise.race([answer, tooLong])
+  } catch (error) {
+    throw failed(error)
+  } finally {
+    cancel()
+  }
+}
+
+function failed(cause: unknown): AuthError {
+  return new AuthError('hook_failed', { retryAfterSeconds: 1, explain: 'hook: it threw or took too long', cause })
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function read(answer: unknown): HookPrincipal | null {
+  if (answer === undefined) return null
+  if (answer === false) throw new AuthError('forbidden', { explain: 'hook: refused' })
+  const principal = toPrincipal(answer)
+  if (principal === null)
+    throw new AuthError('forbidden', { explain: 'hook: answered neither a principal, false nor undefined' })
+  return principal
+}
+
+/** A copy, so that nothing the hook still holds can change who somebody is. */
+function toPrincipal(answer: unknown): HookPrincipal | null {
+  if (!isObject(answer)) return null
+  try {
+    const { kind, subject, claims = {} } = answer
+    if (kind !== 'hook' || typeof subject !== 'string' || subject === '') return null
+    return Object.freeze({ kind, subject, claims: plainRecord(claims) })
+  } catch {
+    return null
+  }
+}
+
+/**
+ * What the hook is told: the request as the application would see it, without an API token in the query and without what
+ * the client claims to be in headers that only we may set.
+ */
+function toHookRequest({ clientIp }: HookOptions, request: HttpRequest, path: string): HookRequest {
+  const { method, headers, native } = request
+  const planted = plantedHeaders(headers)
+  const copied = Object.entries(headers)
+    .filter(([name]) => !planted.includes(name))
+    .map(([name, value]) => [name, Array.isArray(value) ? [...value] : value])
+  return {
+    method,
+    path,
+    query: takeApiKey(request.query)?.rest ?? request.query,
+    headers: Object.fromEntries(copied),
+    ip: clientIp(request),
+    raw: native?.request ?? null,
+  }
+}

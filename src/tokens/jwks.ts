@@ -1,0 +1,158 @@
+import type { KeyObject } from 'node:crypto'
+import type { JWTPayload, JWTVerifyOptions } from 'jose'
+import { deepFreeze } from '../lib/deep-freeze.js'
+import { isObject, parseJsonObject } from '../lib/json-object.js'
+import type { Reach } from '../lib/public-fetch.js'
+import type { World } from '../lib/runtime.js'
+import type { Logger } from '../settings.js'
+import type { ForeignFault, ForeignToken, ForeignTokens } from './foreign-tokens.js'
+import type { KeySet } from './key-set.js'
+import { createKeySource, type KeySource } from './key-source.js'
+import { createVerifiedCache, type VerifiedCache } from './verified-cache.js'
+
+/** What a token of the other issuer must be. */
+export interface ForeignRules {
+  /** Of the key set. */
+  url: string
+  reach: Reach
+  /** null: not checked. */
+  issuer: string | null
+  /** Empty: not checked. Else the token names at least one of them. */
+  audience: readonly string[]
+  algorithms: readonly string[]
+}
+
+/** Other issuers put groups and profiles into their tokens; node takes 16 KiB for all headers together. */
+const longestToken = 8192
+/** Clocks of two machines differ. */
+const skewSeconds = 60
+/** Fewer than of ours: with all their claims these are larger. */
+const rememberedTokens = 5_000
+
+/** What jose says of a token that it refuses. */
+const faults: Readonly<Record<string, ForeignFault['fault']>> = {
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+  ERR_JOSE_NOT_SUPPORTED: 'header',
+}
+const claimFaults: Readonly<Record<string, ForeignFault['fault']>> = {
+  iss: 'issuer',
+  aud: 'audience',
+  nbf: 'not_yet_valid',
+}
+
+interface Verifier {
+  rules: ForeignRules
+  world: World
+  source: KeySource
+  verified: VerifiedCache<ForeignToken>
+}
+
+/**
+ * Tokens of the issuer whose key set is at that address, which is read from now on.
+ *
+ * Nothing in a header is ever followed: `jku`, `jwk`, `x5u` and `x5c` are no way in, and `crit` is refused (RFC 8725
+ * §3.10, RFC 7515 §4.1.11). Verified tokens are remembered as long as the set keeps its keys.
+ */
+export function createForeignTokens(
+  rules: ForeignRules,
+  { world, logger }: { world: World; logger: Logger },
+): ForeignTokens {
+  const verified = createVerifiedCache<ForeignToken>(rememberedTokens)
+  const { url, reach, algorithms } = rules
+  const source = createKeySource({ url, reach, algorithms, world, logger, onChange: verified.clear })
+  const verifier: Verifier = { rules, world, source, verified }
+  return {
+    check(token) {
+      const known = verified.get(token)
+      if (known === null) return verify(verifier, token)
+      return source.current() === null ? { fault: 'keys_unavailable' } : known
+    },
+    close: source.close,
+  }
+}
+
+async function verify(verifier: Verifier, token: string): Promise<ForeignToken | ForeignFault> {
+  const { rules, source, verified } = verifier
+  const header = readHeader(token)
+  if (header === null) return { fault: 'malformed' }
+  const { alg, kid, crit } = header
+  if (typeof alg !== 'string' || !rules.algorithms.includes(alg)) return { fault: 'algorithm' }
+  if (crit !== undefined || (kid !== undefined && typeof kid !== 'string')) return { fault: 'header' }
+
+  const set = source.current() ?? (await source.settled())
+  if (set === null) return { fault: 'keys_unavailable' }
+  const found = await findKeys(source, set, alg, kid)
+  if (found.keys.length === 0) return { fault: 'unknown_key' }
+  const opened = await openWithAny(verifier, token, alg, found.keys)
+  // Unless the keys have changed meanwhile.
+  if (!('fault' in opened) && source.current() === found.set) verified.set(token, opened)
+  return opened
+}
+
+async function findKeys(source: KeySource, set: KeySet, alg: string, kid: string | undefined) {
+  const keys = set.matching(alg, kid)
+  if (keys.length > 0) return { set, keys }
+  const renewed = await source.renew(set)
+  return { set: renewed, keys: renewed?.matching(alg, kid) ?? [] }
+}
+
+/** Several only where a set has them under one name, or a token names none. */
+async function openWithAny(
+  verifier: Verifier,
+  token: string,
+  alg: string,
+  keys: readonly KeyObject[],
+): Promise<ForeignToken | ForeignFault> {
+  let opened: ForeignToken | ForeignFault = { fault: 'unknown_key' }
+  for (const key of keys) {
+    opened = await openToken(verifier, token, alg, key)
+    if (!('fault' in opened && opened.fault === 'signature')) break
+  }
+  return opened
+}
+
+async function openToken(
+  { rules: { issuer, audience }, world }: Verifier,
+  token: string,
+  alg: string,
+  key: KeyObject,
+): Promise<ForeignToken | ForeignFault> {
+  const { jwtVerify } = await import('jose')
+  const options: JWTVerifyOptions = {
+    algorithms: [alg],
+    currentDate: new Date(world.now()),
+    clockTolerance: skewSeconds,
+    requiredClaims: ['exp', 'sub'],
+    ...(issuer === null ? {} : { issuer }),
+    ...(audience.length === 0 ? {} : { audience: [...audience] }),
+  }
+  try {
+    const { payload } = await jwtVerify(token, key, options)
+    return toForeignToken(payload)
+  } catch (error) {
+    return { fault: faultOf(error) }
+  }
+}
+
+function toForeignToken(payload: JWTPayload): ForeignToken | ForeignFault {
+  const { sub: subject, iss: issuer = '', exp } = payload
+  if (typeof subject !== 'string' || subject === '' || typeof issuer !== 'string') return { fault: 'claims' }
+  if (typeof exp !== 'number' || !Number.isFinite(exp)) return { fault: 'claims' }
+  const principal = deepFreeze({ kind: 'jwt' as const, subject, issuer, claims: payload })
+  return Object.freeze({ principal, expiresAt: exp + skewSeconds })
+}
+
+function faultOf(error: unknown): ForeignFault['fault'] {
+  if (!isObject(error)) return 'malformed'
+  const { code, claim } = error
+  if (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED') return claimFaults[String(claim)] ?? 'claims'
+  return faults[String(code)] ?? 'malformed'
+}
+
+/** Three parts in the letters of base64url and nothing else; null when the first is no JSON object. */
+function readHeader(token: string): Readonly<Record<string, unknown>> | null {
+  if (token.length > longestToken || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null
+  return parseJsonObject(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())
+}
