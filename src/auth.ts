@@ -25,7 +25,7 @@ import { type AccessApi, createAccessApi } from './wiring/access-api.js'
 import { type ApiTokensApi, createApiTokensApi } from './wiring/api-tokens-api.js'
 import { type AuditApi, createAuditApi } from './wiring/audit-api.js'
 import { createDelivery } from './wiring/delivery.js'
-import { refuseNotYet } from './wiring/not-yet.js'
+import { warnLeftOut } from './wiring/not-yet.js'
 import type { Early, Live } from './wiring/open.js'
 import { requirePackages } from './wiring/packages.js'
 import { createSessionsApi, type SessionsApi } from './wiring/sessions-api.js'
@@ -128,7 +128,7 @@ export function assemble<Guarding>(
 function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
   const world = createWorld(runtime)
   const settings = parseSettings(input, world)
-  refuseNotYet(settings)
+  warnLeftOut(settings)
   requirePackages(settings)
   const random = createRandom()
   const templates = createTemplates(settings, (names) => {

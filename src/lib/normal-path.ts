@@ -5,9 +5,9 @@
  * @example normalPath('/api/%61dmin') // '/api/admin'
  */
 export function normalPath(path: string): string | null {
-  const text = path.replaceAll(/%[\da-f]{2}/gi, (escape) => {
-    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
-    return /[\w.~-]/.test(character) ? character : escape.toUpperCase()
+  const text = path.replaceAll(/%[\da-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase()
   })
   if (!text.startsWith('/') || /\/\/|\/\.\.?(?:\/|$)|[\\;\p{Cc}]|%(?:25|2F|5C|3B|[01][\dA-F]|7F)/u.test(text))
     return null

@@ -1,7 +1,7 @@
 import type { Settings } from '../settings.js'
 
 /** Says in the log which settings this release reads but leaves out. */
-export function refuseNotYet(settings: Settings): void {
+export function warnLeftOut(settings: Settings): void {
   for (const setting of leftOut(settings)) {
     settings.logger.warn({ event: 'setting_ignored', setting }, 'This setting takes effect in a later release.')
   }

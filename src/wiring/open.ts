@@ -5,15 +5,12 @@ import { createOwnWord } from '../guard/hook.js'
 import { createOpenSockets } from '../guard/open-sockets.js'
 import { ProofBatches } from '../guard/proofs.js'
 import { createRevocations, type Revocations } from '../guard/revocations.js'
-import { createScope } from '../guard/scope.js'
 import type { VerifiedToken } from '../guard/session.js'
 import { cookieNames } from '../http/cookies.js'
-import { corsHeaders, preflight } from '../http/cors.js'
 import type { HttpRequest } from '../http/message.js'
-import { transportHeaders, withHeaders } from '../http/problem.js'
 import type { MailboxView } from '../http/route.js'
-import { createRouter, type Router } from '../http/router.js'
-import { type Handle, untouched, type Watch } from '../http/verdict.js'
+import { createRouter } from '../http/router.js'
+import type { Handle, Watch } from '../http/verdict.js'
 import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
@@ -36,6 +33,7 @@ import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { auditSeal } from './audit-seal.js'
+import { createFrontDoor } from './front-door.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
 import { createPasswordRules } from './password-rules.js'
@@ -279,34 +277,6 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
     logger: settings.logger,
   })
   return { handle: createFrontDoor(settings, router, guard, requestId), guard, apiTokens }
-}
-
-/** Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here. */
-function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
-  const scopeOf = createScope(settings)
-  const transport = transportHeaders(settings)
-
-  return (request) => {
-    const match = router.find(request)
-    const scope = match ? null : scopeOf(request.path)
-    if (scope === 'outside') {
-      if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
-      return router.missing(request).then((response) => ({
-        kind: 'answer',
-        response: withHeaders(response, transport),
-      }))
-    }
-    const early = preflight(request, settings)
-    if (early) {
-      return { kind: 'answer', response: withHeaders(early, { ...transport, 'x-request-id': requestId() }) }
-    }
-    if (!match) return scope === 'public' ? guard.open(request) : guard.protect(request)
-    const added = { ...transport, ...corsHeaders(request, settings) }
-    return router.answer(request, match).then((response) => ({
-      kind: 'answer',
-      response: withHeaders(response, added),
-    }))
-  }
 }
 
 /** Where the framework has no pair of request and response, hooks get what a request is made of, and nothing to answer with. */

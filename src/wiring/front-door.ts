@@ -1,0 +1,35 @@
+import type { Guard } from '../guard/guard.js'
+import { createScope } from '../guard/scope.js'
+import { corsHeaders, preflight } from '../http/cors.js'
+import { transportHeaders, withHeaders } from '../http/problem.js'
+import type { Router } from '../http/router.js'
+import { type Handle, untouched } from '../http/verdict.js'
+import type { Settings } from '../settings.js'
+
+/** Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here. */
+export function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
+  const scopeOf = createScope(settings)
+  const transport = transportHeaders(settings)
+
+  return (request) => {
+    const match = router.find(request)
+    const scope = match ? null : scopeOf(request.path)
+    if (scope === 'outside') {
+      if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
+      return router.missing(request).then((response) => ({
+        kind: 'answer',
+        response: withHeaders(response, transport),
+      }))
+    }
+    const early = preflight(request, settings)
+    if (early) {
+      return { kind: 'answer', response: withHeaders(early, { ...transport, 'x-request-id': requestId() }) }
+    }
+    if (!match) return scope === 'public' ? guard.open(request) : guard.protect(request)
+    const added = { ...transport, ...corsHeaders(request, settings) }
+    return router.answer(request, match).then((response) => ({
+      kind: 'answer',
+      response: withHeaders(response, added),
+    }))
+  }
+}
