@@ -1,6 +1,7 @@
 import type { Ask, Handle, Pass, Verdict } from '../http/verdict.js'
 import { withQuery } from '../lib/api-key-query.js'
 import { decide, failure } from './adapter.js'
+import type { OwnHooks } from './codehooks-auths.js'
 import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './codehooks-message.js'
 import { dropApiKey } from './node-message.js'
 
@@ -9,8 +10,10 @@ export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => v
 type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => void
 
 /** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
-export function createHook(handle: Handle, onPass: OnPass): Hook {
-  return hook((req, res) => handle(readRequest(req, res)), onPass)
+export function createHook(handle: Handle, onPass: OnPass, own: OwnHooks): Hook {
+  return hook((req, res, onEnded) => {
+    return handle({ ...readRequest(req, res), hook: own(req, res, onEnded) })
+  }, onPass)
 }
 
 /** The same for a single route. */
@@ -18,7 +21,7 @@ export function createGate(ask: Ask): Hook {
   return hook((req) => ask(readRequest(req, null), req.auth ?? null), prepare)
 }
 
-type Judge = (req: CodehooksRequest, res: CodehooksResponse) => Verdict | Promise<Verdict>
+type Judge = (req: CodehooksRequest, res: CodehooksResponse, onEnded: () => void) => Verdict | Promise<Verdict>
 
 function hook(judge: Judge, onPass: OnPass): Hook {
   function carryOut(verdict: Verdict, req: CodehooksRequest, res: CodehooksResponse, next: () => void): void {
@@ -29,10 +32,10 @@ function hook(judge: Judge, onPass: OnPass): Hook {
 
   // Without a promise where none is needed: on the platform a body stream is lost after the first await.
   return (req, res, next) => {
-    const verdict = decide(judge, req, res)
-    return 'then' in verdict
-      ? verdict.then((settled) => carryOut(settled, req, res, next))
-      : carryOut(verdict, req, res, next)
+    let ended = false
+    const verdict = decide((...exchange) => judge(...exchange, () => (ended = true)), req, res)
+    const finish = (settled: Verdict) => (ended ? undefined : carryOut(settled, req, res, next))
+    return 'then' in verdict ? verdict.then(finish) : finish(verdict)
   }
 }
 

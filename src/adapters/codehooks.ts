@@ -1,6 +1,7 @@
 import type { HttpResponse } from '../http/message.js'
 import type { Handle } from '../http/verdict.js'
 import type { Adapter, Mounting } from './adapter.js'
+import { type OwnHooks, ownHooks } from './codehooks-auths.js'
 import { createGate, createHook, type Hook, prepare } from './codehooks-hook.js'
 import { answer } from './codehooks-message.js'
 import { isCodehooksRequest, isCodehooksResponse } from './codehooks-shape.js'
@@ -27,10 +28,12 @@ export const codehooks: Adapter = {
   recognises: isCodehooks,
   mount(app, handle, paths) {
     if (!isCodehooks(app)) throw new TypeError('not a codehooks-js application')
-    putFirst(app.auths, hooksOf(handle, paths))
+    const ourPatterns = [paths.basePath, ...paths.guarded].flatMap(patterns)
+    const own = ownHooks(app.auths, new Set(ourPatterns), paths.guarded)
+    putFirst(app.auths, hooksOf(handle, paths, own))
     // The runtime calls middleware only where a route matches.
     for (const pattern of patterns(paths.basePath)) app.all(pattern, (req, res) => answer(req, res, nothing))
-    app.appmiddleware.unshift(createHook(handle, prepare))
+    app.appmiddleware.unshift(createHook(handle, prepare, own))
   },
   gate(ask) {
     const hook = createGate(ask)
@@ -49,9 +52,9 @@ function isCodehooks(app: unknown): app is CodehooksApp {
   )
 }
 
-function hooksOf(handle: Handle, { basePath, guarded }: Mounting): Record<string, Hook> {
+function hooksOf(handle: Handle, { basePath, guarded }: Mounting, own: OwnHooks): Record<string, Hook> {
   const open = patterns(basePath).map((pattern): [string, Hook] => [pattern, (_req, _res, next) => next()])
-  const gate = createHook(handle, () => {})
+  const gate = createHook(handle, () => {}, own)
   return Object.fromEntries([...open, ...guarded.flatMap(patterns).map((pattern): [string, Hook] => [pattern, gate])])
 }
 
@@ -62,7 +65,7 @@ function patterns(prefix: string): string[] {
 
 /**
  * Ours keep their place and value. What the application registers under the same pattern is ignored, and what it
- * registers below a guarded prefix comes after us and is never asked: the place where those become hooks of the guard.
+ * registers below a guarded prefix comes after us: the platform never asks it, the guard does.
  */
 function putFirst(auths: object, hooks: Readonly<Record<string, Hook>>): void {
   const theirs = Object.getOwnPropertyDescriptors(auths)

@@ -1,0 +1,77 @@
+import type { RequestHook } from '../http/message.js'
+import { remember } from '../lib/remember.js'
+import type { CodehooksRequest, CodehooksResponse } from './codehooks-message.js'
+
+type AuthHook = (req: CodehooksRequest, res: object, next: (fault?: unknown) => void) => unknown
+
+/** Which of the application's `app.auth` entries speak for requests, and for this one. */
+export type OwnHooks = (req: CodehooksRequest, res: CodehooksResponse, onEnded: () => void) => RequestHook
+
+/** What ends a response. */
+const endings: ReadonlySet<unknown> = new Set(['end', 'json', 'send', 'redirect', 'render'])
+
+/**
+ * The application's own `app.auth` entries strictly below a guarded prefix, registered before or after us, as hooks of the
+ * guard: `next()` allows, `next(fault)` or an answer of its own refuses. The first that matches decides, as the platform
+ * has it. Entries for static files are regular expressions and never among them.
+ *
+ * @param own patterns of ours
+ */
+export function ownHooks(auths: object, own: ReadonlySet<string>, guarded: readonly string[]): OwnHooks {
+  const regexOf = remember(toRegex)
+  const isBelow = remember((pattern) => guarded.some((prefix) => isStrictlyBelow(pattern, prefix)))
+
+  return (req, res, onEnded) => (path) => {
+    const pattern = Object.keys(auths).find((key) => !own.has(key) && isBelow(key) && regexOf(key).test(path))
+    const [hook]: unknown[] = pattern === undefined ? [] : [Reflect.get(auths, pattern)].flat()
+    if (pattern === undefined || !isHook(hook)) return null
+    return { name: pattern, decide: () => decide(hook, req, res, onEnded) }
+  }
+}
+
+/** Its answer is already written when it refuses by one: `onEnded` tells whoever would write ours. */
+function decide(hook: AuthHook, req: CodehooksRequest, res: CodehooksResponse, onEnded: () => void): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const ended = () => {
+      onEnded()
+      resolve(false)
+    }
+    const result = hook(req, watched(res, ended), (fault) => resolve(fault === undefined || fault === null))
+    Promise.resolve(result).catch(reject)
+  })
+}
+
+/** The same response, and word of its end. */
+function watched(res: CodehooksResponse, ended: () => void): object {
+  return new Proxy(res, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...input: unknown[]) => {
+        if (endings.has(name)) ended()
+        const result: unknown = Reflect.apply(member, target, input)
+        return result === target ? watched(target, ended) : result
+      }
+    },
+  })
+}
+
+function isHook(value: unknown): value is AuthHook {
+  return typeof value === 'function'
+}
+
+/** With at least one segment of its own: `/api/*` is what the guard itself stands at. */
+function isStrictlyBelow(pattern: string, prefix: string): boolean {
+  const base = prefix === '/' ? '/' : `${prefix}/`
+  return pattern.toLowerCase().startsWith(base) && /^[^*/]/.test(pattern.slice(base.length))
+}
+
+/** As the platform matches: letters in either case, `*` is anything, `:name` one segment, a slash at the end may be there. */
+function toRegex(pattern: string): RegExp {
+  const source = pattern
+    .replace(/\/$/, '')
+    .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll(/:\w+/g, '[^/]+')
+    .replaceAll('*', '.*')
+  return new RegExp(`^${source}/?$`, 'i')
+}
