@@ -22,7 +22,7 @@ import { parseSettings, type SettingsInput } from '../src/settings.js'
 import { stepPatienceMs } from '../src/store/sql/retry.js'
 import { testSettings } from '../src/testing.js'
 import { maxTokenLength } from '../src/tokens/jwt.js'
-import { refuseNotYet } from '../src/wiring/not-yet.js'
+import { warnLeftOut } from '../src/wiring/not-yet.js'
 import { policyOf } from '../src/wiring/policy.js'
 import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
@@ -215,9 +215,9 @@ describe('the settings of the README', () => {
       const logger = { warn: (fields: unknown) => logged.push(fields), error: () => {} }
       const settings = parseSettings({ ...required, ...samples[name], logger }, createWorld())
       logged.length = 0
-      if (until === 'refused') expect(() => refuseNotYet(settings)).toThrow(`  ${name}: `)
+      if (until === 'refused') expect(() => warnLeftOut(settings)).toThrow(`  ${name}: `)
       else {
-        refuseNotYet(settings)
+        warnLeftOut(settings)
         expect(logged).toEqual([{ event: 'setting_ignored', setting: name }])
       }
     },

@@ -29,14 +29,31 @@ export function ownHooks(auths: object, own: ReadonlySet<string>, guarded: reado
   }
 }
 
-/** Its answer is already written when it refuses by one: `onEnded` tells whoever would write ours. */
-function decide(hook: AuthHook, req: CodehooksRequest, res: CodehooksResponse, onEnded: () => void): Promise<boolean> {
+/**
+ * Its first word counts, at once where it has it at once. When it refuses by an answer of its own, that is written already:
+ * `onEnded` tells whoever would write ours.
+ */
+function decide(
+  hook: AuthHook,
+  req: CodehooksRequest,
+  res: CodehooksResponse,
+  onEnded: () => void,
+): boolean | Promise<boolean> {
+  const words: boolean[] = []
+  let tell = () => {}
+  const say = (allowed: boolean) => {
+    words.push(allowed)
+    tell()
+  }
+  const ended = () => {
+    onEnded()
+    say(false)
+  }
+  const result = hook(req, watched(res, ended), (fault) => say(fault === undefined || fault === null))
+  const [first] = words
+  if (first !== undefined) return first
   return new Promise((resolve, reject) => {
-    const ended = () => {
-      onEnded()
-      resolve(false)
-    }
-    const result = hook(req, watched(res, ended), (fault) => resolve(fault === undefined || fault === null))
+    tell = () => resolve(words[0] === true)
     Promise.resolve(result).catch(reject)
   })
 }
