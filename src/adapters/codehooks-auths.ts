@@ -1,6 +1,7 @@
 import type { RequestHook } from '../http/message.js'
 import { remember } from '../lib/remember.js'
 import type { CodehooksRequest, CodehooksResponse } from './codehooks-message.js'
+import { isStrictlyBelow, toRegex } from './codehooks-patterns.js'
 
 type AuthHook = (req: CodehooksRequest, res: object, next: (fault?: unknown) => void) => unknown
 
@@ -75,20 +76,4 @@ function watched(res: CodehooksResponse, ended: () => void): object {
 
 function isHook(value: unknown): value is AuthHook {
   return typeof value === 'function'
-}
-
-/** With at least one segment of its own: `/api/*` is what the guard itself stands at. */
-function isStrictlyBelow(pattern: string, prefix: string): boolean {
-  const base = prefix === '/' ? '/' : `${prefix}/`
-  return pattern.toLowerCase().startsWith(base) && /^[^*/]/.test(pattern.slice(base.length))
-}
-
-/** As the platform matches: letters in either case, `*` is anything, `:name` one segment, a slash at the end may be there. */
-function toRegex(pattern: string): RegExp {
-  const source = pattern
-    .replace(/\/$/, '')
-    .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
-    .replaceAll(/:\w+/g, '[^/]+')
-    .replaceAll('*', '.*')
-  return new RegExp(`^${source}/?$`, 'i')
 }

@@ -114,7 +114,7 @@ function cleared(parts: readonly number[], bitsEach: number, prefix: number): nu
 
 /**
  * Builds the test whether an address is in one of these networks. An entry that is neither an address nor a CIDR
- * matches nothing, which refuses where the list allows.
+ * matches nothing, which refuses where the list allows. IPv4 addresses are in IPv4 networks alone: `::/0` holds none.
  */
 export function createIpSet(entries: readonly string[]): (ip: string | null) => boolean {
   const inRanges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))

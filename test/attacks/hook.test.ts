@@ -278,4 +278,20 @@ describe('ATK-106 entries of app.auth in a codehooks-js application', () => {
       expect(served).toEqual([])
     },
   )
+
+  test('ATK-106 where an entry has answered, nothing more is written', async () => {
+    const { app } = await loadCodehooks()
+    app.auth('/api/no', (_req, res) => {
+      res.status(418)
+      res.end('mine')
+    })
+    const auth = init(app, testSettings(), createTestRuntime())
+    onTestFinished(() => auth.close())
+    await auth.ready()
+    const written: unknown[] = []
+    const res = { status: (code: number) => written.push(code), end: (text: string) => written.push(text) }
+    const req = { method: 'GET', headers: {}, apiPath: '/api/no', originalUrl: '/dev/api/no' }
+    await Reflect.get(app, 'auths')['/api/*'][0](req, res, expect.unreachable)
+    expect(written).toEqual([418, 'mine'])
+  })
 })

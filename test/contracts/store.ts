@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from 'vitest'
 import type { TestStore } from '../support/databases.js'
+import { accessSettingsContract } from './store/access-settings.js'
 import { accountsContract } from './store/accounts.js'
 import { apiTokensContract } from './store/api-tokens.js'
 import { auditContract } from './store/audit.js'
@@ -47,6 +48,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('counters', () => countersContract(current))
     describe('outbox', () => outboxContract(current))
     describe('audit log', () => auditContract(current))
+    describe('settings of access', () => accessSettingsContract(current))
     describe('change feed', () => changesContract(current))
     describe('the whole store', () => wholeStoreContract(current))
   })
