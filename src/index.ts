@@ -17,6 +17,7 @@ export { AuthError, type ErrorCode, SettingsError, type SettingsFault } from './
 export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
 export type { Runtime } from './lib/runtime.js'
+export type { AccessView } from './model/access.js'
 export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
 export type {
   ApiTokenEntry,
@@ -36,5 +37,6 @@ export type {
 } from './model/principal.js'
 export type { SessionEntry } from './model/session.js'
 export type { User, UserFields } from './model/user.js'
+export type { AuthenticateHook, HookAnswer, HookRequest } from './settings/input.js'
 export type { RequirementInput } from './settings/requirement.js'
 export type { Logger, SettingsInput } from './settings.js'

@@ -5,7 +5,7 @@ const deepest = 16
  *
  * @throws {TypeError} for anything else: functions, dates, instances, cycles
  */
-export function plainCopy(value: unknown, depth = 0): unknown {
+function plainCopy(value: unknown, depth = 0): unknown {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
   if (typeof value === 'number' && Number.isFinite(value)) return value
   if (typeof value !== 'object' || depth === deepest) throw new TypeError('not plain data')
