@@ -1,10 +1,12 @@
-import { createIpSet } from '../lib/client-ip.js'
+import { parseCidr } from '../lib/client-ip.js'
+import { createIpRanges } from '../lib/ip-ranges.js'
+import { remember } from '../lib/remember.js'
 
 /** The addresses that alone may use the API, if there are any. */
 export interface AllowList {
   /** Whether there is a list at all: without one everybody may. */
   readonly restricts: boolean
-  /** An address that cannot be known is on no list. */
+  /** `ip` is canonical; an address that cannot be known is on no list. */
   allows(ip: string | null): boolean
   /** From now on these besides the fixed ones. */
   use(added: readonly string[]): void
@@ -17,16 +19,20 @@ export interface AllowList {
  */
 export function createAllowList(fixed: readonly string[], knowsClients: boolean): AllowList {
   let size = fixed.length
-  let isIn = createIpSet(fixed)
+  let isIn = holding(fixed)
   return {
     get restricts() {
       return size > 0
     },
-    allows: (ip) => size === 0 || (knowsClients && isIn(ip)),
+    allows: (ip) => size === 0 || (knowsClients && ip !== null && isIn(ip)),
     use(added) {
-      const entries = [...new Set([...fixed, ...added])]
-      size = entries.length
-      isIn = createIpSet(entries)
+      size = fixed.length + added.length
+      isIn = holding([...fixed, ...added])
     },
   }
+}
+
+/** An entry that cannot be read lets nobody in, and is one nevertheless. */
+function holding(entries: readonly string[]): (ip: string) => boolean {
+  return remember(createIpRanges(entries.map(parseCidr).filter((network) => network !== null)))
 }

@@ -16,7 +16,7 @@ export function createIpRanges(networks: readonly Cidr[]): (address: string) => 
   const lasts = ranges.map(({ last }) => last)
 
   return (address) => {
-    const key = addressKey(partsOf(address))
+    const key = addressKey(address)
     let low = 0
     let high = firsts.length
     while (low < high) {
@@ -41,33 +41,42 @@ function joined(ranges: readonly Range[]): Range[] {
 }
 
 function rangeOf({ address, prefix, family }: Cidr): Range {
-  const first = partsOf(address)
+  const first = addressKey(address)
   const bits = family === 'ipv4' ? 8 : 16
-  const last = first.map((part, index) => {
+  const lastParts = Array.from(first.slice(1), (part, index) => {
     const free = Math.min(bits, Math.max(0, (index + 1) * bits - prefix))
-    return part + 2 ** free - 1
+    return part.charCodeAt(0) + 2 ** free - 1
   })
-  return { first: addressKey(first), last: addressKey(last) }
+  return { first, last: first.charAt(0) + String.fromCharCode(...lastParts) }
 }
 
 /**
- * A text that sorts as the address does: its family, then one UTF-16 code unit for each part, which is how JavaScript
- * compares texts. Nothing of it is ever shown.
+ * A text that sorts as canonical addresses do: `4` or `6`, then one UTF-16 code unit for each part of 8 or 16 bits, which is
+ * how JavaScript compares texts. Nothing of it is ever shown.
  */
-function addressKey(parts: readonly number[]): string {
-  return String.fromCharCode(parts.length, ...parts)
+function addressKey(address: string): string {
+  return address.includes(':') ? `6${ipv6Units(address)}` : `4${units(address, 46, 10)}`
 }
 
-/** Four numbers of 8 bits or eight of 16 of a canonical address, most significant first. */
-function partsOf(address: string): number[] {
-  if (!address.includes(':')) return address.split('.').map(Number)
-  const [head = '', tail] = address.split('::', 2)
-  const left = groupsOf(head)
-  if (tail === undefined) return left
-  const right = groupsOf(tail)
-  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
+/** `::` stands for as many groups of 0 as are missing (RFC 4291 §2.2). */
+function ipv6Units(address: string): string {
+  const gap = address.indexOf('::')
+  if (gap === -1) return units(address, 58, 16)
+  const head = gap === 0 ? '' : units(address.slice(0, gap), 58, 16)
+  const tail = gap === address.length - 2 ? '' : units(address.slice(gap + 2), 58, 16)
+  return head + '\0'.repeat(8 - head.length - tail.length) + tail
 }
 
-function groupsOf(text: string): number[] {
-  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+/** Digit by digit: this is done for each address that was not seen before. Lower case, as canonical addresses are. */
+function units(text: string, separator: number, base: number): string {
+  let result = ''
+  let value = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === separator) {
+      result += String.fromCharCode(value)
+      value = 0
+    } else value = value * base + (code < 58 ? code - 48 : code - 87)
+  }
+  return result + String.fromCharCode(value)
 }

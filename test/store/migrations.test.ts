@@ -48,6 +48,7 @@ async function tableNames(): Promise<unknown[]> {
 test('all tables carry our prefix, those of the migrations too', async () => {
   await open()
   expect(await tableNames()).toEqual([
+    'latchkey_access_entries',
     'latchkey_api_tokens',
     'latchkey_audit',
     'latchkey_audit_head',
