@@ -27,7 +27,7 @@ import { policyOf } from '../src/wiring/policy.js'
 import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
-import { bodyOf, codeBelow, sectionBelow, settingsOf, tableBelow } from './support/readme.js'
+import { bodyOf, codeBelow, settingsOf, tableBelow } from './support/readme.js'
 import { testBrowser } from './support/tabs.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

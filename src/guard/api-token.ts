@@ -83,7 +83,7 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
       const token = sent.toLowerCase()
       const known = recall(token)
       if (known !== null) return admit(options, known, request)
-      if (!uuid.test(token)) throw new AuthError('unauthenticated')
+      if (!uuid.test(token)) throw new AuthError('unauthenticated', { explain: 'API token: not a UUID' })
       return readFirst(token, request)
     },
     isOver(principal) {
@@ -158,8 +158,11 @@ function admit(
 ): ApiTokenPrincipal | Promise<never> {
   const { principal, mayComeFrom } = known
   if (isExpired(known, options.clock)) return refuseUnknown(options, request)
-  if (mayComeFrom !== null && !mayComeFrom(options.clientIp(request))) throw new AuthError('ip_not_allowed')
-  if (principal.access === 'READ' && !isRead(request)) throw new AuthError('insufficient_access')
+  if (mayComeFrom !== null && !mayComeFrom(options.clientIp(request))) {
+    throw new AuthError('ip_not_allowed', { explain: 'API token: not for this network' })
+  }
+  if (principal.access === 'READ' && !isRead(request))
+    throw new AuthError('insufficient_access', { explain: 'API token: it may only read' })
   options.lastUses.note(principal.tokenId)
   return principal
 }
@@ -167,7 +170,7 @@ function admit(
 /** Guesses have a limit for each client address; whoever has a right token is not held by those of others behind it. */
 async function refuseUnknown({ limits, clientIp }: ApiTokenCheckOptions, request: HttpRequest): Promise<never> {
   const { fault } = await limits('apiToken', clientIp(request))
-  throw fault ?? new AuthError('unauthenticated')
+  throw fault ?? new AuthError('unauthenticated', { explain: 'API token: unknown, expired or removed' })
 }
 
 function isExpired({ expiresAt }: KnownApiToken, clock: Pick<Clock, 'now'>): boolean {

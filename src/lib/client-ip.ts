@@ -118,11 +118,10 @@ function cleared(parts: readonly number[], bitsEach: number, prefix: number): nu
  */
 export function createIpSet(entries: readonly string[]): (ip: string | null) => boolean {
   const inRanges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))
-  const isIn = remember((ip) => {
+  return (ip) => {
     const address = canonicalIp(ip)
     return address !== null && inRanges(address)
-  })
-  return (ip) => ip !== null && isIn(ip)
+  }
 }
 
 /**

@@ -156,17 +156,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
   late.kick = () => void worker.kick()
 
   const ports: Ports = {
-    users: store.users,
-    identities: store.identities,
-    sessions: store.sessions,
-    oneTimeTokens: store.oneTimeTokens,
-    secondFactors: store.secondFactors,
-    devices: store.devices,
-    hashKinds: store.hashKinds,
-    apiTokens: store.apiTokens,
-    outbox: store.outbox,
-    audit: store.audit,
-    accessSettings: store.accessSettings,
+    ...nounsOf(store),
     passwords: early.passwords,
     passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
@@ -202,6 +192,23 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
       await early.passwords.close()
       await store.close()
     },
+  }
+}
+
+/** What flows reach of the store: its nouns, and none of what keeps it running. */
+function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
+  return {
+    users: store.users,
+    identities: store.identities,
+    sessions: store.sessions,
+    oneTimeTokens: store.oneTimeTokens,
+    secondFactors: store.secondFactors,
+    devices: store.devices,
+    hashKinds: store.hashKinds,
+    apiTokens: store.apiTokens,
+    outbox: store.outbox,
+    audit: store.audit,
+    accessSettings: store.accessSettings,
   }
 }
 

@@ -168,6 +168,9 @@ describe('ATK-108 tokens', () => {
       expect((await program.get('/api/x')).status).toBe(wanted)
       expect((await program.get('/auth/me')).status).toBe(200)
       expect((await ask(app, one.token(claims)))[0]).toBe(200)
+      const { token } = await app.auth.apiTokens.create({ name: 'nightly' })
+      const script = app.client({ as: 'server', headers: { 'x-apikey': token } })
+      expect((await script.get('/api/x')).status).toBe(wanted)
     }
   })
 

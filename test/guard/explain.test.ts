@@ -47,6 +47,17 @@ describe('X-Latchkey-Explain', () => {
     expect(await explained(bearer(token))).toBe('access token: its session has ended')
   })
 
+  test('says it of API tokens', async () => {
+    const { explained, auth } = await scene()
+    const reader = await auth.apiTokens.create({ name: 'reader', access: 'READ' })
+    const elsewhere = await auth.apiTokens.create({ name: 'elsewhere', cidrs: ['192.0.2.0/24'] })
+    expect(await explained({ 'x-apikey': 'secret-token' })).toBe('API token: not a UUID')
+    expect(await explained({ 'x-apikey': crypto.randomUUID() })).toBe('API token: unknown, expired or removed')
+    expect(await explained({ 'x-apikey': reader.token }, { method: 'post' })).toBe('API token: it may only read')
+    expect(await explained({ 'x-apikey': elsewhere.token })).toBe('API token: not for this network')
+    expect(await explained({ 'x-apikey': reader.token, 'sec-fetch-site': 'none' })).toBe('api_token_in_browser')
+  })
+
   test('says the code where nobody has more to say', async () => {
     const { client, auth } = await scene()
     const browser = client()

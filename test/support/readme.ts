@@ -14,7 +14,7 @@ export function tableBelow(file: URL | string, heading: string): string[][] {
 }
 
 /** What stands between a heading and the next one of any level. */
-export function sectionBelow(file: URL | string, heading: string): string {
+function sectionBelow(file: URL | string, heading: string): string {
   const lines = readFileSync(file, 'utf8').split('\n')
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
   if (start === -1) throw new Error(`${file} has no heading «${heading}»`)

@@ -1,6 +1,7 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
 import { markedText } from '../../audit-chain.js'
 import type { Tables } from '../schema.js'
+import { createAccessEntries } from './access-entries.js'
 import type { MigrationContext } from './migration.js'
 
 /**
@@ -24,7 +25,7 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createAudit(db, context)
   await createAuditHead(db, context)
   await createChanges(db, context)
-  await createAccessEntries(db, context)
+  await createAccessEntries(context)
 }
 
 /** The installation's id is the `aud` of every token: made once, and kept by whoever comes later. */
@@ -284,13 +285,6 @@ async function createChanges(_db: Kysely<Tables>, { createTable, createIndex }: 
     .execute()
   await createIndex('latchkey_changes', ['at_ms'])
   await createIndex('latchkey_changes', ['matters_until'])
-}
-
-async function createAccessEntries(_db: Kysely<Tables>, { createTable }: MigrationContext): Promise<void> {
-  await createTable('latchkey_access_entries')
-    .addColumn('network', 'varchar(64)', (column) => column.primaryKey())
-    .addColumn('created_at', 'bigint', notNull)
-    .execute()
 }
 
 function notNull(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder {
