@@ -29,6 +29,6 @@ app.delete('/api/notes', auth.require({ recent: '10m' }), (c) => {
   return c.body(null, 204)
 })
 
-const server = serve({ fetch: app.fetch, port, hostname: 'localhost' })
-console.log(`Open http://localhost:${port}/auth/register and create an account.`)
+const open = () => console.log(`Open http://localhost:${port}/auth/register and create an account.`)
+const server = serve({ fetch: app.fetch, port, hostname: 'localhost' }, open)
 process.once('SIGTERM', () => server.close(() => auth.close()))

@@ -26,8 +26,8 @@ const auth = init(server, {
   password: { checkBreached: false }, // this example asks nobody outside; leave it on where people register
 })
 
-server.listen(port, 'localhost')
-console.log(`Open http://localhost:${port}/auth/register and create an account.`)
+const open = () => console.log(`Open http://localhost:${port}/auth/register and create an account.`)
+server.listen(port, 'localhost', open)
 process.once('SIGTERM', () => server.close(() => auth.close()))
 
 function answer(res, status, value) {

@@ -82,7 +82,7 @@ async function linkUrl({ browser, peer }: Scene): Promise<string> {
 async function linksTo({ browser, peer, auth }: Scene, url: string): Promise<void> {
   peer.signInAs(adaAtGoogle)
   const answer = await comeBack(browser, peer.answer(url))
-  expect(answer.headers.get('location')).toBe('/auth/account?done=identity_linked')
+  expect(answer.headers.get('location')).toBe('/auth/account?done=identity_linked#identities')
   expect(await auth.users.findByEmail(ada.email)).toMatchObject({ identities: [{ provider: 'google' }] })
 }
 
