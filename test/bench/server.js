@@ -1,11 +1,12 @@
-// node server.js <peer>: one contender in a process of its own. Tells its parent where it listens and how to get in.
+// node server.js <peer> [framework]: one contender in a process of its own. Tells its parent where it listens and how to get in.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const { start } = await import(`./peers/${process.argv[2]}.js`)
+const [name, framework = 'express'] = process.argv.slice(2)
+const { start } = await import(`./peers/${name}.js`)
 const server = createServer()
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 
@@ -16,8 +17,8 @@ const accounts = Array.from({ length: 16 }, (_, index) => ({
   password: `difference-engine-${randomUUID()}`,
 }))
 
-const peer = await start({ baseUrl, file, accounts })
-server.on('request', peer.app)
+const peer = await start({ baseUrl, file, accounts, server, framework })
+if (peer.app) server.on('request', peer.app)
 const credentials = peer.ready ? await peer.ready() : peer.credentials
 process.send({ baseUrl, credentials, login: peer.login, besideUrl: await serveBeside(peer.beside) })
 

@@ -1,9 +1,9 @@
-// Express and nothing else: what every guard is compared with.
-import express from 'express'
-import { hello } from './hello.js'
+// The framework and nothing else: what every guard is compared with.
+import { frameworks } from './frameworks.js'
 
-export async function start() {
-  const app = express()
-  app.get('/api/hello', hello)
-  return { app, credentials: { none: {} } }
+export async function start({ server, framework }) {
+  const { create, route, listener } = frameworks[framework]
+  const app = create(server)
+  route(app)
+  return { app: await listener(app), credentials: { none: {} } }
 }

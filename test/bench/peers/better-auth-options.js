@@ -1,14 +1,14 @@
-// better-auth at its best: the session is read from the signed cookie cache, not from the database.
+// better-auth at its best, unless told otherwise: the session is read from the signed cookie cache, not from the database.
 import { randomBytes } from 'node:crypto'
 import Database from 'better-sqlite3'
 
-export function configuration(baseURL, file) {
+export function configuration(baseURL, file, { cookieCache = true } = {}) {
   return {
     baseURL,
     secret: randomBytes(48).toString('base64url'),
     database: new Database(file),
     emailAndPassword: { enabled: true },
-    session: { cookieCache: { enabled: true, maxAge: 3600 } },
+    session: { cookieCache: { enabled: cookieCache, maxAge: 3600 } },
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: { level: 'error' },

@@ -2,26 +2,25 @@
 import { betterAuth } from 'better-auth'
 import { getMigrations } from 'better-auth/db/migration'
 import { fromNodeHeaders, toNodeHandler } from 'better-auth/node'
-import express from 'express'
 import { configuration } from './better-auth-options.js'
 import { cookiesOf } from './cookies-of.js'
-import { hello } from './hello.js'
+import { frameworks } from './frameworks.js'
 
 export async function migrate(options) {
   const { runMigrations } = await getMigrations(options)
   await runMigrations()
 }
 
-export async function start({ baseUrl, file, accounts }) {
-  const options = configuration(baseUrl, file)
+export async function start({ baseUrl, file, accounts }, { cookieCache = true } = {}) {
+  const options = configuration(baseUrl, file, { cookieCache })
   await migrate(options)
   const auth = betterAuth(options)
 
-  const app = express()
+  const { create, route } = frameworks.express
+  const app = create()
   app.all('/api/auth/{*any}', toNodeHandler(auth))
-  app.get('/api/hello', async (request, response) => {
-    const session = await auth.api.getSession({ headers: fromNodeHeaders(request.headers) })
-    if (session) hello(request, response)
+  route(app, async (request, response, next) => {
+    if (await auth.api.getSession({ headers: fromNodeHeaders(request.headers) })) next()
     else response.status(401).end()
   })
 

@@ -1,18 +1,56 @@
-// Latchkey on Express.
-import express from 'express'
+// Latchkey in each framework, with every kind of credential that it takes.
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer } from 'node:http'
+import jwt from 'jsonwebtoken'
 import { init } from '../../../dist/index.js'
 import { cookiesOf } from './cookies-of.js'
-import { hello } from './hello.js'
+import { frameworks, plain } from './frameworks.js'
 import { configuration } from './latchkey-settings.js'
 
-export async function start({ baseUrl, file, accounts }) {
-  const app = express()
-  const auth = init(app, configuration(baseUrl, file))
-  app.get('/api/hello', hello)
+const issuer = 'https://issuer.example'
+
+export async function start({ baseUrl, file, accounts, server, framework }) {
+  const { create, route, listener } = frameworks[framework]
+  const { token, url } = await startIssuer()
+  const app = create(server)
+  const jwks = { url, issuer, audience: 'bench', allowPrivate: true }
+  const auth = init(app, { ...configuration(baseUrl, file), jwks })
+  route(app)
   await auth.ready()
-  const beside = express()
-  beside.get('/api/hello', hello)
-  return { app, beside, ready: () => register(baseUrl, accounts), login: { path: '/auth/login', accounts } }
+  const ready = async () => {
+    const apiToken = await auth.apiTokens.create({ name: 'bench' })
+    const others = { apiToken: { 'x-apikey': apiToken.token }, jwt: { authorization: `Bearer ${token}` } }
+    return { ...(await register(baseUrl, accounts)), ...others }
+  }
+  return {
+    app: await listener(app),
+    beside: await besideOf(framework),
+    ready,
+    login: { path: '/auth/login', accounts },
+  }
+}
+
+/** The bare application once more, for the same process. */
+async function besideOf(framework) {
+  if (framework === 'node:http') return plain
+  const { create, route, listener } = frameworks[framework]
+  const app = create()
+  route(app)
+  return listener(app)
+}
+
+/** An issuer of tokens of its own, as an identity provider is one. */
+async function startIssuer() {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'RS256', use: 'sig' }]
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ keys }))
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const about = { algorithm: 'RS256', keyid: 'bench', issuer, audience: 'bench', subject: 'ada', expiresIn: '2h' }
+  const token = jwt.sign({ email: 'ada@example.com' }, privateKey, about)
+  return { token, url: `http://127.0.0.1:${server.address().port}/.well-known/jwks.json` }
 }
 
 async function register(baseUrl, accounts) {

@@ -1,3 +1,0 @@
-export function hello(_request, response) {
-  response.json({ hello: 'world' })
-}
