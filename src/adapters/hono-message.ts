@@ -9,7 +9,12 @@ import { writeHeaders } from './node-message.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {
-  req: { raw: Request; routePath: string }
+  req: {
+    raw: Request
+    /** What Hono picks routes by. */
+    path: string
+    routePath: string
+  }
   /** What the runtime gave along with the request. */
   env: unknown
   get(name: 'auth'): Principal | null | undefined
@@ -17,7 +22,11 @@ export interface HonoContext {
   header(name: string, value: string, options?: { append: boolean }): void
 }
 
-/** The request as plain data; its path is what Hono routes by, below the prefix that a parent put before the application. */
+/**
+ * The request as plain data; its path is what Hono routes by, below the prefix that a parent put before the application.
+ *
+ * Throws where that is another one than the address has (`getPath`): what the guard judged would not be what is served.
+ */
 export class HonoMessage implements HttpRequest {
   readonly method: string
   readonly path: string
@@ -28,12 +37,13 @@ export class HonoMessage implements HttpRequest {
   private readonly env: unknown
   private readonly incoming: IncomingMessage | null
 
-  constructor({ req: { raw, routePath }, env }: HonoContext, isLayer: boolean) {
+  constructor({ req: { raw, path: routed, routePath }, env }: HonoContext, isLayer: boolean) {
     this.raw = raw
     this.env = env
     this.incoming = incomingOf(env)
     this.method = raw.method
     const { path, query } = targetOf(raw.url)
+    if (routed !== path && plain(routed) !== plain(path)) throw new TypeError(ownPath)
     this.query = query
     // The layer stands at `/*` of its application, wherever a parent has put that.
     const depth = isLayer && routePath !== '/*' ? routePath.split('/').length - 2 : 0
@@ -61,6 +71,21 @@ export class HonoMessage implements HttpRequest {
 
   get body(): RequestBody {
     return bodyOf(this.raw)
+  }
+}
+
+const ownPath = 'Latchkey cannot guard a Hono application that routes by another path than the address has (getPath)'
+
+/** In one spelling: Hono decodes what it can, and without `strict` takes a slash off the end. */
+function plain(path: string): string {
+  return path.replace(/(?:%[\da-f]{2})+/gi, decode).replace(/\/+$/, '')
+}
+
+function decode(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes)
+  } catch {
+    return escapes
   }
 }
 

@@ -60,6 +60,50 @@ describe('Hono', () => {
     expect(await (await app.request('/api/secret')).text()).toBe('refused')
   })
 
+  test.each<[string, (request: Request) => string]>([
+    ['without a prefix of the address', ({ url }) => new URL(url).pathname.replace(/^\/v1/, '')],
+    ['with the host before it', ({ url }) => `/${new URL(url).host}${new URL(url).pathname}`],
+    ['decoded once more', ({ url }) => decodeURIComponent(new URL(url).pathname).replace(/^\/v1/, '')],
+  ])(
+    'a path of the application’s own making, %s, is served to nobody, since another one was judged',
+    async (_, getPath) => {
+      const app: App = new Hono({ getPath })
+      const faults: string[] = []
+      app.onError((error, c) => {
+        faults.push(error.message)
+        return c.text('failed', 500)
+      })
+      mount(app, ({ path }) => (path.startsWith('/api') ? refusal : pass))
+      app.all('*', (c) => c.text('leaked'))
+      for (const path of ['/v1/api/secret', '/v1/api/%73ecret']) {
+        expect(await (await app.request(`http://app.test${path}`)).text()).toBe('failed')
+      }
+      expect(faults[0]).toContain('getPath')
+    },
+  )
+
+  test.each([{}, { strict: false }])('a path is the same however it is written, with %j', async (options) => {
+    const app: App = new Hono(options)
+    mount(app, () => pass)
+    app.all('*', (c) => c.text('served'))
+    const paths = [
+      '/',
+      '/a/',
+      '/a%20b',
+      '/a%2Fb',
+      '/a%25b',
+      '/a%2525b/',
+      '/%e2%82%ac',
+      '/%ff%41',
+      '/a%',
+      '/a%zz%41',
+      '/%2',
+      '//a//',
+    ]
+    const answers = await Promise.all(paths.map((path) => app.request(`http://app.test${path}?q=%`)))
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200))
+  })
+
   test.each(['/dev', '/:tenant', '/a/:b'])('below %s the path is judged without it', async (prefix) => {
     const seen: HttpRequest[] = []
     const app: App = new Hono()
