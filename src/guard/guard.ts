@@ -1,9 +1,9 @@
 import { AuthError } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
-import { enrolUrl, withWish } from '../http/landing.js'
+import { enrolUrl, wishedLanding, withWish } from '../http/landing.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
-import { authPathOf } from '../http/refusal.js'
+import { authPathOf, outerPath } from '../http/refusal.js'
 import { logFault, toAuthError } from '../http/router.js'
 import { untouched, type Verdict } from '../http/verdict.js'
 import { takeApiKey } from '../lib/api-key-query.js'
@@ -170,7 +170,8 @@ async function requireFresh(wired: Wired): Promise<void> {
 /** A person who opens a guarded page is led to what they lack, a session or a second factor; a program gets the problem. */
 function refusalFor(settings: Settings, request: HttpRequest, fault: AuthError, requestId: string): HttpResponse {
   if (!isNavigation(request)) return problem(fault, requestId)
-  const back = `${request.mount}${request.path}`
+  // What may not be a landing is not even taken along: the page there may be the application's own (ATK-094).
+  const back = wishedLanding(settings, outerPath(settings, request, request.path)) ?? ''
   if (fault.status === 401) return redirect(303, withWish(settings.redirectFailUrl, back))
   if (fault.code !== 'two_factor_enrolment_required') return problem(fault, requestId)
   return redirect(303, enrolUrl(authPathOf(settings, request), back))

@@ -48,7 +48,16 @@ export function refusalUnread(
 
 /** Where the auth routes lie for the client: behind a mount or a proxy path their cookies need that prefix. */
 export function authPathOf(settings: Pick<Settings, 'urlPath' | 'basePath'>, request: HttpRequest): string {
-  return `${request.mount === '' ? settings.urlPath : request.mount}${settings.basePath}`
+  return outerPath(settings, request, settings.basePath)
+}
+
+/** A path as the client knows it, with what a mount or a proxy takes off its front. */
+export function outerPath(
+  { urlPath }: Pick<Settings, 'urlPath'>,
+  { mount }: Pick<HttpRequest, 'mount'>,
+  path: string,
+): string {
+  return `${mount === '' ? urlPath : mount}${path}`
 }
 
 function ledBack({ settings }: RefusalOptions, refused: Refused): HttpResponse {

@@ -32,3 +32,26 @@ describe('where a form ends', () => {
     )
   })
 })
+
+describe('a guarded page that somebody opens who is not signed in', () => {
+  const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+
+  it('leads to the sign-in page, and back by the path that the browser knows behind a proxy', async () => {
+    const { client } = await testAuth({ baseUrl: 'http://localhost:3000/app' })
+    const browser = client()
+    const answer = await browser.get('/api/notes', { headers: navigation })
+    expect([answer.status, answer.headers.get('location')]).toEqual([
+      303,
+      '/app/auth/login?redirect=%2Fapp%2Fapi%2Fnotes',
+    ])
+  })
+
+  it.each(['//evil.test/', '/%2Fevil.test', '/a/%5Cevil.test'])(
+    'ATK-094 takes %s along to no page, which may be one of the application',
+    async (path) => {
+      const { auth } = await testAuth({ baseAPIRoutes: '/', redirectFailUrl: '/enter' })
+      const answer = await auth.fetch(new Request(`http://localhost:3000${path}`, { headers: navigation }))
+      expect([answer.status, answer.headers.get('location')]).toEqual([303, '/enter'])
+    },
+  )
+})
