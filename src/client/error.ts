@@ -49,9 +49,14 @@ export async function problemOf(answer: Response): Promise<Problem> {
   return isProblem ? jsonOf<Problem>(answer.clone()).catch(() => ({})) : {}
 }
 
-/** The boundary: what the server says is what its types promise; null when it says nothing. */
+/** The boundary: what the server says is what its types promise; null when it says nothing. A page is nothing of ours. */
 export async function jsonOf<T>(answer: Response): Promise<T> {
-  return JSON.parse((await answer.text()) || 'null')
+  const text = (await answer.text()) || 'null'
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AuthClientError(answer.status)
+  }
 }
 
 export async function errorOf(answer: Response): Promise<AuthClientError> {
