@@ -24,7 +24,7 @@ const cookieTable = {
   access: { name: 'access-token', reach: 'wide' },
   refresh: { name: 'refresh-token', reach: 'narrow' },
   /** The handle of the browser that registered. Wide, so that no sibling host can plant one (RFC 6265bis §4.1.3.2). */
-  registration: { name: 'registration', reach: 'wide' },
+  registration: { name: 'registration', reach: 'wide', neverStrict: true },
   /** The handle of the browser that asked for a code. */
   otp: { name: 'otp', reach: 'wide' },
   /** What tells a browser that has signed in before; lets nobody in. */
@@ -40,6 +40,8 @@ interface CookieKind {
   reach: 'wide' | 'narrow'
   /** In place of the setting: a cookie that must survive the way back from another site is always Lax. */
   sameSite?: 'lax'
+  /** Lax where the setting is strict: the page behind a mailed link reads it, and a click in a web mailer comes from abroad. */
+  neverStrict?: true
 }
 
 /** Our cookies by short name. */
@@ -139,7 +141,7 @@ function attributesOf(short: CookieName, { cookies, development }: CookieSetting
     path: kind.reach === 'wide' ? '/' : narrowPath || '/',
     httpOnly: true,
     secure,
-    sameSite: kind.sameSite ?? cookies.sameSite,
+    sameSite: kind.sameSite ?? (kind.neverStrict && cookies.sameSite === 'strict' ? 'lax' : cookies.sameSite),
     partitioned: cookies.partitioned && secure,
     ...(cookies.domain === null ? {} : { domain: cookies.domain }),
   }

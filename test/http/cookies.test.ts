@@ -108,6 +108,18 @@ describe('ATK-080 Set-Cookie', () => {
     )
   })
 
+  test('strict is what every cookie is then but those that must come along from a provider or a mail', () => {
+    const kinds = [...shorts, 'challenge', 'oauth'] as const
+    const sameSite = (setting: 'strict' | 'none' | 'lax') =>
+      kinds.map((short) => {
+        const settings = { ...https, cookies: { ...plain, sameSite: setting } }
+        return parseSetCookie(serializeCookie(short, 'x', 900, settings, '/auth')).sameSite
+      })
+    expect(sameSite('strict')).toEqual(['strict', 'strict', 'lax', 'strict', 'strict', 'strict', 'lax'])
+    expect(sameSite('none')).toEqual(['none', 'none', 'none', 'none', 'none', 'none', 'lax'])
+    expect(sameSite('lax')).toEqual(kinds.map(() => 'lax'))
+  })
+
   test('ATK-080 off loopback Secure does not depend on the setting', () => {
     const insecure = { ...https, cookies: { ...plain, secure: false } }
     expect(parseSetCookie(serializeCookie('access', 'x', 900, insecure, '/auth')).secure).toBe(true)

@@ -5,6 +5,7 @@ import {
   adaAtGoogle,
   comeBack,
   enterAs,
+  goTo,
   landedAt,
   type OAuthWorld,
   oauthWorld,
@@ -144,6 +145,28 @@ describe('cookies that no other site’s navigation brings', () => {
       '/auth/account?done=identity_linked#identities',
     )
   })
+})
+
+describe('the mail of somebody who has no password, opened from a web mailer', () => {
+  it.each(['lax', 'strict'] as const)(
+    'asks for none in the browser that registered, with %s cookies',
+    async (sameSite) => {
+      const world = await oauthWorld({ cookies: { sameSite } })
+      const browser = world.client()
+      const email = 'ada@company.test'
+      world.peer.signInAs({ id: '7', email, name: 'Ada' })
+      await comeBack(browser, `${world.peer.answer(await goTo(browser, 'company'))}&here=1`)
+      expect((await browser.post('/auth/register/identity', { email })).status).toBe(202)
+      const { pathname, search } = new URL(world.mailbox.link(await world.mailbox.waitFor(email)))
+
+      // No browser brings a strict cookie along with a click on another site.
+      const clicked = world.client()
+      for (const cookie of browser.cookies.all()) if (cookie.sameSite === 'lax') clicked.cookies.put(cookie)
+      const page = await clicked.get(pathname + search)
+      expect(page.text).toContain('name="token"')
+      expect(page.text).not.toContain('type="password"')
+    },
+  )
 })
 
 describe('taking a login away', () => {
