@@ -1,4 +1,5 @@
 import type { AuthError, ErrorCode } from '../errors.js'
+import { withQuery } from '../lib/url.js'
 import type { Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { wishedLanding, withWish } from './landing.js'
@@ -83,7 +84,7 @@ function pageWith({ route, wish }: Refused, error: string, told: Record<string, 
 function toSignIn({ settings }: RefusalOptions, { request, fault }: Refused, back: string): HttpResponse {
   const signIn = withWish(settings.redirectFailUrl, `${authPathOf(settings, request)}${back}`)
   const ended = fault.code === 'token_revoked' || fault.code === 'session_expired'
-  return redirect(303, ended ? `${signIn}&error=${fault.code}` : signIn)
+  return redirect(303, ended ? withQuery(signIn, { error: fault.code }) : signIn)
 }
 
 /** What a request is refused with that nobody signed in has sent. */

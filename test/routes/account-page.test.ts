@@ -61,6 +61,15 @@ describe('GET /account', () => {
     expect((await browser.open(page)).text).toContain('This session has ended. Sign in again.')
   })
 
+  it('is told of it by a sign-in page that has a fragment', async () => {
+    const { browser, client } = await signedUp({ redirectFailUrl: '/enter#form' })
+    const phone = client()
+    await phone.signIn(ada)
+    await phone.delete('/auth/sessions')
+    const { headers } = await browser.get(page)
+    expect(headers.get('location')).toBe('/enter?redirect=%2Fauth%2Faccount&error=token_revoked#form')
+  })
+
   it('that another process has ended goes round in no circle, also before the news of it arrives', async () => {
     const shared = sharedSettings()
     const here = await testAuth(shared)

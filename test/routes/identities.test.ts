@@ -165,6 +165,8 @@ describe('the mail of somebody who has no password, opened from a web mailer', (
       const page = await clicked.get(pathname + search)
       expect(page.text).toContain('name="token"')
       expect(page.text).not.toContain('type="password"')
+      const elsewhere = await world.client().get(pathname + search)
+      expect(elsewhere.text).toContain('If you chose none, go on in the browser you registered with')
     },
   )
 })
