@@ -37,7 +37,8 @@ export class HonoMessage implements HttpRequest {
   private readonly env: unknown
   private readonly incoming: IncomingMessage | null
 
-  constructor({ req: { raw, path: routed, routePath }, env }: HonoContext, isLayer: boolean) {
+  /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
+  constructor({ req: { raw, path: routed, routePath }, env }: HonoContext, layer: string | null) {
     this.raw = raw
     this.env = env
     this.incoming = incomingOf(env)
@@ -45,8 +46,8 @@ export class HonoMessage implements HttpRequest {
     const { path, query } = targetOf(raw.url)
     if (routed !== path && plain(routed) !== plain(path)) throw new TypeError(ownPath)
     this.query = query
-    // The layer stands at `/*` of its application, wherever a parent has put that.
-    const depth = isLayer && routePath !== '/*' ? routePath.split('/').length - 2 : 0
+    // What stands before the layer's own path is where a parent has put the application.
+    const depth = layer === null || routePath === layer ? 0 : routePath.split('/').length - layer.split('/').length
     this.path =
       depth > 0
         ? `/${path

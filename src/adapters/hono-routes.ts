@@ -1,3 +1,4 @@
+import type { SettingsFault } from '../errors.js'
 import type { Mounting } from './adapter.js'
 import type { HonoContext } from './hono-message.js'
 
@@ -18,9 +19,22 @@ export interface HonoRoute {
   path: string
 }
 
-/** The first of these routes that could answer a request which is ours to judge: a guarded path or one of our own. */
-export function coveredRoute(routes: readonly HonoRoute[], { basePath, guarded }: Mounting): HonoRoute | null {
-  return routes.find(({ path }) => [basePath, ...guarded].some((prefix) => meets(path, prefix))) ?? null
+/** No route may be there yet that could answer a request which is ours to judge: a guarded path or one of our own. */
+export function lateFault(routes: readonly HonoRoute[], { basePath, guarded }: Mounting): SettingsFault | null {
+  const found = routes.find(({ path }) => [basePath, ...guarded].some((prefix) => meets(path, prefix)))
+  if (!found) return null
+  const { method, path } = found
+  return {
+    setting: 'app',
+    message: `${method} ${path} was there before: move init above it, or nothing would guard it`,
+  }
+}
+
+/** Our routes are to lie where requests come: to an application with a `basePath` of its own none comes from outside. */
+export function basePathFault(layer: string, basePath: string): SettingsFault | null {
+  if (`${basePath}/`.startsWith(layer.slice(0, -1))) return null
+  const base = layer.slice(0, -2)
+  return { setting: 'basePath', message: `must lie below ${base}, where the application stands, such as ${base}/auth` }
 }
 
 /** Whether some path below the prefix could match the pattern; what is no plain text in a pattern may stand for anything. */

@@ -1,10 +1,10 @@
-import { SettingsError } from '../errors.js'
+import { SettingsError, type SettingsFault } from '../errors.js'
 import type { HttpRequest } from '../http/message.js'
 import type { Handle, Verdict } from '../http/verdict.js'
 import { type Adapter, decide, failure } from './adapter.js'
 import { toResponse } from './fetch-message.js'
 import { type HonoContext, HonoMessage, present } from './hono-message.js'
-import { coveredRoute, type HonoApp, type HonoGate, type HonoRoute } from './hono-routes.js'
+import { basePathFault, type HonoApp, type HonoGate, lateFault } from './hono-routes.js'
 
 /**
  * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand
@@ -15,15 +15,17 @@ export const hono: Adapter<HonoGate> = {
   recognises: isHono,
   mount(app, handle, mounting) {
     if (!isHono(app)) throw new TypeError('not a Hono application')
-    const found = coveredRoute(app.routes, mounting)
-    if (found !== null) throw new SettingsError([tooLate(found)])
-    app.use(createMiddleware(handle, (context) => new HonoMessage(context, true)))
+    requireNone(lateFault(app.routes, mounting))
+    let layer = '/*'
+    app.use(createMiddleware(handle, (context) => new HonoMessage(context, layer)))
+    layer = app.routes.at(-1)?.path ?? layer
+    requireNone(basePathFault(layer, mounting.basePath))
   },
   gate: (ask) => (context, next) => {
     const found = context.get('auth') ?? null
     const gate = createMiddleware(
       (message) => ask(message, found),
-      (given) => new HonoMessage(given, false),
+      (given) => new HonoMessage(given, null),
     )
     return gate(context, next)
   },
@@ -34,11 +36,8 @@ function isHono(app: unknown): app is HonoApp {
   return ['use', 'fetch', 'fire', 'basePath'].every((name) => typeof Reflect.get(app, name) === 'function')
 }
 
-function tooLate({ method, path }: HonoRoute) {
-  return {
-    setting: 'app',
-    message: `${method} ${path} was there before: move init above it, or nothing would guard it`,
-  }
+function requireNone(fault: SettingsFault | null): void {
+  if (fault !== null) throw new SettingsError([fault])
 }
 
 function createMiddleware(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {

@@ -14,7 +14,7 @@ import { readRequest as readNodeRequest } from './node-message.js'
 export function messageOf(request: unknown): HttpRequest {
   if (request instanceof Request) return readFetchRequest(request, null)
   if (request instanceof IncomingMessage) return readNodeRequest(request)
-  if (isHonoContext(request)) return new HonoMessage(request, false)
+  if (isHonoContext(request)) return new HonoMessage(request, null)
   if (isFastifyRequest(request)) return readNodeRequest(request.raw)
   if (isCodehooksRequest(request)) return readCodehooksRequest(request, null)
   throw new TypeError('not a request of a supported framework')

@@ -118,6 +118,29 @@ describe('Hono', () => {
     expect(seen[0]).toMatchObject({ path: '/api/secret', mount: target })
   })
 
+  test.each(['', '/dev'])(
+    'a base path of the application’s own, below %j, is a part of the path that is judged',
+    async (parent) => {
+      const seen: HttpRequest[] = []
+      const app: App = new Hono<{ Variables: { auth: Principal | null } }>().basePath('/api')
+      const judge: Handle = (request) => {
+        seen.push(request)
+        return refusal
+      }
+      adapter.mount(app, judge, { ...mounting, basePath: '/api/auth' })
+      app.get('/secret', (c) => c.text('leaked'))
+      const outer = parent === '' ? app : new Hono().route(parent, app)
+      expect(await (await outer.request(`${parent}/api/secret`)).text()).toBe('refused')
+      expect(seen[0]).toMatchObject({ path: '/api/secret', mount: parent })
+    },
+  )
+
+  test('a base path that keeps requests for our routes away is refused at once', () => {
+    const app = new Hono().basePath('/api')
+    expect(() => adapter.mount(app, () => pass, mounting)).toThrow('such as /api/auth')
+    expect(() => adapter.mount(app, () => pass, { ...mounting, basePath: '/apiary' })).toThrow(SettingsError)
+  })
+
   test('outside of node the application sees a copy of the request with the headers that count', async () => {
     const app: App = new Hono()
     const forwarded = { 'x-request-id': 'r-1', 'x-real-ip': null, 'x-forwarded-for': null, 'x-forwarded-host': 'h' }
