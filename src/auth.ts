@@ -4,7 +4,7 @@ import type { Gate } from './adapters/adapter.js'
 import { createFetch, type FetchOptions } from './adapters/fetch.js'
 import { createFetchGate, type FetchGate } from './adapters/fetch-gate.js'
 import { messageOf } from './adapters/message-of.js'
-import { refuseUpgrade } from './adapters/upgrade.js'
+import { admit, refuseUpgrade } from './adapters/upgrade.js'
 import { AuthError } from './errors.js'
 import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
@@ -269,13 +269,9 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
       socket.on('error', ignore)
       try {
         const { guard, watch } = await opening.ready()
-        const principal = await guard.identify(messageOf(request))
-        if (socket.destroyed) return null
-        socket.off('error', ignore).once(
-          'close',
-          watch(principal, () => socket.destroy()),
-        )
-        return principal
+        const admitted = admit(await guard.protect(messageOf(request)), request, socket, watch)
+        if (admitted) socket.off('error', ignore)
+        return admitted && admitted.principal
       } catch (error) {
         refuseUpgrade(socket, refuse(toAuthError(error)))
         return null

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../http/message.js'
-import type { Handle, Verdict, Watch } from '../http/verdict.js'
+import type { Handle, Pass, Verdict, Watch } from '../http/verdict.js'
 import { decide } from './adapter.js'
 import { dressRequest, readRequest } from './node-message.js'
 
@@ -22,7 +22,7 @@ export function guardUpgrades(server: Pick<Server, 'emit'>, handle: Handle, watc
     socket.on('error', ignore)
     const verdict = decide((message: Parameters<Handle>[0]) => handle(message), readRequest(request), null)
     const settle = (settled: Verdict) => {
-      if (!admit(settled, request, socket, watch)) return
+      if (admit(settled, request, socket, watch) === null) return
       socket.off('error', ignore)
       Reflect.apply(emit, server, [event, ...given])
     }
@@ -32,17 +32,17 @@ export function guardUpgrades(server: Pick<Server, 'emit'>, handle: Handle, watc
   }
 }
 
-/** False: it is refused and answered. */
-function admit(verdict: Verdict, request: IncomingMessage, socket: Duplex, watch: Watch): boolean {
+/** Makes the request what the application is to see, and its socket one that closes in time. Null: refused and answered. */
+export function admit(verdict: Verdict, request: IncomingMessage, socket: Duplex, watch: Watch): Pass | null {
   if (verdict.kind === 'answer') refuseUpgrade(socket, verdict.response)
-  if (verdict.kind === 'answer' || socket.destroyed) return false
+  if (verdict.kind === 'answer' || socket.destroyed) return null
   dressRequest(request, verdict)
   if (verdict.principal !== null)
     socket.once(
       'close',
       watch(verdict.principal, () => socket.destroy()),
     )
-  return true
+  return verdict
 }
 
 /** Answers on a socket that has no response of node's, and ends it. */

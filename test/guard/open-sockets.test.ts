@@ -111,6 +111,20 @@ describe('auth.upgrade, where a server is not seen', () => {
     await auth.sessions.revokeAll(user.id)
     await closed
   })
+
+  it('leaves no API token in the address, and nothing that the client said of itself', async () => {
+    const app = express()
+    const auth = init(app, testSettings({ baseUrl }), createTestRuntime())
+    const seen: unknown[] = []
+    const { port } = await serve(auth, createServer(app), async (request, socket) => {
+      const principal = await auth.upgrade(request, socket)
+      seen.push(principal?.kind, request.url, request.headers['x-user-id'], request.headers['x-real-ip'])
+      return principal
+    })
+    const { token } = await auth.apiTokens.create({ name: 'writer' })
+    await opened(port, { 'x-user-id': '1', 'x-real-ip': '192.0.2.1' }, `/api/live?room=7&apikey=${token}`)
+    expect(seen).toEqual(['apiToken', '/api/live?room=7', undefined, '127.0.0.1'])
+  })
 })
 
 type Auth = Pick<ReturnType<typeof createAuth>, 'users' | 'sessions' | 'apiTokens' | 'close'>
@@ -147,8 +161,8 @@ async function serve(auth: Auth, server: Server, judge: Judge) {
   }
 }
 
-async function opened(port: number, headers: Record<string, string>): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/live`, { headers })
+async function opened(port: number, headers: Record<string, string>, path = '/api/live'): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers })
   await new Promise((resolve, reject) => socket.once('message', resolve).once('error', reject))
   return socket
 }
