@@ -271,7 +271,7 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
         const { guard, watch } = await opening.ready()
         const admitted = admit(await guard.protect(messageOf(request)), request, socket, watch)
         if (admitted) socket.off('error', ignore)
-        return admitted && admitted.principal
+        return admitted?.principal ?? null
       } catch (error) {
         refuseUpgrade(socket, refuse(toAuthError(error)))
         return null

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import type { FastifyApp, FastifyGate, FastifyRequest } from './fastify-shape.js'
@@ -15,13 +16,18 @@ export const fastify: Adapter<FastifyGate> = {
     if (!isFastify(app)) throw new TypeError('not a Fastify application')
     requireRoot(app)
     const layer = createListener(handle)
+    const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
-      app.addHook('onRequest', (request, { raw }, done) => layer(request.raw, raw, tell(request, done)))
+      app.addHook('onRequest', (request, { raw }, done) => {
+        // @fastify/websocket sends upgrades through the routes, and so here again.
+        if (upgraded.has(request.raw)) tell(request, done)()
+        else layer(request.raw, raw, tell(request, done))
+      })
     } catch {
       throw fault('has started already; init must come before')
     }
-    guardUpgrades(app.server, handle, watch)
+    guardUpgrades(app.server, handle, watch, upgraded)
   },
   gate(ask) {
     const layer = createGate(ask)

@@ -10,9 +10,15 @@ export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: 
 
 /**
  * Puts the layer before whoever takes upgrades (WebSockets) on that server, from whenever on. What is refused is answered
- * on the socket, which ends; what passes is closed as soon as its principal may be here no more.
+ * on the socket, which ends; what passes is closed as soon as its principal may be here no more. Requests for which one was
+ * found are `known` from then on: their API token is out of the address, so nobody could find it again.
  */
-export function guardUpgrades(server: Pick<Server, 'emit'>, handle: Handle, watch: Watch): void {
+export function guardUpgrades(
+  server: Pick<Server, 'emit'>,
+  handle: Handle,
+  watch: Watch,
+  known?: WeakSet<IncomingMessage>,
+): void {
   const emit = server.emit
   server.emit = (event: string, ...given: unknown[]): boolean => {
     if (event !== 'upgrade' || !isUpgrade(given)) return Reflect.apply(emit, server, [event, ...given])
@@ -22,7 +28,9 @@ export function guardUpgrades(server: Pick<Server, 'emit'>, handle: Handle, watc
     socket.on('error', ignore)
     const verdict = decide((message: Parameters<Handle>[0]) => handle(message), readRequest(request), null)
     const settle = (settled: Verdict) => {
-      if (admit(settled, request, socket, watch) === null) return
+      const admitted = admit(settled, request, socket, watch)
+      if (admitted === null) return
+      if (admitted.principal !== null) known?.add(request)
       socket.off('error', ignore)
       Reflect.apply(emit, server, [event, ...given])
     }

@@ -1,6 +1,8 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import express from 'express'
+import fastify, { type FastifyServerOptions } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { createAuth, init, type SettingsInput } from '../../src/index.js'
@@ -98,6 +100,24 @@ describe('sockets that an API token opened', () => {
   })
 })
 
+describe('upgrades that go through the routes of Fastify, as @fastify/websocket has them', () => {
+  it('are judged once when somebody is found, with the token that is out of the address then', async () => {
+    const { auth, port } = await startFastify()
+    const { token } = await auth.apiTokens.create({ name: 'writer' })
+    expect((await opened(port, {}, `/api/live?apikey=${token}`)).readyState).toBe(WebSocket.OPEN)
+    expect((await opened(port, { 'x-apikey': token })).readyState).toBe(WebSocket.OPEN)
+    await expect(opened(port, {})).rejects.toThrow('401')
+  })
+
+  it('are judged again by the path that they are routed by', async () => {
+    const rewriteUrl = ({ url = '' }) => url.replace('/v1', '')
+    const { auth, port } = await startFastify({ rewriteUrl })
+    const { token } = await auth.apiTokens.create({ name: 'writer' })
+    await expect(opened(port, {}, '/v1/api/live')).rejects.toThrow('401')
+    expect((await opened(port, { 'x-apikey': token }, '/v1/api/live')).readyState).toBe(WebSocket.OPEN)
+  })
+})
+
 describe('auth.upgrade, where a server is not seen', () => {
   it('tells who it is, or refuses on the socket', async () => {
     const app = express()
@@ -136,6 +156,35 @@ async function start(settings: Partial<SettingsInput> = {}) {
   const server = createServer()
   const auth = init(server, testSettings({ baseUrl, ...settings }), runtime)
   return { auth, runtime, ...(await serve(auth, server, async () => true)) }
+}
+
+async function startFastify(options: FastifyServerOptions = {}) {
+  const app = fastify(options)
+  const auth = init(app, testSettings({ baseUrl }), createTestRuntime())
+  const taking = new WebSocketServer({ noServer: true })
+  const upgrades = new WeakMap<IncomingMessage, [socket: Duplex, head: Buffer]>()
+  app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    upgrades.set(request, [socket, head])
+    const response = new ServerResponse(request)
+    response.assignSocket(socket)
+    response.once('finish', () => socket.end(() => socket.destroy()))
+    app.routing(request, response)
+  })
+  app.get('/api/live', ({ raw }, reply) => {
+    const [socket, head] = upgrades.get(raw) ?? []
+    if (!socket || !head) return void reply.send('no upgrade')
+    reply.hijack()
+    taking.handleUpgrade(raw, socket, head, (opened) => opened.send('hello'))
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(async () => {
+    await auth.close()
+    for (const client of taking.clients) client.terminate()
+    app.server.closeAllConnections()
+    await app.close()
+  })
+  const { port } = app.server.address() as AddressInfo
+  return { auth, port }
 }
 
 async function serve(auth: Auth, server: Server, judge: Judge) {
