@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { createTestClient } from '../../src/testing.js'
 import type { Program } from './program.js'
@@ -11,6 +12,7 @@ import type { Program } from './program.js'
  */
 export async function mainJob(program: Program, baseUrl: string, guarded: string): Promise<void> {
   const [mailboxUrl] = await program.printed(/https?:\/\/\S+\/dev\/mailbox\?key=[\w-]+/)
+  await listening(baseUrl)
   const client = createTestClient(baseUrl)
   const email = `ada-${randomUUID()}@example.com`
   const password = `difference engine ${randomUUID()}`
@@ -33,6 +35,19 @@ export async function mainJob(program: Program, baseUrl: string, guarded: string
   expect((await client.get(guarded)).status).toBe(200)
 }
 
+/** The mailbox is told of as soon as Latchkey is there, which is before the application listens. */
+async function listening(url: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await fetch(url)
+      return
+    } catch (error) {
+      if (tries === 100) throw error
+      await sleep(50)
+    }
+  }
+}
+
 /** The token in the newest mail to that address, as the mailbox page shows it; waits for the mail. */
 function tokenInMailbox(mailboxUrl: string, email: string): Promise<string> {
   return foundInMailbox(mailboxUrl, email, /\/verify-email\?token(?:=|&#x3D;)([\w.-]+)/)
@@ -52,7 +67,7 @@ async function foundInMailbox(mailboxUrl: string, email: string, pattern: RegExp
     const mails = (await response.text()).split('<article')
     const [, found] = pattern.exec(mails.find((mail) => mail.includes(email)) ?? '') ?? []
     if (found) return found
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
   }
   throw new Error('no such mail came to the mailbox page')
 }
