@@ -95,7 +95,7 @@ function signInAgain({ settings }: RefusalOptions, refused: Refused): string | n
   const { request, route, fault, form } = refused
   if (!route?.signedIn || !nobody.has(fault.code)) return null
   if (form) return pageWith(refused, 'session_ended')
-  if (route.method !== 'GET') return null
+  if (route.method !== 'GET' || route.answers !== undefined) return null
   const query = new URLSearchParams(request.query)
   // What may not be a landing is not even taken along.
   if (wishedLanding(settings, query.get('redirect')) === null) query.delete('redirect')

@@ -13,7 +13,7 @@ interface Pattern {
 }
 
 /** Ids are base64url and assets have dots between such words; anything else in a `:name` segment is no route. */
-const parameterValue = /^(?=.{1,128}$)[\w-]+(?:\.[\w-]+)*$/
+export const parameterValue = /^(?=.{1,128}$)[\w-]+(?:\.[\w-]+)*$/
 
 /**
  * Finds routes by the raw path below `basePath`, character for character: `//`, `/./`, `%2f`, other case and a slash at

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { AuthError } from '../errors.js'
+import type { AuthError, ErrorCode } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { SessionMode } from '../model/session.js'
@@ -7,7 +7,7 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
-import type { CookieJar, CookieNames } from './cookies.js'
+import type { CookieJar, CookieName, CookieNames } from './cookies.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 
 /** The development mailbox as its page shows it. */
@@ -71,6 +71,16 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   signedIn?: true
   /** What it does, in one sentence for README and reference. */
   summary: string
+  /** What a success answers, by status: the schema of its JSON, null for none. Without it the route is a page or its file. */
+  answers?: Readonly<Record<number, z.ZodType | 'page' | null>>
+  /** What it may be refused with besides what every route may, or every route of the signed-in. */
+  errors?: readonly ErrorCode[]
+  /** Those of an earlier step by which it goes, and those of a session that it reads but does not ask for. */
+  cookies?: readonly CookieName[]
+  /** What it reads of its query, each with a sentence for the reference. */
+  query?: Readonly<Record<string, string>>
+  /** Nothing for clients without cookies. */
+  browserOnly?: true
   /** Fields of a refused form that the page gets again in its address: what our own mail link brought there. */
   keepsOnError?: readonly string[]
   /** A GET that leaves something behind or uses something up: HEAD is no way to ask for it. */

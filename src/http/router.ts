@@ -54,7 +54,7 @@ export function createRouter(options: RouterOptions): Router {
 }
 
 /** A route that does not is as unknown as any other path. */
-function answers(route: Route, settings: Settings): boolean {
+export function answers(route: Route, settings: Settings): boolean {
   if (route.development && !settings.development) return false
   return route.enabled?.(settings) ?? true
 }

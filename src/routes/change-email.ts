@@ -3,6 +3,7 @@ import { changeEmail } from '../flows/change-email.js'
 import { json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'
+import { statusSchema } from './answer-schemas.js'
 import { emailField, passwordField } from './fields.js'
 
 export const changeEmailRoute = defineRoute({
@@ -14,6 +15,8 @@ export const changeEmailRoute = defineRoute({
   section: 'email',
   signedIn: true,
   summary: 'Mails a new address a link that makes it the account’s; answers the same whatever the address is.',
+  answers: { 202: statusSchema('confirmation_sent') },
+  errors: ['invalid_credentials', 'recent_login_required', 'busy'],
   async handle(context, { newEmail, password }) {
     const { ports, session, visitor, cookies, form } = context
     const input = { newEmail, password: password ?? null, visitor, device: cookies.device }

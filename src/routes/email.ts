@@ -4,6 +4,7 @@ import { confirmEmail } from '../flows/confirm-email.js'
 import { undoEmail } from '../flows/undo-email.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { emailChangedSchema, statusSchema } from './answer-schemas.js'
 import { factorCodeField, tokenField } from './fields.js'
 import { tokensOf } from './session-answer.js'
 import { sessionCookies } from './session-cookies.js'
@@ -16,6 +17,9 @@ export const confirmEmailRoute = defineRoute({
   page: '/email-change',
   keepsOnError: ['token'],
   summary: 'Changes the address by the mailed link, with or without a session.',
+  answers: { 200: emailChangedSchema },
+  errors: ['invalid_token', 'email_taken'],
+  cookies: ['access'],
   async handle(context, { token }) {
     const { ports, session, mode, visitor, form, authPath } = context
     const caller = await session().catch(nobody)
@@ -36,6 +40,8 @@ export const undoEmailRoute = defineRoute({
   page: '/email-undo',
   keepsOnError: ['token'],
   summary: 'Takes the former address back by the mailed notice and ends every session.',
+  answers: { 200: statusSchema('email_restored') },
+  errors: ['invalid_token', 'invalid_code'],
   async handle({ ports, visitor, form, authPath }, { token, code }) {
     await undoEmail(ports, { token, code: code ?? null, visitor })
     return form ? redirect(303, `${authPath}/email-undo?done=1`) : json(200, { status: 'email_restored' })

@@ -4,8 +4,9 @@ import { stateSeconds } from '../flows/oauth-state.js'
 import { empty, json, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'
+import { urlSchema } from './answer-schemas.js'
 import { passwordField } from './fields.js'
-import { browserCookie, landingUrl } from './oauth-landing.js'
+import { browserCookie, hasProviders, landingUrl } from './oauth-landing.js'
 import { showPage } from './show-page.js'
 
 /** An empty field of a form is none: an account may have no password to ask for. */
@@ -19,7 +20,12 @@ export const linkIdentityRoute = defineRoute({
   page: '/account',
   section: 'identities',
   signedIn: true,
+  enabled: hasProviders,
   summary: 'Begins to link a login at the provider to the account of whoever is signed in; answers where to go.',
+  answers: { 200: urlSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'busy'],
+  cookies: ['oauth'],
+  browserOnly: true,
   async handle(context, { password }) {
     const { ports, session, params, visitor, cookies, wish, form } = context
     const provider = params.provider ?? ''
@@ -43,6 +49,8 @@ export const unlinkIdentityRoute = defineRoute({
   section: 'identities',
   signedIn: true,
   summary: 'Takes a login at a provider away from the account of whoever is signed in, never the last way in.',
+  answers: { 204: null },
+  errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'last_credential', 'busy'],
   async handle(context, { password }) {
     const { ports, session, params, visitor, cookies, form } = context
     const provider = params.provider ?? ''

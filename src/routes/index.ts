@@ -13,6 +13,7 @@ import { requestOtpRoute, verifyOtpRoute } from './otp.js'
 import { pageRoutes } from './page-routes.js'
 import { assetRoute } from './pages.js'
 import { changePasswordRoute, forgotPasswordRoute, resetPasswordRoute } from './password.js'
+import { referenceRoutes } from './reference.js'
 import { refreshRoute } from './refresh.js'
 import { registerRoute } from './register.js'
 import { registerIdentityRoute } from './register-identity.js'
@@ -55,6 +56,7 @@ export const routes: readonly Route[] = [
   revokeSessionRoute,
   revokeSessionsRoute,
   ...pageRoutes,
+  ...referenceRoutes(() => routes),
   assetRoute,
   mailboxRoute,
 ]

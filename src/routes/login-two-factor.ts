@@ -4,6 +4,7 @@ import { clearCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { sessionSchema } from './answer-schemas.js'
 import { factorCodeField, tokenField } from './fields.js'
 import { pageValues } from './page-values.js'
 import { signedInAnswer } from './session-answer.js'
@@ -16,6 +17,9 @@ export const loginTwoFactorRoute = defineRoute({
   body: z.object({ challenge: tokenField.optional(), code: factorCodeField }),
   page: '/two-factor',
   summary: 'Finishes a sign-in by a code of the authenticator or a backup code.',
+  answers: { 200: sessionSchema },
+  errors: ['invalid_token', 'invalid_code', 'hook_failed'],
+  cookies: ['challenge'],
   async handle(context, { challenge, code }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const step = { challenge: challenge ?? cookies.challenge, code, mode, visitor, device: cookies.device }

@@ -10,6 +10,8 @@ export const logoutRoute = defineRoute({
   limit: 'other',
   body: z.object({ refreshToken: z.string().max(4096).optional() }),
   summary: 'Signs out, with or without a session, and clears the cookies.',
+  answers: { 204: null },
+  cookies: ['access', 'refresh'],
   async handle(context, body) {
     const { ports, mode, cookies, visitor, bearer, settings, wish } = context
     await logout(ports, {

@@ -4,6 +4,7 @@ import { clearCookie } from '../http/cookies.js'
 import { empty, json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'
+import { sessionSchema } from './answer-schemas.js'
 import { nameField, passwordField } from './fields.js'
 import { clearedSession, sessionAnswer } from './session-answer.js'
 
@@ -13,6 +14,8 @@ export const readMeRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Tells who is signed in.',
+  signedIn: true,
+  answers: { 200: sessionSchema },
   async handle({ ports, session }) {
     const state = await readProfile(ports, await session())
     return json(200, sessionAnswer(state.user, state.session))
@@ -28,6 +31,7 @@ export const updateMeRoute = defineRoute({
   section: 'profile',
   signedIn: true,
   summary: 'Changes the name or the extra fields that the application allows.',
+  answers: { 200: sessionSchema },
   async handle(context, { name, ...fields }) {
     const { ports, session, visitor, form } = context
     const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
@@ -46,6 +50,8 @@ export const deleteMeRoute = defineRoute({
   section: 'delete',
   signedIn: true,
   summary: 'Deletes the account for good, after its password.',
+  answers: { 204: null },
+  errors: ['invalid_credentials', 'recent_login_required', 'busy'],
   async handle(context, { password = null }) {
     const { ports, session, visitor, mode, cookies, settings, authPath, form, wish } = context
     await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })

@@ -5,7 +5,7 @@ import { redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { withQuery } from '../lib/url.js'
 import { navigating } from './navigating.js'
-import { browserCookie, landingUrl } from './oauth-landing.js'
+import { browserCookie, hasProviders, landingUrl } from './oauth-landing.js'
 import { returnedByProvider } from './oauth-return.js'
 import { showPage } from './show-page.js'
 import { signInAnswer } from './sign-in-answer.js'
@@ -17,7 +17,13 @@ export const finishOAuthRoute = defineRoute({
   limit: 'other',
   body: null,
   changes: true,
+  enabled: hasProviders,
   summary: 'Takes the browser back from the provider and signs in, or links the login to the account that asked.',
+  answers: { 200: 'page', 302: null },
+  errors: ['not_found'],
+  cookies: ['oauth'],
+  query: { state: 'As we sent it.', code: 'As the provider gives it.', error: 'The same.', iss: 'By RFC 9207.' },
+  browserOnly: true,
   handle(context) {
     const { ports, params, request, cookies, visitor, settings, authPath } = context
     const provider = params.provider ?? ''
@@ -56,7 +62,10 @@ export const postedOAuthRoute = defineRoute({
   body: z.record(z.string(), z.unknown()),
   crossSite: true,
   page: '/login',
+  enabled: hasProviders,
   summary: 'Takes an answer that a provider posts, and has the browser bring it to the same address by itself.',
+  answers: { 303: null },
+  browserOnly: true,
   async handle({ params, authPath }, body) {
     const posted = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
     const { state, code, error, issuer } = returnedByProvider(new URLSearchParams(posted))

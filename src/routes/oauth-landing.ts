@@ -2,6 +2,12 @@ import type { Landing } from '../flows/oauth-state.js'
 import { serializeCookie } from '../http/cookies.js'
 import type { RouteContext } from '../http/route.js'
 import { withQuery } from '../lib/url.js'
+import type { Settings } from '../settings.js'
+
+/** Whether there is anybody to go to. */
+export function hasProviders({ providers }: Pick<Settings, 'providers'>): boolean {
+  return providers.length > 0
+}
 
 /** Where a browser goes that comes from a provider, or cannot go to it. */
 export function landingUrl(

@@ -4,7 +4,7 @@ import { wishedLanding } from '../http/landing.js'
 import { redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { navigating } from './navigating.js'
-import { browserCookie, landingUrl } from './oauth-landing.js'
+import { browserCookie, hasProviders, landingUrl } from './oauth-landing.js'
 
 export const startOAuthRoute = defineRoute({
   method: 'GET',
@@ -12,7 +12,13 @@ export const startOAuthRoute = defineRoute({
   limit: 'other',
   body: null,
   changes: true,
+  enabled: hasProviders,
   summary: 'Sends the browser to the provider; redirect in the query says where it is to end.',
+  answers: { 302: null },
+  errors: ['not_found'],
+  cookies: ['oauth'],
+  query: { redirect: 'Where the browser ends: a path, or a URL of a trusted origin.' },
+  browserOnly: true,
   handle(context) {
     const { ports, params, request, cookies, settings } = context
     const provider = params.provider ?? ''

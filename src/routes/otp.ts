@@ -5,6 +5,7 @@ import { clearCookie, serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { signInSchema, waitingSchema } from './answer-schemas.js'
 import { codeField, emailField, tokenField, transactionField } from './fields.js'
 import { signInAnswer } from './sign-in-answer.js'
 
@@ -18,6 +19,8 @@ export const requestOtpRoute = defineRoute({
   page: '/otp',
   enabled: ({ otp }) => otp.enabled,
   summary: 'Mails a code and a link that sign in; answers the same whatever the address is.',
+  answers: { 202: waitingSchema('code_sent') },
+  cookies: ['otp'],
   async handle({ ports, mode, visitor, cookies, form, wish, settings, authPath }, { email }) {
     const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor })
     const answer = { status: 'code_sent' }
@@ -40,6 +43,9 @@ export const verifyOtpRoute = defineRoute({
   page: '/otp',
   keepsOnError: ['token'],
   summary: 'Signs in by the mailed code or link, in the browser that asked for it.',
+  answers: { 200: signInSchema },
+  errors: ['invalid_token', 'invalid_credentials', 'hook_failed'],
+  cookies: ['otp'],
   async handle(context, { transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.otp

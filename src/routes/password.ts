@@ -5,6 +5,7 @@ import { resetPassword } from '../flows/reset-password.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'
+import { sessionSchema, statusSchema } from './answer-schemas.js'
 import { emailField, passwordField, tokenField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
 import { sessionCookies } from './session-cookies.js'
@@ -16,6 +17,7 @@ export const forgotPasswordRoute = defineRoute({
   body: z.object({ email: emailField }),
   page: '/forgot',
   summary: 'Mails a link that sets a new password; answers the same whatever the address is.',
+  answers: { 202: statusSchema('reset_sent') },
   async handle({ ports, visitor, form, authPath }, { email }) {
     await forgotPassword(ports, { email, visitor })
     return form ? redirect(303, `${authPath}/forgot?done=1`) : json(202, { status: 'reset_sent' })
@@ -30,6 +32,8 @@ export const resetPasswordRoute = defineRoute({
   page: '/reset',
   keepsOnError: ['token'],
   summary: 'Sets a new password by the mailed link, ends every session and signs nobody in.',
+  answers: { 200: statusSchema('password_changed') },
+  errors: ['invalid_token', 'weak_password', 'busy'],
   async handle({ ports, visitor, form, authPath }, { token, password }) {
     await resetPassword(ports, { token, password, visitor })
     return form ? redirect(303, `${authPath}/reset?done=1`) : json(200, { status: 'password_changed' })
@@ -45,6 +49,8 @@ export const changePasswordRoute = defineRoute({
   section: 'password',
   signedIn: true,
   summary: 'Changes the password of whoever is signed in; every session ends, and a new one begins.',
+  answers: { 200: sessionSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'weak_password', 'busy'],
   async handle(context, { currentPassword, newPassword }) {
     const { ports, session, mode, visitor, cookies, form } = context
     const device = cookies.device

@@ -5,6 +5,7 @@ import { withWish } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'
 import { defineRoute, type RouteContext } from '../http/route.js'
+import { sessionSchema } from './answer-schemas.js'
 import { clearedSession, issuedAnswer } from './session-answer.js'
 
 export const refreshRoute = defineRoute({
@@ -15,6 +16,9 @@ export const refreshRoute = defineRoute({
   body: z.object({ refreshToken: z.string().max(4096).optional() }),
   page: '/login',
   summary: 'Gives a fresh access token, and a new refresh token when it is time.',
+  answers: { 200: sessionSchema },
+  errors: ['unauthenticated', 'token_revoked', 'session_expired', 'busy'],
+  cookies: ['refresh'],
   async handle(context, body) {
     const { ports, mode, cookies, visitor } = context
     const refreshToken = mode === 'token' ? (body.refreshToken ?? null) : cookies.refresh

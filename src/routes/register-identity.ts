@@ -5,6 +5,7 @@ import { serializeCookie } from '../http/cookies.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { withQuery } from '../lib/url.js'
+import { statusSchema } from './answer-schemas.js'
 import { emailField } from './fields.js'
 import { pageValues } from './page-values.js'
 import { showPage } from './show-page.js'
@@ -16,6 +17,10 @@ export const registerIdentityRoute = defineRoute({
   body: z.object({ email: emailField }),
   page: '/register/identity',
   summary: 'Registers whoever came from a provider with the address that they name, and mails what confirms it.',
+  answers: { 202: statusSchema('verification_sent') },
+  errors: ['invalid_token', 'registration_disabled', 'hook_failed'],
+  cookies: ['oauth'],
+  browserOnly: true,
   async handle({ ports, visitor, cookies, settings, authPath, form, wish }, { email }) {
     const handle = await registerIdentity(ports, { email, handle: cookies.oauth, visitor })
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)

@@ -4,6 +4,7 @@ import { serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { sessionSchema, waitingSchema } from './answer-schemas.js'
 import { emailField, nameField, passwordField } from './fields.js'
 import { signedInAnswer } from './session-answer.js'
 
@@ -16,6 +17,8 @@ export const registerRoute = defineRoute({
   body,
   page: '/register',
   summary: 'Registers an address and mails a link and a code that confirm it.',
+  answers: { 201: sessionSchema, 202: waitingSchema('verification_sent') },
+  errors: ['registration_disabled', 'email_taken', 'weak_password', 'busy', 'hook_failed'],
   async handle(context, { email, password, name, ...fields }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const applicant = { email, password, name: name ?? null, fields }

@@ -3,6 +3,7 @@ import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { toSessionEntry } from '../model/session.js'
 import { accountDone } from './account-form.js'
+import { sessionsSchema } from './answer-schemas.js'
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',
@@ -10,6 +11,8 @@ export const listSessionsRoute = defineRoute({
   limit: 'other',
   body: null,
   summary: 'Lists the live sessions of the signed-in user.',
+  signedIn: true,
+  answers: { 200: sessionsSchema },
   async handle({ ports, session }) {
     const { userId, sessionId } = await session()
     const sessions = await listSessions(ports, userId)
@@ -30,6 +33,8 @@ export const revokeSessionRoute = defineRoute({
   section: 'sessions',
   signedIn: true,
   summary: 'Ends one session of the signed-in user.',
+  answers: { 204: null },
+  errors: ['not_found'],
   async handle(context) {
     const { ports, session, params, visitor, form } = context
     await revokeSession(ports, { userId: (await session()).userId, sessionId: params.id ?? '', visitor })
@@ -46,6 +51,7 @@ export const revokeSessionsRoute = defineRoute({
   section: 'sessions',
   signedIn: true,
   summary: 'Ends all sessions of the signed-in user but this one.',
+  answers: { 204: null },
   async handle(context) {
     const { ports, session, visitor, form } = context
     const { userId, sessionId } = await session()

@@ -3,6 +3,7 @@ import { confirmTotp } from '../flows/confirm-totp.js'
 import { enrolTotp } from '../flows/enrol-totp.js'
 import { json, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { totpSchema, twoFactorOnSchema } from './answer-schemas.js'
 import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
@@ -17,6 +18,8 @@ export const enrolTotpRoute = defineRoute({
   page: '/two-factor/setup',
   signedIn: true,
   summary: 'Gives the secret for an authenticator app; nothing changes until a code of it is confirmed.',
+  answers: { 200: totpSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'busy'],
   async handle(context, { password = null, code = null }) {
     const { ports, session, visitor, cookies, form } = context
     const input = { password, code, visitor, device: cookies.device }
@@ -33,6 +36,8 @@ export const confirmTotpRoute = defineRoute({
   page: '/two-factor/setup',
   signedIn: true,
   summary: 'Turns two-factor authentication on by the first code; every session ends, and a new one begins.',
+  answers: { 200: twoFactorOnSchema },
+  errors: ['invalid_token', 'invalid_code', 'busy'],
   async handle(context, { code }) {
     const { ports, session, mode, visitor, form } = context
     const { issued, backupCodes } = await confirmTotp(ports, await session(), { code, mode, visitor })

@@ -4,6 +4,7 @@ import { turnOffTwoFactor } from '../flows/turn-off-two-factor.js'
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'
+import { backupCodesSchema, sessionSchema } from './answer-schemas.js'
 import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
@@ -20,6 +21,8 @@ export const backupCodesRoute = defineRoute({
   section: 'two-factor',
   signedIn: true,
   summary: 'Gives new backup codes in place of the old ones.',
+  answers: { 200: backupCodesSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
   async handle(context, { password = null, code }) {
     const { ports, session, visitor, cookies, form } = context
     const input = { password, code, visitor, device: cookies.device }
@@ -37,6 +40,8 @@ export const turnOffTwoFactorRoute = defineRoute({
   section: 'two-factor',
   signedIn: true,
   summary: 'Turns two-factor authentication off; every session ends, and a new one begins.',
+  answers: { 200: sessionSchema, 204: null },
+  errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
   async handle(context, { password = null, code }) {
     const { ports, session, mode, visitor, cookies, form } = context
     const input = { password, code, mode, visitor, device: cookies.device }

@@ -5,6 +5,7 @@ import { clearCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { signInSchema, statusSchema } from './answer-schemas.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from './fields.js'
 import { signInAnswer } from './sign-in-answer.js'
 
@@ -23,6 +24,9 @@ export const verifyEmailRoute = defineRoute({
   page: '/verify-email',
   keepsOnError: ['token'],
   summary: 'Confirms an address by the mailed link or code and signs in.',
+  answers: { 200: signInSchema },
+  errors: ['invalid_token', 'invalid_credentials', 'busy', 'hook_failed'],
+  cookies: ['registration'],
   async handle(context, { password, transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
@@ -41,6 +45,8 @@ export const resendVerificationRoute = defineRoute({
   body: z.object({ email: emailField.optional(), transaction: transactionField.optional() }),
   page: '/verify-email',
   summary: 'Mails again what this browser registered; answers the same whether or not there is anything.',
+  answers: { 202: statusSchema('verification_sent') },
+  cookies: ['registration'],
   async handle({ ports, mode, cookies, form, wish, authPath }, { email = null, transaction }) {
     await resendVerification(ports, { email, handle: mode === 'token' ? (transaction ?? null) : cookies.registration })
     return form

@@ -13,6 +13,10 @@ const everyPage = {
   minLength: 10,
 }
 
+/** What the reference page tells of a field and of several. */
+const field = { name: 'email', type: 'string', optional: true, about: 'As typed.' }
+const shape = { fields: [field], open: false, other: false, see: '' }
+
 /**
  * What each mail and page is given. An owner's templates are tried with these when the application starts, and may
  * name nothing else; a preview shows them.
@@ -169,6 +173,24 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'pages/backup-codes': { backupCodes: ['ABCDE-FGHJK'], nextUrl: '/auth/account' },
   'pages/signed-out': { ...everyPage, signInUrl: '/auth/login' },
   'pages/error': { ...everyPage, error: 'internal_error', requestId: 'sample', startUrl: '/' },
+  'pages/reference': {
+    documentUrl: '/auth/openapi.json',
+    operations: [
+      {
+        id: 'postLogin',
+        method: 'POST',
+        path: '/auth/login',
+        summary: 'Signs in.',
+        description: 'The same as another.',
+        signedIn: true,
+        parameters: [{ ...field, place: 'header' }],
+        body: [{ ...shape, open: true }],
+        answers: [{ status: '200', shapes: [shape, { ...shape, fields: [], other: true, see: 'User' }] }],
+        refusals: [{ status: '401', codes: ['invalid_credentials', 'token_expired'] }],
+      },
+    ],
+    schemas: [{ name: 'User', about: 'An account.', shapes: [shape] }],
+  },
   'pages/mailbox': {
     samples: false,
     address: '/auth/dev/mailbox?key=sample',
