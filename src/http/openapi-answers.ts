@@ -89,7 +89,8 @@ function refusalCodes({ method, signedIn, errors = [] }: Route): ErrorCode[] {
 
 /** One status with all its codes, each told in its sentence and shown by an example. */
 function refusalOf(status: number, codes: readonly ErrorCode[], settings: Settings): ApiResponse {
-  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }] }
+  const narrowed = { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   return {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join('\n\n'),

@@ -37,7 +37,7 @@ export function referenceOf({ servers, paths, components }: ApiDocument) {
       return { ...place, ...partsOf(operation, components, shapes) }
     }),
     schemas: Object.entries(schemas)
-      .filter(([name]) => !ofOne.has(name))
+      .filter(([name, schema]) => !ofOne.has(name) && !schema.anyOf)
       .map(([name, schema]) => ({ name, about: schema.description ?? '', shapes: shapes(schema) })),
   }
 }
@@ -54,8 +54,9 @@ function partsOf(
   shapes: (schema: ApiSchema) => ReferenceShape[],
 ) {
   const contents = Object.entries(responses).map(([status, response]) => {
-    const { content = {} } = '$ref' in response ? (components.responses[lastPart(response)] ?? {}) : response
-    return { status, content, codes: Object.keys(content['application/problem+json']?.examples ?? {}) }
+    const { content = {}, description: about = '' } =
+      '$ref' in response ? (components.responses[lastPart(response)] ?? {}) : response
+    return { status, content, about, codes: Object.keys(content['application/problem+json']?.examples ?? {}) }
   })
   return {
     signedIn: security.every((needed) => Object.keys(needed).length > 0),
@@ -67,7 +68,10 @@ function partsOf(
     body: requestBody ? shapes(requestBody.content['application/json']?.schema ?? {}) : [],
     answers: contents
       .filter(({ codes }) => codes.length === 0)
-      .map(({ status, content }) => ({ status, shapes: shapes(content['application/json']?.schema ?? {}) })),
+      .map(({ status, content, about }) => {
+        const answered = content['application/json']
+        return answered ? { status, about: '', shapes: shapes(answered.schema) } : { status, about, shapes: [] }
+      }),
     refusals: contents.filter(({ codes }) => codes.length > 0).map(({ status, codes }) => ({ status, codes })),
   }
 }
@@ -94,8 +98,8 @@ function alternatives(
   isShared: (name: string) => boolean,
 ): ApiSchema[] {
   const name = lastPart(schema)
-  if (name !== '' && isShared(name)) return [schema]
   const own = name === '' ? schema : (schemas[name] ?? {})
+  if (name !== '' && isShared(name) && !own.anyOf) return [schema]
   return own.anyOf ? own.anyOf.flatMap((part) => alternatives(part, schemas, isShared)) : [own]
 }
 

@@ -72,6 +72,7 @@ export const problemSchema = z
 export const namedAnswers: Readonly<Record<string, z.ZodType>> = {
   User: user,
   SessionAnswer: sessionSchema,
+  SignInAnswer: signInSchema,
   TwoFactorRequired: twoFactor,
   BackupCodes: backupCodesSchema,
   Problem: problemSchema,

@@ -185,7 +185,9 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
         signedIn: true,
         parameters: [{ ...field, place: 'header' }],
         body: [{ ...shape, open: true }],
-        answers: [{ status: '200', shapes: [shape, { ...shape, fields: [], other: true, see: 'User' }] }],
+        answers: [
+          { status: '200', about: 'Done.', shapes: [shape, { ...shape, fields: [], other: true, see: 'User' }] },
+        ],
         refusals: [{ status: '401', codes: ['invalid_credentials', 'token_expired'] }],
       },
     ],

@@ -283,6 +283,7 @@ describe.skipIf(isChromiumMissing())('our pages in Chromium', () => {
   })
 
   const pages = [
+    '/docs',
     '/login',
     '/login?error=invalid_credentials',
     '/register?error=weak_password&reasons=too_short,common,similar_to_email',
@@ -333,6 +334,7 @@ describe.skipIf(isChromiumMissing())('our pages in Chromium', () => {
   async function arrive(page: Page, path: string): Promise<void> {
     if (path.startsWith('/')) {
       await open(page, path)
+      for (const folded of await page.locator('main.wide .operation summary').all()) await folded.click()
     } else if (path === 'waiting for a code') {
       await open(page, '/otp')
       await page.getByLabel('Email address').fill('nobody@example.test')

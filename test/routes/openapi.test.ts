@@ -135,6 +135,41 @@ describe('the document', () => {
   })
 })
 
+describe('the reference page', () => {
+  test('has every route and schema of the document, and neither a script nor anything from elsewhere', async () => {
+    const { client } = await testAuth({ brand: { name: 'Notes' } })
+    const spec = (await client().get<Spec>('/auth/openapi.json')).body
+    const page = await client().open('/auth/docs')
+    expect(page.status).toBe(200)
+    for (const { method, path, operation } of listed(spec)) {
+      expect(page.text).toContain(`<article class="operation" id="${operation.operationId}">`)
+      expect(page.text).toContain(`<h2><code>${method} /auth${path}</code></h2>`)
+    }
+    const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href)
+    const within = links.filter((href) => href.startsWith('#'))
+    expect(within).toContain('#SessionAnswer')
+    for (const href of within) expect(page.text).toContain(`id="${href.slice(1)}"`)
+    const outside = links.filter((href) => !href.startsWith('#'))
+    expect(outside).toEqual([expect.stringMatching(/^\/auth\/assets\/latchkey\.\w+\.css$/), '/auth/openapi.json'])
+    expect(page.text).not.toMatch(/<script|<img|https?:/)
+  })
+
+  test('tells what to send, what comes back, and what may go wrong', async () => {
+    const { client } = await testAuth()
+    const { text } = await client().open('/auth/docs')
+    const part = (id: string) =>
+      text.slice(text.indexOf(`id="${id}"`), text.indexOf('</article>', text.indexOf(`id="${id}"`)))
+    expect(part('postLogin')).toMatch(/<dt><code>email<\/code><\/dt><dd><code>string \(0–320\)<\/code><\/dd>/)
+    expect(part('postLogin')).toMatch(/#SessionAnswer[\s\S]*class="or"[\s\S]*#TwoFactorRequired/)
+    expect(part('postLogin')).toMatch(/<dt><code>401<\/code><\/dt><dd><code>invalid_credentials<\/code><\/dd>/)
+    expect(part('postLogin')).not.toContain('Only for whoever is signed in')
+    expect(part('getMe')).toContain('Only for whoever is signed in')
+    expect(part('postRefreshtoken')).toContain('The same as')
+    expect(part('postRegister')).toContain('And the fields of the application.')
+    expect(part('User')).toMatch(/<code>lastLoginAt<\/code><\/dt><dd><code>date-time \| null<\/code>/)
+  })
+})
+
 /** Changes nothing but what its address names. */
 function isBare(path: string, method: string): boolean {
   return method === 'DELETE' && path.startsWith('/sessions')
