@@ -1,7 +1,7 @@
 import { AuthError, type ErrorCode, errorTable } from '../errors.js'
 import type { Settings } from '../settings.js'
 import type { ApiFacts, ApiReference, ApiResponse, ApiSchema } from './api-document.js'
-import { problem } from './problem.js'
+import { problem as problemAnswer } from './problem.js'
 import type { Route } from './route.js'
 
 /** What any request to us may be refused with. */
@@ -62,40 +62,52 @@ export function successes(route: Route, { schemas, settings }: ApiFacts): Record
 
 /** Every status that the route may refuse with, and the codes of each. */
 export function refusals(route: Route, { settings }: ApiFacts): Record<string, ApiResponse | ApiReference> {
-  const codes = refusalCodes(route)
+  const hooked = isHooked(route, settings)
+  const codes = refusalCodes(route).filter((code) => hooked || code !== 'hook_failed')
   const told = codes.map((code): [number, ApiResponse | ApiReference] => {
     const [status] = errorTable[code]
     const alike = codes.filter((other) => errorTable[other][0] === status)
-    return [
-      status,
-      alike.length === 1 ? { $ref: `#/components/responses/${code}` } : refusalOf(status, alike, settings),
-    ]
+    if (alike.length === 1 && !hooked) return [status, { $ref: `#/components/responses/${code}` }]
+    return [status, refusalOf(status, alike, { settings, open: hooked })]
   })
-  return Object.fromEntries(told)
+  const others = { default: refusalOf(null, [], { settings, open: true }) }
+  return { ...Object.fromEntries(told), ...(hooked ? others : {}) }
+}
+
+/** Whether a hook of the application may refuse, which it does with any code it likes. */
+function isHooked({ errors = [] }: Route, { hooks }: Settings): boolean {
+  return errors.includes('hook_failed') && Object.values(hooks).some((hook) => hook !== undefined)
 }
 
 /** For `components.responses`: what many routes answer with, one code alone. */
 export function sharedRefusals({ settings }: ApiFacts): Record<string, ApiResponse> {
   const codes = Object.keys(errorTable).filter(isErrorCode)
-  return Object.fromEntries(codes.map((code) => [code, refusalOf(errorTable[code][0], [code], settings)]))
+  return Object.fromEntries(
+    codes.map((code) => [code, refusalOf(errorTable[code][0], [code], { settings, open: false })]),
+  )
 }
 
-/** In the order of the table, each once. A hook of the application may refuse with any other. */
+/** In the order of the table, each once. */
 function refusalCodes({ method, signedIn, errors = [] }: Route): ErrorCode[] {
   const order = Object.keys(errorTable)
   const codes = [...always, ...(method === 'GET' ? [] : withBody), ...(signedIn ? whenSignedIn : []), ...errors]
   return [...new Set(codes)].sort((one, other) => order.indexOf(one) - order.indexOf(other))
 }
 
-/** One status with all its codes, each told in its sentence and shown by an example. */
-function refusalOf(status: number, codes: readonly ErrorCode[], settings: Settings): ApiResponse {
+/** One status with all its codes, each told in its sentence and shown by an example. `open`: there may be others. */
+function refusalOf(
+  status: number | null,
+  codes: readonly ErrorCode[],
+  { settings, open }: { settings: Settings; open: boolean },
+): ApiResponse {
+  const problem = { $ref: '#/components/schemas/Problem' }
   const narrowed = { type: 'object', required: ['code'], properties: { code: { type: 'string', enum: codes } } }
-  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
+  const sentences = codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`)
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`).join('\n\n'),
-    headers: { ...everyHeader(settings), ...headersOf(status) },
-    content: { 'application/problem+json': { schema, examples } },
+    description: [...sentences, ...(open ? ['Or as a hook of the application refuses.'] : [])].join('\n\n'),
+    headers: { ...everyHeader(settings), ...(status === null ? {} : headersOf(status)) },
+    content: { 'application/problem+json': { schema: open ? problem : { allOf: [problem, narrowed] }, examples } },
   }
 }
 
@@ -116,7 +128,8 @@ function headerReferences(names: readonly (keyof typeof apiHeaders)[]): ApiRespo
 /** An example of every error that an answer of the document names. */
 export function problemExamples(): Readonly<Record<string, { value: unknown }>> {
   const codes = Object.keys(errorTable).filter(isErrorCode)
-  const example = (code: ErrorCode): unknown => JSON.parse(String(problem(new AuthError(code), 'b2xkIGZyaWVu-1').body))
+  const example = (code: ErrorCode): unknown =>
+    JSON.parse(String(problemAnswer(new AuthError(code), 'b2xkIGZyaWVu-1').body))
   return Object.fromEntries(codes.map((code) => [code, { value: example(code) }]))
 }
 

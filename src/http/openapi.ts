@@ -15,7 +15,7 @@ say \`_method=PATCH\` or \`DELETE\`, and in \`_redirect\` where they are to end.
 the settings trust them. HEAD is answered like GET where GET changes nothing; any other method is 405.`
 
 /** The version of this interface, which is the package's. */
-export const interfaceVersion = '0.1.0'
+const interfaceVersion = '0.1.0'
 
 /** OpenAPI 3.1 of the routes that answer with JSON or lead a browser on; pages and what they load are no interface. */
 export function openApiDocument(facts: ApiFacts): ApiDocument {
@@ -117,7 +117,7 @@ export function operationName(method: Route['method'], path: string): string {
 }
 
 /** `postLoginTwoFactor`. */
-export function operationId(method: Route['method'], path: string): string {
+function operationId(method: Route['method'], path: string): string {
   const name = operationName(method, path)
   return name.slice(0, 1).toLowerCase() + name.slice(1)
 }

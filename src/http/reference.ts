@@ -56,7 +56,8 @@ function partsOf(
   const contents = Object.entries(responses).map(([status, response]) => {
     const { content = {}, description: about = '' } =
       '$ref' in response ? (components.responses[lastPart(response)] ?? {}) : response
-    return { status, content, about, codes: Object.keys(content['application/problem+json']?.examples ?? {}) }
+    const refused = content['application/problem+json']
+    return { status, content, about, refused: refused !== undefined, codes: Object.keys(refused?.examples ?? {}) }
   })
   return {
     signedIn: security.every((needed) => Object.keys(needed).length > 0),
@@ -67,7 +68,7 @@ function partsOf(
       }),
     body: requestBody ? shapes(requestBody.content['application/json']?.schema ?? {}) : [],
     answers: contents
-      .filter(({ codes }) => codes.length === 0)
+      .filter(({ refused }) => !refused)
       .map(({ status, content, about }) => {
         const answered = content['application/json']
         return answered ? { status, about: '', shapes: shapes(answered.schema) } : { status, about, shapes: [] }

@@ -11,7 +11,7 @@ const tokens = {
 
 const transaction = z.string().optional().describe('In token mode: to be sent back with the code.')
 
-const user = z
+export const userSchema = z
   .looseObject({
     id: z.string(),
     email: z.string().describe('As typed.'),
@@ -26,14 +26,15 @@ const user = z
   .describe('An account, with the extra fields of the application beside these.')
 
 const session = {
-  user,
+  user: userSchema,
   session: z.object({ id: z.string(), expiresAt: time.describe('When it ends unless it is refreshed, in UTC.') }),
   ...tokens,
 }
 
-const twoFactor = z
-  .object({ status: z.literal('two_factor_required'), challenge: z.string(), methods: z.array(z.string()) })
-  .describe('The first step of a sign-in has succeeded, and the second is asked for.')
+const halfway = z.literal('two_factor_required')
+export const twoFactorSchema = z
+  .object({ status: halfway, challenge: z.string(), methods: z.array(z.string()) })
+  .describe('A sign-in that has come half of its way: the second step is asked for.')
 
 /** What a status says of a success that has nothing else to tell. */
 export function statusSchema<Status extends string>(status: Status) {
@@ -41,7 +42,7 @@ export function statusSchema<Status extends string>(status: Status) {
 }
 
 export const sessionSchema = z.object(session).describe('Who is signed in. A browser gets its tokens in cookies.')
-export const signInSchema = z.union([sessionSchema, twoFactor])
+export const signInSchema = z.union([sessionSchema, twoFactorSchema])
 export const backupCodesSchema = z.object({ backupCodes: z.array(z.string()).describe('Shown once.') })
 export const twoFactorOnSchema = z.object({ ...backupCodesSchema.shape, ...session })
 export const totpSchema = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string().describe('A data URI.') })
@@ -67,13 +68,3 @@ export const problemSchema = z
     reasons: z.array(z.string()).optional().describe('Of weak_password: why.'),
   })
   .describe('An error by RFC 9457.')
-
-/** Those that clients have a type of their own for; the others are called after their route. */
-export const namedAnswers: Readonly<Record<string, z.ZodType>> = {
-  User: user,
-  SessionAnswer: sessionSchema,
-  SignInAnswer: signInSchema,
-  TwoFactorRequired: twoFactor,
-  BackupCodes: backupCodesSchema,
-  Problem: problemSchema,
-}

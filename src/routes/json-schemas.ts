@@ -2,7 +2,24 @@ import { z } from 'zod'
 import type { ApiSchema, ApiSchemas } from '../http/api-document.js'
 import { operationName } from '../http/openapi.js'
 import type { Route } from '../http/route.js'
-import { namedAnswers } from './answer-schemas.js'
+import {
+  backupCodesSchema,
+  problemSchema,
+  sessionSchema,
+  signInSchema,
+  twoFactorSchema,
+  userSchema,
+} from './answer-schemas.js'
+
+/** Those that clients have a type of their own for; the others are called after the first route that has them. */
+const namedSchemas = {
+  User: userSchema,
+  SessionAnswer: sessionSchema,
+  SignInAnswer: signInSchema,
+  TwoFactorRequired: twoFactorSchema,
+  BackupCodes: backupCodesSchema,
+  Problem: problemSchema,
+}
 
 /** The schemas by which bodies are parsed and answers described, as JSON Schemas (draft 2020-12) that name each other. */
 export function jsonSchemasOf(routes: readonly Route[]): ApiSchemas {
@@ -10,7 +27,7 @@ export function jsonSchemasOf(routes: readonly Route[]): ApiSchemas {
   const add = (id: string, schema: unknown) => {
     if (schema instanceof z.ZodType && !registry.has(schema)) registry.add(schema, { id })
   }
-  for (const [id, schema] of Object.entries(namedAnswers)) add(id, schema)
+  for (const [id, schema] of Object.entries(namedSchemas)) add(id, schema)
   for (const route of routes) {
     const name = operationName(route.method, route.path)
     add(`${name}Body`, route.body)

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { finishOAuth } from '../flows/finish-oauth.js'
 import { newcomerSeconds } from '../flows/newcomer.js'
 import { redirect } from '../http/problem.js'
@@ -48,30 +47,5 @@ export const finishOAuthRoute = defineRoute({
       const cookie = waits ? { 'set-cookie': [browserCookie(context, handle, newcomerSeconds)] } : {}
       return redirect(302, url, cookie)
     })
-  },
-})
-
-/**
- * Apple posts its answer, and no cookie comes with a post from another site: a navigation of our own takes it on. Nothing
- * is read or changed here, so it may come from anywhere.
- */
-export const postedOAuthRoute = defineRoute({
-  method: 'POST',
-  path: '/oauthcallback/:provider',
-  limit: 'other',
-  body: z.record(z.string(), z.unknown()),
-  crossSite: true,
-  page: '/login',
-  enabled: hasProviders,
-  summary: 'Takes an answer that a provider posts, and has the browser bring it to the same address by itself.',
-  answers: { 303: null },
-  browserOnly: true,
-  async handle({ params, authPath }, body) {
-    const posted = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-    const { state, code, error, issuer } = returnedByProvider(new URLSearchParams(posted))
-    const named = Object.entries({ state, code, error, iss: issuer }).flatMap(([name, value]) =>
-      value === null ? [] : [[name, value] as const],
-    )
-    return redirect(303, withQuery(`${authPath}/oauthcallback/${params.provider}`, Object.fromEntries(named)))
   },
 })

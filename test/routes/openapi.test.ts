@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
+import { AuthError } from '../../src/index.js'
 import { routes } from '../../src/routes/index.js'
 import { createTestClient, type TestClient, type TestClientOptions } from '../../src/testing.js'
 import { ada, testAuth } from '../support/auth.js'
@@ -203,6 +204,32 @@ describe('the running routes, held to the document', () => {
     const statuses = []
     for (let turn = 0; turn < 3; turn += 1) statuses.push((await browser.post('/auth/login', ada)).status)
     expect(statuses).toEqual([401, 401, 429])
+  })
+
+  test('refuse with what a hook says, and with a failed hook only where there is one', async () => {
+    const codes = (spec: Spec, status: string) => JSON.stringify(spec.paths['/login']?.post?.responses[status] ?? null)
+    const { ask, held, auth } = await world({
+      hooks: {
+        beforeLogin: ({ user }) => {
+          if (user.email === ada.email) throw new AuthError('last_credential', { detail: 'By invitation only.' })
+          throw new Error('broken')
+        },
+      },
+    })
+    expect([codes(held.spec, '503'), codes(held.spec, 'default')]).toEqual([
+      expect.stringContaining('hook_failed'),
+      expect.stringContaining('Problem'),
+    ])
+    const grace = { ...ada, email: 'grace@example.test' }
+    for (const account of [ada, grace]) await auth.users.create({ ...account, emailVerified: true })
+    expect((await ask().post('/auth/login', ada)).status).toBe(409)
+    expect((await ask().post('/auth/login', grace)).status).toBe(503)
+
+    const without = await documentOf()
+    expect([codes(without, '503'), codes(without, 'default')]).toEqual([
+      expect.not.stringContaining('hook_failed'),
+      'null',
+    ])
   })
 
   test('answer registrations with a session where no confirmation is asked for', async () => {

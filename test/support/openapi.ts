@@ -92,7 +92,8 @@ function createJudge(spec: Spec): (found: Listed, answer: Response, sent: string
   return async ({ method, path, operation }, answer, sent) => {
     const place = `${method} ${path} ${answer.status}`
     const at = `/paths/${escaped(path)}/${method.toLowerCase()}`
-    const [pointer, told] = resolved(spec, `${at}/responses/${answer.status}`, operation.responses[answer.status])
+    const status = answer.status in operation.responses ? `${answer.status}` : 'default'
+    const [pointer, told] = resolved(spec, `${at}/responses/${status}`, operation.responses[status])
     const text = await answer.text()
     expect(told, `${place} is documented, for ${text}`).toBeDefined()
 
