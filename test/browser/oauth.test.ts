@@ -24,7 +24,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
   let browser: Browser
   let server: AttackServer
   let peer: OAuthPeer
-  let faults: string[]
+  let faults: string[][]
   let contexts: BrowserContext[]
   /** Whether the providers' servers answer ours. */
   let down: boolean
@@ -44,7 +44,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
   afterEach(async () => {
     for (const context of contexts) await context.close()
     await server.close()
-    expect(faults).toEqual([])
+    expect(faults.flat()).toEqual([])
   })
 
   /** An application whose providers are played by the offline peer, on both sides of it. */
@@ -78,7 +78,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
     const context = await browser.newContext(options)
     contexts.push(context)
     context.setDefaultTimeout(15_000)
-    faults = collectFaults(context)
+    faults.push(collectFaults(context))
     const page = await context.newPage()
     return { page, providers: await playProviders(page, peer) }
   }
@@ -223,6 +223,8 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
       await open(page, '/login')
       await goBy(page, 'Company')
       await alerts(page, 'There is already an account with this address.')
+      await signInByPassword(page, { ...ada, password: 'not the password' })
+      await alerts(page, 'The email or the password is wrong.')
       await signInByPassword(page)
       await says(page, 'You wanted to sign in with Company.')
       await press(page, 'Finish linking Company')
@@ -316,6 +318,45 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
     },
   )
 
+  test('whose account has a second step links after it', async () => {
+    await begin()
+    await server.auth.users.create({ ...ada, emailVerified: true })
+    const phone = server.client()
+    await phone.signIn(ada)
+    const factor = await enrol(phone, ada.password, server.runtime.clock)
+    peer.signInAs(adaAtWork)
+    const { page } = await arrive()
+    await open(page, '/login')
+    await goBy(page, 'Company')
+    await alerts(page, 'There is already an account with this address.')
+    await signInByPassword(page)
+    await page.getByLabel('Code from your authenticator app').fill(factor.backupCodes[0] ?? '')
+    await press(page, 'Sign in')
+    await says(page, 'You wanted to sign in with Company.')
+    await press(page, 'Finish linking Company')
+    await follow(page, 'Allow')
+    await says(page, 'Linked. You can sign in with it from now on.')
+  })
+
+  test('going back at a provider leads to the page before, also over the page that leads on', async () => {
+    await begin()
+    await server.auth.users.create({ ...ada, emailVerified: true })
+    peer.signInAs(adaAtGoogle)
+    const { page } = await arrive()
+    const allow = page.getByRole('link', { name: 'Allow' })
+    await open(page, '/login?redirect=/auth/account')
+    await follow(page, 'Continue with Google')
+    await allow.waitFor()
+    await page.goBack()
+    await signInByPassword(page)
+    await press(page, 'Link Google')
+    await allow.waitFor()
+    await page.goBack()
+    await press(page, 'Link Google')
+    await follow(page, 'Allow')
+    await says(page, 'Linked. You can sign in with it from now on.')
+  })
+
   test('a sign-in that is no longer young asks for the password before it links or removes', async () => {
     await begin()
     await server.auth.users.create({ ...ada, emailVerified: true })
@@ -392,6 +433,10 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
     await begin({ cookies: { sameSite: 'strict' } })
     peer.signInAs(adaAtGoogle)
     const { page } = await arrive({ javaScriptEnabled })
+    const ledOn: string[] = []
+    page.on('request', (request) => {
+      if (request.isNavigationRequest() && request.url().includes('here=1')) ledOn.push(request.url())
+    })
     await open(page, `/login?redirect=${encodeURIComponent('/home?tab=2')}`)
     await goBy(page, 'Google')
     await isIn(page)
@@ -401,6 +446,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
     await press(page, 'Link GitHub')
     await follow(page, 'Allow')
     await says(page, 'Linked. You can sign in with it from now on.')
+    expect(ledOn).toHaveLength(2)
   })
 
   const looks = [
