@@ -64,7 +64,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
         return init(app, { ...given, ...peer.settings }, createTestRuntime({ clock, fetch }))
       },
       after(app) {
-        app.get('/home', (request, response) => {
+        app.get(['/home', '/home/inbox'], (request, response) => {
           response.type('html').send(`<!doctype html><title>Home</title><h1>Signed in as ${request.auth?.kind}</h1>`)
         })
       },
@@ -281,13 +281,13 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
       const factor = await enrol(phone, ada.password, server.runtime.clock)
       peer.signInAs({ id: '7', email: ada.email })
       const { page } = await arrive({ javaScriptEnabled })
-      await open(page, `/login?redirect=${encodeURIComponent('/home?tab=2')}`)
+      await page.goto(`${server.url}/home/inbox`)
       await goBy(page, 'GitHub')
       await says(page, 'Enter the code that your authenticator app shows now.')
       await page.getByLabel('Code from your authenticator app').fill(factor.backupCodes[0] ?? '')
       await press(page, 'Sign in')
       await isIn(page)
-      expect(path(page)).toBe('/home?tab=2')
+      expect(path(page)).toBe('/home/inbox')
     },
   )
 
@@ -355,6 +355,30 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
     await press(page, 'Link Google')
     await follow(page, 'Allow')
     await says(page, 'Linked. You can sign in with it from now on.')
+  })
+
+  test('whose account has no password links after signing in by another provider', async () => {
+    await begin()
+    await server.auth.users.create({ email: ada.email, emailVerified: true })
+    const { page } = await arrive()
+    peer.signInAs(adaAtWork)
+    await open(page, '/login')
+    await goBy(page, 'Company')
+    await alerts(page, 'There is already an account with this address.')
+    peer.signInAs({ id: '7', email: ada.email })
+    await goBy(page, 'GitHub')
+    await says(page, 'You wanted to sign in with Company.')
+
+    // Somebody who thinks about it for long proves again who they are, and is led back to it.
+    await server.runtime.clock.advance('6m')
+    await page.reload()
+    await page.locator('#linking').getByRole('button', { name: 'Sign in again' }).click()
+    await goBy(page, 'GitHub')
+    peer.signInAs(adaAtWork)
+    await press(page, 'Finish linking Company')
+    await follow(page, 'Allow')
+    await says(page, 'Linked. You can sign in with it from now on.')
+    await row(page, 'Company').getByRole('button', { name: 'Remove Company' }).waitFor()
   })
 
   test('a sign-in that is no longer young asks for the password before it links or removes', async () => {
