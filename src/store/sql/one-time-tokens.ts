@@ -1,10 +1,10 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { Expression, ExpressionBuilder, Insertable, Selectable, SqlBool } from 'kysely'
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeMail } from './outbox.js'
 import { prune } from './prune.js'
-import type { OneTimeTokensTable } from './schema.js'
+import type { OneTimeTokensTable, Tables } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
 export function createOneTimeTokens(steps: Steps): OneTimeTokens {
@@ -98,35 +98,32 @@ function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHan
 
     async listByHandle(purpose, handleHashes, now) {
       if (handleHashes.length === 0) return []
-      const rows = await steps.step((db) =>
-        db
-          .selectFrom('latchkey_one_time_tokens')
-          .selectAll()
-          .where('purpose', '=', purpose)
-          .where('handle_hash', 'in', handleHashes)
-          .where('expires_at', '>', now)
-          .orderBy('created_at', 'desc')
-          .orderBy('ordinal', 'desc')
-          .execute(),
-      )
-      return rows.map(toToken)
+      return newestFirst(steps, purpose, now, (eb) => eb('handle_hash', 'in', handleHashes))
     },
 
-    async listByEmail(purpose, email, now) {
-      const rows = await steps.step((db) =>
-        db
-          .selectFrom('latchkey_one_time_tokens')
-          .selectAll()
-          .where('purpose', '=', purpose)
-          .where('email', '=', email)
-          .where('expires_at', '>', now)
-          .orderBy('created_at', 'desc')
-          .orderBy('ordinal', 'desc')
-          .execute(),
-      )
-      return rows.map(toToken)
-    },
+    listByEmail: (purpose, email, now) => newestFirst(steps, purpose, now, (eb) => eb('email', '=', email)),
   }
+}
+
+/** The live tokens of that purpose for which the condition holds. */
+async function newestFirst(
+  steps: Steps,
+  purpose: OneTimePurpose,
+  now: number,
+  condition: (eb: ExpressionBuilder<Tables, 'latchkey_one_time_tokens'>) => Expression<SqlBool>,
+): Promise<OneTimeToken[]> {
+  const rows = await steps.step((db) =>
+    db
+      .selectFrom('latchkey_one_time_tokens')
+      .selectAll()
+      .where('purpose', '=', purpose)
+      .where(condition)
+      .where('expires_at', '>', now)
+      .orderBy('created_at', 'desc')
+      .orderBy('ordinal', 'desc')
+      .execute(),
+  )
+  return rows.map(toToken)
 }
 
 /** The part of `put` that is about tokens, for steps of another noun. */
