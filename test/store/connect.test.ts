@@ -51,13 +51,6 @@ test.each([null, 'postgres://db', {}, { createDriver() {} }, new Kysely({ dialec
   },
 )
 
-test.each(['postgres', 'mysql'] as const)('a %s URL is refused for now, without repeating it', async (kind) => {
-  const opening = openSqlStore({ ...storeOptions(), database: { kind, url: `${kind}://user:secret@db/app` } })
-  await expect(opening).rejects.toThrow(
-    `database: ${kind} URLs arrive with the next release. Until then give a Kysely dialect, or sqlite:<file>.`,
-  )
-})
-
 test('a store opens on a SQLite dialect of the application', async () => {
   const dialect = new SqliteDialect({ database: await openSqlite(':memory:') })
   const store = await openSqlStore({ ...storeOptions(), database: { kind: 'dialect', dialect } })

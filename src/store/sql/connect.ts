@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../../settings.js'
 import { createFlavour, type Flavour, flavourNameOf, isDialect } from './flavour.js'
+import { openMysql } from './mysql.js'
+import { openPostgres } from './postgres.js'
 import type { Tables } from './schema.js'
 import { openSqlite, type SqliteDriverName } from './sqlite-driver.js'
 import { databasePath, explainFileError, makePrivateFile } from './sqlite-file.js'
@@ -11,7 +13,7 @@ export interface Connection {
   db: Kysely<Tables>
   flavour: Flavour
   /** Which driver is in use; `dialect` where the application gave its own. */
-  driver: SqliteDriverName | 'dialect'
+  driver: SqliteDriverName | 'postgres' | 'mysql' | 'dialect'
   /** What went wrong with the database as such, in words where we know them. */
   explain(error: unknown): unknown
 }
@@ -24,9 +26,18 @@ export interface Connection {
 export async function connect(database: SqlDatabase, now: () => number): Promise<Connection> {
   if (database.kind === 'sqlite') return connectSqlite(database.file, now)
   if (database.kind === 'dialect') return connectDialect(database.dialect, now)
-  throw new Error(
-    `database: ${database.kind} URLs arrive with the next release. Until then give a Kysely dialect, or sqlite:<file>.`,
-  )
+  return connectServer(database.kind, database.url, now)
+}
+
+async function connectServer(kind: 'postgres' | 'mysql', url: string, now: () => number): Promise<Connection> {
+  const { Kysely, sql } = await import('kysely')
+  const dialect = kind === 'postgres' ? await openPostgres(url) : await openMysql(url)
+  return {
+    db: new Kysely<Tables>({ dialect }),
+    flavour: createFlavour(kind, sql, now),
+    driver: kind,
+    explain: (error) => error,
+  }
 }
 
 async function connectSqlite(setting: string, now: () => number): Promise<Connection> {
