@@ -3,7 +3,9 @@ import type { Ports } from '../ports.js'
 import { findDevice } from './devices.js'
 
 type LimiterPorts = Pick<Ports, 'limiter'>
-export type PasswordLimitPorts = Pick<Ports, 'limiter' | 'devices' | 'keyring' | 'clock'>
+export type PasswordLimitPorts = Pick<Ports, 'limiter' | 'devices' | 'keyring' | 'clock'> & {
+  passwords: Pick<Ports['passwords'], 'requireRoom'>
+}
 
 /** Whose password is tried, and from which browser. */
 export interface PasswordTry {
@@ -30,14 +32,15 @@ export const guessesAt = {
  *
  * By address, whether or not it has an account, so that a refusal tells nothing (OWASP ASVS 5.0, 6.3.8). A browser that
  * has signed in to this account before has a count of its own: whoever locks an address does not lock out its owner
- * (ASVS 6.1.1).
+ * (ASVS 6.1.1). Where no password can be compared now, nothing is counted: a full queue must not lock accounts.
  *
- * @throws {AuthError} `rate_limited`
+ * @throws {AuthError} `rate_limited`, `busy`
  */
 export async function countPassword(
   ports: PasswordLimitPorts,
   { address, userId, device: token }: PasswordTry,
 ): Promise<readonly string[]> {
+  ports.passwords.requireRoom()
   const device = userId === null ? null : await findDevice(ports, token)
   const known = device !== null && device.userId === userId
   const subject = known ? `device ${device.id}` : address

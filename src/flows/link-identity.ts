@@ -21,7 +21,7 @@ export type StartLinkPorts = StartOAuthPorts &
   Pick<Ports, 'sessions' | 'passwords' | 'audit' | 'random'>
 
 /** Who asks, and what they prove themselves with. */
-interface Asking {
+export interface Asking {
   provider: string
   /** null where none was given; then a sign-in that is young enough serves. */
   password: string | null
@@ -41,12 +41,21 @@ export async function startLink(
   principal: SessionPrincipal,
   input: Asking & { wish: string | null; handle: string | null },
 ): Promise<StartedOAuth> {
+  const link = await requireLinking(ports, principal, input)
+  return startOAuth(ports, { provider: input.provider, wish: input.wish, handle: input.handle, link })
+}
+
+/** What must be so before a browser goes to link: whose account, and for which session. @throws as `startLink` */
+export async function requireLinking(
+  ports: StartLinkPorts,
+  principal: SessionPrincipal,
+  input: Asking,
+): Promise<{ userId: string; sessionId: string }> {
   if (!ports.providers.find(input.provider)) throw new AuthError('not_found')
   const state = await readProfile(ports, principal)
   if (state.session.mode !== 'cookie') throw new AuthError('forbidden')
   await requireFresh(ports, state, { ...input, event: 'identity_linked' })
-  const link = { userId: state.user.id, sessionId: state.session.id }
-  return startOAuth(ports, { provider: input.provider, wish: input.wish, handle: input.handle, link })
+  return { userId: state.user.id, sessionId: state.session.id }
 }
 
 /**

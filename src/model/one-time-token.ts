@@ -11,6 +11,8 @@ export type OneTimePurpose =
   | 'oauth_state'
   | 'oauth_landed'
   | 'oauth_identity'
+  | 'oauth_link'
+  | 'oauth_linking'
 
 /**
  * Anything mailed or typed once. Only keyed digests are kept, each naming its key (`<key id>.<digest>`).

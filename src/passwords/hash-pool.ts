@@ -17,6 +17,8 @@ export interface HashResult {
 export interface HashPool {
   /** @throws {AuthError} `busy` when the queue is full, the pool is closed, or two threads died over the job */
   run(job: HashJob): Promise<HashResult>
+  /** @throws {AuthError} `busy` when `run` would not take a job now */
+  requireRoom(): void
   /** Lets what was accepted finish, then ends the threads. */
   close(): Promise<void>
 }
@@ -55,9 +57,12 @@ class BoundedHashPool implements HashPool {
     this.#workers = new HashWorkers(this.#threads, options.workerFile ?? null)
   }
 
-  async run(job: HashJob): Promise<HashResult> {
+  requireRoom(): void {
     if (this.#closed || this.#accepted >= this.#threads + this.#maxQueue) throw busy()
+  }
 
+  async run(job: HashJob): Promise<HashResult> {
+    this.requireRoom()
     this.#accepted += 1
     try {
       return await this.#compute(job)

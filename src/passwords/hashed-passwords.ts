@@ -103,6 +103,10 @@ class HashedPasswords implements Passwords {
     return { matches, outdated: found.pepperId !== this.#peppers.newest.id || this.#algorithm.isBehind(found) }
   }
 
+  requireRoom(): void {
+    this.#pool.requireRoom()
+  }
+
   async floor(startedAtMs: number): Promise<void> {
     await this.#sleep(this.#times.slowest() - (this.#options.monotonic() - startedAtMs))
   }

@@ -26,6 +26,13 @@ export interface Passwords {
    */
   verify(password: string, stored: string | null): Promise<PasswordCheck>
 
+  /**
+   * Asks before a try is counted: whoever cannot be served has tried nothing.
+   *
+   * @throws {AuthError} `busy` when the queue is full
+   */
+  requireRoom(): void
+
   /** Waits until a failed sign-in that began at `startedAtMs` (monotonic) has taken as long as the slowest scheme seen. */
   floor(startedAtMs: number): Promise<void>
 

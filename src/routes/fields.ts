@@ -3,6 +3,8 @@ import { z } from 'zod'
 /** Body fields that several routes share. Lengths are bounds against abuse; the rules are in the flows. */
 export const emailField = z.string().max(320)
 export const passwordField = z.string().min(1).max(1024)
+/** Where an account may have none to ask for: an empty field of a form is none. */
+export const passwordBody = z.object({ password: z.union([z.literal(''), passwordField]).optional() })
 export const codeField = z.string().min(4).max(12)
 /** Of an authenticator, or a backup code, with the blanks and dashes that people put in. */
 export const factorCodeField = z.string().min(1).max(32)

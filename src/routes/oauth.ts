@@ -1,3 +1,4 @@
+import { startGrantedLink } from '../flows/link-grant.js'
 import { stateSeconds } from '../flows/oauth-state.js'
 import { startOAuth } from '../flows/start-oauth.js'
 import { wishedLanding } from '../http/landing.js'
@@ -17,15 +18,23 @@ export const startOAuthRoute = defineRoute({
   answers: { 302: null },
   errors: ['not_found'],
   cookies: ['oauth'],
-  query: { redirect: 'Where the browser ends: a path, or a URL of a trusted origin.' },
+  query: {
+    redirect: 'Where the browser ends: a path, or a URL of a trusted origin.',
+    link: '1 where `/oauth/:provider/link` has led here: links instead of signing in.',
+  },
   browserOnly: true,
   handle(context) {
-    const { ports, params, request, cookies, settings } = context
+    const { ports, params, request, cookies, settings, session } = context
     const provider = params.provider ?? ''
-    const wish = wishedLanding(settings, new URLSearchParams(request.query).get('redirect'))
+    const given = new URLSearchParams(request.query)
+    const wish = wishedLanding(settings, given.get('redirect'))
+    const asked = { provider, wish, handle: cookies.oauth }
+    const links = given.get('link') === '1'
     return navigating(context, { provider, wish }, async () => {
-      const { url, handle } = await startOAuth(ports, { provider, wish, handle: cookies.oauth })
-      const down = { to: 'failure', wish, code: 'oauth_failed' } as const
+      const started = links ? await startGrantedLink(ports, await session(), asked) : await startOAuth(ports, asked)
+      if (!started) return redirect(302, landingUrl(context, provider, { to: 'account', wish, code: 'oauth_state' }))
+      const { url, handle } = started
+      const down = { to: links ? 'account' : 'failure', wish, code: 'oauth_failed' } as const
       const cookie = browserCookie(context, handle, stateSeconds)
       return redirect(302, url ?? landingUrl(context, provider, down), { 'set-cookie': [cookie] })
     })

@@ -125,6 +125,7 @@ describe('the floor where schemes are mixed', () => {
   /** The real pool, with the times of a machine on which bcrypt takes 300 ms and everything else 13. */
   const timed: HashPool = {
     run: async (job) => ({ ...(await pool.run(job)), milliseconds: job.scheme === 'bcrypt' ? 300 : 13 }),
+    requireRoom: () => pool.requireRoom(),
     close: () => pool.close(),
   }
 

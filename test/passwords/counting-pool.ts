@@ -14,6 +14,7 @@ export function createCountingPool(options: HashPoolOptions = {}): CountingPool 
       jobs.push(job)
       return pool.run(job)
     },
+    requireRoom: () => pool.requireRoom(),
     close: () => pool.close(),
   }
 }

@@ -83,7 +83,11 @@ describe('worker threads', () => {
 
   test('ATK-019 of 200 jobs at once 2 run and 64 wait, the others are busy', async () => {
     const pool = makePool()
-    const answers = await Promise.allSettled(Array.from({ length: 200 }, () => pool.run(job)))
+    expect(() => pool.requireRoom()).not.toThrow()
+    const running = Array.from({ length: 200 }, () => pool.run(job))
+    expect(() => pool.requireRoom()).toThrow(expect.objectContaining(busy))
+    const answers = await Promise.allSettled(running)
+    expect(() => pool.requireRoom()).not.toThrow()
     expect(answers.slice(0, 66).every((answer) => answer.status === 'fulfilled')).toBe(true)
     for (const answer of answers.slice(66)) expect(answer).toMatchObject({ status: 'rejected', reason: busy })
   })

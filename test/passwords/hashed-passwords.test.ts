@@ -314,6 +314,7 @@ describe('the floor under failed sign-ins', () => {
   /** The real pool, with the times of a machine that takes 100 ms for each step of the cost. */
   const timed: HashPool = {
     run: async (job) => ({ ...(await pool.run(job)), milliseconds: 100 * costOf(job) }),
+    requireRoom: () => pool.requireRoom(),
     close: () => pool.close(),
   }
   const sleep = async (milliseconds: number) => void slept.push(milliseconds)

@@ -222,6 +222,7 @@ describe('ATK-004 the floor under accounts that were imported', () => {
       ...(await pool.run(job)),
       milliseconds: job.scheme === 'pbkdf2' ? 400 : job.scheme === 'scrypt' ? 90 : 10,
     }),
+    requireRoom: () => pool.requireRoom(),
     close: () => pool.close(),
   }
   const [, , scryptHash = ''] = hashes.find(([, , stored]) => stored.startsWith('$scrypt')) ?? []

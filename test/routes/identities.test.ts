@@ -38,6 +38,54 @@ async function link({ peer }: OAuthWorld, browser: TestClient, account = adaAtGo
 }
 
 describe('linking a login', () => {
+  it('begins on a page of another site, too: the browser comes here by itself, once, and no secret is in the address', async () => {
+    const spa = 'https://app.example.net'
+    const world = await oauthWorld({ trustedOrigins: [spa] })
+    const { auth, peer } = world
+    const browser = world.client()
+    await browser.signUp(ada)
+    const abroad = { headers: { origin: spa } }
+    const begun = await browser.post<Begun>('/auth/oauth/google/link', {}, abroad)
+    expect(begun.headers.getSetCookie()).toEqual([])
+    const { pathname, search } = new URL(begun.body.url)
+    expect(pathname + search).toBe('/auth/oauth/google?link=1')
+
+    // In no other browser, signed in or not.
+    expect(landedAt(await world.client().get(pathname + search))).toContain('error=unauthenticated')
+    const grace = world.client()
+    await grace.signUp({ ...ada, email: 'grace@example.test' })
+    expect(landedAt(await grace.get(pathname + search))).toBe('/auth/account?error=oauth_state&provider=google')
+    // Nor at another provider.
+    expect(landedAt(await browser.get('/auth/oauth/github?link=1'))).toContain('error=oauth_state')
+
+    const wish = encodeURIComponent(`${spa}/settings`)
+    const away = landedAt(await browser.get(`${pathname}${search}&redirect=${wish}`)) ?? ''
+    peer.signInAs(adaAtGoogle)
+    expect(landedAt(await comeBack(browser, peer.answer(away)))).toBe(`${spa}/settings`)
+    expect(await linked(browser)).toEqual(['google'])
+    expect((await auth.audit.list({ event: 'identity_linked' })).items).toHaveLength(1)
+    expect(landedAt(await browser.get(pathname + search))).toContain('error=oauth_state')
+  })
+
+  it('asks on a page of another site what it asks elsewhere, and waits no longer than a minute', async () => {
+    const spa = 'https://app.example.net'
+    const world = await oauthWorld({ trustedOrigins: [spa] })
+    const { runtime } = world
+    const browser = world.client()
+    await browser.signUp(ada)
+    const ask = (body: object) => browser.post<Begun>('/auth/oauth/google/link', body, { headers: { origin: spa } })
+    await ask({})
+    await runtime.clock.advance('61s')
+    expect(landedAt(await browser.get('/auth/oauth/google?link=1'))).toContain('error=oauth_state')
+
+    await runtime.clock.advance('5m')
+    expect((await ask({})).body).toMatchObject({ code: 'recent_login_required' })
+    expect((await ask({ password: 'a wrong password' })).body).toMatchObject({ code: 'invalid_credentials' })
+    expect(landedAt(await browser.get('/auth/oauth/google?link=1'))).toContain('error=oauth_state')
+    expect((await ask({ password: ada.password })).status).toBe(200)
+    expect(landedAt(await browser.get('/auth/oauth/google?link=1'))).toContain('accounts.google.com')
+  })
+
   it('begins with a recent sign-in, ends on the account’s page, and tells the owner', async () => {
     const world = await registered()
     const { browser } = world

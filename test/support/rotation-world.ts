@@ -188,6 +188,7 @@ export class Process {
       passwords: {
         hash: unused,
         verify: unused,
+        requireRoom: () => {},
         floor: unused,
         kind: { name: 'none', milliseconds: 0 },
         inspect: () => 'hash_unsupported',
