@@ -125,7 +125,8 @@ export async function startPostgresStores(): Promise<{ open(): Promise<TestStore
   }
 }
 
-function createWitness() {
+/** Listeners for a store that keep what they are told. */
+export function createWitness() {
   const changes: Change[] = []
   let mails = 0
   return {

@@ -1,0 +1,131 @@
+import { createConnection } from 'mysql2/promise'
+import pg from 'pg'
+import { openSqlStore, type SqlStoreOptions } from '../../src/store/sql/store.js'
+import type { Store } from '../../src/store/store.js'
+import { createWitness, randomId, storeOptions, type TestStore } from './databases.js'
+
+/** The database servers of this machine, as an owner of databases reaches them. */
+export const serverUrls = {
+  postgres: process.env.LATCHKEY_TEST_POSTGRES ?? 'postgres://postgres@127.0.0.1:5432',
+  mysql: process.env.LATCHKEY_TEST_MYSQL ?? 'mysql://root@127.0.0.1:3306',
+} as const
+
+export type ServerKind = keyof typeof serverUrls
+
+/** A database of its own on a real server; dropped by `close`. */
+export interface TestDatabase {
+  kind: ServerKind
+  name: string
+  url: string
+  /** Asks the server beside the store; answers rows. */
+  query(sql: string): Promise<Readonly<Record<string, unknown>>[]>
+  close(): Promise<void>
+}
+
+/** An empty database. Fails when there is no server: whoever asks for one has said that it is there. */
+export async function createDatabase(kind: ServerKind): Promise<TestDatabase> {
+  const name = `latchkey_test_${randomId().replace(/\W/g, '').toLowerCase()}`
+  const admin = await connectTo(kind, kind === 'postgres' ? 'postgres' : '')
+  await admin.query(`create database ${name}`)
+  const own = await connectTo(kind, name)
+  return {
+    kind,
+    name,
+    url: `${serverUrls[kind]}/${name}`,
+    query: own.query,
+    async close() {
+      await own.end()
+      await admin.query(`drop database ${name}${kind === 'postgres' ? ' with (force)' : ''}`)
+      await admin.end()
+    },
+  }
+}
+
+interface Outside {
+  query: TestDatabase['query']
+  end(): Promise<void>
+}
+
+async function connectTo(kind: ServerKind, database: string): Promise<Outside> {
+  const url = `${serverUrls[kind]}/${database}`
+  if (kind === 'mysql') {
+    const connection = await createConnection(url)
+    return {
+      async query(sql) {
+        const [rows] = await connection.query(sql)
+        return Array.isArray(rows) ? rows.map((row) => ({ ...row })) : []
+      },
+      end: () => connection.end(),
+    }
+  }
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return {
+    query: async (sql) => (await client.query(sql)).rows,
+    end: () => client.end(),
+  }
+}
+
+/** Opens stores on one database, one after the other, each on empty tables. */
+export async function startServerStores(
+  kind: ServerKind,
+): Promise<{ database: TestDatabase; open(): Promise<TestStore>; close(): Promise<void> }> {
+  const database = await createDatabase(kind)
+  const openOn = (overrides: Partial<SqlStoreOptions> = {}) =>
+    openSqlStore({ ...storeOptions(overrides), database: { kind, url: database.url } })
+  await openOn().then((store) => store.close())
+  const wipe = await rememberEmpty(database)
+  return {
+    database,
+    async open() {
+      await wipe()
+      const seen = createWitness()
+      const store = await openOn(seen.listeners)
+      const others: Store[] = []
+      return {
+        store,
+        async openSecond() {
+          const second = await openOn()
+          others.push(second)
+          return second
+        },
+        changes: seen.changes,
+        mailSignals: seen.mailSignals,
+        async age(milliseconds) {
+          await database.query(`update latchkey_changes set at_ms = at_ms - ${milliseconds}`)
+          await database.query(`update latchkey_sessions set proven_at_ms = proven_at_ms - ${milliseconds}`)
+        },
+        async close() {
+          await Promise.all([store, ...others].map((each) => each.close()))
+        },
+      }
+    },
+    close: () => database.close(),
+  }
+}
+
+const emptied = [
+  'latchkey_users',
+  'latchkey_one_time_tokens',
+  'latchkey_api_tokens',
+  'latchkey_counters',
+  'latchkey_outbox',
+  'latchkey_audit',
+  'latchkey_audit_head',
+  'latchkey_changes',
+  'latchkey_access_entries',
+]
+
+/**
+ * Remembers what the migration has written, and answers how to go back to it: rows go, tables stay, which is far
+ * quicker than to make them anew.
+ */
+async function rememberEmpty({ query }: TestDatabase): Promise<() => Promise<void>> {
+  const [head = {}] = await query('select * from latchkey_audit_head')
+  const values = Object.values(head).map((value) => `'${value}'`)
+  return async () => {
+    for (const table of emptied) await query(`delete from ${table}`)
+    await query('update latchkey_installation set hash_name = null, hash_ms = 0, jwks_url = null')
+    await query(`insert into latchkey_audit_head (${Object.keys(head)}) values (${values})`)
+  }
+}
