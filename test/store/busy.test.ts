@@ -147,9 +147,12 @@ describe('trying again', () => {
     ['PostgreSQL serialization failure', { code: '40001' }],
     ['PostgreSQL deadlock', { code: '40P01' }],
     ['MySQL deadlock', { code: 'ER_LOCK_DEADLOCK' }],
-    ['MySQL lock wait time-out', { code: 'ER_LOCK_WAIT_TIMEOUT' }],
   ])('%s is tried again', async (_name, fields) => {
     expect(await attemptsFor(Object.assign(new Error('lost'), fields))).toBe(4)
+  })
+
+  test.each(['ER_LOCK_WAIT_TIMEOUT', '55P03'])('%s is tried once more: seconds have passed already', async (code) => {
+    expect(await attemptsFor(Object.assign(new Error('lost'), { code }))).toBe(2)
   })
 
   test.each([

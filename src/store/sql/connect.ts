@@ -4,6 +4,8 @@ import { createFlavour, type Flavour, flavourNameOf, isDialect } from './flavour
 import { openMysql } from './mysql.js'
 import { openPostgres } from './postgres.js'
 import type { Tables } from './schema.js'
+import { parseServerUrl } from './server-address.js'
+import { explainServerError } from './server-faults.js'
 import { openSqlite, type SqliteDriverName } from './sqlite-driver.js'
 import { databasePath, explainFileError, makePrivateFile } from './sqlite-file.js'
 
@@ -14,6 +16,12 @@ export interface Connection {
   flavour: Flavour
   /** Which driver is in use; `dialect` where the application gave its own. */
   driver: SqliteDriverName | 'postgres' | 'mysql' | 'dialect'
+  /** What a transaction has to ask for where neither the database nor the session does it. */
+  isolation: 'read committed' | null
+  /** Whether steps are told of connections that break, and which statement a step has sent by then matters. */
+  breakable: boolean
+  /** A connection of its own for migrations, where those of the pool have limits that they may need to exceed. */
+  openPatient: (() => Promise<Kysely<Tables>>) | null
   /** What went wrong with the database as such, in words where we know them. */
   explain(error: unknown): unknown
 }
@@ -30,13 +38,18 @@ export async function connect(database: SqlDatabase, now: () => number): Promise
 }
 
 async function connectServer(kind: 'postgres' | 'mysql', url: string, now: () => number): Promise<Connection> {
+  const address = parseServerUrl(kind, url)
+  const openDialect = kind === 'postgres' ? openPostgres : openMysql
   const { Kysely, sql } = await import('kysely')
-  const dialect = kind === 'postgres' ? await openPostgres(url) : await openMysql(url)
   return {
-    db: new Kysely<Tables>({ dialect }),
+    db: new Kysely<Tables>({ dialect: await openDialect(address) }),
     flavour: createFlavour(kind, sql, now),
     driver: kind,
-    explain: (error) => error,
+    // Of MySQL each session is told once; PostgreSQL hears it in the statement that begins a transaction, for nothing.
+    isolation: kind === 'postgres' ? 'read committed' : null,
+    breakable: true,
+    openPatient: async () => new Kysely<Tables>({ dialect: await openDialect(address, true) }),
+    explain: (error) => explainServerError(error, address.place),
   }
 }
 
@@ -52,6 +65,9 @@ async function connectSqlite(setting: string, now: () => number): Promise<Connec
     db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: opened }) }),
     flavour: createFlavour('sqlite', sql, now),
     driver: opened.driver,
+    isolation: null,
+    breakable: false,
+    openPatient: null,
     explain,
   }
 }
@@ -60,10 +76,14 @@ async function connectDialect(dialect: unknown, now: () => number): Promise<Conn
   if (!isDialect(dialect)) throw new Error('database: neither a URL nor a Kysely dialect.')
   const { Kysely, sql } = await import('kysely')
   const db = new Kysely<Tables>({ dialect })
+  const flavour = createFlavour(flavourNameOf(db), sql, now)
   return {
     db,
-    flavour: createFlavour(flavourNameOf(db), sql, now),
+    flavour,
     driver: 'dialect',
+    isolation: flavour.name === 'sqlite' ? null : 'read committed',
+    breakable: false,
+    openPatient: null,
     explain: (error) => error,
   }
 }

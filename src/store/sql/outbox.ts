@@ -22,8 +22,15 @@ export function createOutbox(steps: Steps): Outbox {
     },
 
     async sent({ id, leaseId }) {
-      const { numDeletedRows } = await steps.step((db) =>
-        db.deleteFrom('latchkey_outbox').where('id', '=', id).where('lease_id', '=', leaseId).executeTakeFirstOrThrow(),
+      // Repeatable, so that a connection that breaks does not mail it twice; who is told false must not send it again either.
+      const { numDeletedRows } = await steps.step(
+        (db) =>
+          db
+            .deleteFrom('latchkey_outbox')
+            .where('id', '=', id)
+            .where('lease_id', '=', leaseId)
+            .executeTakeFirstOrThrow(),
+        'repeatable',
       )
       return numDeletedRows > 0n
     },

@@ -21,8 +21,9 @@ export async function prune(
   const due = await steps.step(find)
   if (due.length === 0) return 0
   const ids = due.map(({ id }) => id)
-  const { numDeletedRows } = await steps.step((db) =>
-    db.deleteFrom(table).where('id', 'in', ids).executeTakeFirstOrThrow(),
+  const { numDeletedRows } = await steps.step(
+    (db) => db.deleteFrom(table).where('id', 'in', ids).executeTakeFirstOrThrow(),
+    'repeatable',
   )
   return Number(numDeletedRows)
 }

@@ -3,6 +3,8 @@ export interface Waiting {
   sleep(milliseconds: number): Promise<void>
   /** 0 ≤ n < 1 */
   random(): number
+  /** Beyond what has undone the whole step, which is always tried again. */
+  mayTryAgain?(error: unknown): boolean
 }
 
 /** How long a step is tried again before the store counts as unavailable. */
@@ -23,7 +25,9 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
     try {
       return await attempt()
     } catch (error) {
-      if (waitedMs >= patienceMs || !mayTryAgain(error)) throw error
+      if (lostTheRace(error)) waitedMs += waitedInStatementMs(error)
+      else if (!waiting.mayTryAgain?.(error)) throw error
+      if (waitedMs >= patienceMs) throw error
     }
     // Half fixed, half random: those who collided once do not meet again.
     const chosenMs = Math.min(pauseMs * (0.5 + waiting.random() / 2), patienceMs - waitedMs)
@@ -32,11 +36,20 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
   }
 }
 
-/** PostgreSQL: serialization_failure, deadlock_detected. MySQL and MariaDB: deadlock, lock wait time-out, stale snapshot. */
-const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']
+/**
+ * PostgreSQL and CockroachDB: serialization_failure, deadlock_detected, lock_not_available. MySQL and MariaDB: deadlock,
+ * lock wait time-out, stale snapshot.
+ */
+const waits: readonly unknown[] = ['55P03', 'ER_LOCK_WAIT_TIMEOUT']
+const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', ...waits]
 
-function mayTryAgain(error: unknown): boolean {
+function lostTheRace(error: unknown): boolean {
   return isBusy(error) || conflicts.includes(field(error, 'code'))
+}
+
+/** Whoever waited for a lock until the server gave up has used patience already: seconds, so that few such tries remain. */
+function waitedInStatementMs(error: unknown): number {
+  return waits.includes(field(error, 'code')) ? stepPatienceMs / 2 : 0
 }
 
 /** Another connection holds the lock of this SQLite file: SQLITE_BUSY, SQLITE_LOCKED and their extended codes. */

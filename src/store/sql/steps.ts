@@ -3,8 +3,10 @@ import { AuthError } from '../../errors.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Flavour } from './flavour.js'
+import { createProgress, type Progress, watched } from './progress.js'
 import { retrying, stepPatienceMs, type Waiting } from './retry.js'
 import type { Tables } from './schema.js'
+import { isCut } from './server-faults.js'
 
 export interface StepOptions extends Waiting {
   db: Kysely<Tables>
@@ -18,6 +20,10 @@ export interface StepOptions extends Waiting {
   onChange(change: Change): void
   /** Called once after a transaction that wrote to the outbox committed. */
   onMail(): void
+  /** What each transaction has to ask for. */
+  isolation: 'read committed' | null
+  /** Whether connections may break, and the driver tells. */
+  breakable: boolean
 }
 
 /** What every noun of the store works with. */
@@ -27,11 +33,16 @@ export interface Steps {
   seal: AuditSeal
   /** Rises with every call, also while the clock stands still or goes back: microseconds of the wall clock, or more. */
   ordinal(): number
-  /** One step without a transaction: a read, or a single statement. */
-  step<T>(run: (db: Kysely<Tables>) => Promise<T>): Promise<T>
+  /**
+   * One step without a transaction: a read, or a single statement. If its connection breaks, a read is done again. A
+   * write is not, because nobody knows whether it happened, unless it is `repeatable`: then it may happen twice.
+   */
+  step<T>(run: (db: Kysely<Tables>) => Promise<T>, repeatable?: 'repeatable'): Promise<T>
   /**
    * One step in one transaction, which must begin with a write, the deciding one if that is possible: SQLite gives the
    * write lock to a transaction that begins so, but refuses it to one that has read an older state (SQLITE_BUSY_SNAPSHOT).
+   * If its connection breaks before the commit was asked for, nothing has happened, and it is done again; once it was,
+   * nobody knows, and the step is `store_unavailable`.
    * With `refused`, a `Refused` thrown inside undoes everything and answers that.
    */
   transaction<T>(run: (unit: Unit) => Promise<T>, refused?: T): Promise<T>
@@ -54,14 +65,20 @@ export class Refused extends Error {}
  * throws becomes `store_unavailable` with the cause, so that neither SQL nor values reach a message.
  */
 export function createSteps(options: StepOptions): Steps {
-  const { db, flavour, randomId, seal } = options
+  const { db, flavour, randomId, seal, isolation } = options
+  const waiting: Waiting = { sleep: options.sleep, random: options.random }
   const ordinal = createOrdinal(options.now)
   const underWay = new Set<Promise<unknown>>()
   let draining = false
 
-  function step<T>(attempt: () => Promise<T>): Promise<T> {
+  function step<T>(attempt: (progress: Progress) => Promise<T>): Promise<T> {
     if (draining) return Promise.reject(unavailable(new Error('The store is closed.')))
-    const running = retrying(options, stepPatienceMs, attempt).catch((error: unknown) => {
+    let progress = createProgress()
+    const mayTryAgain = (error: unknown) => isCut(error) && progress.undone(error)
+    const running = retrying({ ...waiting, mayTryAgain }, stepPatienceMs, () => {
+      progress = createProgress()
+      return attempt(progress)
+    }).catch((error: unknown) => {
       throw error instanceof Refused ? error : unavailable(error)
     })
     underWay.add(running)
@@ -71,12 +88,15 @@ export function createSteps(options: StepOptions): Steps {
   }
 
   async function commit<T>(run: (unit: Unit) => Promise<T>): Promise<T> {
-    const { unit, answer } = await step(() =>
-      db.transaction().execute(async (transaction) => {
+    const { unit, answer } = await step((progress) => {
+      const begun = isolation ? db.transaction().setIsolationLevel(isolation) : db.transaction()
+      return begun.execute(async (transaction) => {
         const unit: Unit = { db: transaction, flavour, randomId, seal, ordinal, changes: [], mailed: false }
-        return { unit, answer: await run(unit) }
-      }),
-    )
+        const answer = await run(unit)
+        progress.send('write')
+        return { unit, answer }
+      })
+    })
     for (const change of unit.changes) options.onChange(change)
     if (unit.mailed) options.onMail()
     return answer
@@ -87,7 +107,7 @@ export function createSteps(options: StepOptions): Steps {
     randomId,
     seal,
     ordinal,
-    step: (run) => step(() => run(db)),
+    step: (run, repeatable) => step((progress) => run(options.breakable && !repeatable ? watched(db, progress) : db)),
     async transaction(run, refused) {
       try {
         return await commit(run)

@@ -64,8 +64,8 @@ function explainLock(error: unknown): never {
   throw error
 }
 
-async function prepare({ db, flavour }: Connection, { randomId, seal }: SqlStoreOptions): Promise<string> {
-  await migrate({ db, flavour, randomId, seal })
+async function prepare({ db, flavour, openPatient }: Connection, { randomId, seal }: SqlStoreOptions): Promise<string> {
+  await migrate({ db, flavour, openPatient, randomId, seal })
   const { id } = await db.selectFrom('latchkey_installation').select('id').executeTakeFirstOrThrow()
   return id
 }

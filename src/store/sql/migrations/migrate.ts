@@ -13,6 +13,8 @@ const migrations: Readonly<Record<string, (db: Kysely<Tables>, context: Migratio
 export interface MigrateOptions {
   db: Kysely<Tables>
   flavour: Flavour
+  /** Where steps have limits of time that a migration, or the wait for that of another process, may exceed. */
+  openPatient: (() => Promise<Kysely<Tables>>) | null
   randomId(): string
   seal: AuditSeal
 }
@@ -25,6 +27,7 @@ export interface MigrateOptions {
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { db, flavour } = options
   if (await isUpToDate(options)) return
+  if (options.openPatient) return runPatiently(options.openPatient, options)
   if (flavour.name !== 'sqlite') return run(db, options)
 
   // Kysely takes no lock on SQLite, since its dialect knows one connection only. But DDL is transactional there, and an
@@ -40,6 +43,15 @@ export async function migrate(options: MigrateOptions): Promise<void> {
       throw error
     }
   })
+}
+
+async function runPatiently(open: () => Promise<Kysely<Tables>>, options: MigrateOptions): Promise<void> {
+  const db = await open()
+  try {
+    await run(db, options)
+  } finally {
+    await db.destroy()
+  }
 }
 
 /** Reads only. A process of an older release finds its own migrations there and goes on beside the newer one. */
