@@ -9,6 +9,8 @@ export interface CuttingProxy {
    * or once the server has answered, so that only the answer is lost.
    */
   cut(text: string, when: 'before' | 'after', times?: number): void
+  /** Lets the next message of a client that contains this text get lost, and nothing else; resolves when it has. */
+  swallow(text: string): Promise<void>
   /** How many of them were cut since then. */
   readonly cuts: number
   /** Bytes go nowhere until `thaw`, and no connection ends: a network that is gone. */
@@ -23,6 +25,7 @@ export interface CuttingProxy {
 export async function startCuttingProxy(target: { host: string; port: number }): Promise<CuttingProxy> {
   const sockets = new Set<Socket>()
   let plan = { text: '', when: 'before' as 'before' | 'after', times: 0 }
+  let swallowing: { text: string; done(): void } | null = null
   let cuts = 0
   let frozen = false
 
@@ -50,6 +53,11 @@ export async function startCuttingProxy(target: { host: string; port: number }):
       upstream.destroy()
     }
     client.on('data', (chunk) => {
+      if (swallowing && chunk.toString('latin1').includes(swallowing.text)) {
+        swallowing.done()
+        swallowing = null
+        return
+      }
       if (!isDue(chunk)) return void upstream.write(chunk)
       if (plan.when === 'before') return end()
       answered = end
@@ -80,6 +88,10 @@ export async function startCuttingProxy(target: { host: string; port: number }):
       plan = { text, when, times }
       cuts = 0
     },
+    swallow: (text) =>
+      new Promise((done) => {
+        swallowing = { text, done }
+      }),
     get cuts() {
       return cuts
     },

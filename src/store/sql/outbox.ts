@@ -1,5 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { LeasedMail, OutboxMail } from '../../model/outbox-mail.js'
+import type { LeasedMail, MailLease, OutboxMail } from '../../model/outbox-mail.js'
 import type { Outbox } from '../outbox.js'
 import { writeAudit } from './audit.js'
 import { prune } from './prune.js'
@@ -21,19 +21,8 @@ export function createOutbox(steps: Steps): Outbox {
       return steps.transaction((unit) => takeDue(unit, candidates, now, lease))
     },
 
-    async sent({ id, leaseId }) {
-      // Repeatable, so that a connection that breaks does not mail it twice; who is told false must not send it again either.
-      const { numDeletedRows } = await steps.step(
-        (db) =>
-          db
-            .deleteFrom('latchkey_outbox')
-            .where('id', '=', id)
-            .where('lease_id', '=', leaseId)
-            .executeTakeFirstOrThrow(),
-        'repeatable',
-      )
-      return numDeletedRows > 0n
-    },
+    // Repeatable, so that a connection that breaks mails nothing twice; whoever is told false does not send it again either.
+    sent: (lease) => steps.step((db) => takeOut(db, lease), 'repeatable'),
 
     failed: ({ id, leaseId }, reason, nextAttemptAt) =>
       steps.step(async (db) => {
@@ -66,6 +55,12 @@ export function createOutbox(steps: Steps): Outbox {
 
     depth: () => steps.step(readDepth),
   }
+}
+
+async function takeOut(db: Kysely<Tables>, { id, leaseId }: MailLease): Promise<boolean> {
+  const removal = db.deleteFrom('latchkey_outbox').where('id', '=', id).where('lease_id', '=', leaseId)
+  const { numDeletedRows } = await removal.executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }
 
 async function findDue(db: Kysely<Tables>, count: number, now: number): Promise<string[]> {

@@ -78,7 +78,7 @@ function takeNumber(url: URL, name: string, otherwise: number): number {
 function takeTls(url: URL): Tls | null {
   // What pg reads by libpq's own, laxer rules: then all of it is the driver's.
   if (url.searchParams.get('uselibpqcompat') === 'true') return null
-  const mode = take(url, modeNames)?.toLowerCase().replace('_', '-') ?? null
+  const mode = take(url, modeNames)?.toLowerCase().replace('_', '-') ?? takeSwitch(url)
   const files = Object.entries(fileNames).flatMap(([name, names]) => {
     const path = take(url, names)
     return path === null ? [] : [[name, readPart(names[0], path)]]
@@ -89,6 +89,14 @@ function takeTls(url: URL): Tls | null {
     throw new Error('database: sslmode in the URL must be disable, require, verify-full or no-verify.')
   }
   return { rejectUnauthorized: mode !== 'no-verify', ...Object.fromEntries(files) }
+}
+
+/** `ssl=true`, as hosting companies write it. What else may stand there is the driver's. */
+function takeSwitch(url: URL): string | null {
+  const value = url.searchParams.get('ssl')
+  if (value === null || !/^(true|false|0|1)$/.test(value)) return null
+  url.searchParams.delete('ssl')
+  return value === 'true' || value === '1' ? 'require' : 'disable'
 }
 
 const tlsModes = [
