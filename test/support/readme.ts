@@ -25,9 +25,15 @@ function sectionBelow(file: URL | string, heading: string): string {
 
 /** The first fenced block of that language in a section. */
 export function codeBelow(file: URL | string, heading: string, language: string): string {
-  const [, code] = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(sectionBelow(file, heading)) ?? []
+  const [code] = codesBelow(file, heading, language)
   if (code === undefined) throw new Error(`${file} has no ${language} block below «${heading}»`)
   return code
+}
+
+/** All of them. */
+export function codesBelow(file: URL | string, heading: string, language: string): string[] {
+  const blocks = sectionBelow(file, heading).matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))
+  return [...blocks].map(([, code = '']) => code)
 }
 
 /** A setting by its dotted name, with the default that its schema gives it; null where the schema gives none. */

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { openSqlStore, type SqlStoreOptions } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { createWitness, randomId, storeOptions, type TestStore } from './databases.js'
+import { codesBelow } from './readme.js'
 
 /** The database servers of this machine, as an owner of databases reaches them. */
 export const serverUrls = {
@@ -19,23 +20,26 @@ export interface TestDatabase {
   url: string
   /** Asks the server beside the store; answers rows. */
   query(sql: string): Promise<Readonly<Record<string, unknown>>[]>
-  close(): Promise<void>
+  /** Drops the database, and runs this when it is gone. */
+  close(afterwards?: string): Promise<void>
 }
 
 /** An empty database. Fails when there is no server: whoever asks for one has said that it is there. */
 export async function createDatabase(kind: ServerKind): Promise<TestDatabase> {
   const name = `latchkey_test_${randomId().replace(/\W/g, '').toLowerCase()}`
-  const admin = await connectTo(kind, kind === 'postgres' ? 'postgres' : '')
+  const admin = await connectTo(kind, `${serverUrls[kind]}/${kind === 'postgres' ? 'postgres' : ''}`)
   await admin.query(`create database ${name}`)
-  const own = await connectTo(kind, name)
+  const url = `${serverUrls[kind]}/${name}`
+  const own = await connectTo(kind, url)
   return {
     kind,
     name,
-    url: `${serverUrls[kind]}/${name}`,
+    url,
     query: own.query,
-    async close() {
+    async close(afterwards) {
       await own.end()
       await admin.query(`drop database ${name}${kind === 'postgres' ? ' with (force)' : ''}`)
+      if (afterwards !== undefined) await admin.query(afterwards)
       await admin.end()
     },
   }
@@ -46,8 +50,7 @@ interface Outside {
   end(): Promise<void>
 }
 
-async function connectTo(kind: ServerKind, database: string): Promise<Outside> {
-  const url = `${serverUrls[kind]}/${database}`
+async function connectTo(kind: ServerKind, url: string): Promise<Outside> {
   if (kind === 'mysql') {
     const connection = await createConnection(url)
     return {
@@ -66,17 +69,49 @@ async function connectTo(kind: ServerKind, database: string): Promise<Outside> {
   }
 }
 
-/** Opens stores on one database, one after the other, each on empty tables. */
-export async function startServerStores(
-  kind: ServerKind,
-): Promise<{ database: TestDatabase; open(): Promise<TestStore>; close(): Promise<void> }> {
+/** As the README lists them, so that it cannot say less than is needed. */
+function grantsOf(kind: ServerKind): string[] {
+  const readme = new URL('../../README.md', import.meta.url)
+  const mark = kind === 'postgres' ? '-- PostgreSQL' : '-- MariaDB'
+  const code = codesBelow(readme, 'PostgreSQL and MariaDB', 'sql').find((each) => each.startsWith(mark)) ?? ''
+  return code
+    .replace(/^--.*/, '')
+    .split(';')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+}
+
+/** Who an application runs as: with the rights that the README lists, and none to make tables. */
+export async function createRuntimeRole(
+  { kind, name, url, query }: TestDatabase,
+  grants = grantsOf(kind),
+): Promise<{ url: string; drop: string }> {
+  const own = new URL(url)
+  own.username = name
+  const account = kind === 'postgres' ? name : `'${name}'@'%'`
+  await query(kind === 'postgres' ? `create role ${name} login` : `create user ${account}`)
+  for (const grant of grants) await query(grant.replaceAll('latchkey_app', name).replaceAll(' app.', ` ${name}.`))
+  return { url: own.href, drop: kind === 'postgres' ? `drop role ${name}` : `drop user ${account}` }
+}
+
+export interface ServerStores {
+  open(): Promise<TestStore>
+  /** Asks the server as the application may. */
+  asRuntime(sql: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+/** Opens stores on one database, one after the other, each on empty tables that somebody else owns. */
+export async function startServerStores(kind: ServerKind): Promise<ServerStores> {
   const database = await createDatabase(kind)
-  const openOn = (overrides: Partial<SqlStoreOptions> = {}) =>
-    openSqlStore({ ...storeOptions(overrides), database: { kind, url: database.url } })
-  await openOn().then((store) => store.close())
+  const { query } = database
+  const owner = await openSqlStore({ ...storeOptions(), database })
+  await owner.close()
   const wipe = await rememberEmpty(database)
+  const role = await createRuntimeRole(database)
+  const openOn = (overrides: Partial<SqlStoreOptions> = {}) =>
+    openSqlStore({ ...storeOptions(overrides), database: { kind, url: role.url } })
   return {
-    database,
     async open() {
       await wipe()
       const seen = createWitness()
@@ -92,15 +127,19 @@ export async function startServerStores(
         changes: seen.changes,
         mailSignals: seen.mailSignals,
         async age(milliseconds) {
-          await database.query(`update latchkey_changes set at_ms = at_ms - ${milliseconds}`)
-          await database.query(`update latchkey_sessions set proven_at_ms = proven_at_ms - ${milliseconds}`)
+          await query(`update latchkey_changes set at_ms = at_ms - ${milliseconds}`)
+          await query(`update latchkey_sessions set proven_at_ms = proven_at_ms - ${milliseconds}`)
         },
         async close() {
           await Promise.all([store, ...others].map((each) => each.close()))
         },
       }
     },
-    close: () => database.close(),
+    async asRuntime(sql) {
+      const runtime = await connectTo(kind, role.url)
+      await runtime.query(sql).finally(() => runtime.end())
+    },
+    close: () => database.close(role.drop),
   }
 }
 
