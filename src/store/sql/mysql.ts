@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import type { Dialect, MysqlPool, MysqlPoolConnection, MysqlQueryResult } from 'kysely'
 import type { Pool, PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2'
 import type { ServerAddress } from './server-address.js'
-import { Lost, Unreachable } from './server-faults.js'
+import { Lost, Unreachable, withoutValues } from './server-faults.js'
 
 /** What a statement may take beyond the server's own limit before the network counts as dead. */
 const graceMs = 2_000
@@ -146,7 +146,7 @@ type Answer = (error: unknown, result: MysqlQueryResult) => void
 function ask(connection: PoolConnection, options: QueryOptions): Promise<MysqlQueryResult> {
   return new Promise((resolve, reject) => {
     connection.query<RowDataPacket[] | ResultSetHeader>(options, (error, result) => {
-      if (error) reject(error)
+      if (error) reject(withoutValues(error))
       else resolve(result)
     })
   })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Dialect, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type { Pool } from 'pg'
 import type { ServerAddress } from './server-address.js'
-import { Lost, Unreachable } from './server-faults.js'
+import { Lost, Unreachable, withoutValues } from './server-faults.js'
 
 /** What a statement may take beyond the server's own limit before the network counts as dead. */
 const graceMs = 2_000
@@ -92,7 +92,7 @@ async function acquire(pool: Pool, names: Names): Promise<PostgresPoolClient> {
     try {
       return await client.query({ text, values: [...values], ...(name !== undefined && { name }) })
     } catch (error) {
-      const fault = faultOf(error, names)
+      const fault = faultOf(withoutValues(error), names)
       broken = fault !== error
       throw fault
     }

@@ -20,6 +20,16 @@ export class Lost extends Error {
   }
 }
 
+/**
+ * The driver's error without what it tells of statements and rows: MySQL's carries the whole text of the statement, with
+ * addresses and hashes in it, PostgreSQL's the key that was there already. Whoever prints an error prints its cause.
+ */
+export function withoutValues(error: unknown): unknown {
+  if (error instanceof Error)
+    for (const name of ['sql', 'detail', 'where', 'internalQuery']) Reflect.deleteProperty(error, name)
+  return error
+}
+
 /** Codes of a server that is there, but not for us: waiting does not help. */
 const refusals: Readonly<Record<string, string>> = {
   '28000': 'refuses the user or the password of the URL',
