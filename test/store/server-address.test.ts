@@ -77,6 +77,17 @@ describe('TLS', () => {
     expect(() => tlsOf('sslmode=verifyfull')).toThrow(/^database: sslmode in the URL must be /)
   })
 
+  test.each(['192.0.2.1', '[2001:db8::1]'])(
+    'of MySQL at %s is refused: its driver would take a certificate of localhost',
+    (host) => {
+      const parse = (kind: 'mysql' | 'postgres', query: string) =>
+        parseServerUrl(kind, `${kind}://${host}/app?${query}`)
+      expect(() => parse('mysql', 'sslmode=require')).toThrow(/^database: for TLS the URL must name the MySQL server/)
+      expect(parse('mysql', 'sslmode=no-verify').tls).toEqual({ rejectUnauthorized: false })
+      expect(parse('postgres', 'sslmode=require').tls).toEqual({ rejectUnauthorized: true })
+    },
+  )
+
   test('reads the files that are named, by either spelling, and is on with them', async () => {
     const folder = await temporaryFolder()
     onTestFinished(() => folder.remove())

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 
 /** What the URL of a database server says. Some of its parameters are ours; the driver gets the rest. */
 export interface ServerAddress {
@@ -47,13 +48,18 @@ export function parseServerUrl(kind: 'postgres' | 'mysql', text: string): Server
   const url = new URL(text)
   const socket = url.searchParams.get(kind === 'postgres' ? 'host' : 'socketPath')
   const host = socket ?? `${url.hostname || 'localhost'}:${url.port || ports[kind]}`
+  const tls = takeTls(url)
+  // mysql2 would compare the certificate with `localhost`.
+  if (kind === 'mysql' && tls?.rejectUnauthorized && isIP(url.hostname.replace(/[[\]]/g, ''))) {
+    throw new Error('database: for TLS the URL must name the MySQL server, since the driver checks no address.')
+  }
   const address = {
     place: `${schemes[kind]} at ${host}`,
     connectionLimit: takeNumber(url, 'connection_limit', 10),
     connectTimeoutMs: takeNumber(url, 'connect_timeout', 3) * 1_000,
     statementTimeoutMs: takeNumber(url, 'statement_timeout', 10_000),
     pooled: take(url, ['pgbouncer']) === 'true',
-    tls: takeTls(url),
+    tls,
   }
   return { ...address, url: url.href }
 }
