@@ -21,7 +21,8 @@ async function openOne(parameters = '') {
   await database.query('create trigger note after insert on latchkey_access_entries execute function note()')
   let asked = 0
   async function prepared(): Promise<number> {
-    await store.accessSettings.addNetwork(`192.0.2.${(asked += 1)}/32`, anEvent())
+    asked += 1
+    await store.accessSettings.addNetwork(`192.0.2.${asked}/32`, anEvent())
     const [row] = await database.query('delete from noted returning statements')
     return Number(row?.statements)
   }

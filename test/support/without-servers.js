@@ -1,6 +1,6 @@
 /** Said once a run, so that nobody takes it for more than it is. */
 export function setup() {
   console.log(
-    'Without test/servers: LATCHKEY_TEST_SERVICES=1 runs them on the PostgreSQL, MariaDB and Redis of this machine.',
+    'Without test/servers: npm run test:servers runs them on the PostgreSQL, MariaDB and Redis of this machine.',
   )
 }

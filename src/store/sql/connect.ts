@@ -41,8 +41,11 @@ async function connectServer(kind: 'postgres' | 'mysql', url: string, now: () =>
   const address = parseServerUrl(kind, url)
   const openDialect = kind === 'postgres' ? openPostgres : openMysql
   const { Kysely, sql } = await import('kysely')
+  const dialect = await openDialect(address).catch((error: unknown) => {
+    throw explainMissingDriver(error, kind === 'postgres' ? 'pg' : 'mysql2')
+  })
   return {
-    db: new Kysely<Tables>({ dialect: await openDialect(address) }),
+    db: new Kysely<Tables>({ dialect }),
     flavour: createFlavour(kind, sql, now),
     driver: kind,
     // Of MySQL each session is told once; PostgreSQL hears it in the statement that begins a transaction, for nothing.
@@ -51,6 +54,14 @@ async function connectServer(kind: 'postgres' | 'mysql', url: string, now: () =>
     openPatient: async () => new Kysely<Tables>({ dialect: await openDialect(address, true) }),
     explain: (error) => explainServerError(error, address.place),
   }
+}
+
+/** Drivers are peers: whoever names a server installs the one for it. */
+function explainMissingDriver(error: unknown, name: 'pg' | 'mysql2'): unknown {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+  return isMissing
+    ? new Error(`database: this URL needs the package ${name} (npm install ${name}).`, { cause: error })
+    : error
 }
 
 async function connectSqlite(setting: string, now: () => number): Promise<Connection> {
