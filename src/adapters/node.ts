@@ -1,8 +1,8 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
-import type { Adapter } from './adapter.js'
+import type { Adapter, Emit } from './adapter.js'
 import { createListener, nodeGate } from './node-message.js'
-import { type Emit, guardUpgrades } from './upgrade.js'
+import { guardUpgrades } from './upgrade.js'
 
 /** The events by which node's server hands a request on. */
 const requestEvents: ReadonlySet<string> = new Set(['request', 'checkContinue', 'checkExpectation'])

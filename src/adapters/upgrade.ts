@@ -2,11 +2,8 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../http/message.js'
 import type { Handle, Pass, Verdict, Watch } from '../http/verdict.js'
-import { decide } from './adapter.js'
+import { decide, type Emit } from './adapter.js'
 import { dressRequest, readRequest } from './node-message.js'
-
-/** How node's server tells of anything. Called on, not applied to a list: every request comes this way. */
-export type Emit = (this: unknown, event: string, ...given: unknown[]) => boolean
 
 /** What node's server tells of an upgrade: the request, its socket, and the first bytes behind the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]

@@ -64,6 +64,7 @@ async function signIn() {
       headers: { 'content-type': 'application/json', 'x-auth-mode': 'token' },
       body: JSON.stringify(account),
     }),
+    { ip: '127.0.0.1' },
   )
   return (await response.json()).accessToken
 }
