@@ -28,6 +28,9 @@ export interface Adapter<Guarding = Gate> {
 /** Middleware for one route: `(req, res, next)`. */
 export type Gate = (request: object, response: object, next: () => void) => void | Promise<void>
 
+/** How node's server tells of anything. Called on, not applied to a list: every request comes this way. */
+export type Emit = (this: unknown, event: string, ...given: unknown[]) => boolean
+
 /** The answer when the layer itself breaks: closed, and silent about why. */
 export const failure: HttpResponse = {
   status: 500,

@@ -5,7 +5,7 @@ import type { Principal } from '../model/principal.js'
 import { bodyOf, targetOf } from './fetch.js'
 import { prepare } from './fetch-message.js'
 import { mountPrefix } from './mount-prefix.js'
-import { writeHeaders } from './node-message.js'
+import { listHeaders, writeHeaders } from './node-message.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {
@@ -19,6 +19,8 @@ export interface HonoContext {
   env: unknown
   get(name: 'auth'): Principal | null | undefined
   set(name: 'auth', principal: Principal | null): void
+  /** What is to be answered, as far as that is known. */
+  res: { headers: Headers }
   header(name: string, value: string, options?: { append: boolean }): void
 }
 
@@ -116,7 +118,7 @@ function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: 
   const incoming = incomingOf(env)
   if (incoming === null) return false
   writeHeaders(incoming.headers, forwarded)
-  for (const [name, value] of Object.entries(forwarded)) if (value !== null) incoming.rawHeaders.push(name, value)
+  listHeaders(incoming.rawHeaders, forwarded)
   return req.raw.headers.get('x-request-id') === forwarded['x-request-id']
 }
 

@@ -1,8 +1,9 @@
 import { SettingsError, type SettingsFault } from '../errors.js'
 import type { HttpRequest } from '../http/message.js'
-import type { Handle, Verdict } from '../http/verdict.js'
+import type { Handle } from '../http/verdict.js'
 import { type Adapter, decide, failure } from './adapter.js'
 import { toResponse } from './fetch-message.js'
+import { addAfter, addBefore } from './hono-answer.js'
 import { type HonoContext, HonoMessage, present } from './hono-message.js'
 import { basePathFault, type HonoApp, type HonoGate, lateFault } from './hono-routes.js'
 
@@ -42,26 +43,19 @@ function requireNone(fault: SettingsFault | null): void {
 
 function createMiddleware(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {
   return async function latchkey(context, next) {
-    const verdict = decide((message: HttpRequest) => handle(message), read(context), null)
-    return carryOut('then' in verdict ? await verdict : verdict, context, next)
+    const judged = decide(handle, read(context), null)
+    const verdict = 'then' in judged ? await judged : judged
+    const { method } = context.req.raw
+    if (verdict.kind === 'answer') return toResponse(method, verdict.response)
+    const { responseHeaders } = verdict
+    try {
+      present(context, verdict)
+      if (responseHeaders !== null) addBefore(context, responseHeaders)
+    } catch {
+      return toResponse(method, failure)
+    }
+    await next()
+    if (responseHeaders !== null) addAfter(context, responseHeaders)
+    return undefined
   }
-}
-
-async function carryOut(
-  verdict: Verdict,
-  context: HonoContext,
-  next: () => Promise<void>,
-): Promise<Response | undefined> {
-  const { method } = context.req.raw
-  if (verdict.kind === 'answer') return toResponse(method, verdict.response)
-  try {
-    present(context, verdict)
-    new Headers(verdict.responseHeaders ?? [])
-  } catch {
-    return toResponse(method, failure)
-  }
-  await next()
-  for (const [name, value] of Object.entries(verdict.responseHeaders ?? {}))
-    context.header(name, value, { append: name === 'vary' })
-  return undefined
 }

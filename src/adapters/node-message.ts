@@ -203,7 +203,8 @@ export function dressRequest(req: NodeRequest, { planted, query, forwarded, prin
 
 /** `Vary` is a list that others have a say in (RFC 9110 §12.5.5); everything else is replaced. */
 function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name] ?? ''
     if (name === 'vary') res.appendHeader(name, value)
     else res.setHeader(name, value)
   }
@@ -251,4 +252,20 @@ export function writeHeaders(headers: NodeRequest['headers'], forwarded: Forward
   headers['x-scheme'] = forwarded['x-scheme']
   const apiKey = forwarded['x-api-key']
   if (apiKey !== null) headers['x-api-key'] = apiKey
+}
+
+/** The same where names and values stand in turn. */
+export function listHeaders(rawHeaders: string[], forwarded: ForwardedHeaders): void {
+  rawHeaders.push('x-request-id', forwarded['x-request-id'])
+  const ip = forwarded['x-real-ip']
+  if (ip !== null) rawHeaders.push('x-real-ip', ip)
+  const chain = forwarded['x-forwarded-for']
+  if (chain !== null) rawHeaders.push('x-forwarded-for', chain)
+  rawHeaders.push('x-forwarded-host', forwarded['x-forwarded-host'])
+  rawHeaders.push('x-forwarded-port', forwarded['x-forwarded-port'])
+  rawHeaders.push('x-forwarded-proto', forwarded['x-forwarded-proto'])
+  rawHeaders.push('x-forwarded-scheme', forwarded['x-forwarded-scheme'])
+  rawHeaders.push('x-scheme', forwarded['x-scheme'])
+  const apiKey = forwarded['x-api-key']
+  if (apiKey !== null) rawHeaders.push('x-api-key', apiKey)
 }

@@ -1,6 +1,6 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
-import type { Adapter } from './adapter.js'
+import type { Adapter, Emit } from './adapter.js'
 import { createListener, nodeGate } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
@@ -17,13 +17,13 @@ export const node: Adapter = {
   mount(server, handle, { watch }) {
     if (!isServer(server)) throw new TypeError('not a server of node:http')
     const layer = createListener(handle)
-    const emit = server.emit
+    const emit: Emit = server.emit
     server.emit = (event: string, ...given: unknown[]): boolean => {
       const [req, res] = given
       const isRequest = requestEvents.has(event) && req instanceof IncomingMessage && res instanceof ServerResponse
-      if (!isRequest) return Reflect.apply(emit, server, [event, ...given])
+      if (!isRequest) return emit.call(server, event, ...given)
       layer(req, res, () => {
-        if (!Reflect.apply(emit, server, [event, req, res])) nobodyListens(res)
+        if (!emit.call(server, event, req, res)) nobodyListens(res)
       })
       return true
     }

@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../http/message.js'
 import type { Handle, Pass, Verdict, Watch } from '../http/verdict.js'
-import { decide } from './adapter.js'
+import { decide, type Emit } from './adapter.js'
 import { dressRequest, readRequest } from './node-message.js'
 
 /** What node's server tells of an upgrade: the request, its socket, and the first bytes behind the request. */
@@ -19,9 +19,9 @@ export function guardUpgrades(
   watch: Watch,
   known?: WeakSet<IncomingMessage>,
 ): void {
-  const emit = server.emit
+  const emit: Emit = server.emit
   server.emit = (event: string, ...given: unknown[]): boolean => {
-    if (event !== 'upgrade' || !isUpgrade(given)) return Reflect.apply(emit, server, [event, ...given])
+    if (event !== 'upgrade' || !isUpgrade(given)) return emit.call(server, event, ...given)
     const [request, socket] = given
     // Until somebody has taken it, a socket that breaks would break the process.
     const ignore = () => {}
@@ -32,7 +32,7 @@ export function guardUpgrades(
       if (admitted === null) return
       if (admitted.principal !== null) known?.add(request)
       socket.off('error', ignore)
-      Reflect.apply(emit, server, [event, ...given])
+      emit.call(server, event, ...given)
     }
     if ('then' in verdict) void verdict.then(settle)
     else settle(verdict)

@@ -135,12 +135,12 @@ function pass(wired: Wired, request: HttpRequest, principal: Principal | null): 
     planted: plantedHeaders(request.headers),
     query: wired.settings.apiTokens.inUrl ? (takeApiKey(request.query)?.rest ?? null) : null,
     forwarded: wired.forwarded(wired.clientIp(request), wired.requestId(), apiKey),
-    responseHeaders: apiKey === null ? cors : { ...privately, ...cors },
+    responseHeaders: apiKey === null ? cors : cors === null ? privately : { ...privately, ...cors },
   }
 }
 
 /** What a token opened is nobody else's to keep, and leaves no trace of its address (OWASP ASVS 5.0, 14.2.1 and 14.3.2). */
-const privately = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
+const privately = Object.freeze({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' })
 
 function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   const requestId = wired.requestId()

@@ -5,9 +5,13 @@ import type { Proof, Sessions } from '../store/sessions.js'
 const batchMs = 1_000
 /** A store that fails is asked again after twice as long each time, up to this. */
 const longestWaitMs = 30_000
-/** How many one statement run writes; more wait for the next. */
+/** How many one statement run writes; more wait for the next, which then comes sooner. */
 const batchSize = 200
-/** How many written sights are remembered, so that a token that left the cache is not written again. */
+const nextBatchMs = 50
+/**
+ * How many sights wait at most, and how many written ones are remembered, so that a token that left the cache is not written
+ * again. Beyond that the oldest goes: what is lost delays a rotation until the token is seen anew.
+ */
 const rememberedSessions = 50_000
 
 interface Sight {
@@ -41,6 +45,7 @@ export class ProofBatches implements Proofs {
     const seen = Math.max(this.#pending.get(sessionId)?.counter ?? -1, this.#written.get(sessionId) ?? -1)
     if (seen >= counter) return
     this.#pending.set(sessionId, { counter, seenAtMs: this.#options.clock.monotonicMs() })
+    dropOldest(this.#pending)
     this.#arm()
   }
 
@@ -70,10 +75,11 @@ export class ProofBatches implements Proofs {
 
   async #tick(): Promise<void> {
     try {
-      await this.#write(this.#nextBatch())
-      this.#waitMs = batchMs
+      const batch = this.#nextBatch()
+      await this.#write(batch)
+      this.#waitMs = batch.length === batchSize ? nextBatchMs : batchMs
     } catch {
-      this.#waitMs = Math.min(2 * this.#waitMs, longestWaitMs)
+      this.#waitMs = Math.min(2 * Math.max(this.#waitMs, batchMs), longestWaitMs)
     }
     if (this.#pending.size > 0) this.#arm()
   }
@@ -102,8 +108,12 @@ export class ProofBatches implements Proofs {
     if (this.#pending.get(sessionId)?.counter === counter) this.#pending.delete(sessionId)
     this.#written.delete(sessionId)
     this.#written.set(sessionId, counter)
-    if (this.#written.size <= rememberedSessions) return
-    const oldest = this.#written.keys().next()
-    if (!oldest.done) this.#written.delete(oldest.value)
+    dropOldest(this.#written)
   }
+}
+
+function dropOldest(sights: Map<string, unknown>): void {
+  if (sights.size <= rememberedSessions) return
+  const oldest = sights.keys().next()
+  if (!oldest.done) sights.delete(oldest.value)
 }

@@ -74,8 +74,9 @@ function toPrincipal(claims: AccessClaims): SessionPrincipal {
     sessionId: claims.sid,
     email: claims.email,
     emailVerified: claims.email_verified,
-    roles: Object.freeze([...claims.roles]),
-    amr: Object.freeze([...claims.amr]),
+    // Frozen already, as all claims are that were read out of a token.
+    roles: claims.roles,
+    amr: claims.amr,
     authTime: claims.auth_time,
   })
 }

@@ -159,7 +159,7 @@ function nextPair(text: string, name: string, from: number): number {
 /** Nothing but blanks between here and the last semicolon, or the header's beginning. */
 function startsPair(text: string, at: number): boolean {
   let before = at - 1
-  while (isBlank(text, before)) before -= 1
+  while (before >= 0 && isBlank(text, before)) before -= 1
   return before === -1 || text[before] === ';'
 }
 

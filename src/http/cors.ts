@@ -46,9 +46,9 @@ export function corsHeaders(request: Request, { trustedOrigins }: Trust): Readon
  * A trusted page may send whatever headers it asks for (tracing, idempotency keys), but no API token.
  */
 export function preflight(request: Request, { trustedOrigins }: Trust): HttpResponse | null {
+  if (request.method !== 'OPTIONS') return null
   const { headers } = request
-  const asks = headers.origin !== undefined && headers['access-control-request-method'] !== undefined
-  if (request.method !== 'OPTIONS' || !asks) return null
+  if (headers.origin === undefined || headers['access-control-request-method'] === undefined) return null
 
   const origin = trustedOrigin(request, trustedOrigins)
   const varyAll = { vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers' }

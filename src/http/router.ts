@@ -41,11 +41,12 @@ export interface Router {
 
 export function createRouter(options: RouterOptions): Router {
   const { basePath } = options.settings
+  const ownPaths = `${basePath}/`
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
   const table = createRouteTable(options.routes.filter((route) => answers(route, options.settings)))
   return {
     find(request) {
-      if (!request.path.startsWith(`${basePath}/`)) return null
+      if (!request.path.startsWith(ownPaths)) return null
       return table(request.path.slice(basePath.length))
     },
     missing: (request) => missing(working, request),

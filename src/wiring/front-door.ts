@@ -10,12 +10,13 @@ import type { Settings } from '../settings.js'
 export function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
   const scopeOf = createScope(settings)
   const transport = transportHeaders(settings)
+  const ownPaths = `${settings.basePath}/`
 
   return (request) => {
     const match = router.find(request)
     const scope = match ? null : scopeOf(request.path)
     if (scope === 'outside') {
-      if (!request.path.startsWith(`${settings.basePath}/`)) return untouched
+      if (!request.path.startsWith(ownPaths)) return untouched
       return router.missing(request).then((response) => ({
         kind: 'answer',
         response: withHeaders(response, transport),

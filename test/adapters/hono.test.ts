@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { serve as serveNode } from '@hono/node-server'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { mount as mounted } from 'hono/mount'
 import { describe, expect, test } from 'vitest'
 import { hono as adapter } from '../../src/adapters/hono.js'
@@ -208,6 +208,65 @@ describe('Hono', () => {
     expect([answer.status, await answer.text()]).toEqual([418, 'mine'])
   })
 
+  const private_ = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
+  test.each([
+    ['made by Hono', (c: Context) => c.text('fine')],
+    ['made by the handler', () => new Response('fine')],
+    ['that cannot be changed', () => Response.redirect('http://app.test/', 302)],
+    ['that is a stream', () => new Response(new Blob(['fine']).stream())],
+  ])('our headers are on an answer %s, on node and elsewhere', async (_what, handler) => {
+    const app: App = new Hono()
+    mount(app, () => ({ ...pass, responseHeaders: { ...private_, vary: 'Origin' } }))
+    app.get('/api/secret', handler)
+    const expected = [private_['cache-control'], private_['referrer-policy'], 'Origin']
+    for (const ask of [askOnNode, askElsewhere]) {
+      const { headers } = await ask(app)
+      expect(['cache-control', 'referrer-policy', 'vary'].map((name) => headers.get(name))).toEqual(expected)
+    }
+  })
+
+  test('an answer that is given again and again gathers no headers of ours', async () => {
+    const app: App = new Hono()
+    const origins = ['https://one.example', 'https://two.example']
+    const always = new Response(null, { status: 204 })
+    let index = 0
+    mount(app, () => {
+      const origin = origins[index] ?? ''
+      index += 1
+      return { ...pass, responseHeaders: { 'access-control-allow-origin': origin, vary: 'Origin' } }
+    })
+    app.get('/api/secret', () => always)
+    for (const origin of origins) {
+      const { headers } = await askElsewhere(app)
+      expect([headers.get('access-control-allow-origin'), headers.get('vary')]).toEqual([origin, 'Origin'])
+    }
+    expect([...always.headers]).toEqual([])
+  })
+
+  test('what the application itself varies by stays beside ours, and its own Cache-Control counts as on every framework of node', async () => {
+    const app: App = new Hono()
+    mount(app, () => ({ ...pass, responseHeaders: { ...private_, vary: 'Origin' } }))
+    app.get('/api/secret', (c) => {
+      c.header('Vary', 'Accept')
+      c.header('Cache-Control', 'private, max-age=60')
+      return c.text('fine')
+    })
+    const { headers } = await askOnNode(app)
+    expect([headers.get('vary'), headers.get('cache-control')]).toEqual(['Accept, Origin', 'private, max-age=60'])
+  })
+
+  test('a header that cannot be written is a 500 before the application hears of the request', async () => {
+    const app: App = new Hono()
+    const heard: string[] = []
+    mount(app, () => ({ ...pass, responseHeaders: { 'x-broken': 'a\nb' } }))
+    app.get('/api/secret', (c) => {
+      heard.push(c.req.path)
+      return c.text('leaked')
+    })
+    for (const ask of [askOnNode, askElsewhere]) expect((await ask(app)).status).toBe(500)
+    expect(heard).toEqual([])
+  })
+
   test('applications are recognised, other things are not', () => {
     expect(adapter.recognises(new Hono())).toBe(true)
     expect(adapter.recognises(new Hono().basePath('/x'))).toBe(true)
@@ -215,6 +274,23 @@ describe('Hono', () => {
       expect(adapter.recognises(other)).toBe(false)
   })
 })
+
+async function askElsewhere(app: App): Promise<Response> {
+  return app.request('/api/secret')
+}
+
+async function askOnNode(app: App): Promise<Response> {
+  const server = serveNode({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+  if (!server.listening) await new Promise<void>((resolve) => void server.once('listening', resolve))
+  try {
+    const { port } = server.address() as AddressInfo
+    const response = await fetch(`http://127.0.0.1:${port}/api/secret`, { redirect: 'manual' })
+    await response.arrayBuffer()
+    return response
+  } finally {
+    server.close()
+  }
+}
 
 function mount(app: App, handle: Handle): void {
   adapter.mount(app, handle, mounting)

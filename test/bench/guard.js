@@ -1,7 +1,8 @@
 // What a guard costs: the same route of the same framework, bare and guarded, with a credential that was seen before.
 // Both get the very same request, credential and all, so that the ratio tells of the guard and not of parsing a header.
 // A second bare application in the guard's own process tells what the guard costs from what the process around it does.
-// Server on one core, client on the other; each guarded run stands between two bare ones, and only their ratio counts.
+// Each contender alone with its bare twin: servers on one core, client on the other. Both warm up; then each guarded slice
+// stands between two bare ones, and only the ratio of slices that follow each other counts.
 import { drawGuard } from './chart.js'
 import { median, shuffled, spread, table } from './numbers.js'
 import { ask, launch, message, serve } from './process.js'
@@ -24,53 +25,55 @@ const others = [
 /** What must be reached on each framework. */
 const targets = { express: 0.92, fastify: 0.85, hono: 0.85, 'node:http': 0.85 }
 
-export async function benchGuard({ rounds = 5, seconds = 1, only = null } = {}) {
-  const contenders = [...ours, ...others].filter(({ framework }) => only === null || only === framework)
-  const servers = new Map()
-  for (const { peer, framework } of contenders.flatMap((one) => [{ ...one, peer: 'bare' }, one])) {
-    const name = `${peer} ${framework}`
-    if (!servers.has(name)) servers.set(name, await serve(peer, { core: 0, framework }))
-  }
+/** A slice of load, and what a server gets to warm up, seconds. */
+const slice = 0.7
+const warmUp = 2
+
+/** `only`: the frameworks to measure, all unless told. Some eight minutes for all. */
+export async function benchGuard({ rounds = 5, only = [] } = {}) {
+  const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
   const client = launch('load.js', [], 1)
   await message(client)
-  let warm = false
-  const run = async ({ baseUrl, cpu }, headers) => {
+  const samples = new Map()
+  for (const contender of shuffled(contenders)) samples.set(contender, await duel(contender, client, rounds))
+  client.disconnect()
+  return report(new Map(contenders.map((contender) => [contender, samples.get(contender)])))
+}
+
+/** One contender and its bare twin, and nobody else: what stands idle beside them would still take from caches and memory. */
+async function duel({ peer, framework, credential }, client, rounds) {
+  const [bareServer, server] = [
+    await serve('bare', { core: 0, framework }),
+    await serve(peer, { core: 0, framework, accounts: 1 }),
+  ]
+  // The bare route gets the same headers: reading them off the wire is not the guard's doing.
+  const headers = server.credentials[credential]
+  const run = async ({ baseUrl, cpu }, seconds = slice) => {
     const before = await cpu()
-    const result = await ask(client, { url: `${baseUrl}/api/hello`, headers, seconds: warm ? seconds : 0.5 })
+    const result = await ask(client, { url: `${baseUrl}/api/hello`, headers, seconds })
     return { ...result, cpu: ((await cpu()) - before) / result.requests }
   }
+  const beside = server.besideUrl ? { ...server, baseUrl: server.besideUrl } : null
+  for (const one of [bareServer, server, beside]) if (one) await run(one, warmUp)
 
-  const samples = new Map(contenders.map((contender) => [contender, []]))
-  // The first round warms everything up and is forgotten.
-  for (let round = 0; round <= rounds; round += 1) {
-    warm = round > 0
-    for (const contender of shuffled(contenders)) {
-      const { peer, framework, credential } = contender
-      const server = servers.get(`${peer} ${framework}`)
-      // The bare route gets the same headers: reading them off the wire is not the guard's doing.
-      const headers = server.credentials[credential]
-      const bareServer = servers.get(`bare ${framework}`)
-      const before = await run(bareServer, headers)
-      const guarded = await run(server, headers)
-      const after = await run(bareServer, headers)
-      const isAsked = server.besideUrl && framework === 'express'
-      const beside = isAsked ? await run({ ...server, baseUrl: server.besideUrl }, headers) : null
-      const bare = (before.perSecond + after.perSecond) / 2
-      if (round === 0) continue
-      samples.get(contender).push({
-        bare,
-        guarded: guarded.perSecond,
-        ratio: guarded.perSecond / bare,
-        beside: beside ? guarded.perSecond / beside.perSecond : null,
-        p99: guarded.p99,
-        cpu: guarded.cpu - (before.cpu + after.cpu) / 2,
-      })
-    }
+  const runs = []
+  for (let round = 0; round < rounds; round += 1) {
+    const before = await run(bareServer)
+    const guarded = await run(server)
+    const after = await run(bareServer)
+    const bare = (before.perSecond + after.perSecond) / 2
+    runs.push({
+      bare,
+      guarded: guarded.perSecond,
+      ratio: guarded.perSecond / bare,
+      beside: beside ? guarded.perSecond / (await run(beside)).perSecond : null,
+      p99: guarded.p99,
+      cpu: guarded.cpu - (before.cpu + after.cpu) / 2,
+    })
   }
-
-  client.disconnect()
-  for (const server of servers.values()) await server.stop()
-  return report(samples)
+  await bareServer.stop()
+  await server.stop()
+  return runs
 }
 
 function report(samples) {

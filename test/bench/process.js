@@ -23,8 +23,8 @@ export function message(child) {
 }
 
 /** Starts the server of a peer and waits until it can be measured. */
-export async function serve(peer, { core = null, framework = 'express' } = {}) {
-  const child = launch('server.js', [peer, framework], core)
+export async function serve(peer, { core = null, framework = 'express', accounts = 16 } = {}) {
+  const child = launch('server.js', [peer, framework, String(accounts)], core)
   return { ...(await message(child)), cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
 }
 

@@ -1,5 +1,6 @@
-// npm run bench [guard] [storm] [start] [-- --write]: measures against the peers and holds the results to the targets;
-// with --write the tables go into the README, with versions and date, and the picture of the guard beside this file.
+// npm run bench [guard] [storm] [start] [memory] [first] [revoke] [-- --write]: measures, against the peers where there
+// are any, and holds the results to the targets. Without a name it is the first three. `guard express` is that framework
+// alone. With --write their tables go into the README, with versions and date, and the picture of the guard beside this file.
 // Method: every contender in a process of its own, 5 interleaved rounds, medians, ratios inside a round.
 // Absolute figures are this machine's; quote ratios. Let nothing else run meanwhile.
 import { execSync } from 'node:child_process'
@@ -12,22 +13,35 @@ import { writeReadme } from './readme.js'
 const here = fileURLToPath(new URL('.', import.meta.url))
 if (!existsSync(new URL('node_modules', import.meta.url))) execSync('npm ci', { cwd: here, stdio: 'inherit' })
 
+const frameworks = ['express', 'fastify', 'hono', 'node:http']
+const write = process.argv.includes('--write')
+const words = process.argv.slice(2).filter((word) => word !== '--write')
+const only = words.filter((word) => frameworks.includes(word))
+const chosen = words.filter((word) => !only.includes(word))
+
 const benches = {
-  guard: async () => (await import('./guard.js')).benchGuard(),
+  guard: async () => (await import('./guard.js')).benchGuard({ only }),
   storm: async () => (await import('./storm.js')).benchStorm(),
   start: async () => (await import('./start.js')).benchStart(),
 }
-const write = process.argv.includes('--write')
-const chosen = process.argv.slice(2).filter((argument) => argument !== '--write')
-const unknown = chosen.filter((name) => !(name in benches))
+/** Without peers, and not in the README. */
+const alone = {
+  memory: async () => (await import('./memory.js')).benchMemory(),
+  first: async () => (await import('./first.js')).benchFirst(),
+  revoke: async () => (await import('./revoke.js')).benchRevoke(),
+}
+const known = { ...benches, ...alone }
+const unknown = chosen.filter((name) => !(name in known))
 if (unknown.length > 0)
-  throw new Error(`No such benchmark: ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`)
+  throw new Error(`No such benchmark: ${unknown.join(', ')}; there are ${Object.keys(known).join(', ')}`)
+if (write && (only.length > 0 || chosen.some((name) => name in alone)))
+  throw new Error('--write takes guard, storm and start, each as a whole')
 
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0].model}\n`)
 const verdicts = [['target', 'measured', 'wanted', 'verdict']]
-for (const [name, bench] of Object.entries(benches)) {
-  if (chosen.length > 0 && !chosen.includes(name)) continue
-  const { table: figures, results, chart } = await bench()
+const names = chosen.length > 0 ? chosen : only.length > 0 ? ['guard'] : Object.keys(benches)
+for (const name of names) {
+  const { table: figures, results, chart } = await known[name]()
   console.log(`${figures}\n`)
   if (write) writeReadme(name, figures, chart)
   for (const result of results) verdicts.push([result.name, result.value, result.target, result.pass ? 'PASS' : 'FAIL'])

@@ -1,18 +1,18 @@
-// node server.js <peer> [framework]: one contender in a process of its own. Tells its parent where it listens and how to get in.
+// node server.js <peer> [framework] [accounts]: one contender in a process of its own. Tells its parent where it listens and how to get in.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const [name, framework = 'express'] = process.argv.slice(2)
+const [name, framework = 'express', accountCount = '16'] = process.argv.slice(2)
 const { start } = await import(`./peers/${name}.js`)
 const server = createServer()
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 
 const baseUrl = `http://localhost:${server.address().port}`
 const file = join(tmpdir(), `latchkey-bench-${randomUUID()}.db`)
-const accounts = Array.from({ length: 16 }, (_, index) => ({
+const accounts = Array.from({ length: Number(accountCount) }, (_, index) => ({
   email: `ada${index}@example.com`,
   password: `difference-engine-${randomUUID()}`,
 }))

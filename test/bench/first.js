@@ -1,0 +1,90 @@
+// What the first sight of a session token costs, beside the shortest check that anybody would write by hand: HMAC, comparison
+// in constant time, JSON, expiry. In one process, without HTTP; batches of fresh tokens in turn, medians.
+import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
+import { ProofBatches } from '../../dist/guard/proofs.js'
+import { checkSession } from '../../dist/guard/session.js'
+import { createTokens } from '../../dist/tokens/jwt.js'
+import { createVerifiedCache } from '../../dist/tokens/verified-cache.js'
+import { median, shuffled, spread, table } from './numbers.js'
+import { signedLike } from './session-tokens.js'
+
+const batch = 2_000
+const secret = randomBytes(48).toString('base64url')
+const key = createSecretKey(Buffer.from(secret))
+const now = () => Math.floor(Date.now() / 1000)
+
+export async function benchFirst({ rounds = 41 } = {}) {
+  const checks = { 'by hand': byHand, latchkey: createCheck() }
+  const tokens = createOwnTokens()
+  await tokens.prepareSigning()
+  const sign = signedLike(tokens.signAccess(exampleClaims()), secret)
+  const samples = { 'by hand': [], latchkey: [] }
+  const ratios = []
+  for (let round = -10; round < rounds; round += 1) {
+    const times = {}
+    for (const name of shuffled(Object.keys(checks))) times[name] = time(checks[name], sign)
+    await new Promise((resolve) => setImmediate(resolve))
+    if (round < 0) continue
+    for (const [name, value] of Object.entries(times)) samples[name].push(value)
+    ratios.push(times.latchkey / times['by hand'])
+  }
+  const rows = Object.entries(samples).map(([name, values]) => [
+    name,
+    median(values).toFixed(2),
+    `${(100 * spread(values)).toFixed(1)}%`,
+  ])
+  const ratio = median(ratios)
+  return {
+    table: table([['first sight of a session token', 'µs', '±'], ...rows]),
+    results: [{ name: 'first sight / by hand', value: ratio.toFixed(2), target: '≤ 1.50', pass: ratio <= 1.5 }],
+  }
+}
+
+/** Microseconds a token. */
+function time(check, sign) {
+  const tokens = Array.from({ length: batch }, sign)
+  const began = performance.now()
+  for (const token of tokens) check(token)
+  return ((performance.now() - began) * 1000) / batch
+}
+
+/** As the guard has it: verify, remember, note the proof, ask expiry and revocation. Nothing is revoked, nothing is written. */
+function createCheck() {
+  const clock = { now, monotonicMs: () => performance.now() }
+  const ports = {
+    settings: { accessTokenSeconds: 900, twoFactor: { required: false } },
+    tokens: createOwnTokens(),
+    verified: createVerifiedCache(),
+    revocations: { isEnded: () => false, deadBelow: () => 0 },
+    proofs: new ProofBatches({ sessions: { prove: async () => {} }, clock, timer }),
+    clock,
+    demandsFactor: true,
+  }
+  return (token) => checkSession(ports, token)
+}
+
+function timer(milliseconds, callback) {
+  const timeout = setTimeout(callback, milliseconds).unref()
+  return () => clearTimeout(timeout)
+}
+
+function byHand(token) {
+  const end = token.lastIndexOf('.')
+  const given = Buffer.from(token.slice(end + 1), 'base64url')
+  const expected = createHmac('sha256', key).update(token.slice(0, end)).digest()
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new Error('forged')
+  const claims = JSON.parse(Buffer.from(token.slice(token.indexOf('.') + 1, end), 'base64url').toString())
+  if (claims.exp <= now()) throw new Error('expired')
+  return claims
+}
+
+function createOwnTokens() {
+  const secrets = { accessSecrets: [secret], refreshSecrets: [secret] }
+  return createTokens({ ...secrets, issuer: 'http://localhost:3000', audience: 'bench' })
+}
+
+function exampleClaims() {
+  const iat = now()
+  const user = { sub: 'aWQtb2YtdGhlLXVzZXI', sid: 'aWQtb2YtdGhlLXNlc3Npb24', email: 'ada@example.com', roles: ['USER'] }
+  return { ...user, ctr: 0, ver: 1, email_verified: true, amr: ['pwd'], auth_time: iat, iat, exp: iat + 900 }
+}
