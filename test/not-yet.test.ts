@@ -5,8 +5,8 @@ describe('settings that this release cannot keep', () => {
   it('are said in the log', async () => {
     const lines: unknown[] = []
     const logger = { warn: (fields: object) => lines.push(fields), error: (fields: object) => lines.push(fields) }
-    await testAuth({ logger, redis: 'redis://127.0.0.1:6379' })
-    expect(lines).toContainEqual({ event: 'setting_ignored', setting: 'redis' })
+    await testAuth({ logger, admin: { emails: [ada.email] } })
+    expect(lines).toContainEqual({ event: 'setting_ignored', setting: 'admin.emails' })
   })
 })
 

@@ -1,3 +1,4 @@
+import { coalesced } from '../lib/coalesce.js'
 import type { Change } from '../model/change.js'
 import type { Clock } from '../ports.js'
 import type { Logger } from '../settings.js'
@@ -20,6 +21,8 @@ export interface Revocations {
   apply(change: Change): void
   /** Whether the news is young enough to decide by. */
   isFresh(): boolean
+  /** Another process has written: reads now. Many calls cost few reads, and none is needed, since the feed is polled. */
+  wake(): void
   /** One read, waited for at most half a second; whether the news is fresh then. */
   catchUp(): Promise<boolean>
   /** Calls back with each change once, and with null when changes may have been missed: then whatever is remembered may be old. */
@@ -34,6 +37,10 @@ export type Listener = (change: Change | null) => void
 
 /** How often the feed is read. */
 const pollMs = 400
+/** Between reads that others wake: no shorter than this, */
+const wakeGapMs = 25
+/** and this many times as long as the last one took, so that a storm of changes does not make readers one of reads. */
+const wakeGapShare = 4
 /** How far back each read looks, by the store's clock, so that rows which commit late or out of order are seen. */
 const windowMs = 60_000
 /** A gap this long between two good reads may hide rows that the window no longer shows. */
@@ -94,6 +101,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     apply: (change) => learn(known, change),
     subscribe: (listener) => void known.listeners.push(listener),
     isFresh: () => isFresh(options, progress.lastRead),
+    wake: createWaking(options, known, progress),
     async catchUp() {
       await soonOrNever(options, read(options, known, progress))
       return isFresh(options, progress.lastRead)
@@ -119,6 +127,22 @@ function isFresh({ clock, stalenessSeconds }: RevocationsOptions, lastRead: Read
   if (wallAge < 0 || monotonicAge < 0) return false
   if (wallAge > limitMs || monotonicAge > limitMs) return false
   return Math.abs(wallAge - monotonicAge) <= limitMs
+}
+
+/** A read that is under way may have begun before the row was there: the one that counts begins after the call. */
+function createWaking(options: RevocationsOptions, known: Knowledge, progress: Progress): () => void {
+  const { clock, timer } = options
+  let gapMs = wakeGapMs
+
+  async function readAnew(): Promise<void> {
+    await progress.reading?.catch(() => {})
+    if (progress.closed) return
+    const startedMs = clock.monotonicMs()
+    await read(options, known, progress)
+    gapMs = Math.min(Math.max(wakeGapMs, wakeGapShare * (clock.monotonicMs() - startedMs)), pollMs)
+  }
+
+  return coalesced(readAnew, (next) => void timer(gapMs, next))
 }
 
 /** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */

@@ -8,9 +8,8 @@ export function warnLeftOut(settings: Settings): void {
 }
 
 function leftOut(settings: Settings): string[] {
-  const { redis, admin } = settings
+  const { admin } = settings
   const asked: Readonly<Record<string, boolean>> = {
-    redis: redis !== null,
     'admin.emails': admin.emails.length > 0,
   }
   return Object.keys(asked).filter((setting) => asked[setting])

@@ -19,7 +19,6 @@ import { nowSeconds, sleep, type World } from '../lib/runtime.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
-import type { NativeExchange, Visitor } from '../model/visitor.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
@@ -33,12 +32,14 @@ import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { auditSeal } from './audit-seal.js'
+import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
 import { createFrontDoor } from './front-door.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
+import { visitorOf } from './visitor.js'
 
 /** What is made at once, before the store is open. */
 export interface Early {
@@ -70,7 +71,7 @@ export interface Live {
 export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
-  const late: Late = { revocations: null, access: null, kick: () => {} }
+  const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
   const store = await openStore(early, late)
   try {
     await requireKeys(store, early.keyring, clock.now())
@@ -86,10 +87,14 @@ export async function open(early: Early): Promise<Live> {
     late.access = createAccess({ settings, world, store, clock, revocations, policy: policyOf(settings).access })
     await revocations.start()
     await late.access.news.start()
-    return await assemble(early, { store, clock, revocations, access: late.access }, late)
+    const shared = await openBetweenProcesses(early, store)
+    late.shared = shared
+    shared.wake.listen(revocations.wake)
+    return await assemble(early, { store, clock, revocations, access: late.access, shared }, late)
   } catch (error) {
     late.access?.close()
     late.revocations?.close()
+    await late.shared?.close()
     await store.close()
     throw error
   }
@@ -99,6 +104,7 @@ export async function open(early: Early): Promise<Live> {
 interface Late {
   revocations: Revocations | null
   access: Access | null
+  shared: BetweenProcesses | null
   kick: () => void
 }
 
@@ -114,7 +120,10 @@ async function openStore({ settings, world, random, keyring }: Early, late: Late
     sleep,
     random: random.jitter,
     seal: auditSeal(keyring),
-    onChange: (change) => late.revocations?.apply(change),
+    onChange(change) {
+      late.revocations?.apply(change)
+      late.shared?.wake.tell()
+    },
     onMail: () => late.kick(),
   })
 }
@@ -140,10 +149,11 @@ interface Opened {
   clock: Clock
   revocations: Revocations
   access: Access
+  shared: BetweenProcesses
 }
 
 async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
-  const { store, clock, revocations, access } = opened
+  const { store, clock, revocations, access, shared } = opened
   const { settings, world, keyring, random } = early
   const proofs = new ProofBatches({ sessions: store.sessions, clock, timer: world.timer })
   const tokens = createTokens({
@@ -164,7 +174,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     providers: providersOf(early),
     keyring,
     mails: createMails({ keyring, randomId: random.id, now: clock.now }),
-    limiter: createLimiter({ counters: store.counters, limits: settings.limits, now: clock.now }),
+    limiter: createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now }),
     proofs,
     clock,
     random,
@@ -190,6 +200,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
       revocations.close()
       await early.mailer.close()
       await early.passwords.close()
+      await shared.close()
       await store.close()
     },
   }
@@ -277,21 +288,9 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
     session: guard.identifySession,
     templates,
     mailbox,
-    visitor: (request): Visitor => {
-      return { ip: ipOf(request), userAgent: userAgentOf(request), native: () => nativeOf(request) }
-    },
+    visitor: visitorOf(ipOf),
     requestId,
     logger: settings.logger,
   })
   return { handle: createFrontDoor(settings, router, guard, requestId), guard, apiTokens }
-}
-
-/** Where the framework has no pair of request and response, hooks get what a request is made of, and nothing to answer with. */
-function nativeOf({ native, method, path, query, headers, ip }: HttpRequest): NativeExchange {
-  return native ?? { request: { method, path, query, headers: { ...headers }, ip }, response: {} }
-}
-
-function userAgentOf({ headers }: HttpRequest): string | null {
-  const value = headers['user-agent']
-  return typeof value === 'string' ? value.slice(0, 256) : null
 }

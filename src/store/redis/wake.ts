@@ -1,0 +1,61 @@
+import type { Redis } from 'ioredis'
+import { coalesced } from '../../lib/coalesce.js'
+import type { Wake } from '../wake.js'
+
+export interface RedisWakeOptions {
+  /** The connection that counters use too. */
+  commands: Redis
+  /** A connection of its own: one that is subscribed takes no other command. */
+  news: Redis
+  channel: string
+  /** Tells this process's own wake-ups from those of others. */
+  self: string
+  timer: (milliseconds: number, callback: () => void) => () => void
+}
+
+/** How often the subscription is asked whether it lives: what nobody sends on shows no loss by itself. */
+const heartbeatMs = 10_000
+
+/** Wake-ups by PUBLISH and SUBSCRIBE. The message is an id that was drawn for this process, nothing else. */
+export function createRedisWake({ commands, news, channel, self, timer }: RedisWakeOptions): Wake {
+  let wake = () => {}
+  let subscribed = false
+  let stopTimer = () => {}
+
+  async function subscribe(): Promise<void> {
+    await news.subscribe(channel)
+    subscribed = true
+    wake() // what was told meanwhile
+  }
+
+  async function beat(): Promise<void> {
+    try {
+      await (subscribed ? news.ping() : subscribe())
+    } catch {
+      news.disconnect(true)
+    }
+    stopTimer = timer(heartbeatMs, beat)
+  }
+
+  news.on('ready', () => void subscribe().catch(() => {})) // tried again by the heartbeat
+  news.on('close', () => {
+    subscribed = false
+  })
+  news.on('message', (_channel: string, from: string) => {
+    if (from !== self) wake()
+  })
+  stopTimer = timer(heartbeatMs, beat)
+  news.connect().catch(() => {}) // comes back by itself
+
+  return {
+    tell: coalesced(() => commands.publish(channel, self)),
+    listen(listener) {
+      wake = listener
+      wake()
+    },
+    async close() {
+      stopTimer()
+      news.disconnect()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { RandomSource } from '../lib/random.js'
+import { sleep, type World } from '../lib/runtime.js'
+import type { Settings } from '../settings.js'
+import type { Counters } from '../store/counters.js'
+import { openRedis } from '../store/redis/open.js'
+import { openNotifyWake } from '../store/sql/notify.js'
+import type { Store } from '../store/store.js'
+import type { Wake } from '../store/wake.js'
+
+/** What processes on one store share besides its rows. */
+export interface BetweenProcesses {
+  counters: Counters
+  wake: Wake
+  close(): Promise<void>
+}
+
+interface Options {
+  settings: Pick<Settings, 'redis' | 'database' | 'logger'>
+  world: Pick<World, 'timer'>
+  random: RandomSource
+}
+
+/**
+ * With `redis` the counters are there, and so are the wake-ups of the change feed; without it the store counts, and
+ * PostgreSQL by its URL wakes by NOTIFY. Elsewhere (MySQL, SQLite, a dialect or Datastore of the application) the feed is
+ * polled alone.
+ *
+ * @throws {Error} when Redis cannot be used, naming its host and nothing secret
+ */
+export async function openBetweenProcesses(options: Options, store: Store): Promise<BetweenProcesses> {
+  const { settings, world, random } = options
+  const { installationId } = store
+  const { redis, database, logger } = settings
+  const common = { installationId, self: random.id(), random: random.jitter, timer: world.timer, logger }
+  if (redis !== null) {
+    const { counters, wake, close } = await openRedis({ ...common, url: redis, sleep })
+    // What was counted in the store before Redis came is still swept from there.
+    return { counters: { ...counters, prune: store.counters.prune }, wake, close }
+  }
+  const wake = database.kind === 'postgres' ? await openNotifyWake({ ...common, url: database.url }) : nobodyToWake
+  return { counters: store.counters, wake, close: wake.close }
+}
+
+const nobodyToWake: Wake = { tell() {}, listen() {}, async close() {} }
