@@ -5,7 +5,7 @@ import { accountsContract } from './store/accounts.js'
 import { apiTokensContract } from './store/api-tokens.js'
 import { auditContract } from './store/audit.js'
 import { changesContract } from './store/changes.js'
-import { countersContract } from './store/counters.js'
+import { countersContract, sweptCountersContract } from './store/counters.js'
 import { devicesContract } from './store/devices.js'
 import { emailsContract } from './store/emails.js'
 import { firstProofContract } from './store/first-proof.js'
@@ -45,7 +45,10 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('devices', () => devicesContract(current))
     describe('kinds of hashes', () => hashKindsContract(current))
     describe('API tokens', () => apiTokensContract(current))
-    describe('counters', () => countersContract(current))
+    describe('counters', () => {
+      countersContract(current)
+      sweptCountersContract(current)
+    })
     describe('outbox', () => outboxContract(current))
     describe('audit log', () => auditContract(current))
     describe('settings of access', () => accessSettingsContract(current))

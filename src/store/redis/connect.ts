@@ -47,7 +47,8 @@ export async function redisServer({ url, random }: RedisServerOptions): Promise<
     maxRetriesPerRequest: 1,
     autoResubscribe: false,
     disableClientInfo: true,
-    retryStrategy: (attempt: number) => Math.min(firstRetryMs * 2 ** (attempt - 1), longestRetryMs) * (0.5 + random() / 2),
+    retryStrategy: (attempt: number) =>
+      Math.min(firstRetryMs * 2 ** (attempt - 1), longestRetryMs) * (0.5 + random() / 2),
     // The server has become a replica: its name may lead to the new primary by now.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     // Node sends no server name by itself, and many hosts of Redis stand behind one address.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CounterRule } from '../../../src/model/counter.js'
-import type { TestStore } from '../../support/databases.js'
+import type { Counters } from '../../../src/store/counters.js'
 import { atOnce, now } from './rows.js'
 
 const id = 'a'.repeat(43)
@@ -8,20 +8,44 @@ const perMinute: CounterRule = { limit: 3, windowSeconds: 60 }
 const withWait: CounterRule = { limit: 3, windowSeconds: 60, waitSeconds: 600 }
 const withLong: CounterRule = { limit: 3, windowSeconds: 60, long: { limit: 5, windowSeconds: 1_000 } }
 
+/** Counters of one process, and how another process gets at the same ones. */
+interface CountersUnderTest {
+  store: { counters: Counters }
+  openSecond: (() => Promise<{ counters: Counters }>) | null
+}
+
 /** Hits one after the other; true for each that was counted. */
-async function counted({ store }: TestStore, rule: CounterRule, at: number, times: number): Promise<number> {
+async function counted({ store }: CountersUnderTest, rule: CounterRule, at: number, times: number): Promise<number> {
   let sum = 0
   for (let time = 0; time < times; time += 1) if ((await store.counters.hit(id, rule, at)).counted) sum += 1
   return sum
 }
 
-export function countersContract(current: () => TestStore): void {
+export function countersContract(current: () => CountersUnderTest): void {
   windowContract(current)
   crowdContract(current)
   forgettingContract(current)
 }
 
-function windowContract(current: () => TestStore): void {
+/** Of counters that do not go by themselves. */
+export function sweptCountersContract(current: () => CountersUnderTest): void {
+  test('only counters that can refuse nobody are dropped, so many at a time', async () => {
+    const { counters } = current().store
+    await counted(current(), withLong, now, 3)
+    for (const name of ['one', 'two', 'three']) await counters.hit(name, perMinute, now)
+    await counters.hit('three', perMinute, now + 1)
+
+    expect(await counters.prune(now + 59, 10)).toBe(0)
+    expect(await counters.prune(now + 60, 1)).toBe(1)
+    expect(await counters.prune(now + 60, 10)).toBe(1)
+    expect(await counters.prune(now + 61, 10)).toBe(1)
+    expect(await counted(current(), withLong, now + 999, 9)).toBe(2)
+    expect(await counters.prune(now + 1_998, 10)).toBe(0)
+    expect(await counters.prune(now + 1_999, 10)).toBe(1)
+  })
+}
+
+function windowContract(current: () => CountersUnderTest): void {
   test('a counter tells what is left and when its window, which began with the first hit, ends', async () => {
     const { counters } = current().store
     expect(await counters.hit(id, perMinute, now)).toEqual({ counted: true, remaining: 2, resetsAt: now + 60 })
@@ -79,7 +103,7 @@ function windowContract(current: () => TestStore): void {
   })
 }
 
-function crowdContract(current: () => TestStore): void {
+function crowdContract(current: () => CountersUnderTest): void {
   const limited = { limit: 10, windowSeconds: 60, waitSeconds: 600, long: { limit: 25, windowSeconds: 100_000 } }
 
   async function crowd(at: number): Promise<number> {
@@ -98,7 +122,7 @@ function crowdContract(current: () => TestStore): void {
   })
 }
 
-function forgettingContract(current: () => TestStore): void {
+function forgettingContract(current: () => CountersUnderTest): void {
   test('a counter that is forgotten begins anew, in both windows, and no other does', async () => {
     const { counters } = current().store
     await counted(current(), withLong, now, 3)
@@ -109,20 +133,5 @@ function forgettingContract(current: () => TestStore): void {
     expect(await counted(current(), withLong, now, 9)).toBe(3)
     expect(await counted(current(), withLong, now + 60, 9)).toBe(2)
     expect(await counters.hit('another', perMinute, now)).toMatchObject({ remaining: 1 })
-  })
-
-  test('only counters that can refuse nobody are dropped, so many at a time', async () => {
-    const { counters } = current().store
-    await counted(current(), withLong, now, 3)
-    for (const name of ['one', 'two', 'three']) await counters.hit(name, perMinute, now)
-    await counters.hit('three', perMinute, now + 1)
-
-    expect(await counters.prune(now + 59, 10)).toBe(0)
-    expect(await counters.prune(now + 60, 1)).toBe(1)
-    expect(await counters.prune(now + 60, 10)).toBe(1)
-    expect(await counters.prune(now + 61, 10)).toBe(1)
-    expect(await counted(current(), withLong, now + 999, 9)).toBe(2)
-    expect(await counters.prune(now + 1_998, 10)).toBe(0)
-    expect(await counters.prune(now + 1_999, 10)).toBe(1)
   })
 }
