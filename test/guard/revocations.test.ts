@@ -101,6 +101,61 @@ describe('revocation', () => {
     expect(world.revocations.isEnded('from the older state')).toBe(true)
   })
 
+  it('is read at once when another process wakes it, also when a read is under way that may have begun too early', async () => {
+    const world = await brokenWorld()
+    const now = Math.floor(world.clock.now() / 1000)
+    world.rows.push(row('first', world.clock.now(), now + 900))
+    world.revocations.wake()
+    await turns()
+    expect(world.revocations.isEnded('first')).toBe(true)
+
+    await world.clock.advance(100)
+    const slow = world.hold()
+    const polled = world.revocations.catchUp()
+    world.rows.push(row('second', world.clock.now(), now + 900))
+    world.revocations.wake()
+    slow.release()
+    await polled
+    expect(world.revocations.isEnded('second')).toBe(false)
+    await turns()
+    expect(world.revocations.isEnded('second')).toBe(true)
+  })
+
+  it('is read a few times in a storm of wakes, and the last wake is not lost', async () => {
+    const world = await brokenWorld()
+    const now = Math.floor(world.clock.now() / 1000)
+    const before = world.reads
+    for (let wakes = 0; wakes < 1_000; wakes += 1) {
+      world.revocations.wake()
+      if (wakes % 10 === 0) await world.clock.advance(1)
+    }
+    world.rows.push(row('last', world.clock.now(), now + 900))
+    world.revocations.wake()
+    await world.clock.advance(30)
+    expect(world.revocations.isEnded('last')).toBe(true)
+    expect(world.reads - before).toBeLessThanOrEqual(7)
+  })
+
+  it('is not read by wakes that come after it was closed, and a failing read does not end the waking', async () => {
+    const world = await brokenWorld()
+    const now = Math.floor(world.clock.now() / 1000)
+    world.down = true
+    world.revocations.wake()
+    await world.clock.advance(30)
+    world.down = false
+    world.rows.push(row('after', world.clock.now(), now + 900))
+    world.revocations.wake()
+    await turns()
+    expect(world.revocations.isEnded('after')).toBe(true)
+
+    world.revocations.close()
+    const { reads } = world
+    await world.clock.advance(30)
+    world.revocations.wake()
+    await turns()
+    expect(world.reads).toBe(reads)
+  })
+
   it('forgets what no longer matters', async () => {
     const world = await brokenWorld()
     world.revocations.apply(row('gone', world.clock.now(), Math.floor(world.clock.now() / 1000) + 30))
@@ -114,12 +169,38 @@ function row(subject: string, atMs: number, until: number): Change {
   return { id: subject, atMs, kind: 'session', subject, version: null, until }
 }
 
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
 /** A feed over real SQLite rows would commit in order and answer; this one is the port itself, failing on demand. */
 async function brokenWorld() {
   const { clock } = createTestRuntime()
   const rows: Change[] = []
-  const world = { clock, rows, down: false, revocations: undefined as unknown as ReturnType<typeof createRevocations> }
+  let held: Promise<void> | null = null
+  const world = {
+    clock,
+    rows,
+    down: false,
+    reads: 0,
+    /** The next reads see what is there now, and answer later. */
+    hold() {
+      let release = () => {}
+      held = new Promise((resolve) => {
+        release = resolve
+      })
+      return {
+        release() {
+          held = null
+          release()
+        },
+      }
+    },
+    revocations: undefined as unknown as ReturnType<typeof createRevocations>,
+  }
   const page = async (changes: Change[]) => {
+    world.reads += 1
+    if (held) await held
     if (world.down) throw new Error('down')
     const heads = rows.map((one) => one.atMs)
     return { changes, storeNowMs: clock.now(), headMs: heads.length === 0 ? null : Math.max(...heads) }

@@ -143,7 +143,7 @@ describe('a server that goes away', () => {
     let counted = 0
     for (let round = 0; round < 20; round += 1) {
       const hits = Array.from({ length: 10 }, () => counters.hit('one', rule, now))
-      await admin.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
       for (const hit of await Promise.all(hits)) counted += hit.counted ? 1 : 0
     }
     expect(counted).toBe(200)

@@ -19,27 +19,30 @@ const heartbeatMs = 10_000
 /** Wake-ups by PUBLISH and SUBSCRIBE. The message is an id that was drawn for this process, nothing else. */
 export function createRedisWake({ commands, news, channel, self, timer }: RedisWakeOptions): Wake {
   let wake = () => {}
-  let subscribed = false
+  let state: 'away' | 'asked' | 'subscribed' = 'away'
   let stopTimer = () => {}
 
   async function subscribe(): Promise<void> {
-    await news.subscribe(channel)
-    subscribed = true
-    wake() // what was told meanwhile
+    state = 'asked'
+    try {
+      await news.subscribe(channel)
+      state = 'subscribed'
+      wake() // what was told meanwhile
+    } catch {
+      state = 'away'
+    }
   }
 
-  async function beat(): Promise<void> {
-    try {
-      await (subscribed ? news.ping() : subscribe())
-    } catch {
-      news.disconnect(true)
-    }
+  /** What stays without an answer ends the connection (`socketTimeout`), and then there is another. */
+  function beat(): void {
+    if (state === 'subscribed') news.ping().catch(() => {})
+    if (state === 'away' && news.status === 'ready') void subscribe()
     stopTimer = timer(heartbeatMs, beat)
   }
 
-  news.on('ready', () => void subscribe().catch(() => {})) // tried again by the heartbeat
+  news.on('ready', subscribe)
   news.on('close', () => {
-    subscribed = false
+    state = 'away'
   })
   news.on('message', (_channel: string, from: string) => {
     if (from !== self) wake()
