@@ -196,7 +196,6 @@ describe('the settings of the README', () => {
   })
 
   const samples: Readonly<Record<string, Partial<SettingsInput>>> = {
-    redis: { redis: 'redis://localhost' },
     'admin.emails': { admin: { emails: ['ada@example.com'] } },
   }
 

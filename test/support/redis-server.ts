@@ -84,12 +84,14 @@ export interface PrivateRedis {
   kill(): Promise<void>
   /** Lets it hang without closing anything, and go on. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  /** How many are connected. */
+  clients(): Promise<number>
 }
 
 /** @param flags as on the command line: `['--requirepass', 'x']` */
-export async function startRedis(flags: readonly string[] = []): Promise<PrivateRedis> {
+export async function startRedis(flags: readonly string[] = [], onPort?: number): Promise<PrivateRedis> {
   const folder = temporaryFolder()
-  const port = await freePort()
+  const port = onPort ?? (await freePort())
   let child: ChildProcess | null = null
 
   async function kill(): Promise<void> {
@@ -115,6 +117,12 @@ export async function startRedis(flags: readonly string[] = []): Promise<Private
     start,
     kill,
     signal: (name) => void child?.kill(name),
+    async clients() {
+      const redis = new Redis(port, { disableClientInfo: true })
+      const list = String(await redis.call('CLIENT', 'LIST'))
+      redis.disconnect()
+      return list.trim().split('\n').length - 1
+    },
   }
 }
 
