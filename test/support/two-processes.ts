@@ -13,13 +13,13 @@ import { keptLines, type Lines, realTimer } from './redis-server.js'
 /** How often the change feed is polled. */
 const pollMs = 400
 
-export interface RealRuntimeOptions {
+interface RealRuntimeOptions {
   /** False: the feed is never polled, so that only a wake-up can bring news. */
   polls?: boolean
 }
 
 /** The real clock and real timers, with the cheap hashes of a test. */
-export function realRuntime({ polls = true }: RealRuntimeOptions = {}): TestingRuntime {
+function realRuntime({ polls = true }: RealRuntimeOptions = {}): TestingRuntime {
   return {
     now: Date.now,
     fetch: () => Promise.reject(new TypeError('No network')),
