@@ -21,7 +21,7 @@ export interface Revocations {
   apply(change: Change): void
   /** Whether the news is young enough to decide by. */
   isFresh(): boolean
-  /** Another process has written: reads now. Many calls cost few reads, and none is needed, since the feed is polled. */
+  /** Another process has written: looks now. Many calls cost few reads, and none is needed, since the feed is polled. */
   wake(): void
   /** One read, waited for at most half a second; whether the news is fresh then. */
   catchUp(): Promise<boolean>
@@ -37,7 +37,9 @@ export type Listener = (change: Change | null) => void
 
 /** How often the feed is read. */
 const pollMs = 400
-/** Between reads that others wake: no shorter than this, */
+/** How far back a look goes that another process wakes: by then the row has just been committed. */
+const wakeWindowMs = 5_000
+/** Between such looks: no shorter than this, */
 const wakeGapMs = 25
 /** and this many times as long as the last one took, so that a storm of changes does not make readers one of reads. */
 const wakeGapShare = 4
@@ -129,20 +131,22 @@ function isFresh({ clock, stalenessSeconds }: RevocationsOptions, lastRead: Read
   return Math.abs(wallAge - monotonicAge) <= limitMs
 }
 
-/** A read that is under way may have begun before the row was there: the one that counts begins after the call. */
-function createWaking(options: RevocationsOptions, known: Knowledge, progress: Progress): () => void {
-  const { clock, timer } = options
+/**
+ * Looks at the newest rows alone, so that processes which change much do not keep each other reading all of the last
+ * minute. The look proves nothing: freshness, holes and what committed late stay with the poll.
+ */
+function createWaking({ changes, clock, timer }: RevocationsOptions, known: Knowledge, progress: Progress): () => void {
   let gapMs = wakeGapMs
 
-  async function readAnew(): Promise<void> {
-    await progress.reading?.catch(() => {})
-    if (progress.closed) return
+  async function look(): Promise<void> {
+    if (progress.closed || progress.lastPage === null) return
     const startedMs = clock.monotonicMs()
-    await read(options, known, progress)
+    const page = await changes.recent(wakeWindowMs)
+    applyNew(known, page)
     gapMs = Math.min(Math.max(wakeGapMs, wakeGapShare * (clock.monotonicMs() - startedMs)), pollMs)
   }
 
-  return coalesced(readAnew, (next) => void timer(gapMs, next))
+  return coalesced(look, (next) => void timer(gapMs, next))
 }
 
 /** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */
@@ -169,9 +173,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   if (page === null || hole) page = await changes.current(clock.now())
   if (hole) for (const tell of known.listeners) tell(null)
 
-  for (const change of page.changes) {
-    if (!known.applied.has(change.id)) learn(known, change)
-  }
+  applyNew(known, page)
   progress.lastPage = { storeNowMs: page.storeNowMs, headMs: page.headMs }
   progress.lastRead = started
   await prune(options, known, progress)
@@ -184,6 +186,12 @@ function hasHole({ lastPage, lastRead }: Progress, page: ChangePage, started: Re
   const ownGap = started.monotonicMs - lastRead.monotonicMs
   if (storeGap < 0 || storeGap > holeMs || ownGap > holeMs) return true
   return lastPage.headMs !== null && (page.headMs ?? Number.NEGATIVE_INFINITY) < lastPage.headMs
+}
+
+function applyNew(known: Knowledge, { changes }: ChangePage): void {
+  for (const change of changes) {
+    if (!known.applied.has(change.id)) learn(known, change)
+  }
 }
 
 function learn(known: Knowledge, change: Change): void {
