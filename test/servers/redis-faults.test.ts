@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { AuthError } from '../../src/errors.js'
 import type { CounterRule } from '../../src/model/counter.js'
@@ -63,19 +65,41 @@ describe('a server that cannot be used is refused with its name and the reason, 
     await close()
   })
 
-  test('a certificate that nobody vouches for', async () => {
-    const folder = temporaryFolder()
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-    const subject = ['-subj', '/CN=localhost', '-days', '1', '-nodes']
-    const files = ['-keyout', key, '-out', certificate]
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject, ...files], { stdio: 'ignore' })
-    const tlsPort = await freePort()
-    const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', key]
-    await startRedis([...tls, '--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no'])
-    const message = await refusal(`rediss://:${secret}@localhost:${tlsPort}`)
-    expect(message).toBe(`redis: localhost:${tlsPort} cannot be used: DEPTH_ZERO_SELF_SIGNED_CERT.`)
+  test('a certificate that nobody vouches for, or for another name; one that Node is told of is taken', async () => {
+    const { port, certificate } = await startTlsRedis()
+    const url = `rediss://:${secret}@localhost:${port}`
+    expect(await refusal(url)).toBe(`redis: localhost:${port} cannot be used: DEPTH_ZERO_SELF_SIGNED_CERT.`)
+
+    const child = (place: string) => hitElsewhere(`rediss://:${secret}@${place}`, certificate)
+    expect(await child(`localhost:${port}`)).toBe('{"counted":true,"remaining":2,"resetsAt":1060}')
+    expect(await child(`127.0.0.1:${port}`)).toContain(
+      `127.0.0.1:${port} cannot be used: ERR_TLS_CERT_ALTNAME_INVALID.`,
+    )
   })
 })
+
+/** A Redis that speaks TLS under a certificate of its own for `localhost`. */
+async function startTlsRedis(): Promise<{ port: number; certificate: string }> {
+  const folder = temporaryFolder()
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1', '-nodes']
+  const files = ['-keyout', key, '-out', certificate]
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...subject, ...files], { stdio: 'ignore' })
+  const port = await freePort()
+  const tls = ['--tls-port', String(port), '--tls-cert-file', certificate, '--tls-key-file', key]
+  await startRedis([...tls, '--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no', '--requirepass', secret])
+  return { port, certificate }
+}
+
+/** A hit by a process that trusts that certificate: what it printed, or why it failed. */
+async function hitElsewhere(url: string, certificate: string): Promise<string> {
+  const program = fileURLToPath(new URL('../support/redis-hit-child.js', import.meta.url))
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: certificate }
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, url], { env }).catch(
+    (error: { stdout: string; stderr: string }) => error,
+  )
+  return (stdout || stderr).trim()
+}
 
 describe('what a user of the server must be allowed', () => {
   test('is what the README lists', async () => {
