@@ -137,6 +137,18 @@ describe('the packed package', () => {
     expect(await consume('argon2id.mjs', script)).toBe('string')
   })
 
+  test('says at init that redis needs its package', async () => {
+    const script = `import { createAuth } from 'latchkey'
+       import { testSettings, createTestRuntime } from 'latchkey/testing'
+       try {
+         createAuth(testSettings({ redis: 'redis://127.0.0.1:1' }), createTestRuntime())
+       } catch (error) {
+         console.log(JSON.stringify(error.faults))
+       }`
+    const message = 'needs a package that cannot be loaded here (MODULE_NOT_FOUND): npm install ioredis'
+    expect(await consume('redis.mjs', script)).toEqual([{ setting: 'redis', message }])
+  })
+
   test('type-checks in an application that checks its libraries too, ESM and CommonJS', async () => {
     await writeFile(
       join(folder, 'app.ts'),

@@ -591,6 +591,8 @@ describe('values', () => {
     [{ database: 'constructor://x' }, 'database'],
     [{ redis: 'http://x' }, 'redis'],
     [{ redis: 'redis://' }, 'redis'],
+    [{ redis: 'redis://:100%@cache' }, 'redis'],
+    [{ redis: 'redis://:100%25@cache' }, null],
     [{ mail: undefined }, 'mail'],
     [{ mail: { ...mail, from: 'a@b.test, c@d.test' } }, 'mail.from'],
     [{ mail: { ...mail, from: 'A <a@b.test>\r\nBcc: c@d.test' } }, 'mail.from'],

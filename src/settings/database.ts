@@ -30,9 +30,18 @@ export const database = either<string | KyselyDialect | CodehooksDatastore, Data
   typeof value === 'string' ? databaseUrl : databaseObject,
 )
 
-export const redis = text('must be a redis: or rediss: URL', (value) =>
-  /^rediss?:\/\/[^/\s]/.test(value) && URL.canParse(value) ? value : null,
+export const redis = text('must be a redis: or rediss: URL, with user and password percent-encoded', (value) =>
+  /^rediss?:\/\/[^/\s]/.test(value) && URL.canParse(value) && isPercentEncoded(new URL(value)) ? value : null,
 )
+
+function isPercentEncoded({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(`${username}:${password}`)
+    return true
+  } catch {
+    return false
+  }
+}
 
 function parseDatabaseObject(value: unknown): Database | null {
   if (hasMethods(value, ['createDriver', 'createQueryCompiler'])) return { kind: 'dialect', dialect: value }

@@ -63,7 +63,8 @@ describe('without a single poll of the feed, so that only a wake-up can bring it
   })
 
   test('a sign-out is in force in another instance on SQLite with Redis', async () => {
-    const [, there, browser] = await pair({ ...sharedSettings(), redis: redisUrl }, false)
+    const { url } = await startRedis()
+    const [, there, browser] = await pair({ ...sharedSettings(), redis: url }, false)
     expect(await newsTravels(there, browser)).toBeLessThan(400)
   })
 

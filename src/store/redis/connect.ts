@@ -32,7 +32,9 @@ const keepAliveMs = 10_000
 
 /** Loads ioredis, and not before: importing latchkey stays fast. */
 export async function redisServer({ url, random }: RedisServerOptions): Promise<RedisServer> {
-  const { Redis } = await import('ioredis')
+  const { Redis } = await import('ioredis').catch((cause: unknown) => {
+    throw new Error('redis: needs a package that cannot be loaded here: npm install ioredis', { cause })
+  })
   const { host, hostname, protocol } = new URL(url)
   const name = hostname.replace(/^\[|\]$/g, '')
   const options = {
