@@ -9,15 +9,8 @@ import { AuthError } from '../../src/errors.js'
 import type { CounterRule } from '../../src/model/counter.js'
 import { openRedis } from '../../src/store/redis/open.js'
 import { temporaryFolder } from '../support/auth.js'
-import {
-  freePort,
-  keptLines,
-  lookInto,
-  openTestRedis,
-  redisOptions,
-  startRedis,
-  until,
-} from '../support/redis-server.js'
+import { freePort } from '../support/program.js'
+import { keptLines, lookInto, openTestRedis, redisOptions, startRedis, until } from '../support/redis-server.js'
 
 const now = 1_700_000_000
 const rule: CounterRule = { limit: 1_000_000, windowSeconds: 60 }

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { openRedis, type RedisStore, type RedisStoreOptions } from '../../src/store/redis/open.js'
 import { temporaryFolder } from './auth.js'
 import { randomId } from './databases.js'
+import { freePort } from './program.js'
 
 /** The Redis of this machine. */
 export const redisUrl = process.env.LATCHKEY_TEST_REDIS ?? 'redis://127.0.0.1:6379'
@@ -133,16 +133,6 @@ async function ready({ stdout }: ChildProcess): Promise<void> {
     if (text.includes('Ready to accept connections')) break
   }
   if (!text.includes('Ready to accept connections')) throw new Error(`redis-server did not start: ${text}`)
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('No port')
-  return address.port
 }
 
 /** Waits until it is true; how many milliseconds that took. */
