@@ -4,6 +4,7 @@ import type { Settings } from '../settings.js'
 import type { Counters } from '../store/counters.js'
 import { openRedis } from '../store/redis/open.js'
 import { openNotifyWake } from '../store/sql/notify.js'
+import { parseServerUrl } from '../store/sql/server-address.js'
 import type { Store } from '../store/store.js'
 import type { Wake } from '../store/wake.js'
 
@@ -37,7 +38,9 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
     // What was counted in the store before Redis came is still swept from there.
     return { counters: { ...counters, prune: store.counters.prune }, wake, close }
   }
-  const wake = database.kind === 'postgres' ? await openNotifyWake({ ...common, url: database.url }) : nobodyToWake
+  const address = database.kind === 'postgres' ? parseServerUrl('postgres', database.url) : null
+  // A pooler that hands connections about listens for nobody.
+  const wake = address && !address.pooled ? await openNotifyWake({ ...common, address }) : nobodyToWake
   return { counters: store.counters, wake, close: wake.close }
 }
 

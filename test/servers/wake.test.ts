@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openNotifyWake } from '../../src/store/sql/notify.js'
+import { parseServerUrl } from '../../src/store/sql/server-address.js'
 import type { Wake } from '../../src/store/wake.js'
 import { randomId } from '../support/databases.js'
 import { keptLines, lookInto, openTestRedis, realTimer, redisUrl, startRedis, until } from '../support/redis-server.js'
@@ -133,7 +134,7 @@ describe('PostgreSQL', () => {
       random: () => 0.5,
       timer: realTimer,
       ...options,
-      url: url.href,
+      address: parseServerUrl('postgres', url.href),
       logger,
     })
     onTestFinished(() => wake.close())

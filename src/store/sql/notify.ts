@@ -3,10 +3,11 @@ import type { Client, ClientConfig } from 'pg'
 import { coalesced } from '../../lib/coalesce.js'
 import type { Logger } from '../../settings.js'
 import type { Wake } from '../wake.js'
+import type { ServerAddress } from './server-address.js'
 
 export interface NotifyOptions {
-  /** `postgres:` URL of the primary. */
-  url: string
+  /** Of the primary. */
+  address: ServerAddress
   /** Stands in the channel: several installations may share one database. */
   installationId: string
   /** Drawn for this process: tells its own wake-ups from those of others. */
@@ -18,7 +19,7 @@ export interface NotifyOptions {
 
 /** How often the connection is asked whether it lives: one that nobody sends on shows no loss by itself. */
 const heartbeatMs = 10_000
-/** How long connecting and each statement may take. */
+/** How long each statement may take. */
 const patienceMs = 2_000
 const goodbyeMs = 500
 const firstRetryMs = 250
@@ -34,14 +35,14 @@ const longestRetryMs = 30_000
  */
 export async function openNotifyWake(options: NotifyOptions): Promise<Wake> {
   const { default: pg } = await import('pg')
-  const { url, installationId, self } = options
+  const { address, installationId, self } = options
   const channel = `latchkey_${installationId}`
   const listenSql = `LISTEN ${pg.escapeIdentifier(channel)}`
   let wake = () => {}
 
   const kept: Kept = { line: null, retryMs: firstRetryMs, failing: false, closed: false, stopTimer: () => {} }
   const use: Use = {
-    connect: () => createLine(url, (config) => new pg.Client(config)),
+    connect: () => createLine(address, (config) => new pg.Client(config)),
     async opened(client) {
       client.on('notification', ({ payload }) => void (payload !== self && wake()))
       await client.query(listenSql)
@@ -74,16 +75,20 @@ interface Line {
   cut(): void
 }
 
-function createLine(url: string, createClient: (config: ClientConfig) => Client): Line {
+function createLine(
+  { url, tls, connectTimeoutMs }: ServerAddress,
+  createClient: (config: ClientConfig) => Client,
+): Line {
   // A socket of ours, so that it can be cut and keeps no program alive.
   const socket = new Socket().unref()
   const client = createClient({
     connectionString: url,
+    ...(tls && { ssl: tls }),
     fallback_application_name: 'latchkey wake-ups',
     stream: () => socket,
     keepAlive: true,
     keepAliveInitialDelayMillis: heartbeatMs,
-    connectionTimeoutMillis: patienceMs,
+    connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: patienceMs,
   })
   return {
