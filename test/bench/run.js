@@ -23,6 +23,7 @@ const benches = {
   guard: async () => (await import('./guard.js')).benchGuard({ only }),
   storm: async () => (await import('./storm.js')).benchStorm(),
   start: async () => (await import('./start.js')).benchStart(),
+  refresh: async () => (await import('./refresh.js')).benchRefresh(),
 }
 /** Without peers, and not in the README. */
 const alone = {

@@ -19,7 +19,13 @@ export async function startPostgres(settings = []) {
   begin()
   return {
     port,
-    url: (atPort = port) => `postgres://postgres@127.0.0.1:${atPort}/postgres`,
+    folder,
+    url: (database = 'postgres', atPort = port) => `postgres://postgres@127.0.0.1:${atPort}/${database}`,
+    /** Makes an empty one; returns its URL. */
+    createDatabase(name) {
+      postgres('createdb', ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', name])
+      return this.url(name)
+    },
     begin,
     /** `fast` ends every connection and writes a checkpoint; `immediate` is a crash: the next start recovers from the log. */
     end: (mode) => control('-m', mode, 'stop'),

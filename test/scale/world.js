@@ -100,7 +100,7 @@ function settingsOf({ postgres, proxyPort, redis, smtpPort, staleness }) {
     JWT_ACCESS_TOKEN_SECRET: randomBytes(48).toString('base64url'),
     JWT_REFRESH_TOKEN_SECRET: randomBytes(48).toString('base64url'),
     baseUrl: origin,
-    database: postgres.url(proxyPort),
+    database: postgres.url('postgres', proxyPort),
     ...(redis && { redis: redis.url }),
     mail: { from: 'Scale <auth@scale.example>', transport: `smtp://127.0.0.1:${smtpPort}` },
     trustedProxies: 1,
