@@ -31,7 +31,7 @@ export function phasesOf(world, seconds) {
     world.storeAway(async () => {
       await world.setWeather(weather)
       await sleep(milliseconds)
-      await world.setWeather({ latencyMs: 0, bytesPerSecond: Number.POSITIVE_INFINITY, refuse: false })
+      await world.setWeather({ latencyMs: 0, bytesPerSecond: 1e12, refuse: false })
     })
   const clock = async (instance, aheadMs, milliseconds) => {
     await world.setClock(instance, aheadMs)

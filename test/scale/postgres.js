@@ -17,6 +17,8 @@ export async function startPostgres(settings = []) {
   const control = (...words) => postgres('pg_ctl', ['-D', data, '-w', '-l', join(folder, 'log'), ...words])
   const begin = () => control('-o', `-p ${port} ${options}`, 'start')
   begin()
+  // Also when the run breaks off: a server must not outlive it.
+  process.once('exit', remove)
   return {
     port,
     folder,
@@ -29,14 +31,17 @@ export async function startPostgres(settings = []) {
     begin,
     /** `fast` ends every connection and writes a checkpoint; `immediate` is a crash: the next start recovers from the log. */
     end: (mode) => control('-m', mode, 'stop'),
-    remove() {
-      try {
-        control('-m', 'immediate', 'stop')
-      } catch {
-        // It was stopped already.
-      }
-      rmSync(folder, { recursive: true, force: true })
-    },
+    remove,
+  }
+
+  function remove() {
+    process.off('exit', remove)
+    try {
+      control('-m', 'immediate', 'stop')
+    } catch {
+      // It was stopped already.
+    }
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 

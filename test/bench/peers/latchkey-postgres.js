@@ -1,5 +1,6 @@
 // Latchkey on the PostgreSQL of LATCHKEY_BENCH_DATABASE. Every request of the load comes from an address of its own, as
 // it would from people: limits stay on, and their counters are rows of the same database.
+import { randomUUID } from 'node:crypto'
 import express from 'express'
 import { init } from '../../../dist/index.js'
 import { cookiesOf } from './cookies-of.js'
@@ -12,12 +13,13 @@ export async function start({ baseUrl, accounts }) {
   app.get('/api/hello', (_request, response) => response.send('hello'))
   await auth.ready()
   const ready = async () => {
-    const [{ email, password }] = accounts
-    await auth.users.create({ email, password, emailVerified: true })
-    const cookie = cookiesOf(await signIn(baseUrl, { email, password }))
+    // A second server may be started on the same database.
+    const account = { ...accounts[0], email: `${randomUUID()}@example.com` }
+    await auth.users.create({ ...account, emailVerified: true })
+    const cookie = cookiesOf(await signIn(baseUrl, account))
     return { cookie: { cookie }, refreshCookie: cookie, secret: settings.JWT_REFRESH_TOKEN_SECRET }
   }
-  return { app, ready, login: { path: '/auth/login', accounts: accounts.slice(0, 1) } }
+  return { app, ready }
 }
 
 async function signIn(baseUrl, account) {
