@@ -23,6 +23,11 @@ export interface Flavour {
    * statement; where a transaction has to begin with a write, it is one.
    */
   lockAuditHead(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>>
+  /**
+   * What a statement that writes can give back, which saves asking for it: columns of every table that it names, of the
+   * table that it writes, or nothing.
+   */
+  returning: 'joined' | 'own' | 'none'
   /** The type of a column for more than the 64 KiB of MySQL's `text`. */
   longText: 'text' | RawBuilder<unknown>
   /** What ends a CREATE TABLE. */
@@ -51,6 +56,7 @@ function sqlite(sql: Sql, now: () => number): Flavour {
         .set((eb) => ({ seq: eb.ref('seq') }))
         .returningAll()
         .executeTakeFirstOrThrow(),
+    returning: 'own',
     longText: 'text',
     tableEnd: sql``,
   }
@@ -69,6 +75,7 @@ function postgres(sql: Sql): Flavour {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
     },
     lockAuditHead: lockByReading,
+    returning: 'joined',
     longText: 'text',
     tableEnd: sql``,
   }
@@ -88,6 +95,7 @@ function mysql(sql: Sql): Flavour {
       await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
     },
     lockAuditHead: lockByReading,
+    returning: 'none',
     longText: sql`mediumtext`,
     // The default collations of MySQL and MariaDB ignore case and accents: 'Ab' and 'aB' would be one id, and two
     // addresses one account. Binary collation for whole tables, so that no column can be forgotten.
