@@ -43,12 +43,24 @@ export async function readState(flavour: Flavour, db: Kysely<Tables>, id: string
 function raising(
   flavour: Flavour,
   db: Kysely<Tables>,
-  { sessionId, counter, issuedAt, expiresAt, provenForMs, now }: Rotation,
+  { sessionId, userId, mode, counter, issuedAt, expiresAt, provenForMs, now }: Rotation,
 ) {
   return db
     .updateTable('latchkey_sessions')
-    .set({ counter: counter + 1, proven_at_ms: null, refresh_issued_at: issuedAt, refresh_expires_at: expiresAt })
+    .set((eb) => ({
+      counter: counter + 1,
+      proven_at_ms: null,
+      refresh_issued_at: issuedAt,
+      refresh_expires_at: eb
+        .case()
+        .when('expires_at', '<', expiresAt)
+        .then(eb.ref('expires_at'))
+        .else(eb.val(expiresAt))
+        .end(),
+    }))
     .where('latchkey_sessions.id', '=', sessionId)
+    .where('user_id', '=', userId)
+    .where('mode', '=', mode)
     .where('counter', '=', counter)
     .where('expires_at', '>', now)
     .where('refresh_expires_at', '>', now)
