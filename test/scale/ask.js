@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http'
 
 /** Longer than anything may take: whoever waits that long waits for nothing. */
-const hungAfterMs = 20_000
+const hungAfterMs = 45_000
 
 /**
  * `ask(operation, { instance?, method?, path, body?, jar?, bearer?, apiKey?, tokenMode?, ip?, hangUp? })` gives
