@@ -6,7 +6,8 @@ import type { ChangePage, Changes } from '../store/changes.js'
 
 export interface RevocationsOptions {
   changes: Changes
-  clock: Clock
+  /** `learn` is told the store's clock with each read. */
+  clock: Clock & { learn?(storeNowMs: number): void }
   timer: (milliseconds: number, callback: () => void) => () => void
   /** With news older than this, nobody passes. */
   stalenessSeconds: number
@@ -171,6 +172,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   let page = progress.lastPage === null ? null : await changes.recent(windowMs)
   const hole = page === null || hasHole(progress, page, started)
   if (page === null || hole) page = await changes.current(clock.now())
+  clock.learn?.(page.storeNowMs)
   if (hole) for (const tell of known.listeners) tell(null)
 
   applyNew(known, page)

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { SecondStep } from '../model/second-factor.js'
-import type { Session } from '../model/session.js'
+import type { Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 
 /** That a verifier saw a token of this rotation, so long ago. */
@@ -22,9 +22,12 @@ export interface SessionState {
 
 export interface Rotation {
   sessionId: string
+  /** Whose session it must be, and of which mode: what the token says is not believed beyond its signature. */
+  userId: string
+  mode: SessionMode
   /** The counter that must still be the current one; it becomes `counter + 1`. */
   counter: number
-  /** `iat` and `exp` of the successor. */
+  /** `iat` and `exp` of the successor; it expires no later than the session. */
   issuedAt: number
   expiresAt: number
   /** A proof of `counter` must be at least this old by the store's clock, unless counter is 0. */
@@ -64,7 +67,8 @@ export interface Sessions {
   find(id: string): Promise<SessionState | null>
 
   /**
-   * Raises the counter in one compare-and-set statement that also checks that the session lives and its user is enabled;
+   * Raises the counter in one compare-and-set statement that also checks that the session is that user's, of that mode,
+   * and lives, and that its user is enabled;
    * the successor is unproven. Of concurrent calls exactly one gets the new state, the others null.
    */
   rotate(rotation: Rotation): Promise<SessionState | null>

@@ -1,13 +1,29 @@
 import type { Guard } from '../guard/guard.js'
+import type { Revocations } from '../guard/revocations.js'
 import { createScope } from '../guard/scope.js'
 import { corsHeaders, preflight } from '../http/cors.js'
 import { transportHeaders, withHeaders } from '../http/problem.js'
 import type { Router } from '../http/router.js'
-import { type Handle, untouched } from '../http/verdict.js'
+import { type Answer, type Handle, untouched } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
 
-/** Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here. */
-export function createFrontDoor(settings: Settings, router: Router, guard: Guard, requestId: () => string): Handle {
+export interface Behind {
+  router: Router
+  guard: Guard
+  revocations: Pick<Revocations, 'isFresh' | 'catchUp'>
+}
+
+/**
+ * Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here.
+ *
+ * A route, too, waits for news when there was none for long: a process that slept, or whose clock jumped, must not sign
+ * tokens by a wrong clock.
+ */
+export function createFrontDoor(
+  settings: Settings,
+  { router, guard, revocations }: Behind,
+  requestId: () => string,
+): Handle {
   const scopeOf = createScope(settings)
   const transport = transportHeaders(settings)
   const ownPaths = `${settings.basePath}/`
@@ -28,9 +44,9 @@ export function createFrontDoor(settings: Settings, router: Router, guard: Guard
     }
     if (!match) return scope === 'public' ? guard.open(request) : guard.protect(request)
     const added = { ...transport, ...corsHeaders(request, settings) }
-    return router.answer(request, match).then((response) => ({
-      kind: 'answer',
-      response: withHeaders(response, added),
-    }))
+    const answer = async (): Promise<Answer> => {
+      return { kind: 'answer', response: withHeaders(await router.answer(request, match), added) }
+    }
+    return revocations.isFresh() ? answer() : revocations.catchUp().then(answer)
   }
 }

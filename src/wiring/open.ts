@@ -15,7 +15,8 @@ import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
 import { createRequestIds } from '../lib/request-id.js'
-import { nowSeconds, sleep, type World } from '../lib/runtime.js'
+import { sleep, type World } from '../lib/runtime.js'
+import { createSharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
@@ -70,7 +71,7 @@ export interface Live {
  */
 export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
-  const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
+  const clock = createSharedClock(world)
   const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
   const store = await openStore(early, late)
   try {
@@ -292,5 +293,5 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
     requestId,
     logger: settings.logger,
   })
-  return { handle: createFrontDoor(settings, router, guard, requestId), guard, apiTokens }
+  return { handle: createFrontDoor(settings, { router, guard, revocations }, requestId), guard, apiTokens }
 }

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import type { Insertable, Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
 import type { CounterRule, Hit } from '../../model/counter.js'
 import type { Counters } from '../counters.js'
 import { isUniqueViolation } from './retry.js'
@@ -10,7 +10,11 @@ const rounds = 10
 
 export function createCounters(steps: Steps): Counters {
   return {
-    hit: (id, rule, now) => steps.step((db) => hit(db, id, rule, now)),
+    hit: (id, rule, now) =>
+      steps.step(async (db) => {
+        const counted = isPlain(rule) && steps.flavour.returning !== 'none' ? await hitAtOnce(db, id, rule, now) : null
+        return counted ?? (await hit(db, id, rule, now))
+      }),
 
     async forget(ids) {
       if (ids.length === 0) return
@@ -44,6 +48,41 @@ async function findExpired(db: Kysely<Tables>, now: number, count: number): Prom
   return rows.map(({ id }) => id)
 }
 
+/** One window, open again when it ends: what every request of a client address is counted by. */
+function isPlain({ waitSeconds, long }: CounterRule): boolean {
+  return waitSeconds === undefined && long === undefined
+}
+
+/** The same as below in one statement. Null where the counter is full: nothing was written. */
+async function hitAtOnce(db: Kysely<Tables>, id: string, rule: CounterRule, now: number): Promise<Hit | null> {
+  const row = await db
+    .insertInto('latchkey_counters')
+    .values(firstRow(id, rule, now))
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet((eb) => {
+          const begin = eb.case().when('latchkey_counters.ends_at', '<=', now)
+          const [hits, endsAt] = [eb.ref('latchkey_counters.hits'), eb.ref('latchkey_counters.ends_at')]
+          return {
+            hits: begin
+              .then(1)
+              .else(eb(hits, '+', 1))
+              .end(),
+            ends_at: begin.then(endOfFirst(rule, now)).else(endsAt).end(),
+            expires_at: expiresAt(rule, now),
+          }
+        })
+        .where((eb) =>
+          eb.or([eb('latchkey_counters.ends_at', '<=', now), eb('latchkey_counters.hits', '<', rule.limit)]),
+        ),
+    )
+    .returning(['hits', 'ends_at'])
+    .executeTakeFirst()
+  if (!row) return null
+  return { counted: true, remaining: Math.max(rule.limit - Number(row.hits), 0), resetsAt: Number(row.ends_at) }
+}
+
 /**
  * Reads, then writes on the condition that the counter is still in the state that was read: new, over, or with room. The
  * write decides; who finds the state changed reads again.
@@ -66,19 +105,23 @@ async function begin(db: Kysely<Tables>, id: string, rule: CounterRule, now: num
   try {
     await db
       .insertInto('latchkey_counters')
-      .values({
-        id,
-        hits: 1,
-        ends_at: endOfFirst(rule, now),
-        long_hits: rule.long ? 1 : 0,
-        long_ends_at: rule.long ? now + rule.long.windowSeconds : 0,
-        expires_at: expiresAt(rule, now),
-      })
+      .values(firstRow(id, rule, now))
       .execute()
     return true
   } catch (error) {
     if (isUniqueViolation(error)) return false
     throw error
+  }
+}
+
+function firstRow(id: string, rule: CounterRule, now: number): Insertable<CountersTable> {
+  return {
+    id,
+    hits: 1,
+    ends_at: endOfFirst(rule, now),
+    long_hits: rule.long ? 1 : 0,
+    long_ends_at: rule.long ? now + rule.long.windowSeconds : 0,
+    expires_at: expiresAt(rule, now),
   }
 }
 

@@ -7,7 +7,7 @@ import { writeMail } from './outbox.js'
 import { parts } from './parts.js'
 import { prune } from './prune.js'
 import { accepts, finishSecondStep, raisedStep } from './second-factors.js'
-import { readState, toSession, toSessionRow } from './session-rows.js'
+import { raise, raiseToState, readState, toSession, toSessionRow } from './session-rows.js'
 import type { Steps, Unit } from './steps.js'
 import { requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -67,40 +67,20 @@ function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
 
 function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
   return {
-    rotate: ({ sessionId, counter, issuedAt, expiresAt, provenForMs, now }) =>
-      steps.transaction(async (unit) => {
-        const { numUpdatedRows } = await unit.db
-          .updateTable('latchkey_sessions')
-          .set({
-            counter: counter + 1,
-            proven_at_ms: null,
-            refresh_issued_at: issuedAt,
-            refresh_expires_at: expiresAt,
-          })
-          .where('id', '=', sessionId)
-          .where('counter', '=', counter)
-          .where('expires_at', '>', now)
-          .where('refresh_expires_at', '>', now)
-          .where((eb) =>
-            eb.or([eb('counter', '=', 0), eb('proven_at_ms', '<=', steps.flavour.storeNowMs(-provenForMs))]),
-          )
-          .where((eb) =>
-            eb.exists(
-              eb
-                .selectFrom('latchkey_users')
-                .select('latchkey_users.id')
-                .whereRef('latchkey_users.id', '=', 'latchkey_sessions.user_id')
-                .where(isEnabled(now)),
-            ),
-          )
-          .executeTakeFirst()
-        return numUpdatedRows === 0n ? null : readState(steps.flavour, unit.db, sessionId)
-      }),
+    rotate(rotation) {
+      const { flavour } = steps
+      if (flavour.returning === 'joined') return steps.step((db) => raiseToState(flavour, db, rotation))
+      return steps.transaction(async ({ db }) =>
+        (await raise(flavour, db, rotation)) ? readState(flavour, db, rotation.sessionId) : null,
+      )
+    },
 
     async prove(proofs) {
       if (proofs.length === 0) return
       // In one order everywhere, so that two batches cannot wait for each other.
       const ordered = [...proofs].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
+      const { prove } = steps.flavour
+      if (prove) return steps.step((db) => prove(db, ordered))
       await steps.transaction(async (unit) => {
         for (const proof of ordered) await writeProof(unit, proof)
       })

@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest'
+import type { Session } from '../../../src/model/session.js'
 import type { Rotation, SessionState } from '../../../src/store/sessions.js'
 import type { TestStore } from '../../support/databases.js'
 import { anEvent, atOnce, createdUser, now, openedSession, until } from './rows.js'
 
-function rotationOf(sessionId: string, overrides: Partial<Rotation> = {}): Rotation {
+function rotationOf(
+  { id, userId, mode }: Pick<Session, 'id' | 'userId' | 'mode'>,
+  overrides: Partial<Rotation> = {},
+): Rotation {
   return {
-    sessionId,
+    sessionId: id,
+    userId,
+    mode,
     counter: 0,
     issuedAt: now + 100,
     expiresAt: now + 2_000_000,
@@ -29,7 +35,7 @@ function raisingContract(current: () => TestStore): void {
     const { store } = current()
     const user = await createdUser(store)
     const session = await openedSession(store, user)
-    const state = await store.sessions.rotate(rotationOf(session.id))
+    const state = await store.sessions.rotate(rotationOf(session))
     expect(state?.session).toEqual({
       ...session,
       counter: 1,
@@ -44,26 +50,43 @@ function raisingContract(current: () => TestStore): void {
   test('a counter that is not the current one does not rotate', async () => {
     const { store } = current()
     const session = await openedSession(store, await createdUser(store))
-    await store.sessions.rotate(rotationOf(session.id))
-    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 0 }))).toBeNull()
-    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 2 }))).toBeNull()
-    expect(await store.sessions.rotate(rotationOf('unknown'))).toBeNull()
+    await store.sessions.rotate(rotationOf(session))
+    expect(await store.sessions.rotate(rotationOf(session, { counter: 0 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session, { counter: 2 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf({ ...session, id: 'unknown' }))).toBeNull()
     expect((await store.sessions.find(session.id))?.session.counter).toBe(1)
+  })
+
+  test('a session of another user, or of the other mode, does not rotate', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    const mode = session.mode === 'cookie' ? 'token' : 'cookie'
+    expect(await store.sessions.rotate(rotationOf({ ...session, userId: 'another' }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf({ ...session, mode }))).toBeNull()
+    expect((await store.sessions.find(session.id))?.session).toEqual(session)
+  })
+
+  test('a successor expires no later than its session', async () => {
+    const { store } = current()
+    const session = await openedSession(store, await createdUser(store))
+    const late = { expiresAt: session.expiresAt + 1 }
+    const state = await store.sessions.rotate(rotationOf(session, late))
+    expect(state?.session.refreshExpiresAt).toBe(session.expiresAt)
   })
 
   test('only the current counter rotates, also where the proof is old enough', async () => {
     const { store } = current()
     const session = await openedSession(store, await createdUser(store), { counter: 4 })
     await store.sessions.prove([{ sessionId: session.id, counter: 4, ageMs: 90_000 }])
-    for (const counter of [0, 3, 5]) expect(await store.sessions.rotate(rotationOf(session.id, { counter }))).toBeNull()
-    expect((await store.sessions.rotate(rotationOf(session.id, { counter: 4 })))?.session.counter).toBe(5)
+    for (const counter of [0, 3, 5]) expect(await store.sessions.rotate(rotationOf(session, { counter }))).toBeNull()
+    expect((await store.sessions.rotate(rotationOf(session, { counter: 4 })))?.session.counter).toBe(5)
   })
 
   test('an unproven rotation does not rotate again, however late', async () => {
     const { store, age } = current()
     const session = await openedSession(store, await createdUser(store), { counter: 1 })
     await age(1_000_000)
-    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 1 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session, { counter: 1 }))).toBeNull()
   })
 
   test('a session or refresh token that has expired does not rotate', async () => {
@@ -71,17 +94,17 @@ function raisingContract(current: () => TestStore): void {
     const user = await createdUser(store)
     const old = await openedSession(store, user, { expiresAt: now + 100 })
     const unused = await openedSession(store, user, { refreshExpiresAt: now + 100 })
-    expect(await store.sessions.rotate(rotationOf(old.id))).toBeNull()
-    expect(await store.sessions.rotate(rotationOf(unused.id))).toBeNull()
-    expect(await store.sessions.rotate(rotationOf(unused.id, { now: now + 99 }))).not.toBeNull()
+    expect(await store.sessions.rotate(rotationOf(old))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(unused))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(unused, { now: now + 99 }))).not.toBeNull()
   })
 
   test('the session of a user who is disabled by now does not rotate', async () => {
     const { store } = current()
     const user = await createdUser(store, { disabledAt: now, disabledUntil: now + 200 })
     const session = await openedSession(store, user, { createdAt: now + 200 })
-    expect(await store.sessions.rotate(rotationOf(session.id, { now: now + 199 }))).toBeNull()
-    expect(await store.sessions.rotate(rotationOf(session.id, { now: now + 200 }))).not.toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session, { now: now + 199 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session, { now: now + 200 }))).not.toBeNull()
   })
 }
 
@@ -100,11 +123,11 @@ function provingContract(current: () => TestStore): void {
     const { store, age } = current()
     const session = await openedSession(store, await createdUser(store), { counter: 4 })
     await store.sessions.prove([{ sessionId: session.id, counter: 4, ageMs: 0 }])
-    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 4 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session, { counter: 4 }))).toBeNull()
     await age(20_000)
-    expect(await store.sessions.rotate(rotationOf(session.id, { counter: 4 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(session, { counter: 4 }))).toBeNull()
     await age(10_000)
-    const state = await store.sessions.rotate(rotationOf(session.id, { counter: 4 }))
+    const state = await store.sessions.rotate(rotationOf(session, { counter: 4 }))
     expect(state?.session).toMatchObject({ counter: 5, provenAtMs: null })
   })
 
@@ -117,8 +140,8 @@ function provingContract(current: () => TestStore): void {
       { sessionId: young.id, counter: 1, ageMs: 20_000 },
       { sessionId: old.id, counter: 1, ageMs: 30_000 },
     ])
-    expect(await store.sessions.rotate(rotationOf(young.id, { counter: 1 }))).toBeNull()
-    expect(await store.sessions.rotate(rotationOf(old.id, { counter: 1 }))).not.toBeNull()
+    expect(await store.sessions.rotate(rotationOf(young, { counter: 1 }))).toBeNull()
+    expect(await store.sessions.rotate(rotationOf(old, { counter: 1 }))).not.toBeNull()
   })
 
   test('a proof of another rotation, or after the first, changes nothing', async () => {
@@ -179,7 +202,7 @@ function racingContract(current: () => TestStore): void {
   test('of many refreshes at once exactly one raises the counter', async () => {
     const { store } = current()
     const session = await openedSession(store, await createdUser(store))
-    const results = await atOnce((index) => store.sessions.rotate(rotationOf(session.id, { issuedAt: now + index })))
+    const results = await atOnce((index) => store.sessions.rotate(rotationOf(session, { issuedAt: now + index })))
     const won = results.filter(isWon)
     expect(won).toHaveLength(1)
     expect((await store.sessions.find(session.id))?.session).toEqual(won[0]?.session)
@@ -190,7 +213,7 @@ function racingContract(current: () => TestStore): void {
     const second = (await openSecond?.()) ?? store
     const session = await openedSession(store, await createdUser(store))
     const results = await atOnce((index) =>
-      (index % 2 === 0 ? store : second).sessions.rotate(rotationOf(session.id, { issuedAt: now + index })),
+      (index % 2 === 0 ? store : second).sessions.rotate(rotationOf(session, { issuedAt: now + index })),
     )
     expect(results.filter(isWon)).toHaveLength(1)
     expect((await second.sessions.find(session.id))?.session.counter).toBe(1)
@@ -200,7 +223,7 @@ function racingContract(current: () => TestStore): void {
     const { store } = current()
     const session = await openedSession(store, await createdUser(store))
     await Promise.all([
-      atOnce(() => store.sessions.rotate(rotationOf(session.id))),
+      atOnce(() => store.sessions.rotate(rotationOf(session))),
       store.sessions.end(session.id, null, { until, audit: anEvent() }),
     ])
     expect(await store.sessions.find(session.id)).toBeNull()

@@ -1,0 +1,37 @@
+import type { World } from './runtime.js'
+
+/**
+ * How far the wall clock may be from the store's before it counts as wrong: more than NTP leaves on a sound machine, and
+ * well below the margin for which revocations are remembered beyond the tokens they end.
+ */
+const toleranceMs = 30_000
+
+export interface SharedClock {
+  /** Unix seconds, by which rows and tokens are dated: of the wall clock, or of the store's where the two lie apart. */
+  now(): number
+  /** Wall clock, Unix milliseconds, as it is. */
+  nowMs(): number
+  /** Milliseconds of a clock that never goes back. */
+  monotonicMs(): number
+  /** What the store's clock showed a moment ago, Unix milliseconds. */
+  learn(storeNowMs: number): void
+}
+
+/**
+ * The time of all processes on one store. A process whose wall clock jumps would else sign tokens that outlive what is
+ * remembered of their session's end, and write ends that are forgotten before the tokens expire.
+ *
+ * A test clock is not the world's, so it is never corrected.
+ */
+export function createSharedClock(world: Pick<World, 'now' | 'monotonic' | 'testing'>): SharedClock {
+  let aheadMs = 0
+  return {
+    now: () => Math.floor((world.now() - aheadMs) / 1000),
+    nowMs: world.now,
+    monotonicMs: world.monotonic,
+    learn(storeNowMs) {
+      const difference = world.now() - storeNowMs
+      aheadMs = !world.testing && Math.abs(difference) > toleranceMs ? difference : 0
+    },
+  }
+}
