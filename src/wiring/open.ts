@@ -15,7 +15,7 @@ import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
 import { createRequestIds } from '../lib/request-id.js'
-import { nowSeconds, sleep, type World } from '../lib/runtime.js'
+import { nowSeconds, type World } from '../lib/runtime.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
@@ -24,7 +24,6 @@ import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
-import { openSqlStore } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
 import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
@@ -32,10 +31,10 @@ import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
-import { auditSeal } from './audit-seal.js'
 import { createFrontDoor } from './front-door.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
+import { openStore } from './open-store.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
@@ -71,7 +70,10 @@ export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
   const late: Late = { revocations: null, access: null, kick: () => {} }
-  const store = await openStore(early, late)
+  const store = await openStore(early, {
+    onChange: (change) => late.revocations?.apply(change),
+    onMail: () => late.kick(),
+  })
   try {
     await requireKeys(store, early.keyring, clock.now())
     await coverStoredHashes(early.passwords, store)
@@ -100,23 +102,6 @@ interface Late {
   revocations: Revocations | null
   access: Access | null
   kick: () => void
-}
-
-async function openStore({ settings, world, random, keyring }: Early, late: Late): Promise<Store> {
-  const { database } = settings
-  if (database.kind === 'datastore') {
-    throw new Error('database: a Datastore can be given from a later release on. Until then use sqlite:<file>.')
-  }
-  return openSqlStore({
-    database,
-    now: world.now,
-    randomId: random.id,
-    sleep,
-    random: random.jitter,
-    seal: auditSeal(keyring),
-    onChange: (change) => late.revocations?.apply(change),
-    onMail: () => late.kick(),
-  })
 }
 
 async function requireKeys(store: Store, keyring: Keyring, now: number): Promise<void> {

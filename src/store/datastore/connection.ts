@@ -1,10 +1,6 @@
+import type { CodehooksDatastore } from '../../settings/database.js'
 import { isNotFound, methodOf, rowOf, textOf } from './platform-values.js'
 import { type Condition, matches, type Page, type Query, sortAndCut } from './query.js'
-
-/** The codehooks `Datastore`: whatever `open` resolves to has its methods. */
-export interface CodehooksDatastore {
-  open(): Promise<unknown>
-}
 
 /** A document as it was found: the platform's own id, and our fields. */
 export interface Found {

@@ -1,4 +1,5 @@
-import { type CodehooksDatastore, type Connection, createConnection } from './connection.js'
+import type { CodehooksDatastore } from '../../settings/database.js'
+import { type Connection, createConnection } from './connection.js'
 
 /** What was found out about a Datastore by trying. */
 export interface Probed {
