@@ -41,7 +41,7 @@ export interface DatastoreOptions {
   onMail(): void
   /** Told once: what this Datastore cannot promise. */
   onLimits(limits: DatastoreLimits): void
-  /** Default: `standardTiming`. */
+  /** Default: a turn ends after a second, and is taken from a dead process after one and a half. */
   timing?: Timing
 }
 
@@ -50,7 +50,7 @@ export interface DatastoreLimits {
   manyProcesses: boolean
 }
 
-export const standardTiming: Timing = { holdMs: 1_000, leaseMs: 1_500, patienceMs: 2_500, callMs: 1_000 }
+const standardTiming: Timing = { holdMs: 1_000, leaseMs: 1_500, patienceMs: 2_500, callMs: 1_000 }
 
 /**
  * Opens the store in a codehooks Datastore: tries what it can do, makes indexes where it has them, and the two records

@@ -15,7 +15,7 @@ import type {
   UsersTable,
 } from '../rows.js'
 
-export { readJson, toNumber } from '../rows.js'
+export { toNumber } from '../rows.js'
 export type {
   AccessEntriesTable,
   ApiTokensTable,
