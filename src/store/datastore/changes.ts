@@ -12,7 +12,7 @@ import type { Unit, View } from './unit.js'
  * that a reader saw last is new to it.
  */
 export function createChanges(steps: Steps): Changes {
-  /** What the last good read found; null before the first, and while the feed is empty. */
+  /** What the last good read found, 0 for an empty feed; null before the first. */
   let lastHeadMs: number | null = null
 
   return {
@@ -22,7 +22,7 @@ export function createChanges(steps: Steps): Changes {
         const storeNowMs = nowMs(steps, headMs)
         const since = Math.min(storeNowMs - windowMs, lastHeadMs ?? storeNowMs)
         const rows = await view.find(changes, { at_ms: { gt: since } })
-        lastHeadMs = headMs
+        lastHeadMs = headMs ?? 0
         return { storeNowMs, headMs, changes: rows.map(toChange) }
       }),
 
@@ -30,7 +30,7 @@ export function createChanges(steps: Steps): Changes {
       steps.read(async (view) => {
         const headMs = await readHead(view)
         const rows = await view.find(changes, { matters_until: { gte: now } })
-        lastHeadMs = headMs
+        lastHeadMs = headMs ?? 0
         return { storeNowMs: nowMs(steps, headMs), headMs, changes: rows.map(toChange) }
       }),
 
