@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 
-type Document = Record<string, unknown> & { _id: unknown }
+type Document = Record<string, unknown> & { _id: string }
 type Filter = Readonly<Record<string, unknown>>
 type Id = string | Filter
 
@@ -56,7 +56,7 @@ function createCalls(db: Database.Database, options: PersistentOptions) {
 
   /** One rejects with a bare text where nothing is found, as hosts do. */
   function one(collection: string, id: Id): Document {
-    const [found] = findDocuments(db, collection, typeof id === 'object' && !isIdObject(id) ? id : { _id: String(id) })
+    const [found] = findDocuments(db, collection, queryOf(id))
     if (!found) throw 'Not found'
     return found
   }
@@ -71,7 +71,9 @@ function createCalls(db: Database.Database, options: PersistentOptions) {
     for (const { _id } of documents) db.prepare('delete from documents where id = ?').run(String(_id))
   }
 
-  const shown = (document: Document): Document => (old ? { ...document, _id: new IdObject(document._id) } : document)
+  /** What an id is, nobody promises. */
+  const shown = (document: Document): Document =>
+    old ? { ...document, _id: new IdObject(document._id) as unknown as string } : document
 
   return {
     insertOne: (collection: string, document: Filter) =>
@@ -83,8 +85,30 @@ function createCalls(db: Database.Database, options: PersistentOptions) {
         // Adapters of old know neither order nor limit.
         return findDocuments(db, collection, filter as Filter, old ? {} : given).map(shown)
       }
-      return { toArray: () => call('getMany', found) }
+      const toArray = () => call('getMany', found)
+      return {
+        toArray,
+        forEach: async (visit: (document: Document) => void) => (await toArray()).forEach(visit),
+        json: async (res: { json(value: unknown): unknown }) => res.json(await toArray()),
+      }
     },
+    findOneOrNull: (collection: string, id: Id) =>
+      call('findOneOrNull', () => {
+        const [found] = findDocuments(db, collection, queryOf(id))
+        return found ? shown(found) : null
+      }),
+    updateMany: (collection: string, filter: Filter, operations: Filter) =>
+      call('updateMany', () => {
+        const found = findDocuments(db, collection, filter)
+        for (const document of found) save(collection, merged(document, operations))
+        return { count: found.length }
+      }),
+    removeMany: (collection: string, filter: Filter) =>
+      call('removeMany', () => {
+        const found = findDocuments(db, collection, filter)
+        remove(found)
+        return { count: found.length }
+      }),
     updateOne: (collection: string, id: Id, operations: Filter) =>
       call('updateOne', () => shown(save(collection, merged(one(collection, id), operations)))),
     replaceOne: (collection: string, id: Id, document: Filter) =>
@@ -154,8 +178,8 @@ class IdObject {
   }
 }
 
-function isIdObject(value: unknown): boolean {
-  return value instanceof IdObject
+function queryOf(id: Id): Filter {
+  return typeof id === 'object' && !(id instanceof IdObject) ? id : { _id: String(id) }
 }
 
 let made = 0
