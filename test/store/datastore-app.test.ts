@@ -8,7 +8,7 @@ import {
   type TestMailbox,
   testSettings,
 } from '../../src/testing.js'
-import { hostCodehooks, loadCodehooks } from '../support/codehooks-host.js'
+import { hostCodehooks, loadCodehooks, type Manifest } from '../support/codehooks-host.js'
 import { createDatastoreBed } from '../support/datastores.js'
 import { createPersistentDatastore } from '../support/persistent-datastore.js'
 
@@ -17,7 +17,7 @@ const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
 const secrets = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET }
 
 /** A codehooks app whose accounts and collections are in one Datastore. */
-async function startApp(file: string) {
+async function startApp(file: string, walls: Partial<Manifest> = {}) {
   vi.spyOn(console, 'debug').mockImplementation(() => {})
   vi.spyOn(console, 'log').mockImplementation(() => {})
   const datastore = createPersistentDatastore({ file })
@@ -28,7 +28,7 @@ async function startApp(file: string) {
   const logger = { warn: (fields: unknown) => said.push(fields), error: (fields: unknown) => said.push(fields) }
   const auth = init(app, testSettings({ ...secrets, database: datastore, mailbox, logger }), createTestRuntime())
   await auth.ready()
-  const host = await hostCodehooks(app.init(), { space: null })
+  const host = await hostCodehooks({ ...app.init(), ...walls }, { space: null })
   async function close(): Promise<void> {
     await host.close()
     await auth.close()
@@ -109,7 +109,9 @@ test('what ends in one process ends in another within a second', { timeout: 60_0
 test('crudlify with an empty schema offers every collection but those of accounts', {
   timeout: 60_000,
 }, async () => {
-  const { client, mailbox, faults } = await startApp(await bedFile())
+  // Without the gate, which refuses some of these addresses by itself.
+  const open = { authhooks: { '/*': [(_req: unknown, _res: unknown, next: () => void) => next()] } }
+  const { client, mailbox, faults } = await startApp(await bedFile(), open)
   const visitor = client()
   await register(visitor, mailbox)
   const ours = 'latchkey_users'
@@ -127,9 +129,7 @@ test('crudlify with an empty schema offers every collection but those of account
   ]) {
     for (const method of ['get', 'post', 'put', 'patch', 'delete'] as const) {
       const { status, text } = method === 'get' ? await visitor.get(path) : await visitor[method](path, { roles: '[]' })
-      // 403: the gate refuses an address that reads differently each time it is decoded.
-      const refused = path.includes('%25') ? 403 : 404
-      expect({ method, path, status }).toEqual({ method, path, status: refused })
+      expect({ method, path, status }).toEqual({ method, path, status: 404 })
       expect(text).not.toContain(account.email)
     }
   }

@@ -5,7 +5,7 @@ import { longSteps } from '../support/datastore-steps.js'
 import { createDatastoreBed, type Platform } from '../support/datastores.js'
 
 /** So short that the walk over every call takes seconds. */
-const timing = { holdMs: 300, leaseMs: 400, patienceMs: 4_000, callMs: 200 }
+const timing = { holdMs: 400, leaseMs: 500, patienceMs: 5_000, callMs: 250 }
 
 /** What happens at the n-th call of the platform that the step makes. */
 type Fault = 'refused' | 'refused after it has happened' | 'refused from then on' | 'never answered from then on'
@@ -55,7 +55,7 @@ async function attempt(name: string, at: number, fault: Fault | null): Promise<T
     return bed.close()
   })
   const store = await bed.open(faults.platform, { timing })
-  const other = await bed.open({}, { timing })
+  const other = await bed.open({}, { timing: { ...timing, callMs: 2_000, patienceMs: 10_000 } })
   const prepared = await longSteps[name]?.prepare(store)
   if (!prepared) throw new Error(`no step ${name}`)
   faults.arm(at, fault)

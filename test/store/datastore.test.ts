@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { sleep } from '../../src/lib/runtime.js'
 import type { CodehooksDatastore } from '../../src/settings/database.js'
 import { type DatastoreLimits, openDatastoreStore } from '../../src/store/datastore/store.js'
 import { anEvent, atOnce, createdUser, now, openedSession, until } from '../contracts/store/rows.js'
@@ -65,6 +66,32 @@ describe('what a Datastore can do is found out at opening', () => {
     expect(new Set(stores.map(({ installationId }) => installationId)).size).toBe(1)
     expect(await stores[0]?.audit.verify()).toEqual({ ok: true, brokenAt: null })
   })
+})
+
+test('a step costs few calls, and a read fewer', async () => {
+  const calls: string[] = []
+  const { open } = await bed()
+  const store = await open({ before: async (name) => void calls.push(name) })
+  const user = await createdUser(store)
+  const session = await openedSession(store, user)
+  async function cost(run: () => Promise<unknown>): Promise<number> {
+    // Until what ends the turn before is written.
+    await sleep(30)
+    calls.length = 0
+    await run()
+    await sleep(30)
+    return calls.length
+  }
+  const rotation = { sessionId: session.id, counter: 0, issuedAt: now, expiresAt: now + 1, provenForMs: 0, now }
+  expect({
+    user: await cost(() => store.users.findById(user.id)),
+    session: await cost(() => store.sessions.find(session.id)),
+    apiToken: await cost(() => store.apiTokens.findByHash(['key1.x'])),
+    changes: await cost(() => store.changes.recent(60_000)),
+    hit: await cost(() => store.counters.hit('c', { limit: 9, windowSeconds: 60 }, now)),
+    refresh: await cost(() => store.sessions.rotate(rotation)),
+    signIn: await cost(() => openedSession(store, user)),
+  }).toEqual({ user: 3, session: 4, apiToken: 1, changes: 4, hit: 8, refresh: 7, signIn: 15 })
 })
 
 describe('clocks of processes differ', () => {

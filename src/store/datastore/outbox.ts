@@ -56,17 +56,18 @@ export function createOutbox(steps: Steps): Outbox {
         view.find(outbox, { set_aside: 1, created_at: { lt: before } }, { sort: { created_at: 1 }, limit: count }),
       ),
 
-    depth: () =>
-      steps.glance(async (view) => {
-        const rows = await view.find(outbox, {})
-        const waiting = rows.filter(({ set_aside }) => set_aside === 0)
-        const oldestAt = waiting.reduce<number | null>(
-          (oldest, { created_at }) => Math.min(oldest ?? created_at, created_at),
-          null,
-        )
-        return { waiting: waiting.length, oldestAt, setAside: rows.length - waiting.length }
-      }),
+    depth: () => steps.glance(readDepth),
   }
+}
+
+async function readDepth(view: View): ReturnType<Outbox['depth']> {
+  const rows = await view.find(outbox, {})
+  const waiting = rows.filter(({ set_aside }) => set_aside === 0)
+  const oldestAt = waiting.reduce<number | null>(
+    (oldest, { created_at }) => Math.min(oldest ?? created_at, created_at),
+    null,
+  )
+  return { waiting: waiting.length, oldestAt, setAside: rows.length - waiting.length }
 }
 
 async function findDue(view: View, count: number, now: number): Promise<OutboxTable[]> {

@@ -92,6 +92,7 @@ export function createSteps(options: StepOptions): Steps {
     async drain() {
       draining = true
       await Promise.allSettled(underWay)
+      await Promise.all([accounts, ...apart].map((lane) => lane.idle()))
     },
   }
 }

@@ -33,7 +33,7 @@ const byId = ({ id }: { id: string }): string => id
 export const users: Table<UsersTable> = {
   collection: 'latchkey_users',
   keyOf: byId,
-  indexes: ['email_canonical', 'created_at'],
+  indexes: ['email_canonical', 'created_at', 'totp_at'],
   nullable: [
     'name',
     'password_hash',

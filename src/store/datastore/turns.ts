@@ -53,82 +53,90 @@ const sweepEvery = 100
  * is dead, or too late to write. Nobody's wall clock counts. What a dead holder had decided is made whole first.
  */
 export function createTurns(lane: string, options: TurnOptions): Turns {
-  const { connection, timing, monotonic } = options
-  const recordKey = `lane:${lane}`
-  /** The newest number that is known to be granted, and since when. */
-  let seen = { number: 0, atMs: 0 }
-
-  function notice(number: number): void {
-    if (number > seen.number) seen = { number, atMs: monotonic() }
-  }
-
-  async function read(): Promise<LaneRecord> {
-    return parseRecord(await connection.getText(recordKey))
-  }
-
-  /** The number that may be asked for now; null: somebody has the turn. */
-  function nextNumber({ turn, held }: LaneRecord): number | null {
-    if (held) notice(turn)
-    const newest = Math.max(turn, seen.number)
-    const over = newest === turn && !held
-    return over || (newest === seen.number && monotonic() - seen.atMs >= timing.leaseMs) ? newest + 1 : null
-  }
-
-  async function ask(): Promise<Turn | null> {
-    const readMs = monotonic()
-    const number = nextNumber(await read())
-    if (number === null) return null
-    const startMs = monotonic()
-    const granted = (await connection.increment(`${recordKey}:${number}`)) === 1
-    notice(number)
-    // So late, the key may be a new one under an old name.
-    if (!granted || monotonic() - readMs > timing.holdMs) return null
-    // Read again: whoever had the turn before may have written in between.
-    const record = await read()
-    if (record.turn >= number) return null
-    return { number, record, isOver: () => monotonic() - startMs > timing.holdMs }
-  }
-
-  async function write(turn: Turn, record: Partial<LaneRecord>): Promise<void> {
-    const next = { ...turn.record, turn: turn.number, ...record }
-    await connection.setText(recordKey, JSON.stringify(next))
-    turn.record = next
-  }
-
-  async function recover(turn: Turn): Promise<void> {
-    if (!turn.record.journal) return
-    await apply(connection, turn.record.journal, true)
-    if (turn.isOver()) throw new Error('The Datastore was too slow to make a step whole.')
-    // Kept before anything else is written: made whole once more, it would undo what comes now.
-    await write(turn, afterReplay(turn.record, turn.number))
-  }
-
-  function sweep(number: number): void {
-    if (number % sweepEvery !== 0 || number <= keptTurns) return
-    const last = number - keptTurns
-    for (let old = last - sweepEvery + 1; old <= last; old += 1) {
-      connection.deleteKey(`${recordKey}:${old}`).catch(() => {})
-    }
-  }
-
+  const book: Book = { ...options, recordKey: `lane:${lane}`, seen: { number: 0, atMs: 0 } }
   return {
-    read,
-    write,
-    async take() {
-      const startMs = monotonic()
-      for (;;) {
-        const turn = await ask()
-        if (turn) {
-          await recover(turn)
-          sweep(turn.number)
-          return turn
-        }
-        if (monotonic() - startMs >= timing.patienceMs) throw new Error('The Datastore was busy for too long.')
-        await options.sleep(5 + options.random() * 15)
-      }
-    },
+    take: () => take(book),
+    write: (turn, record) => write(book, turn, record),
+    read: () => read(book),
     abandon: ({ number }) => {
-      seen = { number, atMs: monotonic() }
+      if (number >= book.seen.number) book.seen = { number, atMs: book.monotonic() }
     },
+  }
+}
+
+/** What this process knows of a lane. */
+interface Book extends TurnOptions {
+  recordKey: string
+  /** The newest number that is known to be granted, and since when. */
+  seen: { number: number; atMs: number }
+}
+
+async function take(book: Book): Promise<Turn> {
+  const { timing, monotonic, sleep, random } = book
+  const startMs = monotonic()
+  for (;;) {
+    const turn = await ask(book)
+    if (turn) {
+      await recover(book, turn)
+      sweep(book, turn.number)
+      return turn
+    }
+    if (monotonic() - startMs >= timing.patienceMs) throw new Error('The Datastore was busy for too long.')
+    await sleep(5 + random() * 15)
+  }
+}
+
+async function ask(book: Book): Promise<Turn | null> {
+  const { connection, timing, monotonic, recordKey } = book
+  const readMs = monotonic()
+  const number = nextNumber(book, await read(book))
+  if (number === null) return null
+  const startMs = monotonic()
+  const granted = (await connection.increment(`${recordKey}:${number}`)) === 1
+  notice(book, number)
+  // So late, the key may be a new one under an old name.
+  if (!granted || monotonic() - readMs > timing.holdMs) return null
+  // Read again: whoever had the turn before may have written in between.
+  const record = await read(book)
+  if (record.turn >= number) return null
+  return { number, record, isOver: () => monotonic() - startMs > timing.holdMs }
+}
+
+/** The number that may be asked for now; null: somebody has the turn. */
+function nextNumber(book: Book, { turn, held }: LaneRecord): number | null {
+  if (held) notice(book, turn)
+  const { seen, monotonic, timing } = book
+  const newest = Math.max(turn, seen.number)
+  if (newest === turn && !held) return newest + 1
+  return newest === seen.number && monotonic() - seen.atMs >= timing.leaseMs ? newest + 1 : null
+}
+
+function notice(book: Book, number: number): void {
+  if (number > book.seen.number) book.seen = { number, atMs: book.monotonic() }
+}
+
+async function read({ connection, recordKey }: Book): Promise<LaneRecord> {
+  return parseRecord(await connection.getText(recordKey))
+}
+
+async function write({ connection, recordKey }: Book, turn: Turn, record: Partial<LaneRecord>): Promise<void> {
+  const next = { ...turn.record, turn: turn.number, ...record }
+  await connection.setText(recordKey, JSON.stringify(next))
+  turn.record = next
+}
+
+async function recover(book: Book, turn: Turn): Promise<void> {
+  if (!turn.record.journal) return
+  await apply(book.connection, turn.record.journal, true)
+  if (turn.isOver()) throw new Error('The Datastore was too slow to make a step whole.')
+  // Kept before anything else is written: made whole once more, it would undo what comes now.
+  await write(book, turn, afterReplay(turn.record, turn.number))
+}
+
+function sweep({ connection, recordKey }: Book, number: number): void {
+  if (number % sweepEvery !== 0 || number <= keptTurns) return
+  const last = number - keptTurns
+  for (let old = last - sweepEvery + 1; old <= last; old += 1) {
+    connection.deleteKey(`${recordKey}:${old}`).catch(() => {})
   }
 }
