@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestClient, testSettings } from '../src/testing.js'
-import { createCollections } from './support/codehooks-collections.js'
 import { hostCodehooks } from './support/codehooks-host.js'
 import { codeInMailbox, mainJob } from './support/journey.js'
+import { createPersistentDatastore } from './support/persistent-datastore.js'
 import { freePort, startProgram } from './support/program.js'
 import { startSmtpServer } from './support/smtp-server.js'
 
@@ -131,11 +131,10 @@ test('codehooks: a database API under /api that only signed-in users reach', asy
     JWT_REFRESH_TOKEN_SECRET,
     BASE_URL: baseUrl,
     MAIL_URL: smtp.url,
-    DATABASE_URL: `sqlite:${folder}/codehooks.db`,
   })
   // The platform's own name for its database; it must be there before codehooks-js is loaded.
-  const connection = createCollections()
-  Object.assign(globalThis, { DB: { open: async () => connection } })
+  const datastore = createPersistentDatastore({ file: join(folder, 'datastore.db') })
+  Object.assign(globalThis, { DB: datastore })
   const { default: manifest } = await import('../examples/codehooks/index.js')
   const host = await hostCodehooks(manifest, { space: null })
   onTestFinished(() => Promise.all([host.close(), smtp.close()]).then(() => {}))

@@ -13,6 +13,8 @@ export interface CodehooksRequest {
   /** Path with the space, and query. */
   originalUrl: string
   url?: string
+  /** What the pattern of the route took from the path. */
+  params?: Readonly<Record<string, unknown>>
   /** As crudlify reads it. */
   query?: unknown
   body?: unknown

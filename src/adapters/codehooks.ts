@@ -2,6 +2,7 @@ import type { HttpResponse } from '../http/message.js'
 import type { Handle } from '../http/verdict.js'
 import type { Adapter, Mounting } from './adapter.js'
 import { type OwnHooks, ownHooks } from './codehooks-auths.js'
+import { withoutOurCollections } from './codehooks-collections.js'
 import { createGate, createHook, type Hook, prepare } from './codehooks-hook.js'
 import { answer } from './codehooks-message.js'
 import { isCodehooksRequest, isCodehooksResponse } from './codehooks-shape.js'
@@ -33,7 +34,7 @@ export const codehooks: Adapter = {
     putFirst(app.auths, hooksOf(handle, paths, own))
     // The runtime calls middleware only where a route matches.
     for (const pattern of patterns(paths.basePath)) app.all(pattern, (req, res) => answer(req, res, nothing))
-    app.appmiddleware.unshift(createHook(handle, prepare, own))
+    app.appmiddleware.unshift(withoutOurCollections(createHook(handle, prepare, own)))
   },
   gate(ask) {
     const hook = createGate(ask)

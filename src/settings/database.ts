@@ -5,7 +5,7 @@ export type Database =
   | { kind: 'sqlite' /** `:memory:` or a file path */; file: string }
   | { kind: 'postgres' | 'mysql'; url: string }
   | { kind: 'dialect' /** a Kysely dialect */; dialect: unknown }
-  | { kind: 'datastore'; datastore: unknown }
+  | { kind: 'datastore'; datastore: CodehooksDatastore }
 
 /** The part of a Kysely dialect by which we know one. */
 export interface KyselyDialect {
@@ -45,7 +45,11 @@ function isPercentEncoded({ username, password }: URL): boolean {
 
 function parseDatabaseObject(value: unknown): Database | null {
   if (hasMethods(value, ['createDriver', 'createQueryCompiler'])) return { kind: 'dialect', dialect: value }
-  return hasMethods(value, ['open']) ? { kind: 'datastore', datastore: value } : null
+  return isDatastore(value) ? { kind: 'datastore', datastore: value } : null
+}
+
+function isDatastore(value: unknown): value is CodehooksDatastore {
+  return hasMethods(value, ['open'])
 }
 
 /** True when it is an object (or a function) with these methods, own or inherited. */

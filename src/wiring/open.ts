@@ -15,7 +15,7 @@ import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
 import { createRequestIds } from '../lib/request-id.js'
-import { sleep, type World } from '../lib/runtime.js'
+import type { World } from '../lib/runtime.js'
 import { createSharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
@@ -24,7 +24,6 @@ import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
-import { openSqlStore } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
 import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
@@ -32,11 +31,11 @@ import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
-import { auditSeal } from './audit-seal.js'
 import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
 import { createFrontDoor } from './front-door.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
+import { openStore } from './open-store.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
@@ -73,7 +72,13 @@ export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock = createSharedClock(world)
   const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
-  const store = await openStore(early, late)
+  const store = await openStore(early, {
+    onChange(change) {
+      late.revocations?.apply(change)
+      late.shared?.wake.tell()
+    },
+    onMail: () => late.kick(),
+  })
   try {
     await requireKeys(store, early.keyring, clock.now())
     await coverStoredHashes(early.passwords, store)
@@ -107,26 +112,6 @@ interface Late {
   access: Access | null
   shared: BetweenProcesses | null
   kick: () => void
-}
-
-async function openStore({ settings, world, random, keyring }: Early, late: Late): Promise<Store> {
-  const { database } = settings
-  if (database.kind === 'datastore') {
-    throw new Error('database: a Datastore can be given from a later release on. Until then use sqlite:<file>.')
-  }
-  return openSqlStore({
-    database,
-    now: world.now,
-    randomId: random.id,
-    sleep,
-    random: random.jitter,
-    seal: auditSeal(keyring),
-    onChange(change) {
-      late.revocations?.apply(change)
-      late.shared?.wake.tell()
-    },
-    onMail: () => late.kick(),
-  })
 }
 
 async function requireKeys(store: Store, keyring: Keyring, now: number): Promise<void> {

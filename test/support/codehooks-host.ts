@@ -64,11 +64,13 @@ let loads = 0
 let connection: CodehooksConnection
 
 /**
- * A codehooks-js of its own, with empty collections. The package makes one application a process; another query string
+ * A codehooks-js of its own, with empty collections unless others are given. The package makes one application a process; another query string
  * makes another module. Its inner modules are shared, so one application at a time may call `crudlify`.
  */
-export async function loadCodehooks(): Promise<{ app: CodehooksApp; connection: CodehooksConnection }> {
-  connection = createCollections()
+export async function loadCodehooks(
+  database: CodehooksConnection = createCollections(),
+): Promise<{ app: CodehooksApp; connection: CodehooksConnection }> {
+  connection = database
   // It must be there before the package is loaded; this name is the platform's.
   Object.assign(globalThis, { DB: { open: async () => connection } })
   loads += 1

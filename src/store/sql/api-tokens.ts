@@ -1,10 +1,11 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
 import type { ApiTokenRecord } from '../../model/api-token.js'
+import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { prune } from './prune.js'
-import { type ApiTokensTable, readJson, type Tables, toNumber } from './schema.js'
+import type { ApiTokensTable, Tables } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
 export function createApiTokens(steps: Steps): ApiTokens {
@@ -40,7 +41,7 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
   return {
     create: (token, audit) =>
       steps.transaction(async (unit) => {
-        await unit.db.insertInto('latchkey_api_tokens').values(toRow(token)).execute()
+        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(token)).execute()
         await writeAudit(unit, audit)
       }),
 
@@ -76,7 +77,7 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
           lastUsedAt: null,
           replacedBy: null,
         }
-        await unit.db.insertInto('latchkey_api_tokens').values(toRow(token)).execute()
+        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(token)).execute()
         await endBy(unit.db, id, endsAt)
         await writeAudit(unit, audit)
         await writeChanges(unit, 'api_token', [id], until)
@@ -130,32 +131,4 @@ async function writeUse(db: Kysely<Tables>, { id, at }: ApiTokenUse): Promise<vo
     .where('id', '=', id)
     .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
     .execute()
-}
-
-function toRow(token: ApiTokenRecord): Insertable<ApiTokensTable> {
-  return {
-    id: token.id,
-    token_hash: token.tokenHash,
-    name: token.name,
-    access: token.access,
-    cidrs: JSON.stringify(token.cidrs),
-    created_at: token.createdAt,
-    expires_at: token.expiresAt,
-    last_used_at: token.lastUsedAt,
-    replaced_by: token.replacedBy,
-  }
-}
-
-function toApiToken(row: Selectable<ApiTokensTable>): ApiTokenRecord {
-  return {
-    id: row.id,
-    tokenHash: row.token_hash,
-    name: row.name,
-    access: row.access,
-    cidrs: readJson(row.cidrs),
-    createdAt: Number(row.created_at),
-    expiresAt: toNumber(row.expires_at),
-    lastUsedAt: toNumber(row.last_used_at),
-    replacedBy: row.replaced_by,
-  }
 }

@@ -1,10 +1,11 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { AuditLog } from '../audit.js'
+import { append } from '../audit-ends.js'
+import { toEvent } from '../audit-rows.js'
 import { lockEnds, writeEnds } from './audit-ends.js'
-import { toAuditRow, toEvent } from './audit-rows.js'
 import { pruneAudit } from './prune-audit.js'
 import type { Steps, Unit } from './steps.js'
-import { verifyAudit } from './verify-audit.js'
+import { verifySqlAudit } from './verify-audit.js'
 
 export function createAudit(steps: Steps): AuditLog {
   return {
@@ -24,18 +25,14 @@ export function createAudit(steps: Steps): AuditLog {
         return rows.map(toEvent)
       }),
 
-    verify: () => verifyAudit(steps),
+    verify: () => verifySqlAudit(steps),
     prune: (beforeMs, count) => pruneAudit(steps, beforeMs, count),
   }
 }
 
-/** Upon a head that is not as its last writer left it nothing is built: no hash fits after this place. */
-const nowhere = ''
-
 /** Writes the event in the step that it tells of, near its end: from here to the commit all other writers wait. */
 export async function writeAudit(unit: Pick<Unit, 'db' | 'flavour' | 'seal'>, event: AuditEvent): Promise<void> {
-  const { head, floor } = await lockEnds(unit)
-  const row = toAuditRow(event, head.sound ? head : { seq: head.seq, hash: nowhere }, unit.seal)
+  const { row, ends } = append(await lockEnds(unit), event, unit.seal)
   await unit.db.insertInto('latchkey_audit').values(row).execute()
-  await writeEnds(unit, { head: { seq: row.seq, hash: row.hash, sound: true }, floor })
+  await writeEnds(unit, ends)
 }

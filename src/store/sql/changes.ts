@@ -1,12 +1,10 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Change } from '../../model/change.js'
+import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
 import { parts } from './parts.js'
-import { type ChangesTable, type Tables, toNumber } from './schema.js'
+import { type Tables, toNumber } from './schema.js'
 import type { Steps, Unit } from './steps.js'
-
-/** Longer than any window in which rows are read again: what is younger stays, even if it no longer matters. */
-const keptMs = 600_000
 
 export function createChanges(steps: Steps): Changes {
   return {
@@ -74,16 +72,5 @@ export async function writeChanges(
     const ids = part.map(({ id }) => id)
     const rows = await unit.db.selectFrom('latchkey_changes').selectAll().where('id', 'in', ids).execute()
     unit.changes.push(...rows.map(toChange))
-  }
-}
-
-function toChange(row: Selectable<ChangesTable>): Change {
-  return {
-    id: row.id,
-    atMs: Number(row.at_ms),
-    kind: row.kind,
-    subject: row.subject,
-    version: toNumber(row.version),
-    until: Number(row.matters_until),
   }
 }

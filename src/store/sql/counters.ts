@@ -1,5 +1,6 @@
-import type { Insertable, Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
 import type { CounterRule, Hit } from '../../model/counter.js'
+import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
 import type { Counters } from '../counters.js'
 import { isUniqueViolation } from './retry.js'
 import type { CountersTable, Tables } from './schema.js'
@@ -114,17 +115,6 @@ async function begin(db: Kysely<Tables>, id: string, rule: CounterRule, now: num
   }
 }
 
-function firstRow(id: string, rule: CounterRule, now: number): Insertable<CountersTable> {
-  return {
-    id,
-    hits: 1,
-    ends_at: endOfFirst(rule, now),
-    long_hits: rule.long ? 1 : 0,
-    long_ends_at: rule.long ? now + rule.long.windowSeconds : 0,
-    expires_at: expiresAt(rule, now),
-  }
-}
-
 async function count(db: Kysely<Tables>, row: CounterRow, rule: CounterRule, now: number): Promise<boolean> {
   const counted = countShort(db.updateTable('latchkey_counters').where('id', '=', row.id), row, rule, now)
   const inBoth = rule.long ? countLong(counted, row, rule.long, now) : counted
@@ -171,39 +161,4 @@ function countLong(
     .set((eb) => ({ long_hits: eb('long_hits', '+', 1) }))
     .where('long_ends_at', '>', now)
     .where('long_hits', '<', long.limit)
-}
-
-/** When a full counter opens again; null while there is room. */
-function fullUntil(row: CounterRow, rule: CounterRule, now: number): number | null {
-  const ends: number[] = []
-  if (!isOver(row.ends_at, now) && Number(row.hits) >= rule.limit) ends.push(Number(row.ends_at))
-  if (rule.long && !isOver(row.long_ends_at, now) && Number(row.long_hits) >= rule.long.limit) {
-    ends.push(Number(row.long_ends_at))
-  }
-  return ends.length === 0 ? null : Math.max(...ends)
-}
-
-function firstHit(rule: CounterRule, now: number): Hit {
-  return { counted: true, remaining: rule.limit - 1, resetsAt: endOfFirst(rule, now) }
-}
-
-function nextHit(row: CounterRow, rule: CounterRule, now: number): Hit {
-  if (isOver(row.ends_at, now)) return firstHit(rule, now)
-  const remaining = Math.max(rule.limit - Number(row.hits) - 1, 0)
-  const waits = remaining === 0 && rule.waitSeconds !== undefined
-  return { counted: true, remaining, resetsAt: waits ? now + (rule.waitSeconds ?? 0) : Number(row.ends_at) }
-}
-
-/** Where one hit is all there may be, the first is also the one that fills the counter. */
-function endOfFirst({ limit, windowSeconds, waitSeconds }: CounterRule, now: number): number {
-  return now + (limit === 1 ? (waitSeconds ?? windowSeconds) : windowSeconds)
-}
-
-/** No sooner than the end of every window that this hit may be in. */
-function expiresAt({ windowSeconds, waitSeconds = 0, long }: CounterRule, now: number): number {
-  return now + Math.max(windowSeconds, waitSeconds, long?.windowSeconds ?? 0)
-}
-
-function isOver(endsAt: number, now: number): boolean {
-  return Number(endsAt) <= now
 }

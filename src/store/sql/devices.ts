@@ -1,8 +1,7 @@
-import type { Selectable } from 'kysely'
 import type { Device } from '../../model/device.js'
+import { toDevice, toDeviceRow } from '../device-rows.js'
 import type { Devices } from '../devices.js'
 import { prune } from './prune.js'
-import type { DevicesTable } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
 export function createDevices(steps: Steps): Devices {
@@ -23,17 +22,7 @@ export function createDevices(steps: Steps): Devices {
     add: (device, { keep, now }) =>
       steps.transaction(async (unit) => {
         await unit.db.deleteFrom('latchkey_devices').where('expires_at', '<=', now).execute()
-        await unit.db
-          .insertInto('latchkey_devices')
-          .values({
-            id: device.id,
-            ordinal: unit.ordinal(),
-            user_id: device.userId,
-            token_hash: device.tokenHash,
-            created_at: device.createdAt,
-            expires_at: device.expiresAt,
-          })
-          .execute()
+        await unit.db.insertInto('latchkey_devices').values(toDeviceRow(device, unit)).execute()
         await dropOldest(unit, device, keep)
       }),
 
@@ -73,14 +62,4 @@ async function dropOldest(unit: Unit, { id, userId }: Device, keep: number): Pro
   const surplus = others.slice(Math.max(keep - 1, 0)).map((other) => other.id)
   if (surplus.length === 0) return
   await unit.db.deleteFrom('latchkey_devices').where('id', 'in', surplus).execute()
-}
-
-function toDevice(row: Selectable<DevicesTable>): Device {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    tokenHash: row.token_hash,
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-  }
 }

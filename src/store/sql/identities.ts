@@ -1,17 +1,19 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
 import type { Identities, Linking } from '../identities.js'
+import { linkedProvider } from '../identity-rows.js'
+import { toUser, toUserRow } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { writeAudit } from './audit.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
-import { linkedProvider, tellOfIdentities, writeIdentity } from './identity-rows.js'
+import { tellOfIdentities, writeIdentity } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import type { Tables } from './schema.js'
 import { Refused, type Steps, type Unit } from './steps.js'
 import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
 import { requireOne, tellOfUser } from './user-passwords.js'
-import { isEnabled, readUser, toUser, toUserRow } from './user-rows.js'
+import { isEnabled, readUser } from './user-rows.js'
 
 /** The user's row is written first in each, so that the links, passwords and sessions of one user queue up. */
 export function createIdentities(steps: Steps): Identities {

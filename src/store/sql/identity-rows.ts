@@ -1,6 +1,5 @@
-import type { Insertable } from 'kysely'
-import type { Identity, LinkedProvider } from '../../model/identity.js'
-import type { IdentitiesTable } from './schema.js'
+import type { Identity } from '../../model/identity.js'
+import { linkedProvider, toIdentityRow } from '../identity-rows.js'
 import type { Unit } from './steps.js'
 import { refuseTaken } from './taken-addresses.js'
 
@@ -41,18 +40,4 @@ export async function tellOfIdentities(unit: Pick<Unit, 'db'>, userId: string): 
     .set({ identities: JSON.stringify(identities) })
     .where('id', '=', userId)
     .execute()
-}
-
-/** What the user's row tells of an identity. */
-export function linkedProvider({ provider, linkedAt }: LinkedProvider): LinkedProvider {
-  return { provider, linkedAt }
-}
-
-function toIdentityRow(identity: Identity): Insertable<IdentitiesTable> {
-  return {
-    provider: identity.provider,
-    subject: identity.subject,
-    user_id: identity.userId,
-    linked_at: identity.linkedAt,
-  }
 }

@@ -1,5 +1,6 @@
-import type { Expression, ExpressionBuilder, Insertable, Selectable, SqlBool } from 'kysely'
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
+import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeMail } from './outbox.js'
@@ -211,38 +212,3 @@ export const tokenColumns = [
   'created_at',
   'expires_at',
 ] as const satisfies readonly (keyof OneTimeTokensTable)[]
-
-export function toTokenRow(token: OneTimeToken, unit: Pick<Unit, 'ordinal'>): Insertable<OneTimeTokensTable> {
-  return {
-    id: token.id,
-    ordinal: unit.ordinal(),
-    purpose: token.purpose,
-    subject: token.subject,
-    user_id: token.userId,
-    email: token.email,
-    token_hash: token.tokenHash,
-    code_hash: token.codeHash,
-    handle_hash: token.handleHash,
-    payload: token.payload,
-    tries: token.tries,
-    created_at: token.createdAt,
-    expires_at: token.expiresAt,
-  }
-}
-
-function toToken(row: Selectable<OneTimeTokensTable>): OneTimeToken {
-  return {
-    id: row.id,
-    purpose: row.purpose,
-    subject: row.subject,
-    userId: row.user_id,
-    email: row.email,
-    tokenHash: row.token_hash,
-    codeHash: row.code_hash,
-    handleHash: row.handle_hash,
-    payload: row.payload,
-    tries: Number(row.tries),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-  }
-}

@@ -1,10 +1,11 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { Session } from '../../model/session.js'
+import type { Kysely, Selectable } from 'kysely'
+import type { SessionsTable, UsersTable } from '../rows.js'
+import { toSession } from '../session-rows.js'
 import type { Rotation, SessionState } from '../sessions.js'
+import { toUser } from '../user-rows.js'
 import type { Flavour } from './flavour.js'
-import { readJson, type SessionsTable, type Tables, toNumber, type UsersTable } from './schema.js'
-import type { Unit } from './steps.js'
-import { isEnabled, toUser } from './user-rows.js'
+import type { Tables } from './schema.js'
+import { isEnabled } from './user-rows.js'
 
 /** What a session's state shows of its user, beside the session's own columns. */
 const userColumns = [
@@ -108,44 +109,5 @@ function toState(row: StateRow): SessionState {
     session: toSession(row),
     user: toUser({ ...row, id: row.user_id, created_at: row.user_created_at }),
     storeNowMs: Number(row.store_now_ms),
-  }
-}
-
-export function toSessionRow(session: Session, unit: Unit): Insertable<SessionsTable> {
-  return {
-    id: session.id,
-    ordinal: unit.ordinal(),
-    user_id: session.userId,
-    mode: session.mode,
-    counter: session.counter,
-    proven_at_ms: session.provenAtMs,
-    refresh_issued_at: session.refreshIssuedAt,
-    refresh_expires_at: session.refreshExpiresAt,
-    amr: JSON.stringify(session.amr),
-    auth_time: session.authTime,
-    created_at: session.createdAt,
-    expires_at: session.expiresAt,
-    last_seen_at: session.lastSeenAt,
-    ip: session.ip,
-    user_agent: session.userAgent,
-  }
-}
-
-export function toSession(row: Selectable<SessionsTable>): Session {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    mode: row.mode,
-    counter: Number(row.counter),
-    provenAtMs: toNumber(row.proven_at_ms),
-    refreshIssuedAt: Number(row.refresh_issued_at),
-    refreshExpiresAt: Number(row.refresh_expires_at),
-    amr: readJson(row.amr),
-    authTime: Number(row.auth_time),
-    createdAt: Number(row.created_at),
-    expiresAt: Number(row.expires_at),
-    lastSeenAt: Number(row.last_seen_at),
-    ip: row.ip,
-    userAgent: row.user_agent,
   }
 }

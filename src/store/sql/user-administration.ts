@@ -1,12 +1,12 @@
 import type { Updateable } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
+import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
 import { dropTokens } from './one-time-tokens.js'
 import type { UsersTable } from './schema.js'
 import { dropFactor, noFactor } from './second-factors.js'
 import type { Steps, Unit } from './steps.js'
 import { endSessionsOf, requireOne, tellOfUser } from './user-passwords.js'
-import { toUser } from './user-rows.js'
 
 /** What the application's own calls do to accounts. */
 export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'list'> {

@@ -1,12 +1,12 @@
 import type { Session } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
+import { toSessionRow } from '../session-rows.js'
 import type { AccountStep, Users } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { dropTokens, ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { toSessionRow } from './session-rows.js'
 import { Refused, type Steps, type Unit } from './steps.js'
 import { isEnabled, readUser } from './user-rows.js'
 

@@ -1,9 +1,12 @@
 import type { UserRecord } from '../../model/user.js'
+import { linkedProvider } from '../identity-rows.js'
+import { toTokenRow } from '../one-time-token-rows.js'
+import { toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { dropIdentities, linkedProvider, writeIdentity } from './identity-rows.js'
-import { ownerOf, toTokenRow } from './one-time-tokens.js'
+import { dropIdentities, writeIdentity } from './identity-rows.js'
+import { ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropBackupCodes } from './second-factors.js'
 import { Refused, type Steps, type Unit } from './steps.js'
@@ -12,7 +15,7 @@ import { administerUsers } from './user-administration.js'
 import { changeEmails } from './user-emails.js'
 import { changePasswords } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
-import { readUser, toUserRow, userColumns } from './user-rows.js'
+import { readUser, userColumns } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
   return {

@@ -1,12 +1,9 @@
-import type { Selectable } from 'kysely'
-import type { AuditEvent } from '../../model/audit-event.js'
-import { type AuditSeal, type ChainPlace, chainHash, markedText } from '../audit-chain.js'
-import { type AuditTable, readJson } from './schema.js'
-
-export type AuditRow = Selectable<AuditTable>
+import type { AuditEvent } from '../model/audit-event.js'
+import { type AuditSeal, type ChainPlace, chainHash, markedText } from './audit-chain.js'
+import { type AuditTable, readJson } from './rows.js'
 
 /** The event's row as it follows upon that place; its number is the next one. */
-export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditSeal): AuditRow {
+export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditSeal): AuditTable {
   const row = {
     id: event.id,
     seq: previous.seq + 1,
@@ -23,7 +20,7 @@ export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditS
   return { ...row, hash, mac: seal.sealAudit(markedText('event', { seq: row.seq, hash })) }
 }
 
-export function toEvent(row: AuditRow): AuditEvent {
+export function toEvent(row: AuditTable): AuditEvent {
   return {
     id: row.id,
     atMs: Number(row.at_ms),
@@ -37,16 +34,16 @@ export function toEvent(row: AuditRow): AuditEvent {
   }
 }
 
-export function placeOf(row: AuditRow): ChainPlace {
+export function placeOf(row: AuditTable): ChainPlace {
   return { seq: Number(row.seq), hash: row.hash }
 }
 
 /** Whether the row is the next one after that place, and as it was written there. */
-export function follows(row: AuditRow, previous: ChainPlace): boolean {
+export function follows(row: AuditTable, previous: ChainPlace): boolean {
   return Number(row.seq) === previous.seq + 1 && row.hash === hashAfter(previous, row)
 }
 
-export function checkMark(row: AuditRow, seal: AuditSeal): ReturnType<AuditSeal['checkAudit']> {
+export function checkMark(row: AuditTable, seal: AuditSeal): ReturnType<AuditSeal['checkAudit']> {
   return seal.checkAudit(markedText('event', placeOf(row)), row.mac)
 }
 
@@ -56,7 +53,7 @@ function wellFormed(text: string): string {
 }
 
 /** `detail` as its text stands there: not a blank of it can be changed. */
-function hashAfter({ hash }: ChainPlace, row: Omit<AuditRow, 'hash' | 'mac'>): string {
+function hashAfter({ hash }: ChainPlace, row: Omit<AuditTable, 'hash' | 'mac'>): string {
   const { id, event, outcome, user_id, session_id, ip, user_agent, detail } = row
   const [seq, atMs] = [Number(row.seq), Number(row.at_ms)]
   return chainHash(hash, [seq, id, atMs, event, outcome, user_id, session_id, ip, user_agent, detail])

@@ -1,0 +1,30 @@
+import type { ApiTokenRecord } from '../model/api-token.js'
+import { type ApiTokensTable, readJson, toNumber } from './rows.js'
+
+export function toApiTokenRow(token: ApiTokenRecord): ApiTokensTable {
+  return {
+    id: token.id,
+    token_hash: token.tokenHash,
+    name: token.name,
+    access: token.access,
+    cidrs: JSON.stringify(token.cidrs),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: token.lastUsedAt,
+    replaced_by: token.replacedBy,
+  }
+}
+
+export function toApiToken(row: ApiTokensTable): ApiTokenRecord {
+  return {
+    id: row.id,
+    tokenHash: row.token_hash,
+    name: row.name,
+    access: row.access,
+    cidrs: readJson(row.cidrs),
+    createdAt: Number(row.created_at),
+    expiresAt: toNumber(row.expires_at),
+    lastUsedAt: toNumber(row.last_used_at),
+    replacedBy: row.replaced_by,
+  }
+}

@@ -1,0 +1,72 @@
+import type { Change } from '../../model/change.js'
+import { keptMs, toChange } from '../change-rows.js'
+import type { Changes } from '../changes.js'
+import { removeDue } from './prune.js'
+import type { Steps } from './steps.js'
+import { changes } from './tables.js'
+import type { Unit, View } from './unit.js'
+
+/**
+ * The feed by the clocks of the processes, as a Datastore has none. Steps are made one after another, and the rows of each
+ * are later than any before, so that none commits late or out of order: whatever the clocks say, everything after the head
+ * that a reader saw last is new to it.
+ */
+export function createChanges(steps: Steps): Changes {
+  /** What the last good read found, 0 for an empty feed; null before the first. */
+  let lastHeadMs: number | null = null
+
+  return {
+    recent: (windowMs) =>
+      steps.read(async (view) => {
+        const headMs = await readHead(view)
+        const storeNowMs = nowMs(steps, headMs)
+        const since = Math.min(storeNowMs - windowMs, lastHeadMs ?? storeNowMs)
+        const rows = await view.find(changes, { at_ms: { gt: since } })
+        lastHeadMs = headMs ?? 0
+        return { storeNowMs, headMs, changes: rows.map(toChange) }
+      }),
+
+    current: (now) =>
+      steps.read(async (view) => {
+        const headMs = await readHead(view)
+        const rows = await view.find(changes, { matters_until: { gte: now } })
+        lastHeadMs = headMs ?? 0
+        return { storeNowMs: nowMs(steps, headMs), headMs, changes: rows.map(toChange) }
+      }),
+
+    async prune(now) {
+      // The newest row stays: without it the head would go back, which means to readers that the store did.
+      await removeDue(steps, changes, async (view) => {
+        const headMs = await readHead(view)
+        if (headMs === null) return []
+        const before = Math.min(headMs, nowMs(steps, headMs) - keptMs)
+        return view.find(changes, { matters_until: { lt: now }, at_ms: { lt: before } })
+      })
+    },
+  }
+}
+
+async function readHead(view: View): Promise<number | null> {
+  const [newest] = await view.find(changes, {}, { sort: { at_ms: -1 }, limit: 1 })
+  return newest?.at_ms ?? null
+}
+
+function nowMs(steps: Steps, headMs: number | null): number {
+  return Math.max(steps.nowMs(), headMs ?? 0)
+}
+
+/** Writes one row for each subject. They are written once everything else of the step is. */
+export function writeChanges(
+  unit: Unit,
+  kind: Change['kind'],
+  subjects: readonly string[],
+  until: number,
+  version: number | null = null,
+): void {
+  const atMs = unit.changeMs()
+  for (const subject of subjects) {
+    const row = { id: unit.randomId(), at_ms: atMs, kind, subject, version, matters_until: until }
+    unit.put(changes, row)
+    unit.changes.push(toChange(row))
+  }
+}

@@ -1,0 +1,112 @@
+import type { UserRecord } from '../../model/user.js'
+import type { Identities, Linking } from '../identities.js'
+import { linkedProvider } from '../identity-rows.js'
+import type { UsersTable } from '../rows.js'
+import { toUser, toUserRow } from '../user-rows.js'
+import type { AccountStep } from '../users.js'
+import { writeAudit } from './audit.js'
+import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { dropIdentities, linkedProviders, writeIdentity } from './identity-rows.js'
+import { dropRegistrations, dropTokens } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import type { Steps } from './steps.js'
+import { identities, identityKey, sessions, users } from './tables.js'
+import { requireFree, Taken } from './taken-addresses.js'
+import { Refused, type Unit } from './unit.js'
+import { unlessTaken } from './user-emails.js'
+import { changeUser, isEnabled, requireUser } from './user-rows.js'
+
+export function createIdentities(steps: Steps): Identities {
+  return { ...findIdentities(steps), ...linkIdentities(steps), ...unlinkIdentities(steps) }
+}
+
+function findIdentities(steps: Steps): Pick<Identities, 'find' | 'create'> {
+  return {
+    find: (provider, subject) =>
+      steps.read(async (view) => {
+        const identity = await view.get(identities, identityKey({ provider, subject }))
+        const row = identity && (await view.get(users, identity.user_id))
+        return row && toUser(row)
+      }),
+
+    create: (user, identity, audit) =>
+      steps.step(async (unit) => {
+        const now = Math.floor(audit.atMs / 1000)
+        await requireFree(unit, user.emailCanonical, { now, userId: user.id })
+        unit.put(users, toUserRow({ ...user, identities: [linkedProvider(identity)] }))
+        await writeIdentity(unit, identity)
+        await dropRegistrations(unit, user.emailCanonical)
+        await writeAudit(unit, audit)
+        return true
+      }, false),
+  }
+}
+
+function linkIdentities(steps: Steps): Pick<Identities, 'link' | 'linkByProof'> {
+  return {
+    link: (linking, step) => unlessTaken(() => steps.step((unit) => linkTo(unit, linking, step))),
+
+    linkByProof: (identity, email, step) =>
+      unlessTaken(() =>
+        steps.step(async (unit) => {
+          const { userId: id, linkedAt: now } = identity
+          const row = await requireUser(unit, id)
+          if (row.email_canonical !== email || !isEnabled(row, now)) throw new Refused()
+          const proved = await wipeUnproven(unit, row)
+          if (!proved) throw new Refused()
+          await writeIdentity(unit, identity)
+          await dropEveryHold(unit, id)
+          return changeUser(unit, { ...proved, identities: await linkedProviders(unit, id) }, step)
+        }),
+      ),
+  }
+}
+
+async function linkTo(unit: Unit, { identity, by }: Linking, step: AccountStep): Promise<UserRecord> {
+  const { userId: id, linkedAt: now } = identity
+  const row = await requireUser(unit, id)
+  if (!isEnabled(row, now)) throw new Refused()
+  if ('email' in by && (row.email_canonical !== by.email || row.email_verified !== 1)) throw new Refused()
+  if ('sessionId' in by) await requireSession(unit, { userId: id, sessionId: by.sessionId, now })
+
+  const former = await unit.get(identities, identityKey(identity))
+  if (former && former.user_id !== id) throw new Taken()
+  if (former) return toUser(row)
+  await writeIdentity(unit, identity)
+  return tellOfLink(unit, row, step)
+}
+
+function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
+  return {
+    unlink: ({ userId, provider, fromSessionId: sessionId }, step) =>
+      steps.step<UserRecord | 'last' | null>(async (unit) => {
+        const row = await requireUser(unit, userId)
+        await requireSession(unit, { userId, sessionId, now: Math.floor(step.audit.atMs / 1000) })
+        const linked = toUser(row).identities
+        if (!linked.some((identity) => identity.provider === provider)) throw new Refused()
+        if (row.password_hash === null && linked.length === 1) return 'last'
+        await dropIdentities(unit, userId, (identity) => identity.provider === provider)
+        await dropTokens(unit, userId, 'two_factor')
+        return tellOfLink(unit, row, step)
+      }, null),
+  }
+}
+
+/** @throws {Refused} when it has ended */
+async function requireSession(
+  unit: Unit,
+  { userId, sessionId, now }: { userId: string; sessionId: string; now: number },
+): Promise<void> {
+  const session = await unit.get(sessions, sessionId)
+  const live = session?.user_id === userId && session.expires_at > now && session.refresh_expires_at > now
+  if (!live) throw new Refused()
+}
+
+/** No token dies by it, so no process has to hear of it. */
+async function tellOfLink(unit: Unit, row: UsersTable, { audit, mail }: AccountStep): Promise<UserRecord> {
+  const changed = { ...row, identities: await linkedProviders(unit, row.id) }
+  unit.put(users, changed)
+  await writeAudit(unit, audit)
+  if (mail) writeMail(unit, mail)
+  return toUser(changed)
+}

@@ -1,0 +1,28 @@
+import type { Steps } from './steps.js'
+import type { Table } from './tables.js'
+import type { View } from './unit.js'
+
+/** One step's writes stand in one text, which must not grow without bound. */
+const atOnce = 100
+
+/**
+ * Removes what `find` finds; returns how many. What is due stays due, so nothing can happen to it in between but that
+ * somebody else removes it.
+ */
+export async function removeDue<R extends object>(
+  steps: Steps,
+  table: Table<R>,
+  find: (view: View) => Promise<R[]>,
+): Promise<number> {
+  const due = await steps.glance(find)
+  let removed = 0
+  for (let start = 0; start < due.length; start += atOnce) {
+    const keys = due.slice(start, start + atOnce).map((row) => table.keyOf(row))
+    removed += await steps.step(async (unit) => {
+      const there = (await Promise.all(keys.map((key) => unit.get(table, key)))).filter((row) => row !== null)
+      unit.remove(table, there)
+      return there.length
+    })
+  }
+  return removed
+}

@@ -1,0 +1,160 @@
+import type { Session } from '../../model/session.js'
+import type { SessionsTable, UsersTable } from '../rows.js'
+import { toSession, toSessionRow } from '../session-rows.js'
+import type { EndSessions, OpenSessions, Proof, SessionState, Sessions } from '../sessions.js'
+import { toUser } from '../user-rows.js'
+import { writeAudit } from './audit.js'
+import { writeChanges } from './changes.js'
+import { dropTokens } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import { removeDue } from './prune.js'
+import { useUp } from './second-factors.js'
+import type { Steps } from './steps.js'
+import { sessions, users } from './tables.js'
+import type { Unit } from './unit.js'
+import { isEnabled, requireAt, spendProof } from './user-rows.js'
+
+const newestFirst = { created_at: -1, ordinal: -1 } as const
+
+export function createSessions(steps: Steps): Sessions {
+  return { ...openSessions(steps), ...readSessions(steps), ...rotateSessions(steps), ...endSessions(steps) }
+}
+
+function openSessions(steps: Steps): Pick<Sessions, 'open'> {
+  return {
+    open: (session, version, limit, audit) =>
+      steps.step(async (unit) => {
+        const { secondStep } = limit
+        const { userId, createdAt: now } = session
+        const row = await requireAt(unit, userId, version, now)
+        const proved = secondStep ? await spendProof(unit, row, secondStep.proof) : row
+        if (secondStep) await useUp(unit, { id: secondStep.challengeId, purpose: 'two_factor', userId, now })
+        unit.put(users, { ...proved, last_login_at: now })
+        const ended = await endSurplus(unit, session, limit)
+        unit.put(sessions, toSessionRow(session, unit))
+        await dropTokens(unit, userId, 'password_reset')
+        await writeAudit(unit, audit)
+        if (limit.mail) writeMail(unit, limit.mail)
+        writeChanges(unit, 'session', ended, limit.until)
+        return true
+      }, false),
+  }
+}
+
+function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
+  return {
+    find: (id) =>
+      steps.read(async (view) => {
+        const session = await view.get(sessions, id)
+        const user = session && (await view.get(users, session.user_id))
+        return user && toState(steps, session, user)
+      }),
+
+    list: (userId, now) =>
+      steps.glance(async (view) => {
+        const rows = await view.find(sessions, { user_id: userId }, { sort: newestFirst })
+        return rows.filter((row) => isLive(row, now)).map(toSession)
+      }),
+  }
+}
+
+function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
+  return {
+    rotate: ({ sessionId, userId, mode, counter, issuedAt, expiresAt, provenForMs, now }) =>
+      steps.step(async (unit) => {
+        const row = await unit.get(sessions, sessionId)
+        if (!row || row.counter !== counter || !isLive(row, now)) return null
+        if (row.user_id !== userId || row.mode !== mode) return null
+        const proven = row.proven_at_ms !== null && row.proven_at_ms <= steps.nowMs() - provenForMs
+        if (counter !== 0 && !proven) return null
+        const user = await unit.get(users, row.user_id)
+        if (!user || !isEnabled(user, now)) return null
+        const rotated = {
+          ...row,
+          counter: counter + 1,
+          proven_at_ms: null,
+          refresh_issued_at: issuedAt,
+          refresh_expires_at: Math.min(expiresAt, row.expires_at),
+        }
+        unit.put(sessions, rotated)
+        return toState(steps, rotated, user)
+      }),
+
+    async prove(proofs) {
+      for (let start = 0; start < proofs.length; start += provenAtOnce) {
+        await steps.step(async (unit) => {
+          for (const proof of proofs.slice(start, start + provenAtOnce)) await writeProof(steps, unit, proof)
+        })
+      }
+    },
+  }
+}
+
+/** One step's writes stand in one text, which must not grow without bound. */
+const provenAtOnce = 50
+
+function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
+  return {
+    prune: (before, count) =>
+      removeDue(steps, sessions, (view) =>
+        view.find(sessions, { refresh_expires_at: { lt: before } }, { sort: { refresh_expires_at: 1 }, limit: count }),
+      ),
+
+    end: (id, userId, options) =>
+      steps.step(async (unit) => {
+        const row = await unit.get(sessions, id)
+        if (!row || (userId !== null && row.user_id !== userId)) return false
+        unit.remove(sessions, [row])
+        await tellOfEnd(unit, [id], options)
+        return true
+      }),
+
+    endAll: (userId, exceptId, options) =>
+      steps.step(async (unit) => {
+        const rows = await unit.find(sessions, { user_id: userId })
+        const ended = rows.filter(({ id }) => id !== exceptId)
+        unit.remove(sessions, ended)
+        const ids = ended.map(({ id }) => id)
+        if (ids.length > 0) await tellOfEnd(unit, ids, options)
+        return ids.length
+      }),
+  }
+}
+
+/** Ends what is beyond the limit, the oldest first, and forgets what expired so long ago that no access token lives. */
+async function endSurplus(
+  unit: Unit,
+  { userId, createdAt }: Session,
+  { maxSessions, until }: OpenSessions,
+): Promise<string[]> {
+  const rows = await unit.find(sessions, { user_id: userId }, { sort: newestFirst })
+  const forgotten = rows.filter((row) => row.refresh_expires_at < createdAt - (until - createdAt))
+  const surplus = rows.filter((row) => isLive(row, createdAt)).slice(Math.max(maxSessions - 1, 0))
+  unit.remove(sessions, [...forgotten, ...surplus])
+  return surplus.map(({ id }) => id)
+}
+
+function isLive(row: SessionsTable, now: number): boolean {
+  return row.expires_at > now && row.refresh_expires_at > now
+}
+
+function toState(steps: Steps, session: SessionsTable, user: UsersTable): SessionState {
+  return { session: toSession(session), user: toUser(user), storeNowMs: steps.nowMs() }
+}
+
+async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mail }: EndSessions): Promise<void> {
+  await writeAudit(unit, audit)
+  if (mail) writeMail(unit, mail)
+  writeChanges(unit, 'session', ids, until)
+}
+
+/** The proof, where it still says something, and the last sight, which only moves forward. */
+async function writeProof(steps: Steps, unit: Unit, { sessionId, counter, ageMs }: Proof): Promise<void> {
+  const row = await unit.get(sessions, sessionId)
+  if (!row) return
+  const provenAtMs = steps.nowMs() - Math.max(0, Math.floor(ageMs))
+  const proves = row.counter === counter && row.proven_at_ms === null
+  const seenAt = Math.max(row.last_seen_at, Math.floor(provenAtMs / 1000))
+  if (!proves && seenAt === row.last_seen_at) return
+  unit.put(sessions, { ...row, ...(proves && { proven_at_ms: provenAtMs }), last_seen_at: seenAt })
+}

@@ -1,0 +1,23 @@
+import { oneTimeTokens } from './tables.js'
+import { Refused, type Unit } from './unit.js'
+import { findByEmail } from './user-rows.js'
+
+/** The address belongs to somebody else, or may again. */
+export class Taken extends Refused {}
+
+/**
+ * Nobody else has the address, nor left it by a change that can still be undone. Accounts change one after another, so
+ * what is free here stays free until the step is made.
+ *
+ * @throws {Taken}
+ */
+export async function requireFree(
+  unit: Unit,
+  email: string,
+  { now, userId }: { now: number; userId: string },
+): Promise<void> {
+  const owner = await findByEmail(unit, email)
+  if (owner && owner.id !== userId) throw new Taken()
+  const undos = await unit.find(oneTimeTokens, { email, purpose: 'email_undo' })
+  if (undos.some(({ user_id, expires_at }) => user_id !== userId && expires_at > now)) throw new Taken()
+}

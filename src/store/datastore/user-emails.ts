@@ -1,0 +1,109 @@
+import type { UserRecord } from '../../model/user.js'
+import { toTokenRow } from '../one-time-token-rows.js'
+import type { OneTimeTokensTable, UsersTable } from '../rows.js'
+import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
+import { dropEveryHold } from './first-proof.js'
+import { dropIdentities, linkedProviders } from './identity-rows.js'
+import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import type { Steps } from './steps.js'
+import { oneTimeTokens } from './tables.js'
+import { requireFree, Taken } from './taken-addresses.js'
+import { Refused, type Unit } from './unit.js'
+import { changeUser, dropBackupCodes, noFactor, requireAt, requireUser, spendProof } from './user-rows.js'
+
+export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
+  return {
+    changeEmail: (tokenId, change, now, step) =>
+      unlessTaken(() => steps.step((unit) => moveTo(unit, change, { tokenId, now, step }))),
+
+    undoEmail: (tokenId, undo, now, step) =>
+      steps.step<UserRecord | null>((unit) => takeBack(unit, undo, { tokenId, now, step }), null),
+  }
+}
+
+/** What a change and an undo have in common. */
+interface Move {
+  tokenId: string
+  now: number
+  step: AccountStep
+}
+
+async function moveTo(
+  unit: Unit,
+  { email, version, undo }: EmailChange,
+  { tokenId, now, step }: Move,
+): Promise<UserRecord> {
+  const token = await requireToken(unit, tokenId, { purpose: 'email_change', now })
+  const row = await requireAt(unit, token.user_id, version, now)
+  if (row.email_canonical !== undo.token.email) throw new Refused()
+  await requireFree(unit, token.email, { now, userId: row.id })
+  unit.remove(oneTimeTokens, [token])
+  await dropTokens(unit, row.id, 'email_change', 'email_verification', 'password_reset', 'otp')
+  await dropRegistrations(unit, token.email)
+  // Only an address that was proved is worth an undo.
+  if (row.email_verified === 1) {
+    unit.put(oneTimeTokens, toTokenRow(undo.token, unit))
+    writeMail(unit, undo.mail)
+  }
+  return changeUser(unit, { ...row, email, email_canonical: token.email, email_verified: 1 }, step)
+}
+
+async function takeBack(
+  unit: Unit,
+  { email, factorSince, proof }: EmailUndo,
+  { tokenId, now, step }: Move,
+): Promise<UserRecord> {
+  const token = await requireToken(unit, tokenId, { purpose: 'email_undo', now })
+  const row = await requireUser(unit, token.user_id)
+  await requireFree(unit, token.email, { now, userId: row.id })
+  const answered = await answer(unit, row, { factorSince, proof })
+  unit.remove(oneTimeTokens, [token])
+  await dropLaterUndos(unit, token)
+  // Of that second itself, too: an owner links again what was theirs, a thief's would stay.
+  await dropIdentities(unit, row.id, ({ linked_at }) => linked_at >= token.created_at)
+  const identities = await linkedProviders(unit, row.id)
+  await dropEveryHold(unit, row.id)
+  const restored = { email, email_canonical: token.email, email_verified: 1 as const, identities }
+  return changeUser(unit, { ...answered, ...restored }, step)
+}
+
+/**
+ * The row once the factor that was on at the change is proved, or is on no more. One that was turned on since may be of
+ * whoever made the change; it stops nobody, and goes.
+ *
+ * @throws {Refused} when the proof is used up, missing, or of a factor that is gone
+ */
+async function answer(
+  unit: Unit,
+  row: UsersTable,
+  { factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>,
+): Promise<UsersTable> {
+  if (proof) {
+    if (row.totp_at !== factorSince) throw new Refused()
+    return spendProof(unit, row, proof)
+  }
+  if (factorSince !== null && row.totp_at === factorSince) throw new Refused()
+  await dropBackupCodes(unit, row.id)
+  return { ...row, ...noFactor }
+}
+
+/** Whoever had the address first gets it: what came after was not theirs to give away. */
+async function dropLaterUndos(unit: Unit, { user_id, created_at, ordinal }: OneTimeTokensTable): Promise<void> {
+  if (user_id === null) return
+  const undos = await unit.find(oneTimeTokens, { user_id, purpose: 'email_undo' })
+  const later = undos.filter(
+    (undo) => undo.created_at > created_at || (undo.created_at === created_at && undo.ordinal > ordinal),
+  )
+  unit.remove(oneTimeTokens, later)
+}
+
+export async function unlessTaken<T>(attempt: () => Promise<T>): Promise<T | 'taken' | null> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (error instanceof Taken) return 'taken'
+    if (error instanceof Refused) return null
+    throw error
+  }
+}

@@ -1,0 +1,79 @@
+import type { Change } from '../../model/change.js'
+import type { FactorProof } from '../../model/second-factor.js'
+import type { UserRecord } from '../../model/user.js'
+import type { UsersTable } from '../rows.js'
+import { toUser } from '../user-rows.js'
+import type { AccountStep } from '../users.js'
+import { writeAudit } from './audit.js'
+import { writeChanges } from './changes.js'
+import { writeMail } from './outbox.js'
+import { backupCodes, users } from './tables.js'
+import { Refused, type Unit, type View } from './unit.js'
+
+export function isEnabled(row: UsersTable, now: number): boolean {
+  return row.disabled_at === null || (row.disabled_until !== null && row.disabled_until <= now)
+}
+
+export async function findByEmail(view: View, email: string): Promise<UsersTable | null> {
+  return (await view.find(users, { email_canonical: email }))[0] ?? null
+}
+
+/** @throws {Refused} when there is no such user */
+export async function requireUser(unit: Unit, id: string): Promise<UsersTable> {
+  const row = await unit.get(users, id)
+  if (!row) throw new Refused()
+  return row
+}
+
+/** @throws {Refused} when the user is gone, disabled, or no longer at that version */
+export async function requireAt(unit: Unit, id: string, version: number, now: number): Promise<UsersTable> {
+  const row = await requireUser(unit, id)
+  if (row.version !== version || !isEnabled(row, now)) throw new Refused()
+  return row
+}
+
+/**
+ * Writes the user with the version raised, and what tells of it: event, notice, and the row that kills every older access
+ * token.
+ */
+export async function changeUser(
+  unit: Unit,
+  row: UsersTable,
+  { until, audit, mail }: AccountStep,
+): Promise<UserRecord> {
+  const changed = { ...row, version: row.version + 1 }
+  unit.put(users, changed)
+  await writeAudit(unit, audit)
+  if (mail) writeMail(unit, mail)
+  tellOfUser(unit, changed, until)
+  return toUser(changed)
+}
+
+export function tellOfUser(unit: Unit, { id, version }: Pick<UsersTable, 'id' | 'version'>, until: number): void {
+  const kind: Change['kind'] = 'user'
+  writeChanges(unit, kind, [id], until, version)
+}
+
+/** What the user's row has without a second factor. */
+export const noFactor = { totp_secret: null, totp_step: null, totp_at: null } as const
+
+/**
+ * Uses the proof up and returns the row as it is then: a factor is on, and the code's step newer than any before.
+ *
+ * @throws {Refused} when it is not, or the backup code is gone
+ */
+export async function spendProof(unit: Unit, row: UsersTable, proof: FactorProof): Promise<UsersTable> {
+  if (row.totp_step === null) throw new Refused()
+  if (proof.kind === 'totp') {
+    if (row.totp_step >= proof.step) throw new Refused()
+    return { ...row, totp_step: proof.step }
+  }
+  const code = await unit.get(backupCodes, proof.id)
+  if (code?.user_id !== row.id) throw new Refused()
+  unit.remove(backupCodes, [code])
+  return row
+}
+
+export async function dropBackupCodes(unit: Unit, userId: string): Promise<void> {
+  unit.remove(backupCodes, await unit.find(backupCodes, { user_id: userId }))
+}

@@ -1,0 +1,121 @@
+import { linkedProvider } from '../identity-rows.js'
+import { toTokenRow } from '../one-time-token-rows.js'
+import { toUser, toUserRow } from '../user-rows.js'
+import type { Users } from '../users.js'
+import { writeAudit } from './audit.js'
+import { dropDevices, dropSessions } from './first-proof.js'
+import { dropIdentities, writeIdentity } from './identity-rows.js'
+import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
+import type { Steps } from './steps.js'
+import { oneTimeTokens, users } from './tables.js'
+import { requireFree } from './taken-addresses.js'
+import { Refused } from './unit.js'
+import { administerUsers } from './user-administration.js'
+import { changeEmails } from './user-emails.js'
+import { changePasswords } from './user-passwords.js'
+import { proveUsers } from './user-proofs.js'
+import { dropBackupCodes, findByEmail, requireUser, tellOfUser } from './user-rows.js'
+
+export function createUsers(steps: Steps): Users {
+  return {
+    findById: (id) =>
+      steps.read(async (view) => {
+        const row = await view.get(users, id)
+        return row && toUser(row)
+      }),
+    findByEmail: (email) =>
+      steps.read(async (view) => {
+        const row = await findByEmail(view, email)
+        return row && toUser(row)
+      }),
+    ...createAccounts(steps),
+    ...changeAccounts(steps),
+    ...changeEmails(steps),
+    ...changePasswords(steps),
+    ...proveUsers(steps),
+    ...administerUsers(steps),
+    delete: (id, until, audit) =>
+      steps.step(async (unit) => {
+        const row = await requireUser(unit, id)
+        unit.remove(users, [row])
+        await dropSessions(unit, id)
+        await dropDevices(unit, id)
+        unit.remove(oneTimeTokens, await unit.find(oneTimeTokens, { user_id: id }))
+        await dropBackupCodes(unit, id)
+        await dropIdentities(unit, id)
+        await writeAudit(unit, audit)
+        tellOfUser(unit, { id, version: Number.MAX_SAFE_INTEGER }, until)
+        return true
+      }, false),
+  }
+}
+
+function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistration'> {
+  return {
+    createFromRegistration: (user, registrationId, now, audit, identity) =>
+      steps.step(async (unit) => {
+        const registration = await unit.get(oneTimeTokens, registrationId)
+        const fits = registration?.purpose === 'registration' && registration.email === user.emailCanonical
+        if (!fits || registration.expires_at <= now) return false
+        await requireFree(unit, user.emailCanonical, { now, userId: user.id })
+        unit.put(users, toUserRow(identity ? { ...user, identities: [linkedProvider(identity)] } : user))
+        if (identity) await writeIdentity(unit, identity)
+        unit.remove(oneTimeTokens, [registration])
+        await dropRegistrations(unit, user.emailCanonical)
+        await writeAudit(unit, audit)
+        return true
+      }, false),
+
+    create: (user, audit, confirm) =>
+      steps.step(async (unit) => {
+        const now = Math.floor(audit.atMs / 1000)
+        await requireFree(unit, user.emailCanonical, { now, userId: user.id })
+        unit.put(users, toUserRow(user))
+        await dropRegistrations(unit, user.emailCanonical)
+        if (confirm) {
+          unit.put(oneTimeTokens, toTokenRow(confirm.token, unit))
+          writeMail(unit, confirm.mail)
+        }
+        await writeAudit(unit, audit)
+        return true
+      }, false),
+  }
+}
+
+function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePasswordHash' | 'updateProfile'> {
+  return {
+    verifyEmail: (tokenId, now, until, audit) =>
+      steps.step(async (unit) => {
+        const token = await requireToken(unit, tokenId, { purpose: 'email_verification', now })
+        const row = await requireUser(unit, token.user_id)
+        if (row.email_canonical !== token.email) throw new Refused()
+        const changed = { ...row, email_verified: 1 as const, version: row.version + 1 }
+        unit.put(users, changed)
+        unit.remove(oneTimeTokens, [token])
+        await dropTokens(unit, row.id, 'email_verification')
+        await writeAudit(unit, audit)
+        tellOfUser(unit, changed, until)
+        return toUser(changed)
+      }, null),
+
+    upgradePasswordHash: (id, from, to) =>
+      steps.step(async (unit) => {
+        const row = await unit.get(users, id)
+        if (row?.password_hash === from) unit.put(users, { ...row, password_hash: to })
+      }),
+
+    updateProfile: (id, { name, fields }, audit) =>
+      steps.step(async (unit) => {
+        const row = await requireUser(unit, id)
+        const changed = {
+          ...row,
+          ...(name === undefined ? {} : { name }),
+          ...(fields === undefined ? {} : { fields: JSON.stringify(fields) }),
+        }
+        unit.put(users, changed)
+        await writeAudit(unit, audit)
+        return toUser(changed)
+      }, null),
+  }
+}

@@ -1,0 +1,193 @@
+import type { ApiTokenAccess } from '../model/api-token.js'
+import type { AuditEvent, AuditEventName } from '../model/audit-event.js'
+import type { Change } from '../model/change.js'
+import type { OneTimePurpose } from '../model/one-time-token.js'
+import type { SessionMode } from '../model/session.js'
+
+/**
+ * Rows as every store keeps them, so that what is read and written looks alike whatever lies below.
+ *
+ * One shape for all: ids are text, JSON is text, a boolean is 0 or 1, a time is a number. Drivers of PostgreSQL may hand
+ * a bigint over as text, so every number that is read goes through `Number()`.
+ */
+export type Flag = 0 | 1
+
+/** Seconds are too coarse to tell which row came first: `ordinal` rises with every row that a process writes. */
+interface Ordered {
+  ordinal: number
+}
+
+export interface UsersTable {
+  id: string
+  email: string
+  email_canonical: string
+  email_verified: Flag
+  name: string | null
+  password_hash: string | null
+  roles: string
+  fields: string
+  version: number
+  disabled_at: number | null
+  disabled_until: number | null
+  /** These three are null together. */
+  totp_secret: string | null
+  totp_step: number | null
+  totp_at: number | null
+  /** What the user's rows in `latchkey_identities` tell of them, so that reading a user needs no join. */
+  identities: string
+  created_at: number
+  last_login_at: number | null
+}
+
+export interface IdentitiesTable {
+  provider: string
+  subject: string
+  user_id: string
+  linked_at: number
+}
+
+export interface SessionsTable extends Ordered {
+  id: string
+  user_id: string
+  mode: SessionMode
+  counter: number
+  proven_at_ms: number | null
+  refresh_issued_at: number
+  refresh_expires_at: number
+  amr: string
+  auth_time: number
+  created_at: number
+  expires_at: number
+  last_seen_at: number
+  ip: string | null
+  user_agent: string | null
+}
+
+export interface OneTimeTokensTable extends Ordered {
+  id: string
+  purpose: OneTimePurpose
+  subject: string
+  user_id: string | null
+  email: string
+  token_hash: string
+  code_hash: string | null
+  handle_hash: string | null
+  payload: string | null
+  tries: number
+  created_at: number
+  expires_at: number
+}
+
+export interface DevicesTable extends Ordered {
+  id: string
+  user_id: string
+  token_hash: string
+  created_at: number
+  expires_at: number
+}
+
+export interface BackupCodesTable {
+  id: string
+  user_id: string
+  code_hash: string
+}
+
+export interface ApiTokensTable {
+  id: string
+  token_hash: string
+  name: string
+  access: ApiTokenAccess
+  cidrs: string
+  created_at: number
+  expires_at: number | null
+  last_used_at: number | null
+  replaced_by: string | null
+}
+
+/** Without a long window its two columns are 0. */
+export interface CountersTable {
+  id: string
+  hits: number
+  ends_at: number
+  long_hits: number
+  long_ends_at: number
+  /** From when on the row means nothing. */
+  expires_at: number
+}
+
+export interface OutboxTable extends Ordered {
+  id: string
+  recipient: string
+  template: string
+  sealed_values: string
+  created_at: number
+  attempts: number
+  next_attempt_at: number
+  lease_id: string | null
+  lease_until: number | null
+  set_aside: Flag
+  last_reason: string | null
+}
+
+export interface AuditTable {
+  id: string
+  /** Without gaps, in the order of the commits. */
+  seq: number
+  at_ms: number
+  event: AuditEventName
+  outcome: AuditEvent['outcome']
+  user_id: string | null
+  session_id: string | null
+  ip: string | null
+  user_agent: string | null
+  detail: string
+  /** Over the event and the hash before it. */
+  hash: string
+  mac: string
+}
+
+/** One row, made by the first migration: the newest event, and the last one that retention removed. */
+export interface AuditHeadTable {
+  slot: number
+  seq: number
+  hash: string
+  mac: string
+  floor_seq: number
+  floor_hash: string
+  floor_mac: string
+}
+
+export interface ChangesTable {
+  id: string
+  at_ms: number
+  kind: Change['kind']
+  subject: string
+  version: number | null
+  matters_until: number
+}
+
+/** One row, made by the first migration. */
+export interface InstallationTable {
+  slot: number
+  id: string
+  /** The slowest kind of password hash that was noted, and its estimate. */
+  hash_name: string | null
+  hash_ms: number
+  /** Of the key set in place of the one in the settings. */
+  jwks_url: string | null
+}
+
+/** What was added to the allow-list at run time. */
+export interface AccessEntriesTable {
+  network: string
+  created_at: number
+}
+
+/** Boundary: only we write these texts. */
+export function readJson<T>(text: string): T {
+  return JSON.parse(text)
+}
+
+export function toNumber(value: number | null): number | null {
+  return value === null ? null : Number(value)
+}

@@ -1,0 +1,41 @@
+import type { Session } from '../model/session.js'
+import { readJson, type SessionsTable, toNumber } from './rows.js'
+
+export function toSessionRow(session: Session, unit: { ordinal(): number }): SessionsTable {
+  return {
+    id: session.id,
+    ordinal: unit.ordinal(),
+    user_id: session.userId,
+    mode: session.mode,
+    counter: session.counter,
+    proven_at_ms: session.provenAtMs,
+    refresh_issued_at: session.refreshIssuedAt,
+    refresh_expires_at: session.refreshExpiresAt,
+    amr: JSON.stringify(session.amr),
+    auth_time: session.authTime,
+    created_at: session.createdAt,
+    expires_at: session.expiresAt,
+    last_seen_at: session.lastSeenAt,
+    ip: session.ip,
+    user_agent: session.userAgent,
+  }
+}
+
+export function toSession(row: SessionsTable): Session {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    mode: row.mode,
+    counter: Number(row.counter),
+    provenAtMs: toNumber(row.proven_at_ms),
+    refreshIssuedAt: Number(row.refresh_issued_at),
+    refreshExpiresAt: Number(row.refresh_expires_at),
+    amr: readJson(row.amr),
+    authTime: Number(row.auth_time),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    lastSeenAt: Number(row.last_seen_at),
+    ip: row.ip,
+    userAgent: row.user_agent,
+  }
+}

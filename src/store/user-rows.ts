@@ -1,0 +1,49 @@
+import type { Totp, UserRecord } from '../model/user.js'
+import { readJson, toNumber, type UsersTable } from './rows.js'
+
+export function toUser(row: UsersTable): UserRecord {
+  return {
+    id: row.id,
+    email: row.email,
+    emailCanonical: row.email_canonical,
+    emailVerified: Number(row.email_verified) === 1,
+    name: row.name,
+    passwordHash: row.password_hash,
+    roles: readJson(row.roles),
+    fields: readJson(row.fields),
+    version: Number(row.version),
+    disabledAt: toNumber(row.disabled_at),
+    disabledUntil: toNumber(row.disabled_until),
+    totp: toTotp(row),
+    identities: readJson(row.identities),
+    createdAt: Number(row.created_at),
+    lastLoginAt: toNumber(row.last_login_at),
+  }
+}
+
+function toTotp(row: UsersTable): Totp | null {
+  if (row.totp_secret === null) return null
+  return { sealedSecret: row.totp_secret, lastStep: Number(row.totp_step), enabledAt: Number(row.totp_at) }
+}
+
+export function toUserRow(user: UserRecord): UsersTable {
+  return {
+    id: user.id,
+    email: user.email,
+    email_canonical: user.emailCanonical,
+    email_verified: user.emailVerified ? 1 : 0,
+    name: user.name,
+    password_hash: user.passwordHash,
+    roles: JSON.stringify(user.roles),
+    fields: JSON.stringify(user.fields),
+    version: user.version,
+    disabled_at: user.disabledAt,
+    disabled_until: user.disabledUntil,
+    totp_secret: user.totp?.sealedSecret ?? null,
+    totp_step: user.totp?.lastStep ?? null,
+    totp_at: user.totp?.enabledAt ?? null,
+    identities: JSON.stringify(user.identities),
+    created_at: user.createdAt,
+    last_login_at: user.lastLoginAt,
+  }
+}

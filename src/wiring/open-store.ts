@@ -1,0 +1,47 @@
+import type { Keyring } from '../lib/keyring.js'
+import type { RandomSource } from '../lib/random.js'
+import { sleep, type World } from '../lib/runtime.js'
+import type { Change } from '../model/change.js'
+import type { Logger, Settings } from '../settings.js'
+import { type DatastoreLimits, openDatastoreStore } from '../store/datastore/store.js'
+import { openSqlStore } from '../store/sql/store.js'
+import type { Store } from '../store/store.js'
+import { auditSeal } from './audit-seal.js'
+
+/** What of the early things a store needs. */
+interface StoreNeeds {
+  settings: Settings
+  world: World
+  keyring: Keyring
+  random: RandomSource
+}
+
+/** What the store tells this process of. */
+interface StoreNews {
+  onChange(change: Change): void
+  onMail(): void
+}
+
+/** Opens the store that the settings name. */
+export function openStore({ settings, world, random, keyring }: StoreNeeds, news: StoreNews): Promise<Store> {
+  const { database, logger } = settings
+  const shared = {
+    now: world.now,
+    randomId: random.id,
+    sleep,
+    random: random.jitter,
+    seal: auditSeal(keyring),
+    ...news,
+  }
+  if (database.kind !== 'datastore') return openSqlStore({ ...shared, database })
+  const { datastore } = database
+  return openDatastoreStore({ ...shared, datastore, onLimits: (limits) => tellLimits(logger, limits) })
+}
+
+/** Said once at every start: whoever gives a Datastore must know what it cannot promise. */
+function tellLimits(logger: Logger, { manyProcesses }: DatastoreLimits): void {
+  const sentence = manyProcesses
+    ? 'The Datastore has no transactions: a process that stops for seconds in the middle of a write may spoil what others wrote meanwhile.'
+    : 'The Datastore does not count exactly (incr): run one process only, several may lose writes or use a token twice.'
+  logger.warn({ event: 'datastore_limits', manyProcesses }, sentence)
+}

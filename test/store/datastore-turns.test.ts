@@ -1,0 +1,120 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { realMonotonic, sleep } from '../../src/lib/runtime.js'
+import { createConnection } from '../../src/store/datastore/connection.js'
+import { createTurns } from '../../src/store/datastore/turns.js'
+import { anEvent, createdUser, now, openedSession, until } from '../contracts/store/rows.js'
+import { createDatastoreBed, type DatastoreBed } from '../support/datastores.js'
+import { createPersistentDatastore } from '../support/persistent-datastore.js'
+
+const timing = { holdMs: 200, leaseMs: 300, patienceMs: 3_000, callMs: 2_000 }
+
+async function bed(): Promise<DatastoreBed> {
+  const opened = await createDatastoreBed()
+  onTestFinished(opened.close)
+  return opened
+}
+
+/** The turns of one process in a lane. */
+function turnsOn(file: string) {
+  const datastore = createPersistentDatastore({ file })
+  onTestFinished(() => datastore.close())
+  const connection = createConnection({ datastore, callMs: timing.callMs, queryForm: 'query' })
+  const turns = createTurns('test', { connection, timing, monotonic: realMonotonic, sleep, random: () => 0.5 })
+  return { turns, connection, datastore }
+}
+
+test('one process at a time has the turn, and a dead one has it for the length of its lease', async () => {
+  const { file } = await bed()
+  const [first, second] = [turnsOn(file).turns, turnsOn(file).turns]
+  const turn = await first.take()
+  const startMs = realMonotonic()
+  const waiting = second.take()
+  await sleep(100)
+  await first.write(turn, { held: false })
+  expect((await waiting).number).toBe(turn.number + 1)
+  expect(realMonotonic() - startMs).toBeLessThan(timing.leaseMs)
+
+  // Nobody ends the second turn.
+  const after = await first.take()
+  expect(after.number).toBe(turn.number + 2)
+  expect(realMonotonic() - startMs).toBeGreaterThanOrEqual(timing.leaseMs)
+})
+
+test('whoever waits for too long is told', async () => {
+  const { file } = await bed()
+  await turnsOn(file).turns.take()
+  const { connection } = turnsOn(file)
+  const options = { connection, monotonic: realMonotonic, sleep, random: () => 0.5 }
+  const impatient = createTurns('test', { ...options, timing: { ...timing, patienceMs: 50 } })
+  await expect(impatient.take()).rejects.toThrow('busy for too long')
+})
+
+test('a turn that nobody got, because sums were read too late, is passed over', async () => {
+  const { file } = await bed()
+  const { turns, connection } = turnsOn(file)
+  await connection.increment('lane:test:1')
+  expect((await turns.take()).number).toBe(2)
+})
+
+test('the keys of old turns do not pile up', async () => {
+  const { file } = await bed()
+  const { turns, datastore } = turnsOn(file)
+  for (let index = 0; index < 1_250; index += 1) await turns.write(await turns.take(), { held: false })
+  await sleep(100)
+  const connection = await datastore.open()
+  const kept = await Promise.all(
+    [1, 100, 200, 250, 1_250].map((number) => connection.get(`lane:test:${number}`, { keyspace: 'latchkey' })),
+  )
+  expect(kept.map((value) => value !== null)).toEqual([false, false, false, true, true])
+})
+
+test('a process that was paused in a step for longer than its turn writes nothing of what it had decided', async () => {
+  const { open } = await bed()
+  let readsUntilPause = Number.POSITIVE_INFINITY
+  const paused = await open(
+    {
+      async before(name) {
+        readsUntilPause -= name === 'getMany' ? 1 : 0
+        if (readsUntilPause !== 0) return
+        readsUntilPause = Number.POSITIVE_INFINITY
+        await sleep(800)
+      },
+    },
+    { timing, sleep },
+  )
+  const other = await open({}, { timing, sleep })
+  const user = await createdUser(paused)
+  // Once it has read the user.
+  readsUntilPause = 2
+  const late = paused.users.updateAccount(user.id, { roles: ['LATE'] }, { until, audit: anEvent() })
+  await sleep(50)
+  const swift = await other.users.disable(user.id, { at: now, until: null }, { until, audit: anEvent() })
+  expect(swift?.version).toBe(2)
+  // It begins again, upon what the other one has written.
+  expect(await late).toMatchObject({ version: 3, disabledAt: now, roles: ['LATE'] })
+  expect(await other.audit.verify()).toEqual({ ok: true, brokenAt: null })
+})
+
+test('a reader sees no step in its middle, however long that lasts', async () => {
+  const { open } = await bed()
+  // The user is written at once, the session goes later.
+  const slow = await open({
+    before: async (name) => {
+      if (name === 'removeOne') await sleep(80)
+    },
+  })
+  const reader = await open()
+  const user = await createdUser(slow)
+  for (let version = 1; version <= 4; version += 1) {
+    const session = await openedSession(slow, { ...user, version })
+    const ending = slow.users.setPassword(user.id, `$hash$${version}`, { until, audit: anEvent() })
+    const seen = new Set<number | null>()
+    while (!seen.has(null)) {
+      const state = await reader.sessions.find(session.id)
+      seen.add(state === null ? null : state.user.version)
+    }
+    await ending
+    // Never the session that ends beside the version that ended it.
+    expect([...seen].filter((each) => each !== null && each > version)).toEqual([])
+  }
+})
