@@ -4,7 +4,7 @@ import type { Logger } from '../settings.js'
 import type { ChangePage, Changes } from '../store/changes.js'
 
 export interface RevocationsOptions {
-  changes: Changes
+  changes: Pick<Changes, 'recent' | 'current'>
   clock: Clock
   timer: (milliseconds: number, callback: () => void) => () => void
   /** With news older than this, nobody passes. */
@@ -40,8 +40,8 @@ const windowMs = 60_000
 const holeMs = windowMs - 10_000
 /** How long a request of a paused process waits for news before it is refused. */
 const catchUpMs = 500
-/** How often rows and memories that no longer matter are dropped. */
-const pruneEveryMs = 60_000
+/** How often memories that no longer matter are dropped. */
+const forgetEveryMs = 60_000
 
 interface Read {
   wallMs: number
@@ -54,7 +54,7 @@ interface Progress {
   reading: Promise<void> | null
   stopTimer: () => void
   closed: boolean
-  prunedAtMs: number
+  forgotAtMs: number
   failing: boolean
 }
 
@@ -75,7 +75,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     reading: null,
     stopTimer: () => {},
     closed: false,
-    prunedAtMs: options.clock.monotonicMs(),
+    forgotAtMs: options.clock.monotonicMs(),
     failing: false,
   }
   const poll = () => {
@@ -150,7 +150,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   }
   progress.lastPage = { storeNowMs: page.storeNowMs, headMs: page.headMs }
   progress.lastRead = started
-  await prune(options, known, progress)
+  forget(options, known, progress)
 }
 
 /** Whether rows may have come and gone from the window since the last good read, or the store was put back. */
@@ -179,16 +179,15 @@ function learnOfUser(known: Knowledge, change: Change): void {
   })
 }
 
-/** Forgets what no longer matters, in memory and in the store. A store that will not prune now will do so later. */
-async function prune({ changes, clock }: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
-  if (clock.monotonicMs() - progress.prunedAtMs < pruneEveryMs) return
-  progress.prunedAtMs = clock.monotonicMs()
+/** Forgets in memory what no longer matters; in the store housekeeping does. */
+function forget({ clock }: RevocationsOptions, known: Knowledge, progress: Progress): void {
+  if (clock.monotonicMs() - progress.forgotAtMs < forgetEveryMs) return
+  progress.forgotAtMs = clock.monotonicMs()
   const now = clock.now()
   for (const [id, until] of known.sessions) if (until <= now) known.sessions.delete(id)
   for (const [id, user] of known.users) if (user.until <= now) known.users.delete(id)
   const oldest = (progress.lastPage?.storeNowMs ?? 0) - 2 * windowMs
   for (const [id, atMs] of known.applied) if (atMs < oldest) known.applied.delete(id)
-  await changes.prune(now).catch(() => {})
 }
 
 /** Says once that the feed fails, and once that it is back. */

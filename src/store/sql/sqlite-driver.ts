@@ -6,6 +6,9 @@ import { isBusy } from './retry.js'
 /** How long a statement may wait for another process's lock inside the driver, which blocks the event loop meanwhile. */
 const busyTimeoutMs = 50
 
+/** What a burst of writes leaves of the -wal file once all of it is in the database; it is written back every 4 MB. */
+const keptLogBytes = 16 * 1024 * 1024
+
 /** Kept statements; beyond this many all are dropped: lists of differing length make texts of their own. */
 const statementLimit = 256
 
@@ -65,6 +68,8 @@ function prepareConnection(database: RawDatabase): void {
   database.exec('pragma busy_timeout = 0')
   database.exec('pragma journal_mode = wal')
   database.exec('pragma synchronous = full')
+  // SQLite writes over the log once it is in the file, but never makes it smaller by itself.
+  database.exec(`pragma journal_size_limit = ${keptLogBytes}`)
   database.exec('pragma foreign_keys = on')
   // Fails now, not at the first sign-in, when the file cannot be written: BEGIN IMMEDIATE alone would be granted.
   database.exec('begin immediate; create table latchkey_probe (written integer); rollback')
