@@ -7,8 +7,8 @@ import { anOtp, createdUser, now, openedSession } from './store/rows.js'
 const expired = 1_200
 
 /** Many processes on one store. `openStores` opens so many, each as a process of its own would. */
-export function housekeepingContract(name: string, openStores: (count: number) => Promise<Store[]>): void {
-  test(`${name}: four processes at once drain a backlog without getting into each other's way`, async () => {
+export function housekeepingContract(openStores: (count: number) => Promise<Store[]>): void {
+  test("housekeeping of four processes at once drains a backlog, and none is in another's way", async () => {
     const stores = await openStores(4)
     const [store] = stores
     if (!store) throw new Error('no store')

@@ -4,6 +4,7 @@ import { describe, onTestFinished } from 'vitest'
 import { openSqlStore } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { housekeepingContract } from '../contracts/housekeeping.js'
+import { outboxWorkersContract } from '../contracts/outbox-workers.js'
 import { storeOptions, temporaryFolder } from '../support/databases.js'
 
 /** So many stores on one file, each with a connection of its own. */
@@ -22,5 +23,6 @@ async function openStores(count: number): Promise<Store[]> {
 }
 
 describe('many processes on one SQLite file', () => {
-  housekeepingContract('housekeeping', openStores)
+  housekeepingContract(openStores)
+  outboxWorkersContract(openStores)
 })
