@@ -20,6 +20,8 @@ export interface Revocations {
   apply(change: Change): void
   /** Whether the news is young enough to decide by. */
   isFresh(): boolean
+  /** Milliseconds since the start of the last good read, by whichever clock shows more; null before the first. */
+  ageMs(): number | null
   /** One read, waited for at most half a second; whether the news is fresh then. */
   catchUp(): Promise<boolean>
   /** Calls back with each change once, and with null when changes may have been missed: then whatever is remembered may be old. */
@@ -94,6 +96,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     apply: (change) => learn(known, change),
     subscribe: (listener) => void known.listeners.push(listener),
     isFresh: () => isFresh(options, progress.lastRead),
+    ageMs: () => ageMs(options, progress.lastRead),
     async catchUp() {
       await soonOrNever(options, read(options, known, progress))
       return isFresh(options, progress.lastRead)
@@ -119,6 +122,11 @@ function isFresh({ clock, stalenessSeconds }: RevocationsOptions, lastRead: Read
   if (wallAge < 0 || monotonicAge < 0) return false
   if (wallAge > limitMs || monotonicAge > limitMs) return false
   return Math.abs(wallAge - monotonicAge) <= limitMs
+}
+
+function ageMs({ clock }: RevocationsOptions, lastRead: Read | null): number | null {
+  if (lastRead === null) return null
+  return Math.max(0, clock.nowMs() - lastRead.wallMs, clock.monotonicMs() - lastRead.monotonicMs)
 }
 
 /** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */

@@ -1,4 +1,3 @@
-import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
 import type { AccessNews } from '../guard/access-settings.js'
 import { createGuard, type Guard } from '../guard/guard.js'
 import { createOwnWord } from '../guard/hook.js'
@@ -18,7 +17,7 @@ import { createRequestIds } from '../lib/request-id.js'
 import { nowSeconds, sleep, type World } from '../lib/runtime.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
-import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
+import { createMails } from '../mail/outbox.js'
 import type { NativeExchange, Visitor } from '../model/visitor.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
@@ -34,11 +33,12 @@ import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { auditSeal } from './audit-seal.js'
 import { createFrontDoor } from './front-door.js'
-import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
+import { type Operations, operationsOf } from './operations.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
+import { startDelivery, startHousekeeping } from './workers.js'
 
 /** What is made at once, before the store is open. */
 export interface Early {
@@ -59,6 +59,7 @@ export interface Live {
   guard: Guard
   accessNews: AccessNews
   watch: Watch
+  operations: Operations
   close(): Promise<void>
 }
 
@@ -180,6 +181,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     guard,
     accessNews: access.news,
     watch: sockets.watch,
+    operations: operationsOf(store, revocations, access.news),
     async close() {
       sockets.close()
       access.close()
@@ -210,39 +212,6 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
     audit: store.audit,
     accessSettings: store.accessSettings,
   }
-}
-
-function startDelivery(
-  { settings, world, keyring, random, ...early }: Early,
-  store: Store,
-  clock: Clock,
-): OutboxWorker {
-  const worker = createOutboxWorker({
-    outbox: store.outbox,
-    keyring,
-    templates: early.templates,
-    mailer: early.mailer,
-    now: clock.now,
-    timer: world.timer,
-    random: random.jitter,
-    brandValues: { lifetimeHours: String(policyOf(settings).verificationSeconds / 3600) },
-    logger: settings.logger,
-  })
-  worker.start()
-  return worker
-}
-
-function startHousekeeping({ settings, world, random }: Early, store: Store, ports: Ports): Housekeeping {
-  const housekeeping = createHousekeeping({
-    store,
-    clock: ports.clock,
-    accessTokensLiveSeconds: accessTokensLiveSeconds(ports),
-    timer: world.timer,
-    random: random.jitter,
-    logger: settings.logger,
-  })
-  housekeeping.start()
-  return housekeeping
 }
 
 function createHandle(early: Early, ports: Ports, { revocations, access }: Opened) {

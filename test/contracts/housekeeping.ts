@@ -4,7 +4,7 @@ import { createTestClock } from '../../src/testing/clock.js'
 import { createHousekeeping } from '../../src/wiring/housekeeping.js'
 import { anOtp, createdUser, now, openedSession } from './store/rows.js'
 
-const expired = 1_200
+const expired = 600
 
 /** Many processes on one store. `openStores` opens so many, each as a process of its own would. */
 export function housekeepingContract(openStores: (count: number) => Promise<Store[]>): void {

@@ -46,10 +46,10 @@ interface OpenedDriver {
  *
  * @throws {Error} when there is no driver, or what the driver throws about the file
  */
-export async function openSqlite(file: string): Promise<OpenSqlite> {
-  const opened = openWithNode(file) ?? (await openWithBetterSqlite(file))
+export async function openSqlite(file: string, { readOnly = false } = {}): Promise<OpenSqlite> {
+  const opened = openWithNode(file, readOnly) ?? (await openWithBetterSqlite(file, readOnly))
   try {
-    prepareConnection(opened.database)
+    if (!readOnly) prepareConnection(opened.database)
     return adapt(opened)
   } catch (error) {
     opened.database.close()
@@ -136,10 +136,10 @@ function isWrite(sql: string): boolean {
   return /^(insert|update|delete|commit)/.test(sql)
 }
 
-function openWithNode(file: string): OpenedDriver | null {
+function openWithNode(file: string, readOnly: boolean): OpenedDriver | null {
   const sqlite: unknown = process.getBuiltinModule('node:sqlite')
   if (!isNodeSqlite(sqlite)) return null
-  const database = new sqlite.DatabaseSync(file)
+  const database = new sqlite.DatabaseSync(file, { readOnly })
   return {
     name: 'node:sqlite',
     database,
@@ -149,7 +149,7 @@ function openWithNode(file: string): OpenedDriver | null {
 }
 
 interface NodeSqlite {
-  DatabaseSync: new (file: string) => RawDatabase & { isTransaction: boolean }
+  DatabaseSync: new (file: string, options: { readOnly: boolean }) => RawDatabase & { isTransaction: boolean }
   StatementSync: { prototype: object }
 }
 
@@ -164,8 +164,8 @@ function isNodeStatement(statement: RawStatement): statement is RawStatement & {
   return 'columns' in statement
 }
 
-async function openWithBetterSqlite(file: string): Promise<OpenedDriver> {
-  const database = new (loadBetterSqlite())(file)
+async function openWithBetterSqlite(file: string, readOnly: boolean): Promise<OpenedDriver> {
+  const database = new (loadBetterSqlite())(file, { readonly: readOnly })
   return {
     name: 'better-sqlite3',
     database,

@@ -12,6 +12,7 @@ import { createHashKinds } from './hash-kinds.js'
 import { createIdentities } from './identities.js'
 import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
+import { planOn } from './migrations/plan.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
 import { isBusy, retrying } from './retry.js'
@@ -70,7 +71,7 @@ async function prepare({ db, flavour }: Connection, { randomId, seal }: SqlStore
   return id
 }
 
-function join(steps: Steps, { db }: Connection, installationId: string): Store {
+function join(steps: Steps, { db, flavour }: Connection, installationId: string): Store {
   let closing: Promise<void> | null = null
   async function closeAll(): Promise<void> {
     await steps.drain()
@@ -92,6 +93,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     accessSettings: createAccessSettings(steps),
     installationId,
     keysInUse: (now) => keysInUse(steps, now),
+    migrations: () => steps.step((on) => planOn(on, flavour)),
     close() {
       closing ??= closeAll()
       return closing
