@@ -17,6 +17,8 @@ export interface DeliveryOptions {
   random(): number
   /** What one delivery takes at most. Default: half of its lease. */
   deliveryMilliseconds?: number
+  /** Told of each attempt: what became of it and, unless it was sent, why. */
+  told?(template: string, delivered: Delivered, reason: string | null): void
   log: MailLog
   /** How long a mail is tried. */
   setAsideAfterSeconds: number
@@ -51,6 +53,7 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
     } catch (error) {
       return putBack(options, mail, error)
     }
+    options.told?.(mail.template, 'sent', null)
     if (await rows.sent(mail)) taken.delete(mail.id)
     else remember(taken, mail.id)
     return 'sent'
@@ -100,7 +103,9 @@ async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknow
   else options.log('warn', { event: 'mail_failed', ...fields }, 'A mail waits for another attempt.')
   const nextAttemptAt = isOver ? null : now + retrySeconds(mail.attempts, options.random())
   await options.rows.failed(mail, fault.code, nextAttemptAt)
-  return fault.permanent ? 'refused' : 'failed'
+  const delivered = fault.permanent ? 'refused' : 'failed'
+  options.told?.(mail.template, delivered, fault.code)
+  return delivered
 }
 
 /** Doubles from 5 s to 1 h; up to a quarter is taken off by chance, so that mails that failed together come apart. */

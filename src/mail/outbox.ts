@@ -37,7 +37,10 @@ export interface OutboxWorker {
 }
 
 export interface OutboxWorkerOptions
-  extends Pick<DeliveryOptions, 'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds'> {
+  extends Pick<
+    DeliveryOptions,
+    'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'told'
+  > {
   outbox: OutboxRows
   /** Values that every mail is given, such as `lifetimeHours`; those of the mail win. */
   brandValues?: Readonly<Record<string, string>>

@@ -1,4 +1,5 @@
 import type { AccessNews } from '../guard/access-settings.js'
+import { createDecisions } from '../guard/decisions.js'
 import { createGuard, type Guard } from '../guard/guard.js'
 import { createOwnWord } from '../guard/hook.js'
 import { createOpenSockets } from '../guard/open-sockets.js'
@@ -25,6 +26,8 @@ import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
 import { openSqlStore } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
+import { openTelemetry } from '../telemetry/open-telemetry.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
@@ -34,10 +37,12 @@ import { startApiTokenGuard } from './api-token-guard.js'
 import { auditSeal } from './audit-seal.js'
 import { createFrontDoor } from './front-door.js'
 import { limitHooks } from './limit-hooks.js'
+import { measured, observe } from './measure.js'
 import { type Operations, operationsOf } from './operations.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
+import { tracedStore } from './traced-store.js'
 import { startDelivery, startHousekeeping } from './workers.js'
 
 /** What is made at once, before the store is open. */
@@ -72,7 +77,8 @@ export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock: Clock = { now: () => nowSeconds(world), nowMs: world.now, monotonicMs: world.monotonic }
   const late: Late = { revocations: null, access: null, kick: () => {} }
-  const store = await openStore(early, late)
+  const telemetry = await openTelemetry()
+  const store = tracedStore(await openStore(early, late, telemetry), telemetry)
   try {
     await requireKeys(store, early.keyring, clock.now())
     await coverStoredHashes(early.passwords, store)
@@ -87,7 +93,7 @@ export async function open(early: Early): Promise<Live> {
     late.access = createAccess({ settings, world, store, clock, revocations, policy: policyOf(settings).access })
     await revocations.start()
     await late.access.news.start()
-    return await assemble(early, { store, clock, revocations, access: late.access }, late)
+    return await assemble(early, { store, clock, revocations, access: late.access, telemetry }, late)
   } catch (error) {
     late.access?.close()
     late.revocations?.close()
@@ -103,7 +109,11 @@ interface Late {
   kick: () => void
 }
 
-async function openStore({ settings, world, random, keyring }: Early, late: Late): Promise<Store> {
+async function openStore(
+  { settings, world, random, keyring }: Early,
+  late: Late,
+  telemetry: Telemetry,
+): Promise<Store> {
   const { database } = settings
   if (database.kind === 'datastore') {
     throw new Error('database: a Datastore can be given from a later release on. Until then use sqlite:<file>.')
@@ -117,6 +127,8 @@ async function openStore({ settings, world, random, keyring }: Early, late: Late
     seal: auditSeal(keyring),
     onChange: (change) => late.revocations?.apply(change),
     onMail: () => late.kick(),
+    onAudit: ({ event, outcome }) =>
+      telemetry.measure('latchkey.audit.events', 1, { 'latchkey.event': event, 'latchkey.outcome': outcome }),
   })
 }
 
@@ -141,10 +153,11 @@ interface Opened {
   clock: Clock
   revocations: Revocations
   access: Access
+  telemetry: Telemetry
 }
 
 async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
-  const { store, clock, revocations, access } = opened
+  const { store, clock, revocations, access, telemetry } = opened
   const { settings, world, keyring, random } = early
   const proofs = new ProofBatches({ sessions: store.sessions, clock, timer: world.timer })
   const tokens = createTokens({
@@ -153,7 +166,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     issuer: settings.origin,
     audience: store.installationId,
   })
-  const worker = startDelivery(early, store, clock)
+  const worker = startDelivery(early, store, clock, telemetry)
   late.kick = () => void worker.kick()
 
   const ports: Ports = {
@@ -173,7 +186,9 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     hooks: limitHooks(settings.hooks, world.timer),
   }
   const housekeeping = startHousekeeping(early, store, ports)
-  const { handle, guard, apiTokens } = createHandle(early, ports, opened)
+  const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
+  const operations = operationsOf(store, revocations, access.news)
+  observe({ telemetry, decisions, operations, passwords: early.passwords, world })
   const sockets = createOpenSockets({ revocations, apiTokens, timer: world.timer })
   return {
     handle,
@@ -181,8 +196,9 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     guard,
     accessNews: access.news,
     watch: sockets.watch,
-    operations: operationsOf(store, revocations, access.news),
+    operations,
     async close() {
+      telemetry.close()
       sockets.close()
       access.close()
       await housekeeping.close()
@@ -214,7 +230,7 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
   }
 }
 
-function createHandle(early: Early, ports: Ports, { revocations, access }: Opened) {
+function createHandle(early: Early, ports: Ports, { revocations, access, telemetry }: Opened) {
   const { settings, templates, mailbox, world } = early
   const requestId = createRequestIds()
   const clientIp = createClientIp(settings.trustedProxies)
@@ -222,8 +238,10 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
   const ipOf = (request: HttpRequest) => clientIp(request.ip, request.headers)
   const { timer } = early.world
   const apiTokens = startApiTokenGuard({ ports, settings, revocations, timer, clientIp: ipOf })
+  const decisions = createDecisions()
   const guard = createGuard({
     settings,
+    decisions,
     cookieNames: names,
     tokens: ports.tokens,
     verified: createVerifiedCache<VerifiedToken>(),
@@ -251,8 +269,10 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
     },
     requestId,
     logger: settings.logger,
+    refused: (code) => telemetry.measure('latchkey.refusals', 1, { 'error.type': code }),
   })
-  return { handle: createFrontDoor(settings, router, guard, requestId), guard, apiTokens }
+  const door = measured(router, telemetry, settings.basePath)
+  return { handle: createFrontDoor(settings, door, guard, requestId), guard, apiTokens, decisions }
 }
 
 /** Where the framework has no pair of request and response, hooks get what a request is made of, and nothing to answer with. */

@@ -33,9 +33,13 @@ export function createAudit(steps: Steps): AuditLog {
 const nowhere = ''
 
 /** Writes the event in the step that it tells of, near its end: from here to the commit all other writers wait. */
-export async function writeAudit(unit: Pick<Unit, 'db' | 'flavour' | 'seal'>, event: AuditEvent): Promise<void> {
+export async function writeAudit(
+  unit: Pick<Unit, 'db' | 'flavour' | 'seal' | 'audited'>,
+  event: AuditEvent,
+): Promise<void> {
   const { head, floor } = await lockEnds(unit)
   const row = toAuditRow(event, head.sound ? head : { seq: head.seq, hash: nowhere }, unit.seal)
   await unit.db.insertInto('latchkey_audit').values(row).execute()
   await writeEnds(unit, { head: { seq: row.seq, hash: row.hash, sound: true }, floor })
+  unit.audited.push(event)
 }

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { AuthError } from '../../errors.js'
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Flavour } from './flavour.js'
@@ -18,6 +19,8 @@ export interface StepOptions extends Waiting {
   onChange(change: Change): void
   /** Called once after a transaction that wrote to the outbox committed. */
   onMail(): void
+  /** Called for each audit event, right after its transaction committed. */
+  onAudit?(event: AuditEvent): void
 }
 
 /** What every noun of the store works with. */
@@ -43,6 +46,7 @@ export interface Steps {
 export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ordinal'> {
   db: Transaction<Tables>
   changes: Change[]
+  audited: AuditEvent[]
   mailed: boolean
 }
 
@@ -73,11 +77,21 @@ export function createSteps(options: StepOptions): Steps {
   async function commit<T>(run: (unit: Unit) => Promise<T>): Promise<T> {
     const { unit, answer } = await step(() =>
       db.transaction().execute(async (transaction) => {
-        const unit: Unit = { db: transaction, flavour, randomId, seal, ordinal, changes: [], mailed: false }
+        const unit: Unit = {
+          db: transaction,
+          flavour,
+          randomId,
+          seal,
+          ordinal,
+          changes: [],
+          audited: [],
+          mailed: false,
+        }
         return { unit, answer: await run(unit) }
       }),
     )
     for (const change of unit.changes) options.onChange(change)
+    for (const event of unit.audited) options.onAudit?.(event)
     if (unit.mailed) options.onMail()
     return answer
   }

@@ -1,3 +1,4 @@
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Store } from '../store.js'
@@ -36,6 +37,8 @@ export interface SqlStoreOptions {
   onChange(change: Change): void
   /** Mails were committed by this process. */
   onMail(): void
+  /** Audit events were committed by this process. */
+  onAudit?(event: AuditEvent): void
 }
 
 /** Opening waits longer than a step: another process may be migrating. */
