@@ -30,41 +30,40 @@ const restSeconds = 5
 
 /** Each lane goes on by itself: a delivery that hangs holds up its own lane, and the others take what it had before it. */
 export function createLanes({ rows, deliver, now }: LanesOptions): Lanes {
-  const queue: LeasedMail[] = []
+  const due = createDue(rows, now)
   const lanes = new Set<Promise<void>>()
+
+  async function lane(): Promise<void> {
+    for (let mail = await due.next(); mail; mail = await due.next()) due.note(await deliver(mail))
+  }
+
+  function open(): void {
+    const opened = lane().finally(() => lanes.delete(opened))
+    lanes.add(opened)
+  }
+
+  return {
+    async run() {
+      due.look()
+      while (due.mayBe() || lanes.size > 0) {
+        while (due.mayBe() && lanes.size < laneCount) open()
+        await Promise.race(lanes)
+      }
+    },
+    stop: due.stop,
+  }
+}
+
+/** Hands out what is due, leasing ten at a time. */
+function createDue(rows: LanesOptions['rows'], now: LanesOptions['now']) {
+  const queue: LeasedMail[] = []
   let leasedAt = 0
   let leasing: Promise<void> | null = null
   /** How often somebody said that there may be mails, and which of these the last look that found none came after. */
   let wanted = 0
   let looked = 0
-  let failures = 0
-  let restingSince: number | null = null
+  const rest = createRest(now)
   let stopped = false
-
-  async function lane(): Promise<void> {
-    for (let mail = await next(); mail; mail = await next()) note(await deliver(mail))
-  }
-
-  function note(delivered: Delivered): void {
-    // That one mail is refused says that the server is well.
-    failures = delivered === 'failed' ? failures + 1 : 0
-    if (failures < batchSize) return
-    failures = 0
-    restingSince = now()
-  }
-
-  /** Leased mails whose time has nearly run out are left: they become due again by themselves. */
-  async function next(): Promise<LeasedMail | null> {
-    while (!stopped && !isResting()) {
-      const mail = queue.shift()
-      if (mail && now() <= leasedAt + beginWithinSeconds) return mail
-      if (mail) continue
-      if (!mayFind()) return null
-      leasing ??= lease()
-      await leasing
-    }
-    return null
-  }
 
   async function lease(): Promise<void> {
     const after = wanted
@@ -75,31 +74,47 @@ export function createLanes({ rows, deliver, now }: LanesOptions): Lanes {
     leasing = null
   }
 
-  function mayFind(): boolean {
-    return !stopped && looked !== wanted && !isResting()
-  }
-
-  /** Also over when the clock was turned back. */
-  function isResting(): boolean {
-    if (restingSince !== null && Math.abs(now() - restingSince) >= restSeconds) restingSince = null
-    return restingSince !== null
-  }
-
-  function open(): void {
-    const opened = lane().finally(() => lanes.delete(opened))
-    lanes.add(opened)
-  }
-
+  const mayBe = () => !stopped && looked !== wanted && !rest.isOn()
   return {
-    async run() {
+    mayBe,
+    note: rest.note,
+    look() {
       wanted += 1
-      while (mayFind() || lanes.size > 0) {
-        while (mayFind() && lanes.size < laneCount) open()
-        await Promise.race(lanes)
+    },
+    /** Leased mails whose time has nearly run out are left: they become due again by themselves. */
+    async next(): Promise<LeasedMail | null> {
+      while (!stopped && !rest.isOn()) {
+        const mail = queue.shift()
+        if (mail && now() <= leasedAt + beginWithinSeconds) return mail
+        if (mail) continue
+        if (!mayBe()) return null
+        leasing ??= lease()
+        await leasing
       }
+      return null
     },
     stop() {
       stopped = true
+    },
+  }
+}
+
+/** After as many failures in a row as a batch is large. */
+function createRest(now: LanesOptions['now']) {
+  let failures = 0
+  let since: number | null = null
+  return {
+    note(delivered: Delivered): void {
+      // That one mail is refused says that the server is well.
+      failures = delivered === 'failed' ? failures + 1 : 0
+      if (failures < batchSize) return
+      failures = 0
+      since = now()
+    },
+    /** Also over when the clock was turned back. */
+    isOn(): boolean {
+      if (since !== null && Math.abs(now() - since) >= restSeconds) since = null
+      return since !== null
     },
   }
 }

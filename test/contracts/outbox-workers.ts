@@ -22,16 +22,17 @@ export function outboxWorkersContract(openStores: (count: number) => Promise<Sto
     expect(new Set(sent).size).toBe(mails)
     expect(await scene.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 0 })
     // Nobody is left out: whoever loses a race for mails takes the next ones.
-    for (const { taken } of scene.workers) expect(taken()).toBeGreaterThan(mails / workers / 4)
+    for (const { taken } of scene.workers) expect(taken()).toBeGreaterThan(10)
   })
 
   test('a worker that dies in the middle loses no mail, and repeats only what it had in hand, under the same id', async () => {
     const scene = await setUp(openStores)
     const [dying, ...others] = scene.workers
+    dying?.dieAfter(5)
     const running = scene.workers.map(({ worker }) => worker.kick())
-    await expect.poll(() => dying?.taken() ?? 0, { interval: 1 }).toBeGreaterThan(20)
-    dying?.die()
     await Promise.all(running.slice(1))
+    // Its other three lanes had handed over theirs by then.
+    expect(dying?.taken()).toBeLessThanOrEqual(8)
     expect((await scene.depth()).waiting).toBeGreaterThan(0)
 
     await scene.clock.advance('61s')
@@ -39,6 +40,7 @@ export function outboxWorkersContract(openStores: (count: number) => Promise<Sto
     expect(await scene.depth()).toEqual({ waiting: 0, oldestAt: null, setAside: 0 })
     expect(new Set(recipients(scene.smtp)).size).toBe(mails)
     // It had four in hand at most. A mail that came twice has one Message-ID, which is how mail programs tell.
+    expect(scene.smtp.mails.length).toBeGreaterThan(mails)
     expect(scene.smtp.mails.length).toBeLessThanOrEqual(mails + 4)
     expect(new Set(scene.smtp.mails.map(({ messageId }) => messageId)).size).toBe(mails)
   })
@@ -72,6 +74,7 @@ function createProcess({ outbox }: Store, smtp: TestSmtpServer, clock: ReturnTyp
   const mailer = createSmtpMailer({ from: { name: 'Acme', address: 'hello@acme.example' }, transport: smtp.url })
   let dead = false
   let taken = 0
+  let lastMail = Number.POSITIVE_INFINITY
   const never = () => new Promise<never>(() => {})
   async function whileAlive<T>(work: () => Promise<T>): Promise<T> {
     if (dead) return never()
@@ -91,6 +94,8 @@ function createProcess({ outbox }: Store, smtp: TestSmtpServer, clock: ReturnTyp
         whileAlive(async () => {
           await mailer.send(mail)
           taken += 1
+          // The server has the mail, and the store will never hear of it.
+          if (taken >= lastMail) dead = true
         }),
     },
     now: () => Math.floor(clock.now() / 1000),
@@ -102,8 +107,8 @@ function createProcess({ outbox }: Store, smtp: TestSmtpServer, clock: ReturnTyp
   return {
     worker,
     taken: () => taken,
-    die() {
-      dead = true
+    dieAfter(count: number) {
+      lastMail = count
     },
   }
 }
