@@ -249,7 +249,7 @@ describe('the names of the README', () => {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
   const [, union = ''] =
-    /type AuditEventName =([^]*)$/.exec(sources.find((text) => text.includes('AuditEventName =')) ?? '') ?? []
+    /type AuditEventName =([\s\S]*)$/.exec(sources.find((text) => text.includes('AuditEventName =')) ?? '') ?? []
   const audited = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name)
 
   const plain = (text: string) => text.replaceAll('`', '')
