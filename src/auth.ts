@@ -15,7 +15,7 @@ import { type Answer, type Ask, type Handle, untouched, type Verdict, type Watch
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
-import { createWorld, type Runtime, realMonotonic, sleep } from './lib/runtime.js'
+import { createWorld, type Runtime, sleep } from './lib/runtime.js'
 import type { Principal } from './model/principal.js'
 import { createPasswords } from './passwords/hashed-passwords.js'
 import { parseRequirement, type Requirement, type RequirementInput } from './settings/requirement.js'
@@ -26,13 +26,15 @@ import { type ApiTokensApi, createApiTokensApi } from './wiring/api-tokens-api.j
 import { type AuditApi, createAuditApi } from './wiring/audit-api.js'
 import { createDelivery } from './wiring/delivery.js'
 import { warnLeftOut } from './wiring/not-yet.js'
-import type { Early, Live } from './wiring/open.js'
+import type { Early } from './wiring/open.js'
+import { createOpening, type Opening } from './wiring/opening.js'
+import { createOperationsApi, type OperationsApi } from './wiring/operations-api.js'
 import { requirePackages } from './wiring/packages.js'
 import { createSessionsApi, type SessionsApi } from './wiring/sessions-api.js'
 import { createUsersApi, type UsersApi } from './wiring/users-api.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
-export interface Auth<Guarding = Gate> {
+export interface Auth<Guarding = Gate> extends OperationsApi {
   /**
    * Answers the auth routes, guards the rest and hands what may pass to `next`; without `next` that is 404.
    * Without `ip` there is no limit per IP.
@@ -79,9 +81,6 @@ export interface Assembled<Guarding> {
   settings: Settings
 }
 
-/** A store that could not be opened is tried again by requests, no more often than this. */
-const reopenAfterMs = 1_000
-
 /**
  * Latchkey without a framework.
  *
@@ -104,7 +103,8 @@ export function assemble<Guarding>(
   const early = prepare(input, runtime)
   check?.(early.settings)
   const opening = createOpening(early)
-  opening.start()
+  // In a moment: `auth.migrations()` may be asked first, and then nothing is opened by itself.
+  queueMicrotask(opening.start)
 
   const scopeOf = createScope(early.settings)
   const refuse = createRefusals(early.settings)
@@ -122,7 +122,12 @@ export function assemble<Guarding>(
     close()
     return () => {}
   }
-  return { auth: { ...createSurface(opening, handle, refuse), require }, handle, watch, settings: early.settings }
+  return {
+    auth: { ...createSurface(opening, handle, refuse), ...createOperationsApi(opening, early), require },
+    handle,
+    watch,
+    settings: early.settings,
+  }
 }
 
 function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
@@ -153,64 +158,6 @@ function prepare(input: SettingsInput, runtime: Runtime | undefined): Early {
     }),
     ...createDelivery(settings, { random, world, templates }),
   }
-}
-
-interface Opening {
-  start(): void
-  live(): Live | null
-  /** @throws what is wrong with the store or the keys */
-  ready(): Promise<Live>
-  close(): Promise<void>
-}
-
-function createOpening(early: Early): Opening {
-  let live: Live | null = null
-  let pending: Promise<Live> | null = null
-  let failure: { error: unknown; atMs: number } | null = null
-  let closing: Promise<void> | null = null
-
-  async function tryOpen(): Promise<Live> {
-    try {
-      // Everything behind the front door, and the store's driver, load while the application goes on starting.
-      const { open } = await import('./wiring/open.js')
-      live = await open(early)
-      return live
-    } catch (error) {
-      failure = { error, atMs: realMonotonic() }
-      pending = null
-      early.settings.logger.error(openingFault(error), 'Latchkey cannot open its store; requests get 503.')
-      throw error
-    }
-  }
-
-  function ready(): Promise<Live> {
-    if (closing) return Promise.reject(new AuthError('store_unavailable', { detail: 'Latchkey is closed.' }))
-    if (live) return Promise.resolve(live)
-    if (!pending && failure && realMonotonic() - failure.atMs < reopenAfterMs) return Promise.reject(failure.error)
-    pending ??= tryOpen()
-    return pending
-  }
-
-  async function closeAll(): Promise<void> {
-    const opened = live ?? (await pending?.catch(() => null)) ?? null
-    live = null
-    await opened?.close()
-  }
-
-  return {
-    start: () => void ready().catch(() => {}),
-    live: () => live,
-    ready,
-    close() {
-      closing ??= closeAll()
-      return closing
-    },
-  }
-}
-
-/** The message of a store that cannot open is ours and names the folder or the key; it holds no secret. */
-function openingFault(error: unknown): Record<string, unknown> {
-  return { event: 'store_unavailable', error: error instanceof Error ? error.message : String(error) }
 }
 
 type Refuse = (fault: AuthError) => HttpResponse
@@ -251,7 +198,7 @@ function createAsk(opening: Opening, requirement: Requirement, refuse: Refuse): 
   }
 }
 
-function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<Auth, 'require'> {
+function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<Auth, 'require' | keyof OperationsApi> {
   const ports = async () => (await opening.ready()).ports
   return {
     fetch: createFetch(handle, () => refuse(new AuthError('not_found'))),

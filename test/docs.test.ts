@@ -20,6 +20,7 @@ import { routes } from '../src/routes/index.js'
 import { settingsSchema } from '../src/settings/schema.js'
 import { parseSettings, type SettingsInput } from '../src/settings.js'
 import { stepPatienceMs } from '../src/store/sql/retry.js'
+import { instruments, spans } from '../src/telemetry/instruments.js'
 import { testSettings } from '../src/testing.js'
 import { maxTokenLength } from '../src/tokens/jwt.js'
 import { warnLeftOut } from '../src/wiring/not-yet.js'
@@ -239,6 +240,40 @@ describe('the errors of the README', () => {
     // Thrown, or handed on by a rule that names the fault; mentioning a code in a comment or a condition is neither.
     const answered = (name: string) => new RegExp(`(?:AuthError\\(|return |\\? )'${name}'`).test(code)
     expect(Object.keys(errorTable).filter((name) => !answered(name))).toEqual([])
+  })
+})
+
+describe('the names of the README', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
+  const [, union = ''] =
+    /type AuditEventName =([\s\S]*)$/.exec(sources.find((text) => text.includes('AuditEventName =')) ?? '') ?? []
+  const audited = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name)
+
+  const plain = (text: string) => text.replaceAll('`', '')
+
+  test('of metrics are those of the code, in its order', () => {
+    const rows = Object.entries(instruments).map(([name, { kind, unit, attributes, description }]) => {
+      return [name, kind, unit, attributes.join(', '), plain(description)]
+    })
+    expect(tableBelow(readme, 'Metrics')).toEqual(rows)
+  })
+
+  test('of spans are those of the code, in its order', () => {
+    const rows = Object.entries(spans).map(([name, of]) => [name, of.attributes.join(', '), plain(of.description)])
+    expect(tableBelow(readme, 'Spans')).toEqual(rows)
+  })
+
+  test('of audit events are those of the code, in its order', () => {
+    expect(audited.length).toBeGreaterThan(20)
+    expect(tableBelow(readme, 'Audit events').map(([name]) => name)).toEqual(audited)
+  })
+
+  test('of log events are all that the code logs', () => {
+    const named = sources.flatMap((text) => [...text.matchAll(/event: '(\w+)'/g)].map(([, name]) => name))
+    const logged = new Set(named.filter((name) => !audited.includes(name)))
+    expect(tableBelow(readme, 'Log').map(([name]) => name)).toEqual([...logged].sort())
   })
 })
 

@@ -12,6 +12,7 @@ import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
 import type { AccessNews } from './access-settings.js'
 import { type CredentialPorts, identify, sentApiToken } from './credentials.js'
+import type { Decisions } from './decisions.js'
 import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
 import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
@@ -22,6 +23,7 @@ export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor'> {
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
   accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>
   requestId(): string
+  decisions: Decisions
 }
 
 export interface Guard {
@@ -107,7 +109,10 @@ function judge(
 }
 
 function decide(wired: Wired, request: HttpRequest): Verdict | Promise<Verdict> {
-  return settle(wired, request, null, (principal) => pass(wired, request, principal))
+  return settle(wired, request, null, (principal) => {
+    wired.decisions.passed[principal.kind] += 1
+    return pass(wired, request, principal)
+  })
 }
 
 /** Synchronous where nobody has to be asked who it is. */
@@ -143,6 +148,8 @@ function pass(wired: Wired, request: HttpRequest, principal: Principal | null): 
 const privately = Object.freeze({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' })
 
 function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
+  const { refused } = wired.decisions
+  refused[fault.code] = (refused[fault.code] ?? 0) + 1
   const requestId = wired.requestId()
   logFault(wired.settings.logger, fault, requestId)
   const response = withHeaders(refusalFor(wired.settings, request, fault, requestId), {

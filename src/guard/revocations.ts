@@ -5,7 +5,7 @@ import type { Logger } from '../settings.js'
 import type { ChangePage, Changes } from '../store/changes.js'
 
 export interface RevocationsOptions {
-  changes: Changes
+  changes: Pick<Changes, 'recent' | 'current'>
   /** `learn` is told the store's clock with each read. */
   clock: Clock & { learn?(storeNowMs: number): void }
   timer: (milliseconds: number, callback: () => void) => () => void
@@ -24,6 +24,8 @@ export interface Revocations {
   isFresh(): boolean
   /** Another process has written: looks now. Many calls cost few reads, and none is needed, since the feed is polled. */
   wake(): void
+  /** Milliseconds since the start of the last good read, by whichever clock shows more; null before the first. */
+  ageMs(): number | null
   /** One read, waited for at most half a second; whether the news is fresh then. */
   catchUp(): Promise<boolean>
   /** Calls back with each change once, and with null when changes may have been missed: then whatever is remembered may be old. */
@@ -50,8 +52,8 @@ const windowMs = 60_000
 const holeMs = windowMs - 10_000
 /** How long a request of a paused process waits for news before it is refused. */
 const catchUpMs = 500
-/** How often rows and memories that no longer matter are dropped. */
-const pruneEveryMs = 60_000
+/** How often memories that no longer matter are dropped. */
+const forgetEveryMs = 60_000
 
 interface Read {
   wallMs: number
@@ -64,7 +66,7 @@ interface Progress {
   reading: Promise<void> | null
   stopTimer: () => void
   closed: boolean
-  prunedAtMs: number
+  forgotAtMs: number
   failing: boolean
 }
 
@@ -85,7 +87,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     reading: null,
     stopTimer: () => {},
     closed: false,
-    prunedAtMs: options.clock.monotonicMs(),
+    forgotAtMs: options.clock.monotonicMs(),
     failing: false,
   }
   const poll = () => {
@@ -105,6 +107,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     subscribe: (listener) => void known.listeners.push(listener),
     isFresh: () => isFresh(options, progress.lastRead),
     wake: createWaking(options, known, progress),
+    ageMs: () => ageMs(options, progress.lastRead),
     async catchUp() {
       await soonOrNever(options, read(options, known, progress))
       return isFresh(options, progress.lastRead)
@@ -150,6 +153,11 @@ function createWaking({ changes, clock, timer }: RevocationsOptions, known: Know
   return coalesced(look, (next) => void timer(gapMs, next))
 }
 
+function ageMs({ clock }: RevocationsOptions, lastRead: Read | null): number | null {
+  if (lastRead === null) return null
+  return Math.max(0, clock.nowMs() - lastRead.wallMs, clock.monotonicMs() - lastRead.monotonicMs)
+}
+
 /** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */
 function read(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
   progress.reading ??= readOnce(options, known, progress)
@@ -178,7 +186,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   applyNew(known, page)
   progress.lastPage = { storeNowMs: page.storeNowMs, headMs: page.headMs }
   progress.lastRead = started
-  await prune(options, known, progress)
+  forget(options, known, progress)
 }
 
 /** Whether rows may have come and gone from the window since the last good read, or the store was put back. */
@@ -213,16 +221,15 @@ function learnOfUser(known: Knowledge, change: Change): void {
   })
 }
 
-/** Forgets what no longer matters, in memory and in the store. A store that will not prune now will do so later. */
-async function prune({ changes, clock }: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
-  if (clock.monotonicMs() - progress.prunedAtMs < pruneEveryMs) return
-  progress.prunedAtMs = clock.monotonicMs()
+/** Forgets in memory what no longer matters; in the store housekeeping does. */
+function forget({ clock }: RevocationsOptions, known: Knowledge, progress: Progress): void {
+  if (clock.monotonicMs() - progress.forgotAtMs < forgetEveryMs) return
+  progress.forgotAtMs = clock.monotonicMs()
   const now = clock.now()
   for (const [id, until] of known.sessions) if (until <= now) known.sessions.delete(id)
   for (const [id, user] of known.users) if (user.until <= now) known.users.delete(id)
   const oldest = (progress.lastPage?.storeNowMs ?? 0) - 2 * windowMs
   for (const [id, atMs] of known.applied) if (atMs < oldest) known.applied.delete(id)
-  await changes.prune(now).catch(() => {})
 }
 
 /** Says once that the feed fails, and once that it is back. */

@@ -27,6 +27,8 @@ export interface RouterOptions {
   visitor(request: HttpRequest): Visitor
   requestId(): string
   logger: Logger
+  /** Told of each refusal, by its code. */
+  refused(code: string): void
 }
 
 /** Finds the route, checks where the request comes from, parses the body, and turns whatever happens into an answer. */
@@ -73,6 +75,7 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
   } catch (error) {
     const fault = toAuthError(error)
     logFault(options.logger, fault, requestId)
+    options.refused(fault.code)
     const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
     return finished(await refusal(options, { ...seen, request, fault, headers }), seen, requestId)
   }

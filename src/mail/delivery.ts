@@ -1,5 +1,6 @@
 import type { Keyring } from '../lib/keyring.js'
 import { decoyTemplate, type LeasedMail } from '../model/outbox-mail.js'
+import { deliverySeconds } from './lanes.js'
 import { type Mail, type Mailer, MailFault } from './mailer.js'
 import type { MailLog, OutboxRows } from './outbox-rows.js'
 import { openValues } from './sealed-values.js'
@@ -14,6 +15,10 @@ export interface DeliveryOptions {
   now(): number
   /** A number in [0, 1), to spread retries. */
   random(): number
+  /** What one delivery takes at most. Default: half of its lease. */
+  deliveryMilliseconds?: number
+  /** Told of each attempt: what became of it and, unless it was sent, why. */
+  told?(template: string, delivered: Delivered, reason: string | null): void
   log: MailLog
   /** How long a mail is tried. */
   setAsideAfterSeconds: number
@@ -29,24 +34,50 @@ const firstRetrySeconds = 5
 const lastRetrySeconds = 3_600
 const rememberedMails = 1_000
 
-/** Delivers one leased mail and tells the store how it went: true when the server took it. Never rejects. */
-export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => Promise<boolean> {
-  const { rows, mailer } = options
+/** What became of a mail: `refused` for good, or `failed` for now. */
+export type Delivered = 'sent' | 'refused' | 'failed'
+
+/** Delivers one leased mail and tells the store how it went. Never rejects. */
+export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => Promise<Delivered> {
+  const { rows } = options
   /** Taken by the server while the store could not be told, or the lease had run out: sent no second time by this process. */
   const taken = new Set<string>()
 
   return async (mail) => {
     try {
       await options.templates.prepare()
-      if (!taken.has(mail.id) && mail.template !== decoyTemplate) await mailer.send(renderMail(options, mail))
+      if (!taken.has(mail.id) && mail.template !== decoyTemplate) {
+        const rendered = renderMail(options, mail)
+        await sendInTime(options, rendered, () => remember(taken, mail.id))
+      }
     } catch (error) {
-      await putBack(options, mail, error)
-      return false
+      return putBack(options, mail, error)
     }
+    options.told?.(mail.template, 'sent', null)
     if (await rows.sent(mail)) taken.delete(mail.id)
     else remember(taken, mail.id)
-    return true
+    return 'sent'
   }
+}
+
+/**
+ * Ours ends by itself before that; a transport of the application may never. One that was taken late all the same is told.
+ * In real time, also under a test clock: what is waited for is the real outside.
+ */
+function sendInTime(options: DeliveryOptions, mail: Mail, tellLate: () => void): Promise<void> {
+  const { mailer, deliveryMilliseconds = deliverySeconds * 1_000 } = options
+  const sending = mailer.send(mail)
+  return new Promise((resolve, reject) => {
+    const limit = AbortSignal.timeout(deliveryMilliseconds)
+    limit.onabort = () => {
+      reject(new MailFault('timed_out', false))
+      sending.then(tellLate, () => {})
+    }
+    const inTime = () => {
+      limit.onabort = null
+    }
+    sending.finally(inTime).then(resolve, reject)
+  })
 }
 
 /** What this process cannot open or render, a newer one beside it may: during a roll-out such a mail only waits. */
@@ -62,7 +93,7 @@ function renderMail({ keyring, templates, brandValues }: DeliveryOptions, mail: 
 }
 
 /** Due again after a pause, or set aside with the reason: refused for good, unreadable, or tried for too long. */
-async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknown): Promise<void> {
+async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknown): Promise<Delivered> {
   const fault = error instanceof MailFault ? error : new MailFault('transport_failed', false)
   const now = options.now()
   const isOver = fault.permanent || now - mail.createdAt >= options.setAsideAfterSeconds
@@ -72,6 +103,9 @@ async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknow
   else options.log('warn', { event: 'mail_failed', ...fields }, 'A mail waits for another attempt.')
   const nextAttemptAt = isOver ? null : now + retrySeconds(mail.attempts, options.random())
   await options.rows.failed(mail, fault.code, nextAttemptAt)
+  const delivered = fault.permanent ? 'refused' : 'failed'
+  options.told?.(mail.template, delivered, fault.code)
+  return delivered
 }
 
 /** Doubles from 5 s to 1 h; up to a quarter is taken off by chance, so that mails that failed together come apart. */

@@ -3,6 +3,7 @@ import type { World } from '../lib/runtime.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 import { createDelivery, type DeliveryOptions } from './delivery.js'
+import { createLanes } from './lanes.js'
 import { mailLog, type OutboxRows, patient } from './outbox-rows.js'
 import { sealValues } from './sealed-values.js'
 
@@ -36,7 +37,10 @@ export interface OutboxWorker {
 }
 
 export interface OutboxWorkerOptions
-  extends Pick<DeliveryOptions, 'keyring' | 'templates' | 'mailer' | 'now' | 'random'> {
+  extends Pick<
+    DeliveryOptions,
+    'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'told'
+  > {
   outbox: OutboxRows
   /** Values that every mail is given, such as `lifetimeHours`; those of the mail win. */
   brandValues?: Readonly<Record<string, string>>
@@ -46,96 +50,38 @@ export interface OutboxWorkerOptions
   setAsideAfterSeconds?: number
 }
 
-const batchSize = 10
-const lanes = 4
-const leaseSeconds = 60
-/** No send begins when its lease could end before it does; one send takes 20 s at most. */
-const leaseReserveSeconds = 25
 const pollMilliseconds = 5_000
 const drainMilliseconds = 10_000
 const threeDaysSeconds = 3 * 24 * 3_600
 
 /**
- * One loop a process. A mail goes out once, unless a process dies between the server's acceptance and the store's
+ * One worker a process. A mail goes out once, unless a process dies between the server's acceptance and the store's
  * confirmation: then it goes out again when its lease ends, under the same Message-ID. The other order would lose it.
  *
  * @example const worker = createOutboxWorker({ outbox: store.outbox, keyring, templates, mailer, … }); worker.start()
  */
-export function createOutboxWorker(options: OutboxWorkerOptions): OutboxWorker {
-  const batches = createBatches(options)
-  let running: Promise<void> | null = null
-  let closing: Promise<void> | null = null
-  let due = false
-  let cancelPoll = () => {}
-
-  function kick(): Promise<void> {
-    if (closing) return closing
-    due = true
-    running ??= work()
-    return running
-  }
-
-  async function work(): Promise<void> {
-    while (due) {
-      due = false
-      const more = await batches.send()
-      due ||= more
-    }
-    running = null
-  }
-
-  async function lookAgain(): Promise<void> {
-    await kick()
-    if (!closing) cancelPoll = options.timer(pollMilliseconds, lookAgain)
-  }
-
-  async function drain(): Promise<void> {
-    cancelPoll()
-    await running
-    while (await batches.send());
-  }
-
-  return {
-    kick,
-    start() {
-      lookAgain()
-    },
-    close() {
-      closing ??= within(options.timer, drainMilliseconds, drain()).then(batches.stop)
-      return closing
-    },
-  }
-}
-
-function createBatches({ outbox, logger, ...options }: OutboxWorkerOptions) {
-  const { now } = options
+export function createOutboxWorker({ outbox, logger, ...options }: OutboxWorkerOptions): OutboxWorker {
   const log = mailLog(logger)
   const rows = patient(outbox, log)
-  const { brandValues = {}, setAsideAfterSeconds = threeDaysSeconds } = options
+  const { timer, brandValues = {}, setAsideAfterSeconds = threeDaysSeconds } = options
   const deliver = createDelivery({ ...options, rows, log, brandValues, setAsideAfterSeconds })
-  let stopped = false
+  const lanes = createLanes({ rows, deliver, now: options.now })
+  let closing: Promise<void> | null = null
+  let cancelPoll = () => {}
+
+  /** On time, whatever the lanes are waiting for. */
+  function lookAgain(): void {
+    cancelPoll = timer(pollMilliseconds, lookAgain)
+    void lanes.run()
+  }
 
   return {
-    /** Sends one batch; true when more may be due. A server that takes nothing is left alone until the next look. */
-    async send(): Promise<boolean> {
-      if (stopped) return false
-      const leasedAt = now()
-      const waiting = await rows.lease(batchSize, leasedAt, leasedAt + leaseSeconds)
-      const isFull = waiting.length === batchSize
-      let sent = 0
-
-      async function lane(): Promise<void> {
-        for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
-          if (stopped || now() > leasedAt + leaseSeconds - leaseReserveSeconds) return
-          if (await deliver(mail)) sent += 1
-        }
-      }
-
-      await Promise.all(Array.from({ length: lanes }, lane))
-      return isFull && sent > 0
-    },
-    stop() {
-      stopped = true
+    kick: () => closing ?? lanes.run(),
+    start: lookAgain,
+    close() {
+      cancelPoll()
+      closing ??= within(timer, drainMilliseconds, lanes.run()).then(lanes.stop)
+      return closing
     },
   }
 }

@@ -19,6 +19,8 @@ export interface HashPool {
   run(job: HashJob): Promise<HashResult>
   /** @throws {AuthError} `busy` when `run` would not take a job now */
   requireRoom(): void
+  /** How many jobs wait for their turn. */
+  queued(): number
   /** Lets what was accepted finish, then ends the threads. */
   close(): Promise<void>
 }
@@ -70,6 +72,10 @@ class BoundedHashPool implements HashPool {
       this.#accepted -= 1
       if (this.#accepted === 0) for (const tell of this.#whenIdle.splice(0)) tell()
     }
+  }
+
+  queued(): number {
+    return Math.max(0, this.#accepted - this.#threads)
   }
 
   async close(): Promise<void> {

@@ -123,6 +123,10 @@ class HashedPasswords implements Passwords {
     if (kind.milliseconds > this.#slowest.milliseconds) this.#slowest = kind
   }
 
+  queued(): number {
+    return this.#pool.queued()
+  }
+
   close(): Promise<void> {
     return this.#pool.close()
   }

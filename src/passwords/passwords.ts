@@ -36,6 +36,9 @@ export interface Passwords {
   /** Waits until a failed sign-in that began at `startedAtMs` (monotonic) has taken as long as the slowest scheme seen. */
   floor(startedAtMs: number): Promise<void>
 
+  /** How many computations wait for their turn. */
+  queued(): number
+
   /** What `hash` makes. */
   readonly kind: HashKind
 

@@ -17,8 +17,8 @@ export interface Changes {
   current(now: number): Promise<ChangePage>
 
   /**
-   * Removes rows that no longer matter and are older than the window anybody reads; never the newest, so that the head
-   * does not go back.
+   * Removes up to `count` rows that no longer matter and are older than the window anybody reads; never the newest, so
+   * that the head does not go back. Returns how many.
    */
-  prune(now: number): Promise<void>
+  prune(now: number, count: number): Promise<number>
 }

@@ -1,3 +1,4 @@
+import type { Migrations } from '../model/migrations.js'
 import type { AccessSettings } from './access-settings.js'
 import type { ApiTokens } from './api-tokens.js'
 import type { AuditLog } from './audit.js'
@@ -34,5 +35,7 @@ export interface Store {
   installationId: string
   /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors still name. */
   keysInUse(now: number): Promise<string[]>
+  /** What has been done to the tables; reads only. A store without tables has done nothing. */
+  migrations(): Promise<Migrations>
   close(): Promise<void>
 }

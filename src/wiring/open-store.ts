@@ -1,6 +1,7 @@
 import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
 import { sleep, type World } from '../lib/runtime.js'
+import type { AuditEvent } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { Logger, Settings } from '../settings.js'
 import { type DatastoreLimits, openDatastoreStore } from '../store/datastore/store.js'
@@ -20,6 +21,7 @@ interface StoreNeeds {
 interface StoreNews {
   onChange(change: Change): void
   onMail(): void
+  onAudit(event: AuditEvent): void
 }
 
 /** Opens the store that the settings name. */

@@ -1,5 +1,5 @@
-import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
 import type { AccessNews } from '../guard/access-settings.js'
+import { createDecisions } from '../guard/decisions.js'
 import { createGuard, type Guard } from '../guard/guard.js'
 import { createOwnWord } from '../guard/hook.js'
 import { createOpenSockets } from '../guard/open-sockets.js'
@@ -19,12 +19,14 @@ import type { World } from '../lib/runtime.js'
 import { createSharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
-import { createMails, createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
+import { createMails } from '../mail/outbox.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Clock, Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
 import type { Store } from '../store/store.js'
+import { openTelemetry } from '../telemetry/open-telemetry.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
@@ -33,13 +35,16 @@ import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
 import { createFrontDoor } from './front-door.js'
-import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { limitHooks } from './limit-hooks.js'
+import { measured, observe } from './measure.js'
 import { openStore } from './open-store.js'
+import { type Operations, operationsOf } from './operations.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
+import { tracedStore } from './traced-store.js'
 import { visitorOf } from './visitor.js'
+import { startDelivery, startHousekeeping } from './workers.js'
 
 /** What is made at once, before the store is open. */
 export interface Early {
@@ -60,6 +65,7 @@ export interface Live {
   guard: Guard
   accessNews: AccessNews
   watch: Watch
+  operations: Operations
   close(): Promise<void>
 }
 
@@ -72,13 +78,17 @@ export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
   const clock = createSharedClock(world)
   const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
-  const store = await openStore(early, {
+  const telemetry = await openTelemetry()
+  const opened = await openStore(early, {
     onChange(change) {
       late.revocations?.apply(change)
       late.shared?.wake.tell()
     },
     onMail: () => late.kick(),
+    onAudit: ({ event, outcome }) =>
+      telemetry.measure('latchkey.audit.events', 1, { 'latchkey.event': event, 'latchkey.outcome': outcome }),
   })
+  const store = tracedStore(opened, telemetry)
   try {
     await requireKeys(store, early.keyring, clock.now())
     await coverStoredHashes(early.passwords, store)
@@ -96,7 +106,7 @@ export async function open(early: Early): Promise<Live> {
     const shared = await openBetweenProcesses(early, store)
     late.shared = shared
     shared.wake.listen(revocations.wake)
-    return await assemble(early, { store, clock, revocations, access: late.access, shared }, late)
+    return await assemble(early, { store, clock, revocations, access: late.access, shared, telemetry }, late)
   } catch (error) {
     late.access?.close()
     late.revocations?.close()
@@ -136,10 +146,11 @@ interface Opened {
   revocations: Revocations
   access: Access
   shared: BetweenProcesses
+  telemetry: Telemetry
 }
 
 async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
-  const { store, clock, revocations, access, shared } = opened
+  const { store, clock, revocations, access, shared, telemetry } = opened
   const { settings, world, keyring, random } = early
   const proofs = new ProofBatches({ sessions: store.sessions, clock, timer: world.timer })
   const tokens = createTokens({
@@ -148,7 +159,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     issuer: settings.origin,
     audience: store.installationId,
   })
-  const worker = startDelivery(early, store, clock)
+  const worker = startDelivery(early, store, clock, telemetry)
   late.kick = () => void worker.kick()
 
   const ports: Ports = {
@@ -168,7 +179,9 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     hooks: limitHooks(settings.hooks, world.timer),
   }
   const housekeeping = startHousekeeping(early, store, ports)
-  const { handle, guard, apiTokens } = createHandle(early, ports, opened)
+  const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
+  const operations = operationsOf(store, revocations, access.news)
+  observe({ telemetry, decisions, operations, passwords: early.passwords, world })
   const sockets = createOpenSockets({ revocations, apiTokens, timer: world.timer })
   return {
     handle,
@@ -176,7 +189,9 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     guard,
     accessNews: access.news,
     watch: sockets.watch,
+    operations,
     async close() {
+      telemetry.close()
       sockets.close()
       access.close()
       await housekeeping.close()
@@ -209,40 +224,7 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
   }
 }
 
-function startDelivery(
-  { settings, world, keyring, random, ...early }: Early,
-  store: Store,
-  clock: Clock,
-): OutboxWorker {
-  const worker = createOutboxWorker({
-    outbox: store.outbox,
-    keyring,
-    templates: early.templates,
-    mailer: early.mailer,
-    now: clock.now,
-    timer: world.timer,
-    random: random.jitter,
-    brandValues: { lifetimeHours: String(policyOf(settings).verificationSeconds / 3600) },
-    logger: settings.logger,
-  })
-  worker.start()
-  return worker
-}
-
-function startHousekeeping({ settings, world, random }: Early, store: Store, ports: Ports): Housekeeping {
-  const housekeeping = createHousekeeping({
-    store,
-    clock: ports.clock,
-    accessTokensLiveSeconds: accessTokensLiveSeconds(ports),
-    timer: world.timer,
-    random: random.jitter,
-    logger: settings.logger,
-  })
-  housekeeping.start()
-  return housekeeping
-}
-
-function createHandle(early: Early, ports: Ports, { revocations, access }: Opened) {
+function createHandle(early: Early, ports: Ports, { revocations, access, telemetry }: Opened) {
   const { settings, templates, mailbox, world } = early
   const requestId = createRequestIds()
   const clientIp = createClientIp(settings.trustedProxies)
@@ -250,8 +232,10 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
   const ipOf = (request: HttpRequest) => clientIp(request.ip, request.headers)
   const { timer } = early.world
   const apiTokens = startApiTokenGuard({ ports, settings, revocations, timer, clientIp: ipOf })
+  const decisions = createDecisions()
   const guard = createGuard({
     settings,
+    decisions,
     cookieNames: names,
     tokens: ports.tokens,
     verified: createVerifiedCache<VerifiedToken>(),
@@ -277,6 +261,9 @@ function createHandle(early: Early, ports: Ports, { revocations, access }: Opene
     visitor: visitorOf(ipOf),
     requestId,
     logger: settings.logger,
+    refused: (code) => telemetry.measure('latchkey.refusals', 1, { 'error.type': code }),
   })
-  return { handle: createFrontDoor(settings, { router, guard, revocations }, requestId), guard, apiTokens }
+  const door = measured(router, telemetry, settings.basePath)
+  const parts = { router: door, guard, revocations }
+  return { handle: createFrontDoor(settings, parts, requestId), guard, apiTokens, decisions }
 }

@@ -217,7 +217,7 @@ async function brokenWorld() {
   const changes: Changes = {
     recent: (windowMs) => page(rows.filter((one) => one.atMs > clock.now() - windowMs)),
     current: (now) => page(rows.filter((one) => one.until > now)),
-    prune: async () => {},
+    prune: async () => 0,
   }
   world.revocations = createRevocations({
     changes,

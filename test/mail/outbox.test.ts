@@ -335,6 +335,102 @@ describe('when things break', () => {
     expect(logged).toEqual([{ event: 'outbox_unavailable' }])
   })
 
+  test('a delivery that hangs delays no other, is given up in time and tried again later', async () => {
+    const { put, worker, clock, store, logged } = await setUp()
+    const tried: string[] = []
+    const sent: string[] = []
+    const made = worker({
+      deliveryMilliseconds: 1_500,
+      mailer: {
+        async send({ to }) {
+          tried.push(to)
+          if (to === 'u3@app.example') await new Promise(() => {})
+          sent.push(to)
+        },
+      },
+    })
+    made.start()
+    await put(50)
+    await clock.advance('5s')
+    await expect.poll(() => sent.length).toBe(49)
+    await put(50)
+    await clock.advance('5s')
+    // The second batch has a mail to the same address: two lanes of four are held up.
+    await expect.poll(() => sent.length).toBe(98)
+    expect(logged).toEqual([])
+    await expect.poll(() => logged.length, { timeout: 5_000 }).toBe(2)
+    expect(logged[0]).toMatchObject({ event: 'mail_failed', reason: 'timed_out', attempts: 1 })
+    await clock.advance('10s')
+    await expect.poll(() => tried.filter((to) => to === 'u3@app.example').length).toBe(4)
+    expect(await store.outbox.depth()).toMatchObject({ waiting: 2, setAside: 0 })
+  })
+
+  test('a delivery that was given up and succeeds after all is not made again by this process', async () => {
+    const { put, worker, clock, store } = await setUp()
+    const sends: (() => void)[] = []
+    const mailer = { send: () => new Promise<void>((resolve) => sends.push(resolve)) }
+    const made = worker({ mailer, deliveryMilliseconds: 50 })
+    await put(1)
+    await made.kick()
+    expect(await store.outbox.depth()).toMatchObject({ waiting: 1 })
+    sends[0]?.()
+    await clock.advance('10s')
+    await made.kick()
+    expect(sends).toHaveLength(1)
+    expect(await store.outbox.depth()).toMatchObject({ waiting: 0, setAside: 0 })
+  })
+
+  test('a server that takes nothing is asked about ten mails every five seconds; one that refuses some about all', async () => {
+    const { put, worker, clock } = await setUp()
+    let tried = 0
+    const down = worker({
+      mailer: notingMailer(() => {
+        tried += 1
+        return new MailFault('connection_failed', false)
+      }),
+    })
+    await put(60)
+    await down.kick()
+    expect(tried).toBeLessThan(15)
+    await down.kick()
+    expect(tried).toBeLessThan(15)
+    await clock.advance('5s')
+    await down.kick()
+    expect(tried).toBeGreaterThan(15)
+    await down.close()
+
+    await clock.advance('1h')
+    const mailer = notingMailer(({ to }) =>
+      /u[0-4]?[0-9]@/.test(to) ? new MailFault('recipient_refused', true) : null,
+    )
+    await worker({ mailer }).kick()
+    expect(mailer.sent).toHaveLength(10)
+  })
+
+  test('a mail that comes while the worker finds nothing more is sent at once', async () => {
+    const { put, worker, store } = await setUp()
+    const mailer = notingMailer()
+    let late = async () => {}
+    const made = worker({
+      mailer,
+      outbox: {
+        ...store.outbox,
+        async lease(...given) {
+          const leased = await store.outbox.lease(...given)
+          if (leased.length === 0) await late()
+          return leased
+        },
+      },
+    })
+    late = async () => {
+      late = async () => {}
+      await put(1)
+      void made.kick()
+    }
+    await made.kick()
+    expect(mailer.sent).toHaveLength(1)
+  })
+
   test('a logger that throws and a transport that throws nonsense stop nothing', async () => {
     const { put, worker, store } = await setUp()
     const fail = () => {

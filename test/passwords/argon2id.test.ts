@@ -126,6 +126,7 @@ describe('the floor where schemes are mixed', () => {
   const timed: HashPool = {
     run: async (job) => ({ ...(await pool.run(job)), milliseconds: job.scheme === 'bcrypt' ? 300 : 13 }),
     requireRoom: () => pool.requireRoom(),
+    queued: () => pool.queued(),
     close: () => pool.close(),
   }
 

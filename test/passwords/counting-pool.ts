@@ -15,6 +15,7 @@ export function createCountingPool(options: HashPoolOptions = {}): CountingPool 
       return pool.run(job)
     },
     requireRoom: () => pool.requireRoom(),
+    queued: () => pool.queued(),
     close: () => pool.close(),
   }
 }

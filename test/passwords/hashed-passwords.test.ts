@@ -315,6 +315,7 @@ describe('the floor under failed sign-ins', () => {
   const timed: HashPool = {
     run: async (job) => ({ ...(await pool.run(job)), milliseconds: 100 * costOf(job) }),
     requireRoom: () => pool.requireRoom(),
+    queued: () => pool.queued(),
     close: () => pool.close(),
   }
   const sleep = async (milliseconds: number) => void slept.push(milliseconds)

@@ -223,6 +223,7 @@ describe('ATK-004 the floor under accounts that were imported', () => {
       milliseconds: job.scheme === 'pbkdf2' ? 400 : job.scheme === 'scrypt' ? 90 : 10,
     }),
     requireRoom: () => pool.requireRoom(),
+    queued: () => pool.queued(),
     close: () => pool.close(),
   }
   const [, , scryptHash = ''] = hashes.find(([, , stored]) => stored.startsWith('$scrypt')) ?? []

@@ -1,7 +1,7 @@
 import { importsOf, packageOf, resolve, type Source } from './house-source.js'
 
 const ground = ['lib', 'model', 'errors', 'hooks', 'settings']
-const reach = ['store', 'mail', 'oauth', 'tokens', 'passwords', 'limits', 'templates']
+const reach = ['store', 'mail', 'oauth', 'tokens', 'passwords', 'limits', 'templates', 'telemetry']
 
 /**
  * Who may import whom, by the first name below `src/`. `type:x` allows types only. A name that is missing here is a
@@ -34,6 +34,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   pg: ['store/sql'],
   mysql2: ['store/sql'],
   ioredis: ['store/redis'],
+  '@opentelemetry/api': ['telemetry/open-telemetry'],
   arctic: ['oauth/arctic'],
   jose: ['tokens'],
   jsonwebtoken: ['tokens'],
@@ -59,6 +60,7 @@ const heavy = [
   'pg',
   'mysql2',
   'ioredis',
+  '@opentelemetry/api',
   'bcryptjs',
   '@node-rs/argon2',
   'piscina',

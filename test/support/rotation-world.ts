@@ -193,6 +193,7 @@ export class Process {
         kind: { name: 'none', milliseconds: 0 },
         inspect: () => 'hash_unsupported',
         expect: () => {},
+        queued: () => 0,
         close: unused,
       },
       passwordFaults: unused,

@@ -92,7 +92,7 @@ describe('housekeeping', () => {
     const warned: unknown[] = []
     const housekeeping = createHousekeeping({
       store,
-      clock: { now: () => Math.floor(clock.now() / 1000), nowMs: clock.now },
+      clock: { now: () => Math.floor(clock.now() / 1000), nowMs: clock.now, monotonicMs: clock.monotonic },
       accessTokensLiveSeconds: 1_000,
       timer: clock.timer,
       random: () => 0.5,
@@ -106,7 +106,7 @@ describe('housekeeping', () => {
     return { clock, store, warned, housekeeping }
   }
 
-  it('comes every ten minutes, takes little at a time, and comes again in seconds while there is more', async () => {
+  it('comes every ten minutes, takes little at a time, and goes on after a pause while there is more', async () => {
     const { database, dialect, rows } = openDatabase()
     const { clock, store } = await setUp(dialect)
     const user = await createdUser(store)
@@ -128,11 +128,43 @@ describe('housekeeping', () => {
     await clock.advance('1m')
     expect(rows('sessions')).toBe(1_202)
     await clock.advance('10m')
-    expect(rows('sessions')).toBe(702)
-    await clock.advance('5s')
-    expect(rows('sessions')).toBe(202)
-    await clock.advance('5s')
+    expect(rows('sessions')).toBe(1_002)
+    await clock.advance(49)
+    expect(rows('sessions')).toBe(1_002)
+    await clock.advance(1)
+    expect(rows('sessions')).toBe(802)
+    await clock.advance(200)
+    expect(rows('sessions')).toBe(2)
+    await clock.advance(50)
     expect(rows('sessions')).toBe(1)
+  })
+
+  it('takes less at a time from a store that is slow, and a tenth of its time at most', async () => {
+    const clock = createTestClock(now * 1000)
+    const asked: { count: number; atMs: number }[] = []
+    let workedMs = 0
+    /** Takes 40 ms, and mostly finds as much as it may take. */
+    async function slow(_before: number, count: number): Promise<number> {
+      asked.push({ count, atMs: clock.monotonic() })
+      workedMs += 40
+      return asked.length < 5 ? count : 0
+    }
+    const none = { prune: async () => 0 }
+    const empty = { oneTimeTokens: none, devices: none, apiTokens: none, counters: none, outbox: none }
+    const housekeeping = createHousekeeping({
+      store: { ...empty, changes: none, audit: none, sessions: { prune: slow } },
+      clock: { now: () => now, nowMs: clock.now, monotonicMs: () => clock.monotonic() + workedMs },
+      accessTokensLiveSeconds: 1_000,
+      timer: clock.timer,
+      random: () => 0.5,
+      logger: { warn: () => {}, error: () => {} },
+    })
+    housekeeping.start()
+    await clock.advance('11m')
+    await housekeeping.close()
+    expect(asked.map(({ count }) => count)).toEqual([200, 100, 50, 50, 50])
+    const pauses = asked.slice(1).map(({ atMs }, index) => atMs - (asked[index]?.atMs ?? 0))
+    expect(pauses).toEqual([360, 360, 360, 360])
   })
 
   it('tries again later what the store could not do, and says so', async () => {

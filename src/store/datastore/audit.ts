@@ -62,6 +62,7 @@ export async function writeAudit(unit: Unit, event: AuditEvent): Promise<void> {
   const { row, ends } = append(toEnds(head, unit.seal), event, unit.seal)
   unit.put(audit, row)
   unit.put(auditHead, { slot: head.slot, ...toEndsRow(ends, unit.seal) })
+  unit.audited.push(event)
 }
 
 /** @throws {Error} when somebody has taken it away: no log goes on without its head */

@@ -34,15 +34,15 @@ export function createChanges(steps: Steps): Changes {
         return { storeNowMs: nowMs(steps, headMs), headMs, changes: rows.map(toChange) }
       }),
 
-    async prune(now) {
+    prune: (now, count) =>
       // The newest row stays: without it the head would go back, which means to readers that the store did.
-      await removeDue(steps, changes, async (view) => {
+      removeDue(steps, changes, async (view) => {
         const headMs = await readHead(view)
         if (headMs === null) return []
         const before = Math.min(headMs, nowMs(steps, headMs) - keptMs)
-        return view.find(changes, { matters_until: { lt: now }, at_ms: { lt: before } })
-      })
-    },
+        const due = { matters_until: { lt: now }, at_ms: { lt: before } }
+        return view.find(changes, due, { sort: { matters_until: 1 }, limit: count })
+      }),
   }
 }
 

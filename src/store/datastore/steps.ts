@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { sha256 } from '../../lib/digest.js'
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Connection } from './connection.js'
@@ -15,6 +16,7 @@ export interface StepOptions extends TurnOptions {
   seal: AuditSeal
   onChange(change: Change): void
   onMail(): void
+  onAudit?(event: AuditEvent): void
 }
 
 /** What every noun of the store works with. */
@@ -71,6 +73,7 @@ export function createSteps(options: StepOptions): Steps {
       }),
     )
     for (const change of unit.changes) options.onChange(change)
+    for (const event of unit.audited) options.onAudit?.(event)
     if (unit.mailed) options.onMail()
     return answer
   }

@@ -1,4 +1,5 @@
 import { realMonotonic } from '../../lib/runtime.js'
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { CodehooksDatastore } from '../../settings/database.js'
 import { type AuditSeal, markedText } from '../audit-chain.js'
@@ -39,6 +40,8 @@ export interface DatastoreOptions {
   onChange(change: Change): void
   /** Mails were written by this process. */
   onMail(): void
+  /** Called for each audit event that this process has written. */
+  onAudit?(event: AuditEvent): void
   /** Told once: what this Datastore cannot promise. */
   onLimits(limits: DatastoreLimits): void
   /** Default: a turn ends after a second, and is taken from a dead process after one and a half. */
@@ -115,6 +118,7 @@ function join(steps: Steps, installationId: string): Store {
     accessSettings: createAccessSettings(steps),
     installationId,
     keysInUse: (now) => keysInUse(steps, now),
+    migrations: async () => ({ applied: [], pending: [] }),
     // The Datastore is the platform's: it stays open.
     close: () => steps.drain(),
   }

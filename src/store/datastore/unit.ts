@@ -1,3 +1,4 @@
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Connection, Found, Row } from './connection.js'
@@ -24,6 +25,7 @@ export interface Unit extends View {
   remove<R extends object>(table: Table<R>, rows: readonly R[]): void
   /** Told to this process once the step has happened. */
   changes: Change[]
+  audited: AuditEvent[]
   mailed: boolean
 }
 
@@ -84,6 +86,7 @@ export function createUnit(connection: Connection, options: UnitOptions): Collec
       for (const row of removed) stage(table, row, false)
     },
     changes: [],
+    audited: [],
     mailed: false,
   }
   return {

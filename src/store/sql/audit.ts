@@ -31,8 +31,12 @@ export function createAudit(steps: Steps): AuditLog {
 }
 
 /** Writes the event in the step that it tells of, near its end: from here to the commit all other writers wait. */
-export async function writeAudit(unit: Pick<Unit, 'db' | 'flavour' | 'seal'>, event: AuditEvent): Promise<void> {
+export async function writeAudit(
+  unit: Pick<Unit, 'db' | 'flavour' | 'seal' | 'audited'>,
+  event: AuditEvent,
+): Promise<void> {
   const { row, ends } = append(await lockEnds(unit), event, unit.seal)
   await unit.db.insertInto('latchkey_audit').values(row).execute()
   await writeEnds(unit, ends)
+  unit.audited.push(event)
 }

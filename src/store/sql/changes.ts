@@ -3,6 +3,7 @@ import type { Change } from '../../model/change.js'
 import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
 import { parts } from './parts.js'
+import { prune } from './prune.js'
 import { type Tables, toNumber } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
@@ -24,16 +25,19 @@ export function createChanges(steps: Steps): Changes {
         return { ...clock, changes: rows.map(toChange) }
       }),
 
-    prune: (now) =>
-      steps.step(async (db) => {
+    prune: (now, count) =>
+      prune(steps, 'latchkey_changes', async (db) => {
         const { headMs } = await readClock(steps, db)
-        if (headMs === null) return
+        if (headMs === null) return []
         // The newest row stays: without it the head would go back, which means to readers that the store did.
-        await db
-          .deleteFrom('latchkey_changes')
+        return db
+          .selectFrom('latchkey_changes')
+          .select('id')
           .where('matters_until', '<', now)
           .where('at_ms', '<', headMs)
           .where('at_ms', '<', steps.flavour.storeNowMs(-keptMs))
+          .orderBy('matters_until')
+          .limit(count)
           .execute()
       }),
   }

@@ -6,6 +6,9 @@ import { prune } from './prune.js'
 import { type OutboxTable, type Tables, toNumber } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
+/** Another worker may have taken all that was found; then there may be others. */
+const rounds = 5
+
 export function createOutbox(steps: Steps): Outbox {
   return {
     put: (mail, audit) =>
@@ -15,10 +18,14 @@ export function createOutbox(steps: Steps): Outbox {
       }),
 
     async lease(count, now, leaseUntil) {
-      const candidates = await steps.step((db) => findDue(db, count, now))
-      if (candidates.length === 0) return []
-      const lease = { id: steps.randomId(), until: leaseUntil }
-      return steps.transaction((unit) => takeDue(unit, candidates, now, lease))
+      for (let round = 0; round < rounds; round += 1) {
+        const candidates = await steps.step((db) => findDue(db, count, now))
+        if (candidates.length === 0) return []
+        const lease = { id: steps.randomId(), until: leaseUntil }
+        const taken = await steps.transaction((unit) => takeDue(unit, candidates, now, lease))
+        if (taken.length > 0) return taken
+      }
+      return []
     },
 
     // Repeatable, so that a connection that breaks mails nothing twice; whoever is told false does not send it again either.

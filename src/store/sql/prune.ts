@@ -8,6 +8,7 @@ type Pruned =
   | 'latchkey_devices'
   | 'latchkey_api_tokens'
   | 'latchkey_outbox'
+  | 'latchkey_changes'
 
 /**
  * Deletes what `find` finds; returns how many. Two small statements: MySQL deletes by no limited subquery. What is due

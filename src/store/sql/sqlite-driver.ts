@@ -6,6 +6,9 @@ import { isBusy } from './retry.js'
 /** How long a statement may wait for another process's lock inside the driver, which blocks the event loop meanwhile. */
 const busyTimeoutMs = 50
 
+/** What a burst of writes leaves of the -wal file once all of it is in the database; it is written back every 4 MB. */
+const keptLogBytes = 16 * 1024 * 1024
+
 /** Kept statements; beyond this many all are dropped: lists of differing length make texts of their own. */
 const statementLimit = 256
 
@@ -43,10 +46,10 @@ interface OpenedDriver {
  *
  * @throws {Error} when there is no driver, or what the driver throws about the file
  */
-export async function openSqlite(file: string): Promise<OpenSqlite> {
-  const opened = openWithNode(file) ?? (await openWithBetterSqlite(file))
+export async function openSqlite(file: string, { readOnly = false } = {}): Promise<OpenSqlite> {
+  const opened = openWithNode(file, readOnly) ?? (await openWithBetterSqlite(file, readOnly))
   try {
-    prepareConnection(opened.database)
+    if (!readOnly) prepareConnection(opened.database)
     return adapt(opened)
   } catch (error) {
     opened.database.close()
@@ -65,6 +68,8 @@ function prepareConnection(database: RawDatabase): void {
   database.exec('pragma busy_timeout = 0')
   database.exec('pragma journal_mode = wal')
   database.exec('pragma synchronous = full')
+  // SQLite writes over the log once it is in the file, but never makes it smaller by itself.
+  database.exec(`pragma journal_size_limit = ${keptLogBytes}`)
   database.exec('pragma foreign_keys = on')
   // Fails now, not at the first sign-in, when the file cannot be written: BEGIN IMMEDIATE alone would be granted.
   database.exec('begin immediate; create table latchkey_probe (written integer); rollback')
@@ -131,10 +136,10 @@ function isWrite(sql: string): boolean {
   return /^(insert|update|delete|commit)/.test(sql)
 }
 
-function openWithNode(file: string): OpenedDriver | null {
+function openWithNode(file: string, readOnly: boolean): OpenedDriver | null {
   const sqlite: unknown = process.getBuiltinModule('node:sqlite')
   if (!isNodeSqlite(sqlite)) return null
-  const database = new sqlite.DatabaseSync(file)
+  const database = new sqlite.DatabaseSync(file, { readOnly })
   return {
     name: 'node:sqlite',
     database,
@@ -144,7 +149,7 @@ function openWithNode(file: string): OpenedDriver | null {
 }
 
 interface NodeSqlite {
-  DatabaseSync: new (file: string) => RawDatabase & { isTransaction: boolean }
+  DatabaseSync: new (file: string, options: { readOnly: boolean }) => RawDatabase & { isTransaction: boolean }
   StatementSync: { prototype: object }
 }
 
@@ -159,8 +164,8 @@ function isNodeStatement(statement: RawStatement): statement is RawStatement & {
   return 'columns' in statement
 }
 
-async function openWithBetterSqlite(file: string): Promise<OpenedDriver> {
-  const database = new (loadBetterSqlite())(file)
+async function openWithBetterSqlite(file: string, readOnly: boolean): Promise<OpenedDriver> {
+  const database = new (loadBetterSqlite())(file, { readonly: readOnly })
   return {
     name: 'better-sqlite3',
     database,

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { AuthError } from '../../errors.js'
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Flavour } from './flavour.js'
@@ -24,6 +25,8 @@ export interface StepOptions extends Waiting {
   isolation: 'read committed' | null
   /** Whether connections may break, and the driver tells. */
   breakable: boolean
+  /** Called for each audit event, right after its transaction committed. */
+  onAudit?(event: AuditEvent): void
 }
 
 /** What every noun of the store works with. */
@@ -54,6 +57,7 @@ export interface Steps {
 export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ordinal'> {
   db: Transaction<Tables>
   changes: Change[]
+  audited: AuditEvent[]
   mailed: boolean
 }
 
@@ -91,13 +95,23 @@ export function createSteps(options: StepOptions): Steps {
     const { unit, answer } = await step((progress) => {
       const begun = isolation ? db.transaction().setIsolationLevel(isolation) : db.transaction()
       return begun.execute(async (transaction) => {
-        const unit: Unit = { db: transaction, flavour, randomId, seal, ordinal, changes: [], mailed: false }
+        const unit: Unit = {
+          db: transaction,
+          flavour,
+          randomId,
+          seal,
+          ordinal,
+          changes: [],
+          audited: [],
+          mailed: false,
+        }
         const answer = await run(unit)
         progress.send('write')
         return { unit, answer }
       })
     })
     for (const change of unit.changes) options.onChange(change)
+    for (const event of unit.audited) options.onAudit?.(event)
     if (unit.mailed) options.onMail()
     return answer
   }

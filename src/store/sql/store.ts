@@ -1,3 +1,4 @@
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import type { AuditSeal } from '../audit-chain.js'
 import type { Store } from '../store.js'
@@ -12,6 +13,7 @@ import { createHashKinds } from './hash-kinds.js'
 import { createIdentities } from './identities.js'
 import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
+import { planOn } from './migrations/plan.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
 import { isBusy, retrying } from './retry.js'
@@ -35,6 +37,8 @@ export interface SqlStoreOptions {
   onChange(change: Change): void
   /** Mails were committed by this process. */
   onMail(): void
+  /** Audit events were committed by this process. */
+  onAudit?(event: AuditEvent): void
 }
 
 /** Opening waits longer than a step: another process may be migrating. */
@@ -70,7 +74,7 @@ async function prepare({ db, flavour, openPatient }: Connection, { randomId, sea
   return id
 }
 
-function join(steps: Steps, { db }: Connection, installationId: string): Store {
+function join(steps: Steps, { db, flavour }: Connection, installationId: string): Store {
   let closing: Promise<void> | null = null
   async function closeAll(): Promise<void> {
     await steps.drain()
@@ -92,6 +96,7 @@ function join(steps: Steps, { db }: Connection, installationId: string): Store {
     accessSettings: createAccessSettings(steps),
     installationId,
     keysInUse: (now) => keysInUse(steps, now),
+    migrations: () => steps.step((on) => planOn(on, flavour)),
     close() {
       closing ??= closeAll()
       return closing

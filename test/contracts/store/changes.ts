@@ -80,7 +80,7 @@ function pruningContract(current: () => TestStore): void {
     const young = await aChange(opened, until - 1)
     await opened.age(1_000)
     const newest = await aChange(opened, until - 1)
-    await opened.store.changes.prune(until)
+    expect(await opened.store.changes.prune(until, 100)).toBe(1)
     const rest = await opened.store.changes.current(0)
     expect(rest.changes.map(({ subject }) => subject).sort()).toEqual([lasting, young, newest].sort())
   })
@@ -92,14 +92,25 @@ function pruningContract(current: () => TestStore): void {
     await aChange(opened)
     await opened.age(24 * 3_600_000)
     const { headMs } = await opened.store.changes.recent(60_000)
-    await opened.store.changes.prune(until + 1_000)
+    expect(await opened.store.changes.prune(until + 1_000, 100)).toBe(1)
     expect((await opened.store.changes.recent(60_000)).headMs).toBe(headMs)
     expect((await opened.store.changes.current(0)).changes).toHaveLength(1)
   })
 
   test('an empty feed is pruned without a word', async () => {
     const { changes } = current().store
-    await changes.prune(until)
+    expect(await changes.prune(until, 100)).toBe(0)
     expect((await changes.recent(60_000)).headMs).toBeNull()
+  })
+
+  test('pruning removes no more than asked for, what mattered least long first', async () => {
+    const opened = current()
+    for (let seconds = 5; seconds > 0; seconds -= 1) await aChange(opened, until - seconds)
+    await opened.age(24 * 3_600_000)
+    const newest = await aChange(opened, until)
+    expect(await opened.store.changes.prune(until, 2)).toBe(2)
+    expect((await opened.store.changes.current(until - 4)).changes).toHaveLength(4)
+    expect(await opened.store.changes.prune(until, 100)).toBe(3)
+    expect((await opened.store.changes.current(0)).changes.map(({ subject }) => subject)).toEqual([newest])
   })
 }

@@ -1,0 +1,120 @@
+import type { LeasedMail } from '../model/outbox-mail.js'
+import type { Delivered } from './delivery.js'
+import type { OutboxRows } from './outbox-rows.js'
+
+export interface LanesOptions {
+  rows: Pick<OutboxRows, 'lease'>
+  /** Never rejects, and never takes longer than `deliverySeconds`. */
+  deliver(mail: LeasedMail): Promise<Delivered>
+  /** Unix seconds. */
+  now(): number
+}
+
+/** Delivers what is due, four mails at a time. */
+export interface Lanes {
+  /** Something may be due. Resolves when there is nothing left to do for the moment. Never rejects. */
+  run(): Promise<void>
+  /** Begins no further mail. */
+  stop(): void
+}
+
+const laneCount = 4
+const batchSize = 10
+const leaseSeconds = 60
+/** What one delivery takes at most, however its transport behaves. */
+export const deliverySeconds = 30
+/** Begun later, a delivery could outlive its lease, and another process would send the mail as well. */
+const beginWithinSeconds = leaseSeconds - deliverySeconds - 5
+/** A server that took nothing of a whole batch is left alone for that long. */
+const restSeconds = 5
+
+/** Each lane goes on by itself: a delivery that hangs holds up its own lane, and the others take what it had before it. */
+export function createLanes({ rows, deliver, now }: LanesOptions): Lanes {
+  const due = createDue(rows, now)
+  const lanes = new Set<Promise<void>>()
+
+  async function lane(): Promise<void> {
+    for (let mail = await due.next(); mail; mail = await due.next()) due.note(await deliver(mail))
+  }
+
+  function open(): void {
+    const opened = lane().finally(() => lanes.delete(opened))
+    lanes.add(opened)
+  }
+
+  return {
+    async run() {
+      due.look()
+      while (due.mayBe() || lanes.size > 0) {
+        while (due.mayBe() && lanes.size < laneCount) open()
+        await Promise.race(lanes)
+      }
+    },
+    stop: due.stop,
+  }
+}
+
+/** Hands out what is due, leasing ten at a time. */
+function createDue(rows: LanesOptions['rows'], now: LanesOptions['now']) {
+  const queue: LeasedMail[] = []
+  let leasedAt = 0
+  let leasing: Promise<void> | null = null
+  /** How often somebody said that there may be mails, and which of these the last look that found none came after. */
+  let wanted = 0
+  let looked = 0
+  const rest = createRest(now)
+  let stopped = false
+
+  async function lease(): Promise<void> {
+    const after = wanted
+    leasedAt = now()
+    const leased = await rows.lease(batchSize, leasedAt, leasedAt + leaseSeconds)
+    queue.push(...leased)
+    if (leased.length === 0) looked = after
+    leasing = null
+  }
+
+  const mayBe = () => !stopped && looked !== wanted && !rest.isOn()
+  return {
+    mayBe,
+    note: rest.note,
+    look() {
+      wanted += 1
+    },
+    /** Leased mails whose time has nearly run out are left: they become due again by themselves. */
+    async next(): Promise<LeasedMail | null> {
+      while (!stopped && !rest.isOn()) {
+        const mail = queue.shift()
+        if (mail && now() <= leasedAt + beginWithinSeconds) return mail
+        if (mail) continue
+        if (!mayBe()) return null
+        leasing ??= lease()
+        await leasing
+      }
+      return null
+    },
+    stop() {
+      stopped = true
+    },
+  }
+}
+
+/** After as many failures in a row as a batch is large. */
+function createRest(now: LanesOptions['now']) {
+  let failures = 0
+  let since: number | null = null
+  return {
+    note(delivered: Delivered): void {
+      // That one mail is refused says that the server is well.
+      failures = delivered === 'failed' ? failures + 1 : 0
+      if (failures < batchSize) return
+      failures = 0
+      since = now()
+    },
+    /** Also over when the clock was turned back. */
+    isOn(): boolean {
+      if (since !== null && Math.abs(now() - since) >= restSeconds) since = null
+      return since !== null
+    },
+  }
+}

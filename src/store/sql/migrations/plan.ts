@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import type { Dialect, Kysely } from 'kysely'
+import type { Migrations } from '../../../model/migrations.js'
+import { connect, type SqlDatabase } from '../connect.js'
+import { createFlavour, type Flavour } from '../flavour.js'
+import type { Tables } from '../schema.js'
+import { openSqlite } from '../sqlite-driver.js'
+import { databasePath, explainFileError } from '../sqlite-file.js'
+import { migrations } from './list.js'
+import { createMigrationContext } from './migration.js'
+
+/**
+ * What opening this database would do to it. Connects by itself, reads, and leaves everything as it is: an SQLite file that
+ * does not exist is not made, one that does is opened for reading only.
+ *
+ * @throws {Error} in words where the file, the driver or the dialect is at fault; else what the driver throws
+ */
+export async function planMigrations(database: SqlDatabase, now: () => number): Promise<Migrations> {
+  if (database.kind === 'sqlite') return planOnFile(databasePath(database.file), now)
+  const { db, flavour, explain } = await connect(database, now)
+  try {
+    return await planOn(db, flavour)
+  } catch (error) {
+    throw explain(error)
+  } finally {
+    // The dialect of an application is needed again, and closing it would close its pool.
+    if (database.kind !== 'dialect') await db.destroy()
+  }
+}
+
+async function planOnFile(file: string, now: () => number): Promise<Migrations> {
+  const { Kysely, sql, SqliteDialect } = await import('kysely')
+  const flavour = createFlavour('sqlite', sql, now)
+  if (!existsSync(file)) return planOn(new Kysely<Tables>({ dialect: await nowhere() }), flavour)
+  try {
+    const database = await openSqlite(file, { readOnly: true })
+    const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
+    return await planOn(db, flavour).finally(() => db.destroy())
+  } catch (error) {
+    throw explainFileError(error, file)
+  }
+}
+
+/** The same over a database that is open already. */
+export async function planOn(db: Kysely<Tables>, flavour: Flavour): Promise<Migrations> {
+  const done = await readDone(db)
+  const applied = done.map(({ name, timestamp }) => ({ name, at: timestamp, known: Object.hasOwn(migrations, name) }))
+  const names = Object.keys(migrations).filter((name) => !done.some((row) => row.name === name))
+  const pending: Migrations['pending'] = []
+  for (const name of names) pending.push({ name, sql: await statementsOf(name, db, flavour) })
+  return { applied, pending }
+}
+
+async function readDone(db: Kysely<Tables>): Promise<{ name: string; timestamp: string }[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some(({ name }) => name === 'latchkey_migrations')) return []
+  return db
+    .withTables<{ latchkey_migrations: { name: string; timestamp: string } }>()
+    .selectFrom('latchkey_migrations')
+    .select(['name', 'timestamp'])
+    .orderBy('name')
+    .execute()
+}
+
+/** Runs the step where every statement is compiled for this database and none is sent. */
+async function statementsOf(name: string, db: Kysely<Tables>, flavour: Flavour): Promise<string[]> {
+  const { DummyDriver, Kysely } = await import('kysely')
+  const executor = db.getExecutor()
+  const statements: string[] = []
+  const dry = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => executor.adapter,
+      createDriver: () => new DummyDriver(),
+      createIntrospector: () => db.introspection,
+      createQueryCompiler: () => ({ compileQuery: (node, id) => executor.compileQuery(node, id) }),
+    },
+    log: ({ query }) => void statements.push(query.sql),
+  })
+  const nobody = { randomId: () => '', seal: { sealAudit: () => '', checkAudit: () => 'bad' as const } }
+  await migrations[name]?.(dry, createMigrationContext(dry, { flavour, ...nobody }))
+  return statements
+}
+
+/** SQLite before there is a file. */
+async function nowhere(): Promise<Dialect> {
+  const { DummyDriver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely')
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}

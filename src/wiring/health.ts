@@ -1,0 +1,100 @@
+import { nowSeconds, realMonotonic, type World } from '../lib/runtime.js'
+import type { Health } from '../model/health.js'
+import type { Passwords } from '../passwords/passwords.js'
+import type { Operations } from './operations.js'
+
+/** What is not answered by then counts as not answered; the whole takes less than two seconds. */
+const patienceMs = 1_500
+/** An outage of the mail server shows; the pause after a few failures does not. */
+const lateMailSeconds = 15 * 60
+/** As many as may wait: whoever comes now is turned away. */
+const fullQueue = 64
+
+/** The part of the opening that is asked. */
+interface Opening {
+  live(): { operations: Operations } | null
+  ready(): Promise<{ operations: Operations }>
+}
+
+interface Asked {
+  world: Pick<World, 'now' | 'timer'>
+  passwords: Pick<Passwords, 'queued'>
+}
+
+/** Asked by many at once, it asks the store once. */
+export function createHealth(opening: Opening, early: Asked): () => Promise<Health> {
+  let asking: Promise<Health> | null = null
+  return () => {
+    asking ??= ask(opening, early).finally(() => {
+      asking = null
+    })
+    return asking
+  }
+}
+
+async function ask(opening: Opening, { world, passwords }: Asked): Promise<Health> {
+  const hashing = { queued: passwords.queued() }
+  const deadline = createDeadline(world.timer)
+  try {
+    const live = opening.live() ?? (await deadline.before(opening.ready()))
+    if (!live) return { ...unopened, hashing }
+    const [{ store, outbox }, changeFeed] = await Promise.all([
+      askStore(live.operations, world, deadline),
+      askFeed(live.operations, deadline),
+    ])
+    const found = { store, changeFeed, outbox, hashing }
+    return { status: statusOf(found), ...found }
+  } finally {
+    deadline.cancel()
+  }
+}
+
+const unopened: Omit<Health, 'hashing'> = {
+  status: 'down',
+  store: { ok: false, latencyMs: null },
+  changeFeed: { fresh: false, ageMs: null },
+  outbox: null,
+}
+
+function statusOf({ store, changeFeed, outbox, hashing }: Omit<Health, 'status'>): Health['status'] {
+  if (!changeFeed.fresh) return 'down'
+  const late = (outbox?.oldestSeconds ?? 0) > lateMailSeconds
+  return !store.ok || late || hashing.queued >= fullQueue ? 'degraded' : 'ok'
+}
+
+async function askStore(
+  { depth }: Operations,
+  world: Asked['world'],
+  deadline: Deadline,
+): Promise<Pick<Health, 'store' | 'outbox'>> {
+  const startedMs = realMonotonic()
+  const found = await deadline.before(depth())
+  if (!found) return { store: { ok: false, latencyMs: null }, outbox: null }
+  const latencyMs = Math.round(realMonotonic() - startedMs)
+  const { waiting, oldestAt, setAside } = found
+  const oldestSeconds = oldestAt === null ? null : Math.max(0, nowSeconds(world) - oldestAt)
+  return { store: { ok: true, latencyMs }, outbox: { waiting, oldestSeconds, setAside } }
+}
+
+async function askFeed({ isDecisive, newsAgeMs }: Operations, deadline: Deadline): Promise<Health['changeFeed']> {
+  const fresh = (await deadline.before(isDecisive())) ?? false
+  const ageMs = newsAgeMs()
+  return { fresh, ageMs: ageMs === null ? null : Math.round(ageMs) }
+}
+
+interface Deadline {
+  /** The answer; null when it failed or did not come in time. */
+  before<Answer>(asking: Promise<Answer>): Promise<Answer | null>
+  cancel(): void
+}
+
+function createDeadline(timer: World['timer']): Deadline {
+  let cancel = () => {}
+  const over = new Promise<null>((resolve) => {
+    cancel = timer(patienceMs, () => resolve(null))
+  })
+  return {
+    before: (asking) => Promise.race([asking.catch(() => null), over]),
+    cancel: () => cancel(),
+  }
+}

@@ -1,0 +1,76 @@
+import { AuthError } from '../errors.js'
+import { realMonotonic } from '../lib/runtime.js'
+import type { Early, Live } from './open.js'
+
+/** The store and everything over it, opened late and, where that failed, again. */
+export interface Opening {
+  /** Begins to open, unless somebody holds it. */
+  start(): void
+  /** Nothing is opened by itself from now on, only when it is asked for. False: it has begun already, or is closed. */
+  hold(): boolean
+  live(): Live | null
+  /** @throws what is wrong with the store or the keys */
+  ready(): Promise<Live>
+  close(): Promise<void>
+}
+
+/** A store that could not be opened is tried again by requests, no more often than this. */
+const reopenAfterMs = 1_000
+
+export function createOpening(early: Early): Opening {
+  let live: Live | null = null
+  let pending: Promise<Live> | null = null
+  let failure: { error: unknown; atMs: number } | null = null
+  let closing: Promise<void> | null = null
+  let held = false
+
+  async function tryOpen(): Promise<Live> {
+    try {
+      // Everything behind the front door, and the store's driver, load while the application goes on starting.
+      const { open } = await import('./open.js')
+      live = await open(early)
+      return live
+    } catch (error) {
+      failure = { error, atMs: realMonotonic() }
+      pending = null
+      early.settings.logger.error(openingFault(error), 'Latchkey cannot open its store; requests get 503.')
+      throw error
+    }
+  }
+
+  function ready(): Promise<Live> {
+    if (closing) return Promise.reject(new AuthError('store_unavailable', { detail: 'Latchkey is closed.' }))
+    if (live) return Promise.resolve(live)
+    if (!pending && failure && realMonotonic() - failure.atMs < reopenAfterMs) return Promise.reject(failure.error)
+    pending ??= tryOpen()
+    return pending
+  }
+
+  async function closeAll(): Promise<void> {
+    const opened = live ?? (await pending?.catch(() => null)) ?? null
+    live = null
+    await opened?.close()
+  }
+
+  return {
+    start() {
+      if (!held) ready().catch(() => {})
+    },
+    hold() {
+      if (live !== null || pending !== null || closing !== null) return false
+      held = true
+      return true
+    },
+    live: () => live,
+    ready,
+    close() {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+}
+
+/** The message of a store that cannot open is ours and names the folder or the key; it holds no secret. */
+function openingFault(error: unknown): Record<string, unknown> {
+  return { event: 'store_unavailable', error: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,31 @@
+import type { AccessNews } from '../guard/access-settings.js'
+import type { Revocations } from '../guard/revocations.js'
+import type { Migrations } from '../model/migrations.js'
+import type { Store } from '../store/store.js'
+
+/** What is asked of a running Latchkey by whoever runs the application. */
+export interface Operations {
+  /** How many mails wait, and since when (Unix seconds): also the question by which the store shows that it answers. */
+  depth: Store['outbox']['depth']
+  /** Milliseconds since the start of the last good read of the change feed. */
+  newsAgeMs(): number | null
+  /** Whether guarded requests can be decided, after one more read if need be; half a second for each of the two at most. */
+  isDecisive(): Promise<boolean>
+  migrations(): Promise<Migrations>
+}
+
+export function operationsOf(
+  store: Pick<Store, 'outbox' | 'migrations'>,
+  revocations: Pick<Revocations, 'ageMs' | 'isFresh' | 'catchUp'>,
+  accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>,
+): Operations {
+  return {
+    depth: () => store.outbox.depth(),
+    newsAgeMs: () => revocations.ageMs(),
+    async isDecisive() {
+      const fresh = revocations.isFresh() || (await revocations.catchUp())
+      return fresh && (accessNews.isCurrent() || (await accessNews.catchUp()))
+    },
+    migrations: () => store.migrations(),
+  }
+}

@@ -1,0 +1,33 @@
+import type { Store } from '../store/store.js'
+import { noTelemetry, type Telemetry } from '../telemetry/telemetry.js'
+
+/** The store, each of its steps in a span. */
+export function tracedStore(store: Store, telemetry: Telemetry): Store {
+  if (telemetry === noTelemetry) return store
+  return {
+    ...store,
+    users: traced('users', store.users, telemetry),
+    identities: traced('identities', store.identities, telemetry),
+    sessions: traced('sessions', store.sessions, telemetry),
+    oneTimeTokens: traced('oneTimeTokens', store.oneTimeTokens, telemetry),
+    secondFactors: traced('secondFactors', store.secondFactors, telemetry),
+    devices: traced('devices', store.devices, telemetry),
+    apiTokens: traced('apiTokens', store.apiTokens, telemetry),
+    counters: traced('counters', store.counters, telemetry),
+    outbox: traced('outbox', store.outbox, telemetry),
+    audit: traced('audit', store.audit, telemetry),
+    accessSettings: traced('accessSettings', store.accessSettings, telemetry),
+  }
+}
+
+function traced<Noun extends object>(name: string, noun: Noun, telemetry: Telemetry): Noun {
+  return new Proxy(noun, {
+    get(target, verb, receiver) {
+      const step: unknown = Reflect.get(target, verb, receiver)
+      if (typeof step !== 'function') return step
+      const attributes = { 'db.operation.name': `${name}.${String(verb)}` }
+      return (...input: unknown[]) =>
+        telemetry.span('latchkey.store', attributes, () => Reflect.apply(step, target, input))
+    },
+  })
+}

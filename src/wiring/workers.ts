@@ -1,0 +1,51 @@
+import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
+import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
+import type { Clock, Ports } from '../ports.js'
+import type { Store } from '../store/store.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
+import { createHousekeeping, type Housekeeping } from './housekeeping.js'
+import type { Early } from './open.js'
+import { policyOf } from './policy.js'
+
+/** Begins to send what waits in the outbox. */
+export function startDelivery(
+  { settings, world, keyring, random, ...early }: Early,
+  store: Store,
+  clock: Clock,
+  telemetry: Telemetry,
+): OutboxWorker {
+  const worker = createOutboxWorker({
+    outbox: store.outbox,
+    keyring,
+    templates: early.templates,
+    mailer: {
+      send: (mail) => telemetry.span('latchkey.mail', {}, () => early.mailer.send(mail)),
+    },
+    told(template, delivered, reason) {
+      const why = reason === null ? {} : { 'error.type': reason }
+      const attributes = { 'latchkey.mail.template': template, 'latchkey.outcome': delivered, ...why }
+      telemetry.measure('latchkey.mails', 1, attributes)
+    },
+    now: clock.now,
+    timer: world.timer,
+    random: random.jitter,
+    brandValues: { lifetimeHours: String(policyOf(settings).verificationSeconds / 3600) },
+    logger: settings.logger,
+  })
+  worker.start()
+  return worker
+}
+
+/** Begins to forget what nobody needs any more. */
+export function startHousekeeping({ settings, world, random }: Early, store: Store, ports: Ports): Housekeeping {
+  const housekeeping = createHousekeeping({
+    store,
+    clock: ports.clock,
+    accessTokensLiveSeconds: accessTokensLiveSeconds(ports),
+    timer: world.timer,
+    random: random.jitter,
+    logger: settings.logger,
+  })
+  housekeeping.start()
+  return housekeeping
+}
