@@ -25,7 +25,7 @@ export function message(child) {
 /** Starts the server of a peer and waits until it can be measured. */
 export async function serve(peer, { core = null, framework = 'express', accounts = 16 } = {}) {
   const child = launch('server.js', [peer, framework, String(accounts)], core)
-  return { ...(await message(child)), cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
+  return { ...(await message(child)), pid: child.pid, cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
 }
 
 /** Sends a message and waits for the answer. */

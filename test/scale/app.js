@@ -15,19 +15,25 @@ const auth = init(
 app.use(express.json())
 app.get('/api/me', (request, response) => response.json(request.auth))
 
-// What an application offers its own staff. Not below /api: the run has no credential for it.
+// What an application offers its own staff. Not below /api: the run has no credential for it. A process that cannot open
+// its store or Redis says so by what `ready()` rejects with; to the staff that is a 503, as it is on the auth routes.
+const away = Object.assign(new Error(), { status: 503, code: 'store_unavailable' })
+const opened = () =>
+  auth.ready().catch(() => {
+    throw away
+  })
 const door = (path, work) =>
   app.post(`/control/${path}`, (request, response) =>
-    work(request.body).then(
-      (answer) => response.json(answer ?? null),
-      (error) => response.status(error.status ?? 500).json({ code: error.code ?? error.message }),
-    ),
+    opened()
+      .then(() => work(request.body))
+      .then(
+        (answer) => response.json(answer ?? null),
+        (error) => response.status(error.status ?? 500).json({ code: error.code ?? error.message }),
+      ),
   )
-door('ready', () => auth.ready())
 door('disable', ({ userId }) => auth.users.disable(userId))
 door('api-token', () => auth.apiTokens.create({ name: 'scale' }))
 door('remove-api-token', ({ id }) => auth.apiTokens.remove(id))
-door('verify-audit', () => auth.audit.verify())
 
 const server = app.listen(port, '127.0.0.1', () => auth.ready().then(ready, ready))
 // Longer than any pause of a client, so that no idle connection is closed under a request that is on its way.

@@ -17,7 +17,7 @@ export async function start({ baseUrl, accounts }) {
     const account = { ...accounts[0], email: `${randomUUID()}@example.com` }
     await auth.users.create({ ...account, emailVerified: true })
     const cookie = cookiesOf(await signIn(baseUrl, account))
-    return { cookie: { cookie }, refreshCookie: cookie, secret: settings.JWT_REFRESH_TOKEN_SECRET }
+    return { account, cookie: { cookie }, refreshCookie: cookie, secret: settings.JWT_REFRESH_TOKEN_SECRET }
   }
   return { app, ready }
 }
