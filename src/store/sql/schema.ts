@@ -16,22 +16,7 @@ import type {
 } from '../rows.js'
 
 export { toNumber } from '../rows.js'
-export type {
-  AccessEntriesTable,
-  ApiTokensTable,
-  AuditHeadTable,
-  AuditTable,
-  BackupCodesTable,
-  ChangesTable,
-  CountersTable,
-  DevicesTable,
-  IdentitiesTable,
-  InstallationTable,
-  OneTimeTokensTable,
-  OutboxTable,
-  SessionsTable,
-  UsersTable,
-}
+export type { ApiTokensTable, AuditHeadTable, CountersTable, OneTimeTokensTable, OutboxTable, UsersTable }
 
 /** The tables as Kysely sees them; `migrations/` makes them. */
 export interface Tables {
