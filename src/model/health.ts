@@ -1,8 +1,8 @@
 /** How this process and its store are. Holds no address, secret or error text: it may be shown to anybody. */
 export interface Health {
   /**
-   * `ok`; `degraded`: guarded requests are decided, but the store does not answer, mails wait for longer than 15 minutes or
-   * passwords for a thread; `down`: guarded requests get 503, because the store was never opened or the news is too old.
+   * `ok`; `degraded`: guarded requests are decided, but the store does not answer, Redis does not, mails wait for longer than 15
+   * minutes or passwords for a thread; `down`: guarded requests get 503, because the store was never opened or the news is too old.
    */
   status: 'ok' | 'degraded' | 'down'
   /** Whether the store answers, and in how many milliseconds. */
@@ -13,4 +13,6 @@ export interface Health {
   outbox: { waiting: number; oldestSeconds: number | null; setAside: number } | null
   /** Passwords that wait for a thread; beyond 64 sign-ins are answered 503 `busy`. */
   hashing: { queued: number }
+  /** Whether Redis answers, and in how many milliseconds; null without the setting. */
+  redis: { ok: boolean; latencyMs: number | null } | null
 }

@@ -12,6 +12,8 @@ import type { Wake } from '../store/wake.js'
 export interface BetweenProcesses {
   counters: Counters
   wake: Wake
+  /** Resolves when Redis answers; null where there is none. */
+  pingRedis: (() => Promise<unknown>) | null
   close(): Promise<void>
 }
 
@@ -34,14 +36,14 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
   const { redis, database, logger } = settings
   const common = { installationId, self: random.id(), random: random.jitter, timer: world.timer, logger }
   if (redis !== null) {
-    const { counters, wake, close } = await openRedis({ ...common, url: redis, sleep })
+    const { counters, wake, ping, close } = await openRedis({ ...common, url: redis, sleep })
     // What was counted in the store before Redis came is still swept from there.
-    return { counters: { ...counters, prune: store.counters.prune }, wake, close }
+    return { counters: { ...counters, prune: store.counters.prune }, wake, pingRedis: ping, close }
   }
   const address = database.kind === 'postgres' ? parseServerUrl('postgres', database.url) : null
   // A pooler that hands connections about listens for nobody.
   const wake = address && !address.pooled ? await openNotifyWake({ ...common, address }) : nobodyToWake
-  return { counters: store.counters, wake, close: wake.close }
+  return { counters: store.counters, wake, pingRedis: null, close: wake.close }
 }
 
 const nobodyToWake: Wake = { tell() {}, listen() {}, async close() {} }

@@ -38,11 +38,12 @@ async function ask(opening: Opening, { world, passwords }: Asked): Promise<Healt
   try {
     const live = opening.live() ?? (await deadline.before(opening.ready()))
     if (!live) return { ...unopened, hashing }
-    const [{ store, outbox }, changeFeed] = await Promise.all([
+    const [{ store, outbox }, changeFeed, redis] = await Promise.all([
       askStore(live.operations, world, deadline),
       askFeed(live.operations, deadline),
+      askRedis(live.operations, deadline),
     ])
-    const found = { store, changeFeed, outbox, hashing }
+    const found = { store, changeFeed, outbox, hashing, redis }
     return { status: statusOf(found), ...found }
   } finally {
     deadline.cancel()
@@ -54,12 +55,14 @@ const unopened: Omit<Health, 'hashing'> = {
   store: { ok: false, latencyMs: null },
   changeFeed: { fresh: false, ageMs: null },
   outbox: null,
+  redis: null,
 }
 
-function statusOf({ store, changeFeed, outbox, hashing }: Omit<Health, 'status'>): Health['status'] {
+function statusOf({ store, changeFeed, outbox, hashing, redis }: Omit<Health, 'status'>): Health['status'] {
   if (!changeFeed.fresh) return 'down'
   const late = (outbox?.oldestSeconds ?? 0) > lateMailSeconds
-  return !store.ok || late || hashing.queued >= fullQueue ? 'degraded' : 'ok'
+  const served = store.ok && redis?.ok !== false && hashing.queued < fullQueue
+  return served && !late ? 'ok' : 'degraded'
 }
 
 async function askStore(
@@ -74,6 +77,15 @@ async function askStore(
   const { waiting, oldestAt, setAside } = found
   const oldestSeconds = oldestAt === null ? null : Math.max(0, nowSeconds(world) - oldestAt)
   return { store: { ok: true, latencyMs }, outbox: { waiting, oldestSeconds, setAside } }
+}
+
+async function askRedis({ pingRedis }: Operations, deadline: Deadline): Promise<Health['redis']> {
+  if (pingRedis === null) return null
+  const startedMs = realMonotonic()
+  const answered = await deadline.before(pingRedis())
+  return answered === null
+    ? { ok: false, latencyMs: null }
+    : { ok: true, latencyMs: Math.round(realMonotonic() - startedMs) }
 }
 
 async function askFeed({ isDecisive, newsAgeMs }: Operations, deadline: Deadline): Promise<Health['changeFeed']> {

@@ -7,6 +7,8 @@ import type { Store } from '../store/store.js'
 export interface Operations {
   /** How many mails wait, and since when (Unix seconds): also the question by which the store shows that it answers. */
   depth: Store['outbox']['depth']
+  /** Resolves when Redis answers; null where there is none. */
+  pingRedis: (() => Promise<unknown>) | null
   /** Milliseconds since the start of the last good read of the change feed. */
   newsAgeMs(): number | null
   /** Whether guarded requests can be decided, after one more read if need be; half a second for each of the two at most. */
@@ -18,9 +20,11 @@ export function operationsOf(
   store: Pick<Store, 'outbox' | 'migrations'>,
   revocations: Pick<Revocations, 'ageMs' | 'isFresh' | 'catchUp'>,
   accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>,
+  pingRedis: Operations['pingRedis'],
 ): Operations {
   return {
     depth: () => store.outbox.depth(),
+    pingRedis,
     newsAgeMs: () => revocations.ageMs(),
     async isDecisive() {
       const fresh = revocations.isFresh() || (await revocations.catchUp())

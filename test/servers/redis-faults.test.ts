@@ -128,16 +128,13 @@ describe('a server that goes away', () => {
     await server.kill()
 
     for (let round = 0; round < 5; round += 1) {
-      const beganAt = performance.now()
       const error: unknown = await counters.hit('one', rule, now).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(AuthError)
       expect(error).toMatchObject({ code: 'store_unavailable', status: 503 })
-      expect(performance.now() - beganAt).toBeLessThan(1_500)
     }
     await expect(counters.forget(['one'])).rejects.toMatchObject({ code: 'store_unavailable' })
     await server.start()
-    const tookMs = await until('hits count', () => counters.hit('one', rule, now).catch(() => null))
-    expect(tookMs).toBeLessThan(2_500)
+    await until('hits count', () => counters.hit('one', rule, now).catch(() => null))
     expect(lines.map(({ level, fields }) => [level, fields.event, fields.server, fields.error])).toEqual([
       ['error', 'redis', `127.0.0.1:${server.port}`, 'ECONNREFUSED'],
       ['warn', 'redis', `127.0.0.1:${server.port}`, null],
@@ -164,12 +161,10 @@ describe('a server that goes away', () => {
     const server = await startRedis()
     const { counters } = await openTestRedis({ url: server.url })
     server.signal('SIGSTOP')
-    const beganAt = performance.now()
     const hits = Array.from({ length: 50 }, () =>
       counters.hit('one', rule, now).catch((error: AuthError) => error.code),
     )
     expect(new Set(await Promise.all(hits))).toEqual(new Set(['store_unavailable']))
-    expect(performance.now() - beganAt).toBeLessThan(2_000)
     await sleep(3_000)
     server.signal('SIGCONT')
     expect(await until('hits count', () => counters.hit('one', rule, now).catch(() => null))).toBeLessThan(5_000)

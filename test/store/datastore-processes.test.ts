@@ -15,15 +15,18 @@ async function prepare(): Promise<{ store: Store; fight: Fight }> {
   const store = await bed.open({}, { timing: { holdMs: 1_000, leaseMs: 1_500, patienceMs: 15_000, callMs: 1_000 } })
   const tokens: string[] = []
   const sessions: string[] = []
+  const owners: Record<string, string> = {}
   for (let index = 0; index < 12; index += 1) {
     const user = await createdUser(store)
     const token = aReset(user)
     await store.oneTimeTokens.put(token, null, { keep: 1, now })
     tokens.push(token.id)
-    sessions.push((await openedSession(store, await createdUser(store))).id)
+    const session = await openedSession(store, await createdUser(store))
+    sessions.push(session.id)
+    owners[session.id] = session.userId
   }
   const emails = Array.from({ length: 12 }, (_, index) => `fighter${index}@example.com`)
-  return { store, fight: { file: bed.file, emails, tokens, sessions, counter: { id: 'c', room, hits: 20 } } }
+  return { store, fight: { file: bed.file, emails, tokens, sessions, owners, counter: { id: 'c', room, hits: 20 } } }
 }
 
 function all(spoils: readonly (Spoils | null)[], what: 'emails' | 'tokens' | 'sessions'): string[] {

@@ -82,17 +82,8 @@ test('a step costs few calls, and a read fewer', async () => {
     await sleep(30)
     return calls.length
   }
-  const { userId, mode } = session
-  const rotation = {
-    sessionId: session.id,
-    userId,
-    mode,
-    counter: 0,
-    issuedAt: now,
-    expiresAt: now + 1,
-    provenForMs: 0,
-    now,
-  }
+  const { id: sessionId, userId, mode } = session
+  const rotation = { sessionId, userId, mode, counter: 0, issuedAt: now, expiresAt: now + 1, provenForMs: 0, now }
   expect({
     user: await cost(() => store.users.findById(user.id)),
     session: await cost(() => store.sessions.find(session.id)),

@@ -16,6 +16,8 @@ export interface Fight {
   tokens: string[]
   /** Sessions that have never been refreshed, each of which is rotated once. */
   sessions: string[]
+  /** The user of each session. */
+  owners: Record<string, string>
   /** A counter with room for so many. */
   counter: { id: string; room: number; hits: number }
   /** Kill -9 at that call, counted from the start of the fight. */
@@ -81,11 +83,8 @@ await Promise.all([
   ),
   ...shuffled(fight.sessions).map((sessionId) =>
     attempt(async () => {
-      const state = await store.sessions.find(sessionId)
-      if (!state) throw new Error('The session is gone.')
-      const { userId, mode } = state.session
-      const times = { issuedAt: now, expiresAt: now + 1_000, provenForMs: 30_000, now }
-      const rotation = { sessionId, userId, mode, counter: 0, ...times }
+      const of = { sessionId, userId: fight.owners[sessionId] ?? '', mode: 'cookie' } as const
+      const rotation = { ...of, counter: 0, issuedAt: now, expiresAt: now + 1_000, provenForMs: 30_000, now }
       if (await store.sessions.rotate(rotation)) spoils.sessions.push(sessionId)
     }),
   ),

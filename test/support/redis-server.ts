@@ -135,12 +135,11 @@ async function ready({ stdout }: ChildProcess): Promise<void> {
   if (!text.includes('Ready to accept connections')) throw new Error(`redis-server did not start: ${text}`)
 }
 
-/** Waits until it is true; how many milliseconds that took. */
-export async function until(what: string, isTrue: () => unknown, limitMs = patienceMs): Promise<number> {
+/** Waits until it is true. */
+export async function until(what: string, isTrue: () => unknown, limitMs = patienceMs): Promise<void> {
   const beganAt = performance.now()
   while (!(await isTrue())) {
     if (performance.now() - beganAt > limitMs) throw new Error(`Not within ${limitMs} ms: ${what}`)
     await sleep(5)
   }
-  return performance.now() - beganAt
 }

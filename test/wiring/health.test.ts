@@ -37,6 +37,7 @@ test('all is well while the store answers, the news is fresh and mails go out', 
       changeFeed: { fresh: true, ageMs: expect.any(Number) },
       outbox: { waiting: 0, oldestSeconds: null, setAside: 0 },
       hashing: { queued: 0 },
+      redis: null,
     })
 })
 
@@ -64,7 +65,7 @@ test('a store that does not answer degrades it, and takes it down once guarded r
   const database = failingDatabase()
   const { auth, runtime } = await testAuth({ database: database.dialect })
   database.failAfter(0)
-  const broken = { store: { ok: false, latencyMs: null }, outbox: null, hashing: { queued: 0 } }
+  const broken = { store: { ok: false, latencyMs: null }, outbox: null, hashing: { queued: 0 }, redis: null }
   expect(await auth.health()).toEqual({
     ...broken,
     status: 'degraded',
@@ -88,6 +89,7 @@ test('a store that never answers is waited for less than two seconds, and asked 
       asked += 1
       return new Promise<never>(() => {})
     },
+    pingRedis: () => new Promise<never>(() => {}),
     newsAgeMs: () => 4_000,
     isDecisive: async () => true,
     migrations: async () => ({ applied: [], pending: [] }),
@@ -104,6 +106,7 @@ test('a store that never answers is waited for less than two seconds, and asked 
     changeFeed: { fresh: true, ageMs: 4_000 },
     outbox: null,
     hashing: { queued: 64 },
+    redis: { ok: false, latencyMs: null },
   })
   expect(asked).toBe(1)
 })
@@ -119,6 +122,7 @@ test('one that cannot open its store is down and says so without a word about wh
     changeFeed: { fresh: false, ageMs: null },
     outbox: null,
     hashing: { queued: 0 },
+    redis: null,
   }
   expect(await auth.health()).toEqual(unopened)
   const closed = await testAuth()

@@ -63,8 +63,7 @@ function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
     rotate: ({ sessionId, userId, mode, counter, issuedAt, expiresAt, provenForMs, now }) =>
       steps.step(async (unit) => {
         const row = await unit.get(sessions, sessionId)
-        if (!row || row.counter !== counter || !isLive(row, now)) return null
-        if (row.user_id !== userId || row.mode !== mode) return null
+        if (row?.user_id !== userId || row.mode !== mode || row.counter !== counter || !isLive(row, now)) return null
         const proven = row.proven_at_ms !== null && row.proven_at_ms <= steps.nowMs() - provenForMs
         if (counter !== 0 && !proven) return null
         const user = await unit.get(users, row.user_id)

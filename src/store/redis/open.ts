@@ -23,6 +23,8 @@ export interface RedisStoreOptions {
 export interface RedisStore {
   counters: Counters
   wake: Wake
+  /** Resolves when the server answers. */
+  ping(): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ export async function openRedis(options: RedisStoreOptions): Promise<RedisStore>
   return {
     counters: countersBy((command) => ask(commands, command)),
     wake,
+    ping: () => ask(commands, (client) => client.ping()),
     async close() {
       await wake.close()
       commands.disconnect()

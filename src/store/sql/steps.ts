@@ -71,7 +71,7 @@ export class Refused extends Error {}
 export function createSteps(options: StepOptions): Steps {
   const { db, flavour, randomId, seal, isolation } = options
   const waiting: Waiting = { sleep: options.sleep, random: options.random }
-  const ordinal = createOrdinal(options.now)
+  const tools = { flavour, randomId, seal, ordinal: createOrdinal(options.now) }
   const underWay = new Set<Promise<unknown>>()
   let draining = false
 
@@ -95,16 +95,7 @@ export function createSteps(options: StepOptions): Steps {
     const { unit, answer } = await step((progress) => {
       const begun = isolation ? db.transaction().setIsolationLevel(isolation) : db.transaction()
       return begun.execute(async (transaction) => {
-        const unit: Unit = {
-          db: transaction,
-          flavour,
-          randomId,
-          seal,
-          ordinal,
-          changes: [],
-          audited: [],
-          mailed: false,
-        }
+        const unit: Unit = { ...tools, db: transaction, changes: [], audited: [], mailed: false }
         const answer = await run(unit)
         progress.send('write')
         return { unit, answer }
@@ -117,10 +108,7 @@ export function createSteps(options: StepOptions): Steps {
   }
 
   return {
-    flavour,
-    randomId,
-    seal,
-    ordinal,
+    ...tools,
     step: (run, repeatable) => step((progress) => run(options.breakable && !repeatable ? watched(db, progress) : db)),
     async transaction(run, refused) {
       try {
