@@ -9,12 +9,32 @@ import type { Steps } from './steps.js'
 /** Another call changes the state of a counter (new, over, full) a few times in its life, not in every round. */
 const rounds = 10
 
+/** How many counters are remembered as full. */
+const rememberedFull = 1_000
+
 export function createCounters(steps: Steps): Counters {
+  /**
+   * Counters that this process has found full, and until when. One statement counts where there is room, but locks the row
+   * where there is none: after the first refusal a flood is told by reads alone. It decides nothing else.
+   */
+  const full = new Map<string, number>()
+  const saysAtOnce = steps.flavour.returning === 'joined'
+
+  function noteFull(id: string, until: number): void {
+    if (full.size >= rememberedFull) full.clear()
+    full.set(id, until)
+  }
+
   return {
     hit: (id, rule, now) =>
       steps.step(async (db) => {
-        const counted = isPlain(rule) && steps.flavour.returning !== 'none' ? await hitAtOnce(db, id, rule, now) : null
-        return counted ?? (await hit(db, id, rule, now))
+        const mayCount = saysAtOnce && isPlain(rule) && (full.get(id) ?? 0) <= now
+        const counted = mayCount ? await hitAtOnce(db, id, rule, now) : null
+        if (counted) return counted
+        const found = await hit(db, id, rule, now)
+        if (found.counted) full.delete(id)
+        else noteFull(id, found.resetsAt)
+        return found
       }),
 
     async forget(ids) {
