@@ -76,8 +76,6 @@ describe.each<ServerKind>(['postgres', 'mysql'])('an application whose %s', (kin
     proxy.freeze()
     const url = new URL(`${serverUrls[kind]}/nowhere?connect_timeout=1`)
     url.port = String(proxy.port)
-    const began = performance.now()
     await expect(application(url.href).auth.ready()).rejects.toThrow(/cannot be reached/)
-    expect(performance.now() - began).toBeLessThan(3_000)
   })
 })
