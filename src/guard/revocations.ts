@@ -177,11 +177,14 @@ function read(options: RevocationsOptions, known: Knowledge, progress: Progress)
 async function readOnce(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
   const { changes, clock } = options
   const started: Read = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
-  let page = progress.lastPage === null ? null : await changes.recent(windowMs)
-  const hole = page === null || hasHole(progress, page, started)
-  if (page === null || hole) page = await changes.current(clock.now())
+  let page = await changes.recent(windowMs)
+  // Before it is asked what still matters: by a clock that is ahead, nothing would.
   clock.learn?.(page.storeNowMs)
-  if (hole) for (const tell of known.listeners) tell(null)
+  const hole = hasHole(progress, page, started)
+  if (hole) {
+    page = await changes.current(clock.now())
+    for (const tell of known.listeners) tell(null)
+  }
 
   applyNew(known, page)
   progress.lastPage = { storeNowMs: page.storeNowMs, headMs: page.headMs }
