@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { realMonotonic, sleep } from '../../src/lib/runtime.js'
 import { createConnection } from '../../src/store/datastore/connection.js'
+import { createLane } from '../../src/store/datastore/lane.js'
 import { createTurns } from '../../src/store/datastore/turns.js'
 import { anEvent, createdUser, now, openedSession, until } from '../contracts/store/rows.js'
 import { createDatastoreBed, type DatastoreBed } from '../support/datastores.js'
@@ -54,6 +55,24 @@ test('a turn that nobody got, because sums were read too late, is passed over', 
   const { turns, connection } = turnsOn(file)
   await connection.increment('lane:test:1')
   expect((await turns.take()).number).toBe(2)
+})
+
+test('whoever comes again at once after the Datastore has failed is served', async () => {
+  const { file } = await bed()
+  const { connection } = turnsOn(file)
+  let away = true
+  const failing = {
+    ...connection,
+    getText: (key: string) => (away ? Promise.reject(new Error('away')) : connection.getText(key)),
+  }
+  const options = { connection: failing, timing, monotonic: realMonotonic, sleep, random: () => 0.5 }
+  const lane = createLane('test', { ...options, randomId: () => 'a journal' })
+  const made = () => lane.step(async () => ({ answer: 'made', writes: [] }))
+  const again = made().catch(() => {
+    away = false
+    return made()
+  })
+  expect(await again).toBe('made')
 })
 
 test('the keys of old turns do not pile up', async () => {
