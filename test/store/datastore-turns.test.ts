@@ -137,3 +137,25 @@ test('a reader sees no step in its middle, however long that lasts', async () =>
     expect([...seen].filter((each) => each !== null && each > version)).toEqual([])
   }
 })
+
+test('a change that is written while the feed is read is told, however far behind the clock of its writer is', async () => {
+  const { open, clock } = await bed()
+  const writer = await open({}, { now: () => clock.nowMs - 300_000 })
+  let meanwhile: (() => Promise<unknown>) | null = null
+  const reader = await open({
+    async before(name) {
+      if (name !== 'getMany' || meanwhile === null) return
+      const write = meanwhile
+      meanwhile = null
+      await write()
+    },
+  })
+  const user = await createdUser(writer)
+  const [first, second] = [await openedSession(writer, user), await openedSession(writer, user)]
+  await writer.sessions.end(first.id, user.id, { until, audit: anEvent() })
+  await reader.changes.current(0)
+
+  meanwhile = () => writer.sessions.end(second.id, user.id, { until, audit: anEvent() })
+  const { changes } = await reader.changes.recent(60_000)
+  expect(changes.map(({ subject }) => subject)).toContain(second.id)
+})
