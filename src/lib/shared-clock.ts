@@ -21,9 +21,14 @@ export interface SharedClock {
  * The time of all processes on one store. A process whose wall clock jumps would else sign tokens that outlive what is
  * remembered of their session's end, and write ends that are forgotten before the tokens expire.
  *
- * A test clock is not the world's, so it is never corrected.
+ * A test clock is not the world's, so it is never corrected; nor is any by a store that has no clock of its own: what it
+ * shows is that of whoever wrote last.
  */
-export function createSharedClock(world: Pick<World, 'now' | 'monotonic' | 'testing'>): SharedClock {
+export function createSharedClock(
+  world: Pick<World, 'now' | 'monotonic' | 'testing'>,
+  storeHasClock = true,
+): SharedClock {
+  const corrected = storeHasClock && !world.testing
   let aheadMs = 0
   return {
     now: () => Math.floor((world.now() - aheadMs) / 1000),
@@ -31,7 +36,7 @@ export function createSharedClock(world: Pick<World, 'now' | 'monotonic' | 'test
     monotonicMs: world.monotonic,
     learn(storeNowMs) {
       const difference = world.now() - storeNowMs
-      aheadMs = !world.testing && Math.abs(difference) > toleranceMs ? difference : 0
+      aheadMs = corrected && Math.abs(difference) > toleranceMs ? difference : 0
     },
   }
 }

@@ -26,3 +26,9 @@ test('a test clock has nothing to do with the store', () => {
   clock.learn(400_000)
   expect(clock.now()).toBe(1_000)
 })
+
+test('a store without a clock of its own corrects nobody', () => {
+  const clock = createSharedClock(world(1_000_000), false)
+  clock.learn(400_000)
+  expect(clock.now()).toBe(1_000)
+})
