@@ -7,10 +7,12 @@ import type { World } from './runtime.js'
 const toleranceMs = 30_000
 
 export interface SharedClock {
-  /** Unix seconds, by which rows and tokens are dated: of the wall clock, or of the store's where the two lie apart. */
+  /** Unix seconds, by which rows, tokens and the audit log are dated: of the wall clock, or of the store's where the two lie apart. */
   now(): number
-  /** Wall clock, Unix milliseconds, as it is. */
+  /** The same in milliseconds. */
   nowMs(): number
+  /** Wall clock, Unix milliseconds, as it is. */
+  wallMs(): number
   /** Milliseconds of a clock that never goes back. */
   monotonicMs(): number
   /** What the store's clock showed a moment ago, Unix milliseconds. */
@@ -30,9 +32,11 @@ export function createSharedClock(
 ): SharedClock {
   const corrected = storeHasClock && !world.testing
   let aheadMs = 0
+  const nowMs = () => world.now() - aheadMs
   return {
-    now: () => Math.floor((world.now() - aheadMs) / 1000),
-    nowMs: world.now,
+    now: () => Math.floor(nowMs() / 1000),
+    nowMs,
+    wallMs: world.now,
     monotonicMs: world.monotonic,
     learn(storeNowMs) {
       const difference = world.now() - storeNowMs

@@ -11,7 +11,7 @@ test.each([
 ])('the time is %s', (_title, nowMs, storeNowMs, seconds) => {
   const clock = createSharedClock(world(nowMs))
   if (storeNowMs !== null) clock.learn(storeNowMs)
-  expect([clock.now(), clock.nowMs()]).toEqual([seconds, nowMs])
+  expect([clock.now(), clock.nowMs(), clock.wallMs()]).toEqual([seconds, seconds * 1_000, nowMs])
 })
 
 test('a clock that was set right again counts again', () => {

@@ -9,7 +9,7 @@ import { startPostgres } from '../support/pglite.js'
 const tenMinutesMs = 600_000
 const secret = () => randomBytes(48).toString('base64url')
 
-test.each([tenMinutesMs, -tenMinutesMs])('a clock that jumps by %i ms dates no token', async (jumpMs) => {
+test.each([tenMinutesMs, -tenMinutesMs])('a clock that jumps by %i ms dates no token and no event', async (jumpMs) => {
   const postgres = await startPostgres()
   let aheadMs = 0
   const settings = {
@@ -34,6 +34,8 @@ test.each([tenMinutesMs, -tenMinutesMs])('a clock that jumps by %i ms dates no t
   expect((await client.post('/auth/login', account)).status).toBe(200)
   const accessToken = client.cookies.all().find(({ name }) => name === 'access-token')?.value
   expect(Math.abs(issuedAt(accessToken) - Date.now() / 1000)).toBeLessThan(60)
+  const [login] = (await auth.audit.list({ event: 'login' })).items
+  expect(Math.abs(new Date(login?.at ?? 0).getTime() - Date.now())).toBeLessThan(60_000)
 })
 
 test('on a Datastore, which has no clock, a process whose clock is ahead dates no token of another', async () => {
