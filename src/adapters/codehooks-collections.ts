@@ -1,8 +1,10 @@
 import type { Hook } from './codehooks-hook.js'
 import { answer, type CodehooksRequest } from './codehooks-message.js'
 
-/** How the names of our collections begin when the store is in a `Datastore`. */
-const prefix = 'latchkey_'
+/** How the names of our collections begin when the store is in a `Datastore`, as a segment of a path. */
+const ours = /(?:^|\/)latchkey_/i
+/** How many readings of a path are looked at; each costs as much as the path is long. */
+const readings = 8
 
 /**
  * Answers 404 wherever an address names a collection of ours. `crudlify` with an empty schema offers every collection that
@@ -18,14 +20,20 @@ export function withoutOurCollections(hook: Hook): Hook {
 function namesOurs({ apiPath, apipath, originalUrl, params }: CodehooksRequest): boolean {
   const [fullPath = ''] = String(originalUrl).split('?')
   const told = [apiPath ?? apipath, fullPath, ...Object.values(params ?? {})]
-  return told.some((text) => typeof text === 'string' && segmentsOf(text).some((name) => name.startsWith(prefix)))
+  return told.some((text) => typeof text === 'string' && leadsToOurs(text))
 }
 
 /** Hosts differ in whether, and how often, they decode a path: every reading of it counts. */
-function segmentsOf(text: string): string[] {
-  const decoded = decode(text)
-  const segments = text.toLowerCase().split('/')
-  return decoded === text ? segments : [...segments, ...segmentsOf(decoded)]
+function leadsToOurs(path: string): boolean {
+  let text = path
+  for (let reading = 0; reading < readings; reading += 1) {
+    if (ours.test(text)) return true
+    const decoded = decode(text)
+    if (decoded === text) return false
+    text = decoded
+  }
+  // Nobody encodes so often who means well.
+  return true
 }
 
 function decode(text: string): string {

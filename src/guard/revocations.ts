@@ -1,13 +1,13 @@
 import { coalesced } from '../lib/coalesce.js'
+import type { SharedClock } from '../lib/shared-clock.js'
 import type { Change } from '../model/change.js'
-import type { Clock } from '../ports.js'
 import type { Logger } from '../settings.js'
 import type { ChangePage, Changes } from '../store/changes.js'
 
 export interface RevocationsOptions {
   changes: Pick<Changes, 'recent' | 'current'>
-  /** `learn` is told the store's clock with each read. */
-  clock: Clock & { learn?(storeNowMs: number): void }
+  /** Told the store's clock with each read. */
+  clock: SharedClock
   timer: (milliseconds: number, callback: () => void) => () => void
   /** With news older than this, nobody passes. */
   stalenessSeconds: number
@@ -128,7 +128,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
 function isFresh({ clock, stalenessSeconds }: RevocationsOptions, lastRead: Read | null): boolean {
   if (lastRead === null) return false
   const limitMs = stalenessSeconds * 1000
-  const wallAge = clock.nowMs() - lastRead.wallMs
+  const wallAge = clock.wallMs() - lastRead.wallMs
   const monotonicAge = clock.monotonicMs() - lastRead.monotonicMs
   if (wallAge < 0 || monotonicAge < 0) return false
   if (wallAge > limitMs || monotonicAge > limitMs) return false
@@ -155,7 +155,7 @@ function createWaking({ changes, clock, timer }: RevocationsOptions, known: Know
 
 function ageMs({ clock }: RevocationsOptions, lastRead: Read | null): number | null {
   if (lastRead === null) return null
-  return Math.max(0, clock.nowMs() - lastRead.wallMs, clock.monotonicMs() - lastRead.monotonicMs)
+  return Math.max(0, clock.wallMs() - lastRead.wallMs, clock.monotonicMs() - lastRead.monotonicMs)
 }
 
 /** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */
@@ -176,12 +176,15 @@ function read(options: RevocationsOptions, known: Knowledge, progress: Progress)
 
 async function readOnce(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
   const { changes, clock } = options
-  const started: Read = { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
-  let page = progress.lastPage === null ? null : await changes.recent(windowMs)
-  const hole = page === null || hasHole(progress, page, started)
-  if (page === null || hole) page = await changes.current(clock.now())
-  clock.learn?.(page.storeNowMs)
-  if (hole) for (const tell of known.listeners) tell(null)
+  const started: Read = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
+  let page = await changes.recent(windowMs)
+  // Before it is asked what still matters: by a clock that is ahead, nothing would.
+  clock.learn(page.storeNowMs)
+  const hole = hasHole(progress, page, started)
+  if (hole) {
+    page = await changes.current(clock.now())
+    for (const tell of known.listeners) tell(null)
+  }
 
   applyNew(known, page)
   progress.lastPage = { storeNowMs: page.storeNowMs, headMs: page.headMs }

@@ -7,10 +7,12 @@ import type { World } from './runtime.js'
 const toleranceMs = 30_000
 
 export interface SharedClock {
-  /** Unix seconds, by which rows and tokens are dated: of the wall clock, or of the store's where the two lie apart. */
+  /** Unix seconds, by which rows, tokens and the audit log are dated: of the wall clock, or of the store's where the two lie apart. */
   now(): number
-  /** Wall clock, Unix milliseconds, as it is. */
+  /** The same in milliseconds. */
   nowMs(): number
+  /** Wall clock, Unix milliseconds, as it is. */
+  wallMs(): number
   /** Milliseconds of a clock that never goes back. */
   monotonicMs(): number
   /** What the store's clock showed a moment ago, Unix milliseconds. */
@@ -21,17 +23,24 @@ export interface SharedClock {
  * The time of all processes on one store. A process whose wall clock jumps would else sign tokens that outlive what is
  * remembered of their session's end, and write ends that are forgotten before the tokens expire.
  *
- * A test clock is not the world's, so it is never corrected.
+ * A test clock is not the world's, so it is never corrected; nor is any by a store that has no clock of its own: what it
+ * shows is that of whoever wrote last.
  */
-export function createSharedClock(world: Pick<World, 'now' | 'monotonic' | 'testing'>): SharedClock {
+export function createSharedClock(
+  world: Pick<World, 'now' | 'monotonic' | 'testing'>,
+  storeHasClock = true,
+): SharedClock {
+  const corrected = storeHasClock && !world.testing
   let aheadMs = 0
+  const nowMs = () => world.now() - aheadMs
   return {
-    now: () => Math.floor((world.now() - aheadMs) / 1000),
-    nowMs: world.now,
+    now: () => Math.floor(nowMs() / 1000),
+    nowMs,
+    wallMs: world.now,
     monotonicMs: world.monotonic,
     learn(storeNowMs) {
       const difference = world.now() - storeNowMs
-      aheadMs = !world.testing && Math.abs(difference) > toleranceMs ? difference : 0
+      aheadMs = corrected && Math.abs(difference) > toleranceMs ? difference : 0
     },
   }
 }

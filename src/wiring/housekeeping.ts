@@ -122,6 +122,6 @@ function chores({ store, clock, accessTokensLiveSeconds }: HousekeepingOptions):
     paced(clock, (count) => store.counters.prune(now, count)),
     paced(clock, (count) => store.outbox.prune(now - setAsideSeconds, count)),
     paced(clock, (count) => store.changes.prune(now, count)),
-    paced(clock, (count) => store.audit.prune(clock.nowMs() - auditSeconds * 1000, count)),
+    paced(clock, (count) => store.audit.prune((now - auditSeconds) * 1000, count)),
   ]
 }

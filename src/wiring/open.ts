@@ -76,7 +76,7 @@ export interface Live {
  */
 export async function open(early: Early): Promise<Live> {
   const { settings, world } = early
-  const clock = createSharedClock(world)
+  const clock = createSharedClock(world, settings.database.kind !== 'datastore')
   const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
   const telemetry = await openTelemetry()
   const opened = await openStore(early, {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRevocations } from '../../src/guard/revocations.js'
+import { createSharedClock } from '../../src/lib/shared-clock.js'
 import type { Change } from '../../src/model/change.js'
 import type { Changes } from '../../src/store/changes.js'
 import { createTestClient, createTestRuntime } from '../../src/testing.js'
@@ -167,6 +168,23 @@ describe('revocation', () => {
     expect(world.reads).toBe(reads)
   })
 
+  it('misses nothing that still matters where its clock is an hour ahead, as it starts and after a gap', async () => {
+    const { clock } = createTestRuntime()
+    const until = Math.floor(clock.now() / 1000) + 900
+    const world = await brokenWorld({ clock, aheadMs: 3_600_000, rows: [row('before', clock.now() - 120_000, until)] })
+    expect(world.revocations.isEnded('before')).toBe(true)
+
+    world.aheadMs = 0
+    await clock.advance('1s')
+    world.down = true
+    world.rows.push(row('meanwhile', clock.now(), until))
+    await clock.advance('2m')
+    world.aheadMs = 3_600_000
+    world.down = false
+    await clock.advance('1s')
+    expect(world.revocations.isEnded('meanwhile')).toBe(true)
+  })
+
   it('forgets what no longer matters', async () => {
     const world = await brokenWorld()
     world.revocations.apply(row('gone', world.clock.now(), Math.floor(world.clock.now() / 1000) + 30))
@@ -185,13 +203,13 @@ async function turns(): Promise<void> {
 }
 
 /** A feed over real SQLite rows would commit in order and answer; this one is the port itself, failing on demand. */
-async function brokenWorld() {
-  const { clock } = createTestRuntime()
-  const rows: Change[] = []
+async function brokenWorld({ clock = createTestRuntime().clock, aheadMs = 0, rows = [] as Change[] } = {}) {
   let held: Promise<void> | null = null
   const world = {
     clock,
     rows,
+    /** How far the clock of the process is ahead of the store's. */
+    aheadMs,
     down: false,
     reads: 0,
     /** Reads see what is there now and answer when they are released; `letNew`: those that begin later do not wait. */
@@ -221,11 +239,11 @@ async function brokenWorld() {
   }
   world.revocations = createRevocations({
     changes,
-    clock: {
-      now: () => Math.floor(clock.now() / 1000),
-      nowMs: clock.now,
-      monotonicMs: clock.monotonic,
-    },
+    clock: createSharedClock({
+      now: () => clock.now() + world.aheadMs,
+      monotonic: clock.monotonic,
+      testing: false,
+    }),
     timer: clock.timer,
     stalenessSeconds: 10,
     logger: silent,

@@ -11,7 +11,7 @@ test.each([
 ])('the time is %s', (_title, nowMs, storeNowMs, seconds) => {
   const clock = createSharedClock(world(nowMs))
   if (storeNowMs !== null) clock.learn(storeNowMs)
-  expect([clock.now(), clock.nowMs()]).toEqual([seconds, nowMs])
+  expect([clock.now(), clock.nowMs(), clock.wallMs()]).toEqual([seconds, seconds * 1_000, nowMs])
 })
 
 test('a clock that was set right again counts again', () => {
@@ -23,6 +23,12 @@ test('a clock that was set right again counts again', () => {
 
 test('a test clock has nothing to do with the store', () => {
   const clock = createSharedClock({ ...world(1_000_000), testing: true })
+  clock.learn(400_000)
+  expect(clock.now()).toBe(1_000)
+})
+
+test('a store without a clock of its own corrects nobody', () => {
+  const clock = createSharedClock(world(1_000_000), false)
   clock.learn(400_000)
   expect(clock.now()).toBe(1_000)
 })

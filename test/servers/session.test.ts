@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../src/store/sql/connect.js'
 import { createSteps, type Steps } from '../../src/store/sql/steps.js'
@@ -69,6 +70,15 @@ describe.each<ServerKind>(['postgres', 'mysql'])('a session on %s', (kind) => {
         .where('id', '=', 'ada')
         .execute()
     await expect(steps.step(long)).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+
+  test('tells nothing of rows and values when a statement is refused', async () => {
+    const row = { network: "o'hara@example.test", created_at: now }
+    const insert = () => steps.step((db) => db.insertInto('latchkey_access_entries').values(row).execute())
+    await insert()
+    const error = await insert().catch((refused: unknown) => refused)
+    expect(error).toMatchObject({ code: 'store_unavailable' })
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('hara')
   })
 
   test('takes quotes, backslashes and placeholders in a value as what they are', async () => {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { realMonotonic, sleep } from '../../src/lib/runtime.js'
 import { createConnection } from '../../src/store/datastore/connection.js'
+import { createLane } from '../../src/store/datastore/lane.js'
 import { createTurns } from '../../src/store/datastore/turns.js'
 import { anEvent, createdUser, now, openedSession, until } from '../contracts/store/rows.js'
 import { createDatastoreBed, type DatastoreBed } from '../support/datastores.js'
@@ -54,6 +55,41 @@ test('a turn that nobody got, because sums were read too late, is passed over', 
   const { turns, connection } = turnsOn(file)
   await connection.increment('lane:test:1')
   expect((await turns.take()).number).toBe(2)
+})
+
+test('a record that was there and cannot be read now gives nobody a turn', async () => {
+  const { file } = await bed()
+  const { connection } = turnsOn(file)
+  // Some hosts reject a read that fails as they reject one of a key that was never set.
+  let failing = false
+  const unsure = { ...connection, getText: async (key: string) => (failing ? null : connection.getText(key)) }
+  const options = { connection: unsure, timing, monotonic: realMonotonic, sleep, random: () => 0.5 }
+  const turns = createTurns('test', options)
+  await turns.write(await turns.take(), { held: false })
+  await turns.write(await turns.take(), { held: false })
+  failing = true
+  await expect(turns.take()).rejects.toThrow('cannot be read')
+  await expect(turns.read()).rejects.toThrow('cannot be read')
+  failing = false
+  expect((await turns.take()).number).toBe(3)
+})
+
+test('whoever comes again at once after the Datastore has failed is served', async () => {
+  const { file } = await bed()
+  const { connection } = turnsOn(file)
+  let away = true
+  const failing = {
+    ...connection,
+    getText: (key: string) => (away ? Promise.reject(new Error('away')) : connection.getText(key)),
+  }
+  const options = { connection: failing, timing, monotonic: realMonotonic, sleep, random: () => 0.5 }
+  const lane = createLane('test', { ...options, randomId: () => 'a journal' })
+  const made = () => lane.step(async () => ({ answer: 'made', writes: [] }))
+  const again = made().catch(() => {
+    away = false
+    return made()
+  })
+  expect(await again).toBe('made')
 })
 
 test('the keys of old turns do not pile up', async () => {
@@ -117,4 +153,26 @@ test('a reader sees no step in its middle, however long that lasts', async () =>
     // Never the session that ends beside the version that ended it.
     expect([...seen].filter((each) => each !== null && each > version)).toEqual([])
   }
+})
+
+test('a change that is written while the feed is read is told, however far behind the clock of its writer is', async () => {
+  const { open, clock } = await bed()
+  const writer = await open({}, { now: () => clock.nowMs - 300_000 })
+  let meanwhile: (() => Promise<unknown>) | null = null
+  const reader = await open({
+    async before(name) {
+      if (name !== 'getMany' || meanwhile === null) return
+      const write = meanwhile
+      meanwhile = null
+      await write()
+    },
+  })
+  const user = await createdUser(writer)
+  const [first, second] = [await openedSession(writer, user), await openedSession(writer, user)]
+  await writer.sessions.end(first.id, user.id, { until, audit: anEvent() })
+  await reader.changes.current(0)
+
+  meanwhile = () => writer.sessions.end(second.id, user.id, { until, audit: anEvent() })
+  const { changes } = await reader.changes.recent(60_000)
+  expect(changes.map(({ subject }) => subject)).toContain(second.id)
 })

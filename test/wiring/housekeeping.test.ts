@@ -167,6 +167,29 @@ describe('housekeeping', () => {
     expect(pauses).toEqual([360, 360, 360, 360])
   })
 
+  it('goes by the time of the store, in the audit log too, where the clock of its process is wrong', async () => {
+    const clock = createTestClock(now * 1000)
+    const asked: number[] = []
+    const none = { prune: async () => 0 }
+    const empty = { sessions: none, oneTimeTokens: none, devices: none, apiTokens: none, counters: none, outbox: none }
+    const prune = async (beforeMs: number) => {
+      asked.push(beforeMs)
+      return 0
+    }
+    const housekeeping = createHousekeeping({
+      store: { ...empty, changes: none, audit: { prune } },
+      clock: { now: () => now, nowMs: () => 2 * clock.now(), monotonicMs: clock.monotonic },
+      accessTokensLiveSeconds: 1_000,
+      timer: clock.timer,
+      random: () => 0.5,
+      logger: { warn: () => {}, error: () => {} },
+    })
+    housekeeping.start()
+    await clock.advance('11m')
+    await housekeeping.close()
+    expect(asked).toEqual([(now - 400 * 86_400) * 1_000])
+  })
+
   it('tries again later what the store could not do, and says so', async () => {
     const database = failingDatabase()
     const { clock, store, warned } = await setUp(database.dialect)

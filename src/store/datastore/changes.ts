@@ -1,6 +1,6 @@
 import type { Change } from '../../model/change.js'
 import { keptMs, toChange } from '../change-rows.js'
-import type { Changes } from '../changes.js'
+import type { ChangePage, Changes } from '../changes.js'
 import { removeDue } from './prune.js'
 import type { Steps } from './steps.js'
 import { changes } from './tables.js'
@@ -15,24 +15,32 @@ export function createChanges(steps: Steps): Changes {
   /** What the last good read found, 0 for an empty feed; null before the first. */
   let lastHeadMs: number | null = null
 
+  /** Only of what is handed out: a read that met a step is made again, and must find its rows once more. */
+  function seen(page: ChangePage): ChangePage {
+    lastHeadMs = page.headMs ?? 0
+    return page
+  }
+
   return {
-    recent: (windowMs) =>
-      steps.read(async (view) => {
+    async recent(windowMs) {
+      const page = await steps.read(async (view) => {
         const headMs = await readHead(view)
         const storeNowMs = nowMs(steps, headMs)
         const since = Math.min(storeNowMs - windowMs, lastHeadMs ?? storeNowMs)
         const rows = await view.find(changes, { at_ms: { gt: since } })
-        lastHeadMs = headMs ?? 0
         return { storeNowMs, headMs, changes: rows.map(toChange) }
-      }),
+      })
+      return seen(page)
+    },
 
-    current: (now) =>
-      steps.read(async (view) => {
+    async current(now) {
+      const page = await steps.read(async (view) => {
         const headMs = await readHead(view)
         const rows = await view.find(changes, { matters_until: { gte: now } })
-        lastHeadMs = headMs ?? 0
         return { storeNowMs: nowMs(steps, headMs), headMs, changes: rows.map(toChange) }
-      }),
+      })
+      return seen(page)
+    },
 
     prune: (now, count) =>
       // The newest row stays: without it the head would go back, which means to readers that the store did.

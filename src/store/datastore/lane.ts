@@ -68,7 +68,8 @@ async function work(line: Line): Promise<void> {
     const turn = await turns.take().catch((error: unknown) => {
       for (const job of queue.splice(0)) job.fail(error)
     })
-    if (!turn) break
+    // Whoever was told so may have come again already.
+    if (!turn) continue
     const ended = await share(line, turn)
     // Others come first now.
     if (ended && queue.length > 0) await sleep(10 + random() * 10)

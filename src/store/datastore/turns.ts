@@ -53,7 +53,7 @@ const sweepEvery = 100
  * is dead, or too late to write. Nobody's wall clock counts. What a dead holder had decided is made whole first.
  */
 export function createTurns(lane: string, options: TurnOptions): Turns {
-  const book: Book = { ...options, recordKey: `lane:${lane}`, seen: { number: 0, atMs: 0 } }
+  const book: Book = { ...options, recordKey: `lane:${lane}`, seen: { number: 0, atMs: 0 }, recorded: false }
   return {
     take: () => take(book),
     write: (turn, record) => write(book, turn, record),
@@ -69,6 +69,8 @@ interface Book extends TurnOptions {
   recordKey: string
   /** The newest number that is known to be granted, and since when. */
   seen: { number: number; atMs: number }
+  /** It has met a record, and nobody ever takes one away. */
+  recorded: boolean
 }
 
 async function take(book: Book): Promise<Turn> {
@@ -115,8 +117,12 @@ function notice(book: Book, number: number): void {
   if (number > book.seen.number) book.seen = { number, atMs: book.monotonic() }
 }
 
-async function read({ connection, recordKey }: Book): Promise<LaneRecord> {
-  return parseRecord(await connection.getText(recordKey))
+/** @throws {Error} when it is gone: hosts that fail may sound as if there were none, and whoever began anew would be a second one */
+async function read(book: Book): Promise<LaneRecord> {
+  const text = await book.connection.getText(book.recordKey)
+  if (text === null && book.recorded) throw new Error('The record of the lane cannot be read.')
+  book.recorded ||= text !== null
+  return parseRecord(text)
 }
 
 async function write({ connection, recordKey }: Book, turn: Turn, record: Partial<LaneRecord>): Promise<void> {

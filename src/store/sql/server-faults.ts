@@ -22,11 +22,17 @@ export class Lost extends Error {
 
 /**
  * The driver's error without what it tells of statements and rows: MySQL's carries the whole text of the statement, with
- * addresses and hashes in it, PostgreSQL's the key that was there already. Whoever prints an error prints its cause.
+ * addresses and hashes in it, and quotes in its message what was there already; PostgreSQL's has that in `detail`. Whoever
+ * prints an error prints its cause.
  */
 export function withoutValues(error: unknown): unknown {
-  if (error instanceof Error)
-    for (const name of ['sql', 'detail', 'where', 'internalQuery']) Reflect.deleteProperty(error, name)
+  if (!(error instanceof Error)) return error
+  const quotes = 'sqlMessage' in error
+  for (const name of ['sql', 'sqlMessage', 'detail', 'where', 'internalQuery']) Reflect.deleteProperty(error, name)
+  if (!quotes) return error
+  const { message, stack = '' } = error
+  error.message = message.replace(/'.*'/s, '…')
+  error.stack = stack.replace(message, () => error.message)
   return error
 }
 
