@@ -29,6 +29,8 @@ export interface RouterOptions {
   logger: Logger
   /** Told of each refusal, by its code. */
   refused(code: string): void
+  /** Whether the news of other processes is young enough to act by. */
+  isCurrent(): boolean
 }
 
 /** Finds the route, checks where the request comes from, parses the body, and turns whatever happens into an answer. */
@@ -113,6 +115,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   const route = routeFor(match, method)
   if (!route) throw new AuthError('method_not_allowed')
   seen.route = route
+  if ((method !== 'GET' || route.changes) && !options.isCurrent()) throw unavailable()
   if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
@@ -121,6 +124,11 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   await prepareCookies()
   const context = contextFor(options, request, match, { visitor, mode, cookies, ...seen })
   return route.handle(context, await parse(route, body.value))
+}
+
+/** What a process writes or signs without news of the others, perhaps by a wrong clock, would outlive what ended it. */
+function unavailable(): AuthError {
+  return new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 
 /**

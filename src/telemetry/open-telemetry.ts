@@ -33,14 +33,16 @@ function createTelemetry({ SpanStatusCode }: Api, meter: Meter, tracer: Tracer):
     span: (name, attributes, work) =>
       tracer.startActiveSpan(name, { attributes }, async (span) => {
         try {
-          return await work((more) => span.setAttributes(more))
+          return await work((more) => quietly(() => span.setAttributes(more)))
         } catch (error) {
-          // The class alone: a message could quote what the visitor sent.
-          span.setStatus({ code: SpanStatusCode.ERROR })
-          span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown')
+          quietly(() => {
+            // The class alone: a message could quote what the visitor sent.
+            span.setStatus({ code: SpanStatusCode.ERROR })
+            span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown')
+          })
           throw error
         } finally {
-          span.end()
+          quietly(() => span.end())
         }
       }),
     observe(source) {

@@ -16,8 +16,8 @@ export interface Behind {
 /**
  * Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here.
  *
- * A route, too, waits for news when there was none for long: a process that slept, or whose clock jumped, must not sign
- * tokens by a wrong clock.
+ * A route, too, waits for news when there was none for long, and the router refuses what would change anything without it: a
+ * process that slept, or whose clock jumped, must not sign tokens by a wrong clock.
  */
 export function createFrontDoor(
   settings: Settings,

@@ -261,6 +261,7 @@ function createHandle(early: Early, ports: Ports, { revocations, access, telemet
     visitor: visitorOf(ipOf),
     requestId,
     logger: settings.logger,
+    isCurrent: revocations.isFresh,
     refused: (code) => telemetry.measure('latchkey.refusals', 1, { 'error.type': code }),
   })
   const door = measured(router, telemetry, settings.basePath)

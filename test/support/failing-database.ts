@@ -10,6 +10,8 @@ export interface FailingDatabase {
   readonly wrote: number
   /** Lets that many statements through; every later one fails, but what undoes a transaction. Infinity: none fails. */
   failAfter(statements: number): void
+  /** From now on those fail that name one of this; null: none. */
+  failOn(pattern: RegExp | null): void
 }
 
 const undo = /^\s*rollback/i
@@ -19,10 +21,11 @@ export function failingDatabase(): FailingDatabase {
   let left = Number.POSITIVE_INFINITY
   let ran = 0
   let wrote = 0
+  let broken: RegExp | null = null
 
   function spend(sql: string): void {
     if (undo.test(sql)) return
-    if (left <= 0) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
+    if (left <= 0 || broken?.test(sql)) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
     left -= 1
     ran += 1
   }
@@ -51,6 +54,9 @@ export function failingDatabase(): FailingDatabase {
     },
   }
   return {
+    failOn(pattern) {
+      broken = pattern
+    },
     dialect: new SqliteDialect({ database: wrapped }),
     get ran() {
       return ran

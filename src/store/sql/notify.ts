@@ -117,18 +117,27 @@ interface Use {
   opened(client: Client): Promise<void>
 }
 
+function openLater(options: NotifyOptions, use: Use, kept: Kept, error: unknown): void {
+  kept.line = null
+  report(options.logger, kept, error)
+  const waitMs = kept.retryMs * (0.5 + options.random() / 2)
+  kept.retryMs = Math.min(kept.retryMs * 2, longestRetryMs)
+  kept.stopTimer()
+  kept.stopTimer = options.timer(waitMs, () => void open(options, use, kept))
+}
+
 async function open(options: NotifyOptions, use: Use, kept: Kept): Promise<void> {
-  const line = use.connect()
+  let line: Line
+  try {
+    line = use.connect()
+  } catch (error) {
+    // A certificate that was there at the start may be gone.
+    return openLater(options, use, kept, error)
+  }
   kept.line = line
   const lose = (error: unknown) => {
     line.cut()
-    if (kept.line !== line || kept.closed) return
-    kept.line = null
-    report(options.logger, kept, error)
-    const waitMs = kept.retryMs * (0.5 + options.random() / 2)
-    kept.retryMs = Math.min(kept.retryMs * 2, longestRetryMs)
-    kept.stopTimer()
-    kept.stopTimer = options.timer(waitMs, () => void open(options, use, kept))
+    if (kept.line === line && !kept.closed) openLater(options, use, kept, error)
   }
   const beat = () => {
     kept.stopTimer = options.timer(heartbeatMs, () => void line.client.query('SELECT 1').then(beat, lose))
