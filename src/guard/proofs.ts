@@ -1,3 +1,4 @@
+import { createRecent } from '../lib/recent.js'
 import type { Clock, Proofs } from '../ports.js'
 import type { Proof, Sessions } from '../store/sessions.js'
 
@@ -10,7 +11,7 @@ const batchSize = 200
 const nextBatchMs = 50
 /**
  * How many sights wait at most, and how many written ones are remembered, so that a token that left the cache is not written
- * again. Beyond that the oldest goes: what is lost delays a rotation until the token is seen anew.
+ * again. A sight more is left out: that delays a rotation until the token is seen anew.
  */
 const rememberedSessions = 50_000
 
@@ -32,7 +33,7 @@ export interface ProofsOptions {
 export class ProofBatches implements Proofs {
   readonly #options: ProofsOptions
   readonly #pending = new Map<string, Sight>()
-  readonly #written = new Map<string, number>()
+  readonly #written = createRecent<number>(rememberedSessions)
   #stopTimer: (() => void) | null = null
   #waitMs = batchMs
   #closed = false
@@ -42,10 +43,10 @@ export class ProofBatches implements Proofs {
   }
 
   note(sessionId: string, counter: number): void {
-    const seen = Math.max(this.#pending.get(sessionId)?.counter ?? -1, this.#written.get(sessionId) ?? -1)
-    if (seen >= counter) return
+    const waiting = this.#pending.get(sessionId)
+    if (Math.max(waiting?.counter ?? -1, this.#written.get(sessionId) ?? -1) >= counter) return
+    if (waiting === undefined && this.#pending.size >= rememberedSessions) return
     this.#pending.set(sessionId, { counter, seenAtMs: this.#options.clock.monotonicMs() })
-    dropOldest(this.#pending)
     this.#arm()
   }
 
@@ -106,14 +107,6 @@ export class ProofBatches implements Proofs {
   /** A larger counter that was seen while the batch was on its way stays pending. */
   #confirm({ sessionId, counter }: Proof): void {
     if (this.#pending.get(sessionId)?.counter === counter) this.#pending.delete(sessionId)
-    this.#written.delete(sessionId)
     this.#written.set(sessionId, counter)
-    dropOldest(this.#written)
   }
-}
-
-function dropOldest(sights: Map<string, unknown>): void {
-  if (sights.size <= rememberedSessions) return
-  const oldest = sights.keys().next()
-  if (!oldest.done) sights.delete(oldest.value)
 }

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createRecent } from '../lib/recent.js'
 
 /**
  * Tokens already verified by one verifier, with what was worked out from their claims.
@@ -23,7 +23,7 @@ interface Entry<V> {
 const tailLength = 43
 
 /**
- * A bounded cache of verified tokens; the one that was not asked for longest goes first.
+ * A bounded cache of verified tokens; those that were not asked for lately go first.
  *
  * An entry is found by the end of the token and counts only if the whole text is equal. Every request brings its token as
  * a new string whose hash has to be computed: over 43 characters that costs a quarter of what it does over 500.
@@ -34,7 +34,7 @@ const tailLength = 43
  * const known = cache.get(token)
  */
 export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCache<V> {
-  const entries = new LRUCache<string, Entry<V>>({ max: size })
+  const entries = createRecent<Entry<V>>(size)
 
   return {
     get(token) {
@@ -46,6 +46,6 @@ export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCa
       const text = Buffer.from(token).toString()
       entries.set(text.slice(-tailLength), { token: text, value })
     },
-    clear: () => entries.clear(),
+    clear: entries.clear,
   }
 }

