@@ -47,7 +47,6 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   handlebars: ['templates'],
   zod: ['settings', 'routes', 'type:http/route'],
   cookie: ['http/cookies'],
-  'lru-cache': ['guard', 'tokens'],
 }
 
 /** Costs tens of milliseconds to load, so it waits until it is needed. */
