@@ -94,3 +94,13 @@ test('who is signed out without a reason is a lost session; who cannot sign in i
   await sessions.signIn({ ...grace, verified: true })
   expect(counted(oracle)).toEqual({ 'lost sessions': 1, 'lost accounts': 1 })
 })
+
+test('a sign-in after a disabling counts where that was answered, and not where its answer was lost', async () => {
+  const oracle = createOracle()
+  const more = { body: { user: { id: 'ada' } } }
+  const sessions = createSessions({ ask: async () => answer(200, null, more), oracle, revoked: null })
+  await sessions.signIn({ ...createPerson('ada'), disabled: true, disabledForSure: false })
+  expect(counted(oracle)).toEqual({})
+  await sessions.signIn({ ...createPerson('ada'), disabled: true, disabledForSure: true })
+  expect(counted(oracle)).toEqual({ 'accepted revoked credentials': 1 })
+})
