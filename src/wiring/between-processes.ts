@@ -2,9 +2,7 @@ import type { RandomSource } from '../lib/random.js'
 import { sleep, type World } from '../lib/runtime.js'
 import type { Settings } from '../settings.js'
 import type { Counters } from '../store/counters.js'
-import { openRedis } from '../store/redis/open.js'
-import { openNotifyWake } from '../store/sql/notify.js'
-import { parseServerUrl } from '../store/sql/server-address.js'
+import type { NotifyOptions } from '../store/sql/notify.js'
 import type { Store } from '../store/store.js'
 import type { Wake } from '../store/wake.js'
 
@@ -36,14 +34,23 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
   const { redis, database, logger } = settings
   const common = { installationId, self: random.id(), random: random.jitter, timer: world.timer, logger }
   if (redis !== null) {
+    const { openRedis } = await import('../store/redis/open.js')
     const { counters, wake, ping, close } = await openRedis({ ...common, url: redis, sleep })
     // What was counted in the store before Redis came is still swept from there.
     return { counters: { ...counters, prune: store.counters.prune }, wake, pingRedis: ping, close }
   }
-  const address = database.kind === 'postgres' ? parseServerUrl('postgres', database.url) : null
-  // A pooler that hands connections about listens for nobody.
-  const wake = address && !address.pooled ? await openNotifyWake({ ...common, address }) : nobodyToWake
+  const wake = database.kind === 'postgres' ? await wakeByPostgres(common, database.url) : nobodyToWake
   return { counters: store.counters, wake, pingRedis: null, close: wake.close }
+}
+
+async function wakeByPostgres(options: Omit<NotifyOptions, 'address'>, url: string): Promise<Wake> {
+  const [{ parseServerUrl }, { openNotifyWake }] = await Promise.all([
+    import('../store/sql/server-address.js'),
+    import('../store/sql/notify.js'),
+  ])
+  const address = parseServerUrl('postgres', url)
+  // A pooler that hands connections about listens for nobody.
+  return address.pooled ? nobodyToWake : openNotifyWake({ ...options, address })
 }
 
 const nobodyToWake: Wake = { tell() {}, listen() {}, async close() {} }

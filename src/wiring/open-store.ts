@@ -4,8 +4,7 @@ import { sleep, type World } from '../lib/runtime.js'
 import type { AuditEvent } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { Logger, Settings } from '../settings.js'
-import { type DatastoreLimits, openDatastoreStore } from '../store/datastore/store.js'
-import { openSqlStore } from '../store/sql/store.js'
+import type { DatastoreLimits } from '../store/datastore/store.js'
 import type { Store } from '../store/store.js'
 import { auditSeal } from './audit-seal.js'
 
@@ -24,8 +23,8 @@ interface StoreNews {
   onAudit(event: AuditEvent): void
 }
 
-/** Opens the store that the settings name. */
-export function openStore({ settings, world, random, keyring }: StoreNeeds, news: StoreNews): Promise<Store> {
+/** Opens the store that the settings name, and loads no other. */
+export async function openStore({ settings, world, random, keyring }: StoreNeeds, news: StoreNews): Promise<Store> {
   const { database, logger } = settings
   const shared = {
     now: world.now,
@@ -35,7 +34,11 @@ export function openStore({ settings, world, random, keyring }: StoreNeeds, news
     seal: auditSeal(keyring),
     ...news,
   }
-  if (database.kind !== 'datastore') return openSqlStore({ ...shared, database })
+  if (database.kind !== 'datastore') {
+    const { openSqlStore } = await import('../store/sql/store.js')
+    return openSqlStore({ ...shared, database })
+  }
+  const { openDatastoreStore } = await import('../store/datastore/store.js')
   const { datastore } = database
   return openDatastoreStore({ ...shared, datastore, onLimits: (limits) => tellLimits(logger, limits) })
 }
