@@ -9,7 +9,6 @@ import { policiesOf } from './policies.js'
 export interface CounterRows {
   hit(id: string, rule: CounterRule, now: number): Promise<Hit>
   forget(ids: readonly string[]): Promise<void>
-  prune(now: number, count: number): Promise<number>
 }
 
 export interface LimiterOptions {
@@ -19,10 +18,6 @@ export interface LimiterOptions {
   now(): number
 }
 
-/** Counters that nobody needs any more are swept this often, and at once again while that many were found. */
-const sweepEverySeconds = 60
-const sweepCount = 500
-
 /** Nobody is told to come back in a year. */
 const longestRetrySeconds = 24 * 60 * 60
 
@@ -30,12 +25,10 @@ const longestRetrySeconds = 24 * 60 * 60
 export function createLimiter({ counters, limits, now }: LimiterOptions): Limiter {
   if (limits === null) return unlimited
   const policies = policiesOf(limits)
-  const sweep = createSweep(counters)
 
   async function count(name: string, subject: string, rule: CounterRule): Promise<LimitVerdict> {
     const at = now()
     const hit = await counters.hit(idOf(name, subject), rule, at)
-    sweep(at)
     return {
       allowed: hit.counted,
       limit: { count: rule.limit, windowSeconds: rule.windowSeconds },
@@ -63,19 +56,4 @@ const unlimited: Limiter = {
  */
 function idOf(name: string, subject: string): string {
   return createHash('sha256').update(`${name}\n${subject}`).digest('base64url')
-}
-
-/** Beside the decisions, never in their way; what fails is tried again later. */
-function createSweep(counters: CounterRows): (now: number) => void {
-  let nextAt = 0
-  return (now) => {
-    if (now < nextAt) return
-    nextAt = now + sweepEverySeconds
-    counters.prune(now, sweepCount).then(
-      (dropped) => {
-        if (dropped === sweepCount) nextAt = now
-      },
-      () => {},
-    )
-  }
 }

@@ -8,7 +8,7 @@ import type { Wake } from '../store/wake.js'
 
 /** What processes on one store share besides its rows. */
 export interface BetweenProcesses {
-  counters: Counters
+  counters: Pick<Counters, 'hit' | 'forget'>
   wake: Wake
   /** Resolves when Redis answers; null where there is none. */
   pingRedis: (() => Promise<unknown>) | null
@@ -36,8 +36,7 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
   if (redis !== null) {
     const { openRedis } = await import('../store/redis/open.js')
     const { counters, wake, ping, close } = await openRedis({ ...common, url: redis, sleep })
-    // What was counted in the store before Redis came is still swept from there.
-    return { counters: { ...counters, prune: store.counters.prune }, wake, pingRedis: ping, close }
+    return { counters, wake, pingRedis: ping, close }
   }
   const wake = database.kind === 'postgres' ? await wakeByPostgres(common, database.url) : nobodyToWake
   return { counters: store.counters, wake, pingRedis: null, close: wake.close }

@@ -118,7 +118,7 @@ function chores({ store, clock, accessTokensLiveSeconds }: HousekeepingOptions):
     paced(clock, (count) => store.oneTimeTokens.prune(now, count)),
     paced(clock, (count) => store.devices.prune(now, count)),
     paced(clock, (count) => store.apiTokens.prune(now - expiredTokenSeconds, count)),
-    // The limiter sweeps as well, as it counts; this is for when nobody comes, or Redis counts now.
+    // Also where Redis counts: what was counted here before it came.
     paced(clock, (count) => store.counters.prune(now, count)),
     paced(clock, (count) => store.outbox.prune(now - setAsideSeconds, count)),
     paced(clock, (count) => store.changes.prune(now, count)),
