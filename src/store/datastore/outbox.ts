@@ -1,5 +1,6 @@
 import type { LeasedMail, MailLease, OutboxMail } from '../../model/outbox-mail.js'
 import type { Outbox } from '../outbox.js'
+import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import type { OutboxTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { removeDue } from './prune.js'
@@ -86,31 +87,6 @@ async function leasedBy(unit: Unit, { id, leaseId }: MailLease): Promise<OutboxT
 
 /** Makes the mail due in the step that it tells of; the worker hears of it once that has happened. */
 export function writeMail(unit: Unit, mail: OutboxMail): void {
-  unit.put(outbox, {
-    id: mail.id,
-    ordinal: unit.ordinal(),
-    recipient: mail.recipient,
-    template: mail.template,
-    sealed_values: mail.sealedValues,
-    created_at: mail.createdAt,
-    attempts: 0,
-    next_attempt_at: mail.createdAt,
-    lease_id: null,
-    lease_until: null,
-    set_aside: 0,
-    last_reason: null,
-  })
+  unit.put(outbox, toOutboxRow(mail, unit))
   unit.mailed = true
-}
-
-function toLeasedMail(row: OutboxTable, leaseId: string): LeasedMail {
-  return {
-    id: row.id,
-    leaseId,
-    recipient: row.recipient,
-    template: row.template,
-    sealedValues: row.sealed_values,
-    createdAt: row.created_at,
-    attempts: row.attempts,
-  }
 }

@@ -33,7 +33,7 @@ export function createCounters(steps: Steps): Counters {
         if (counted) return counted
         const found = await hit(db, id, rule, now)
         if (found.counted) full.delete(id)
-        else noteFull(id, found.resetsAt)
+        else if (saysAtOnce) noteFull(id, found.resetsAt)
         return found
       }),
 

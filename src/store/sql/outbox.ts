@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { LeasedMail, MailLease, OutboxMail } from '../../model/outbox-mail.js'
 import type { Outbox } from '../outbox.js'
+import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import { writeAudit } from './audit.js'
 import { prune } from './prune.js'
-import { type OutboxTable, type Tables, toNumber } from './schema.js'
+import { type Tables, toNumber } from './schema.js'
 import type { Steps, Unit } from './steps.js'
 
 /** Another worker may have taken all that was found; then there may be others. */
@@ -127,34 +128,6 @@ async function readDepth(db: Kysely<Tables>): ReturnType<Outbox['depth']> {
 
 /** Makes the mail due in the step that it tells of; the worker hears of it once the transaction has committed. */
 export async function writeMail(unit: Unit, mail: OutboxMail): Promise<void> {
-  await unit.db
-    .insertInto('latchkey_outbox')
-    .values({
-      id: mail.id,
-      ordinal: unit.ordinal(),
-      recipient: mail.recipient,
-      template: mail.template,
-      sealed_values: mail.sealedValues,
-      created_at: mail.createdAt,
-      attempts: 0,
-      next_attempt_at: mail.createdAt,
-      lease_id: null,
-      lease_until: null,
-      set_aside: 0,
-      last_reason: null,
-    })
-    .execute()
+  await unit.db.insertInto('latchkey_outbox').values(toOutboxRow(mail, unit)).execute()
   unit.mailed = true
-}
-
-function toLeasedMail(row: Selectable<OutboxTable>, leaseId: string): LeasedMail {
-  return {
-    id: row.id,
-    leaseId,
-    recipient: row.recipient,
-    template: row.template,
-    sealedValues: row.sealed_values,
-    createdAt: Number(row.created_at),
-    attempts: Number(row.attempts),
-  }
 }
