@@ -119,7 +119,7 @@ async function plansOfRefresh(postgres, drawn) {
   if (status !== 200) throw new Error(`refresh: ${status}`)
   // Polling and housekeeping go on beside it.
   return plans.filter((plan) =>
-    /(update "latchkey_sessions"|insert into "latchkey_counters"|from "latchkey_sessions")/.test(plan),
+    /(update "?latchkey_sessions|insert into "?latchkey_counters|from "?latchkey_sessions)/.test(plan),
   )
 }
 

@@ -1,8 +1,10 @@
 import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
+import { gathered } from '../../lib/gather.js'
 import type { CounterRule, Hit } from '../../model/counter.js'
 import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
 import type { Counters } from '../counters.js'
-import { isUniqueViolation } from './retry.js'
+import type { Batches } from './batches.js'
+import { isUniqueViolation, wasHeldUp } from './retry.js'
 import type { CountersTable, Tables } from './schema.js'
 import type { Steps } from './steps.js'
 
@@ -18,7 +20,10 @@ export function createCounters(steps: Steps): Counters {
    * where there is none: after the first refusal a flood is told by reads alone. It decides nothing else.
    */
   const full = new Map<string, number>()
-  const saysAtOnce = steps.flavour.returning === 'joined'
+  const { batches } = steps.flavour
+  const hitAtOnce =
+    batches &&
+    gathered({ group: groupOf, key: ({ id }) => id, run: (hits) => hitAll(steps, batches, hits), divides: wasHeldUp })
 
   function noteFull(id: string, until: number): void {
     if (full.size >= rememberedFull) full.clear()
@@ -26,16 +31,15 @@ export function createCounters(steps: Steps): Counters {
   }
 
   return {
-    hit: (id, rule, now) =>
-      steps.step(async (db) => {
-        const mayCount = saysAtOnce && isPlain(rule) && (full.get(id) ?? 0) <= now
-        const counted = mayCount ? await hitAtOnce(db, id, rule, now) : null
-        if (counted) return counted
-        const found = await hit(db, id, rule, now)
-        if (found.counted) full.delete(id)
-        else if (saysAtOnce) noteFull(id, found.resetsAt)
-        return found
-      }),
+    async hit(id, rule, now) {
+      const mayCount = hitAtOnce && isPlain(rule) && (full.get(id) ?? 0) <= now
+      const counted = mayCount ? await hitAtOnce({ id, rule, now }) : null
+      if (counted) return counted
+      const found = await steps.step((db) => hit(db, id, rule, now))
+      if (found.counted) full.delete(id)
+      else if (hitAtOnce) noteFull(id, found.resetsAt)
+      return found
+    },
 
     async forget(ids) {
       if (ids.length === 0) return
@@ -74,34 +78,30 @@ function isPlain({ waitSeconds, long }: CounterRule): boolean {
   return waitSeconds === undefined && long === undefined
 }
 
-/** The same as below in one statement. Null where the counter is full: nothing was written. */
-async function hitAtOnce(db: Kysely<Tables>, id: string, rule: CounterRule, now: number): Promise<Hit | null> {
-  const row = await db
-    .insertInto('latchkey_counters')
-    .values(firstRow(id, rule, now))
-    .onConflict((conflict) =>
-      conflict
-        .column('id')
-        .doUpdateSet((eb) => {
-          const begin = eb.case().when('latchkey_counters.ends_at', '<=', now)
-          const [hits, endsAt] = [eb.ref('latchkey_counters.hits'), eb.ref('latchkey_counters.ends_at')]
-          return {
-            hits: begin
-              .then(1)
-              .else(eb(hits, '+', 1))
-              .end(),
-            ends_at: begin.then(endOfFirst(rule, now)).else(endsAt).end(),
-            expires_at: expiresAt(rule, now),
-          }
-        })
-        .where((eb) =>
-          eb.or([eb('latchkey_counters.ends_at', '<=', now), eb('latchkey_counters.hits', '<', rule.limit)]),
-        ),
-    )
-    .returning(['hits', 'ends_at'])
-    .executeTakeFirst()
-  if (!row) return null
-  return { counted: true, remaining: Math.max(rule.limit - Number(row.hits), 0), resetsAt: Number(row.ends_at) }
+interface Wish {
+  id: string
+  rule: CounterRule
+  now: number
+}
+
+/** Those that one statement can count: one rule, and one moment. */
+function groupOf({ rule: { limit, windowSeconds }, now }: Wish): string {
+  return `${limit}/${windowSeconds}/${now}`
+}
+
+/** The same as below, in one statement for all. Null for a counter that is full: nothing was written in it. */
+async function hitAll(steps: Steps, batches: Batches, hits: readonly Wish[]): Promise<readonly (Hit | null)[]> {
+  const [first] = hits
+  if (!first) return []
+  const { rule, now } = first
+  const ids = hits.map(({ id }) => id)
+  const rows = await steps.step((db) => batches.hit(db, ids, rule, now))
+  const counted = new Map(rows.map((row) => [row.id, row]))
+  return ids.map((id) => {
+    const row = counted.get(id)
+    if (!row) return null
+    return { counted: true, remaining: Math.max(rule.limit - Number(row.hits), 0), resetsAt: Number(row.ends_at) }
+  })
 }
 
 /**

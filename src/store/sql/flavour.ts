@@ -1,5 +1,5 @@
 import type { Dialect, Kysely, RawBuilder, Selectable, Sql, Transaction } from 'kysely'
-import type { Proof } from '../sessions.js'
+import { type Batches, postgresBatches } from './batches.js'
 import type { AuditHeadTable, Tables } from './schema.js'
 
 /** What differs between the databases; everything else is written once. */
@@ -24,16 +24,8 @@ export interface Flavour {
    * statement; where a transaction has to begin with a write, it is one.
    */
   lockAuditHead(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>>
-  /**
-   * What a statement that writes can give back, which saves asking for it: columns of every table that it names, of the
-   * table that it writes, or nothing.
-   */
-  returning: 'joined' | 'own' | 'none'
-  /**
-   * Writes any number of proofs in one statement, as `Sessions.prove` has it; null where there is no such statement and
-   * they are written one by one.
-   */
-  prove: ((db: Kysely<Tables>, proofs: readonly Proof[]) => Promise<void>) | null
+  /** What can be done to many rows in one statement; null where it is done to one after the other. */
+  batches: Batches | null
   /** The type of a column for more than the 64 KiB of MySQL's `text`. */
   longText: 'text' | RawBuilder<unknown>
   /** What ends a CREATE TABLE. */
@@ -62,8 +54,7 @@ function sqlite(sql: Sql, now: () => number): Flavour {
         .set((eb) => ({ seq: eb.ref('seq') }))
         .returningAll()
         .executeTakeFirstOrThrow(),
-    returning: 'own',
-    prove: null,
+    batches: null,
     longText: 'text',
     tableEnd: sql``,
   }
@@ -82,21 +73,7 @@ function postgres(sql: Sql): Flavour {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
     },
     lockAuditHead: lockByReading,
-    returning: 'joined',
-    async prove(db, proofs) {
-      const ids = proofs.map(({ sessionId }) => sessionId)
-      const counters = proofs.map(({ counter }) => counter)
-      const ages = proofs.map(({ ageMs }) => Math.max(0, Math.floor(ageMs)))
-      // Its text is the same for any number of them, so that the server plans it once.
-      await sql`
-        update latchkey_sessions as s
-        set proven_at_ms = case
-              when s.counter = p.counter and s.proven_at_ms is null then floor(${clockMs(0)} - p.age_ms)::bigint
-              else s.proven_at_ms end,
-            last_seen_at = greatest(s.last_seen_at, floor((${clockMs(0)} - p.age_ms) / 1000)::bigint)
-        from unnest(${ids}::text[], ${counters}::bigint[], ${ages}::bigint[]) as p (id, counter, age_ms)
-        where s.id = p.id`.execute(db)
-    },
+    batches: postgresBatches(sql),
     longText: 'text',
     tableEnd: sql``,
   }
@@ -116,8 +93,7 @@ function mysql(sql: Sql): Flavour {
       await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
     },
     lockAuditHead: lockByReading,
-    returning: 'none',
-    prove: null,
+    batches: null,
     longText: sql`mediumtext`,
     // The default collations of MySQL and MariaDB ignore case and accents: 'Ab' and 'aB' would be one id, and two
     // addresses one account. Binary collation for whole tables, so that no column can be forgotten.

@@ -1,3 +1,5 @@
+import { AuthError } from '../../errors.js'
+
 /** How a step waits for its turn without blocking the event loop. */
 export interface Waiting {
   sleep(milliseconds: number): Promise<void>
@@ -42,6 +44,11 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
  */
 const waits: readonly unknown[] = ['55P03', 'ER_LOCK_WAIT_TIMEOUT']
 const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', ...waits]
+
+/** Whether a step was given up because others held its rows. */
+export function wasHeldUp(error: unknown): boolean {
+  return error instanceof AuthError && lostTheRace(error.cause)
+}
 
 function lostTheRace(error: unknown): boolean {
   return isBusy(error) || conflicts.includes(field(error, 'code'))

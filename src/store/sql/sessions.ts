@@ -1,14 +1,15 @@
 import type { Session } from '../../model/session.js'
 import { toSession, toSessionRow } from '../session-rows.js'
-import type { EndSessions, OpenSessions, Proof, Sessions } from '../sessions.js'
+import type { EndSessions, OpenSessions, Sessions } from '../sessions.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { parts } from './parts.js'
 import { prune } from './prune.js'
+import { rotateSessions } from './rotate-sessions.js'
 import { accepts, finishSecondStep, raisedStep } from './second-factors.js'
-import { raise, raiseToState, readState } from './session-rows.js'
+import { readState } from './session-rows.js'
 import type { Steps, Unit } from './steps.js'
 import { requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -63,29 +64,6 @@ function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
           .execute()
         return rows.map(toSession)
       }),
-  }
-}
-
-function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
-  return {
-    rotate(rotation) {
-      const { flavour } = steps
-      if (flavour.returning === 'joined') return steps.step((db) => raiseToState(flavour, db, rotation))
-      return steps.transaction(async ({ db }) =>
-        (await raise(flavour, db, rotation)) ? readState(flavour, db, rotation.sessionId) : null,
-      )
-    },
-
-    async prove(proofs) {
-      if (proofs.length === 0) return
-      // In one order everywhere, so that two batches cannot wait for each other.
-      const ordered = [...proofs].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
-      const { prove } = steps.flavour
-      if (prove) return steps.step((db) => prove(db, ordered))
-      await steps.transaction(async (unit) => {
-        for (const proof of ordered) await writeProof(unit, proof)
-      })
-    },
   }
 }
 
@@ -168,24 +146,4 @@ async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mai
   await writeAudit(unit, audit)
   if (mail) await writeMail(unit, mail)
   await writeChanges(unit, 'session', ids, until)
-}
-
-/** One statement for both: the proof, where it still says something, and the last sight, which only moves forward. */
-async function writeProof(unit: Unit, { sessionId, counter, ageMs }: Proof): Promise<void> {
-  const age = Math.max(0, Math.floor(ageMs))
-  const provenAtMs = unit.flavour.storeNowMs(-age)
-  const seenAt = unit.flavour.storeNowSeconds(-age)
-  await unit.db
-    .updateTable('latchkey_sessions')
-    .set((eb) => ({
-      proven_at_ms: eb
-        .case()
-        .when(eb.and([eb('counter', '=', counter), eb('proven_at_ms', 'is', null)]))
-        .then(provenAtMs)
-        .else(eb.ref('proven_at_ms'))
-        .end(),
-      last_seen_at: eb.case().when('last_seen_at', '<', seenAt).then(seenAt).else(eb.ref('last_seen_at')).end(),
-    }))
-    .where('id', '=', sessionId)
-    .execute()
 }

@@ -120,6 +120,24 @@ function crowdContract(current: () => CountersUnderTest): void {
     expect(await crowd(now + 1_200)).toBe(5)
     expect(await crowd(now + 1_800)).toBe(0)
   })
+
+  test('hits of many counters and many rules at once are counted each for itself', async () => {
+    const { counters } = current().store
+    await counted(current(), perMinute, now, 3)
+    const hits = await Promise.all([
+      counters.hit('another', perMinute, now),
+      counters.hit(id, perMinute, now + 59),
+      counters.hit('another', { limit: 9, windowSeconds: 60 }, now),
+      counters.hit('third', { limit: 9, windowSeconds: 600 }, now),
+    ])
+    expect(hits).toEqual([
+      { counted: true, remaining: expect.any(Number), resetsAt: now + 60 },
+      { counted: false, remaining: 0, resetsAt: now + 60 },
+      { counted: true, remaining: expect.any(Number), resetsAt: now + 60 },
+      { counted: true, remaining: 8, resetsAt: now + 600 },
+    ])
+    expect(await counters.hit('another', perMinute, now)).toMatchObject({ remaining: 0 })
+  })
 }
 
 function forgettingContract(current: () => CountersUnderTest): void {

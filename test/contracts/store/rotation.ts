@@ -219,6 +219,26 @@ function racingContract(current: () => TestStore): void {
     expect((await second.sessions.find(session.id))?.session.counter).toBe(1)
   })
 
+  test('refreshes of many sessions at once are decided each for itself', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const first = await openedSession(store, user)
+    const second = await openedSession(store, user, { counter: 1 })
+    const still = await openedSession(store, user)
+    await store.sessions.prove([{ sessionId: second.id, counter: 1, ageMs: 60_000 }])
+    const wishes = [
+      rotationOf(first, { issuedAt: now + 1 }),
+      rotationOf(still, { counter: 7 }),
+      rotationOf(second, { counter: 1, issuedAt: now + 2, expiresAt: now + 1_000 }),
+      rotationOf({ ...first, id: 'unknown' }),
+    ]
+    const states = await Promise.all(wishes.map((wish) => store.sessions.rotate(wish)))
+    expect(states.map((state) => state?.session.id ?? null)).toEqual([first.id, null, second.id, null])
+    expect(states[0]?.session).toMatchObject({ counter: 1, refreshIssuedAt: now + 1 })
+    expect(states[2]?.session).toMatchObject({ counter: 2, refreshIssuedAt: now + 2, refreshExpiresAt: now + 1_000 })
+    expect((await store.sessions.find(still.id))?.session).toEqual(still)
+  })
+
   test('a refresh that meets a sign-out leaves no session', async () => {
     const { store } = current()
     const session = await openedSession(store, await createdUser(store))

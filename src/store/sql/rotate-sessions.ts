@@ -1,0 +1,122 @@
+import type { Kysely } from 'kysely'
+import { gathered } from '../../lib/gather.js'
+import type { Proof, Rotation, SessionState, Sessions } from '../sessions.js'
+import type { Batches } from './batches.js'
+import type { Flavour } from './flavour.js'
+import { wasHeldUp } from './retry.js'
+import type { Tables } from './schema.js'
+import { readState, toState } from './session-rows.js'
+import type { Steps, Unit } from './steps.js'
+import { isEnabled } from './user-rows.js'
+
+export function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
+  const { batches } = steps.flavour
+  return batches ? together(steps, batches) : oneByOne(steps)
+}
+
+function oneByOne(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
+  const { flavour } = steps
+  return {
+    rotate: (rotation) =>
+      steps.transaction(async ({ db }) =>
+        (await raise(flavour, db, rotation)) ? readState(flavour, db, rotation.sessionId) : null,
+      ),
+
+    async prove(proofs) {
+      if (proofs.length === 0) return
+      // In one order everywhere, so that two batches cannot wait for each other.
+      const ordered = [...proofs].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
+      await steps.transaction(async (unit) => {
+        for (const proof of ordered) await writeProof(unit, proof)
+      })
+    },
+  }
+}
+
+function together(steps: Steps, batches: Batches): Pick<Sessions, 'rotate' | 'prove'> {
+  return {
+    rotate: gathered({
+      group: () => '',
+      key: ({ sessionId }) => sessionId,
+      run: (rotations) => rotateAll(steps, batches, rotations),
+      divides: wasHeldUp,
+    }),
+
+    async prove(proofs) {
+      if (proofs.length > 0) await steps.step((db) => batches.prove(db, proofs))
+    },
+  }
+}
+
+/** In the order of the rotations: the state of each session that rose, null for the others. */
+async function rotateAll(
+  steps: Steps,
+  batches: Batches,
+  rotations: readonly Rotation[],
+): Promise<readonly (SessionState | null)[]> {
+  const rows = await steps.step((db) => batches.rotate(db, rotations))
+  const risen = new Map(rows.map((row) => [row.id, row]))
+  return rotations.map(({ sessionId }) => {
+    const row = risen.get(sessionId)
+    return row ? toState(row) : null
+  })
+}
+
+/** Whether the counter has risen. */
+async function raise(
+  flavour: Flavour,
+  db: Kysely<Tables>,
+  { sessionId, userId, mode, counter, issuedAt, expiresAt, provenForMs, now }: Rotation,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('latchkey_sessions')
+    .set((eb) => ({
+      counter: counter + 1,
+      proven_at_ms: null,
+      refresh_issued_at: issuedAt,
+      refresh_expires_at: eb
+        .case()
+        .when('expires_at', '<', expiresAt)
+        .then(eb.ref('expires_at'))
+        .else(eb.val(expiresAt))
+        .end(),
+    }))
+    .where('latchkey_sessions.id', '=', sessionId)
+    .where('user_id', '=', userId)
+    .where('mode', '=', mode)
+    .where('counter', '=', counter)
+    .where('expires_at', '>', now)
+    .where('refresh_expires_at', '>', now)
+    .where((eb) => eb.or([eb('counter', '=', 0), eb('proven_at_ms', '<=', flavour.storeNowMs(-provenForMs))]))
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('latchkey_users')
+          .select('latchkey_users.id')
+          .whereRef('latchkey_users.id', '=', 'latchkey_sessions.user_id')
+          .where(isEnabled(now)),
+      ),
+    )
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** One statement for both: the proof, where it still says something, and the last sight, which only moves forward. */
+async function writeProof(unit: Unit, { sessionId, counter, ageMs }: Proof): Promise<void> {
+  const age = Math.max(0, Math.floor(ageMs))
+  const provenAtMs = unit.flavour.storeNowMs(-age)
+  const seenAt = unit.flavour.storeNowSeconds(-age)
+  await unit.db
+    .updateTable('latchkey_sessions')
+    .set((eb) => ({
+      proven_at_ms: eb
+        .case()
+        .when(eb.and([eb('counter', '=', counter), eb('proven_at_ms', 'is', null)]))
+        .then(provenAtMs)
+        .else(eb.ref('proven_at_ms'))
+        .end(),
+      last_seen_at: eb.case().when('last_seen_at', '<', seenAt).then(seenAt).else(eb.ref('last_seen_at')).end(),
+    }))
+    .where('id', '=', sessionId)
+    .execute()
+}
