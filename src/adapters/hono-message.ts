@@ -20,7 +20,10 @@ export interface HonoContext {
   get(name: 'auth'): Principal | null | undefined
   set(name: 'auth', principal: Principal | null): void
   /** What is to be answered, as far as that is known. */
-  res: { headers: Headers }
+  res: Response
+  /** Whether `res` is the answer already. */
+  finalized: boolean
+  error: Error | undefined
   header(name: string, value: string, options?: { append: boolean }): void
 }
 

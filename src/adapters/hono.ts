@@ -1,10 +1,8 @@
 import { SettingsError, type SettingsFault } from '../errors.js'
-import type { HttpRequest } from '../http/message.js'
-import type { Handle } from '../http/verdict.js'
-import { type Adapter, decide, failure } from './adapter.js'
-import { toResponse } from './fetch-message.js'
-import { addAfter, addBefore } from './hono-answer.js'
-import { type HonoContext, HonoMessage, present } from './hono-message.js'
+import type { Adapter } from './adapter.js'
+import { fuse } from './hono-fuse.js'
+import { createLayer } from './hono-layer.js'
+import { HonoMessage } from './hono-message.js'
 import { basePathFault, type HonoApp, type HonoGate, lateFault } from './hono-routes.js'
 
 /**
@@ -17,14 +15,16 @@ export const hono: Adapter<HonoGate> = {
   mount(app, handle, mounting) {
     if (!isHono(app)) throw new TypeError('not a Hono application')
     requireNone(lateFault(app.routes, mounting))
-    let layer = '/*'
-    app.use(createMiddleware(handle, (context) => new HonoMessage(context, layer)))
-    layer = app.routes.at(-1)?.path ?? layer
-    requireNone(basePathFault(layer, mounting.basePath))
+    let path = '/*'
+    const layer = createLayer(handle, (context) => new HonoMessage(context, path))
+    app.use(layer)
+    path = app.routes.at(-1)?.path ?? path
+    requireNone(basePathFault(path, mounting.basePath))
+    fuse(app, layer, handle)
   },
   gate: (ask) => (context, next) => {
     const found = context.get('auth') ?? null
-    const gate = createMiddleware(
+    const gate = createLayer(
       (message) => ask(message, found),
       (given) => new HonoMessage(given, null),
     )
@@ -39,23 +39,4 @@ function isHono(app: unknown): app is HonoApp {
 
 function requireNone(fault: SettingsFault | null): void {
   if (fault !== null) throw new SettingsError([fault])
-}
-
-function createMiddleware(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {
-  return async function latchkey(context, next) {
-    const judged = decide(handle, read(context), null)
-    const verdict = 'then' in judged ? await judged : judged
-    const { method } = context.req.raw
-    if (verdict.kind === 'answer') return toResponse(method, verdict.response)
-    const { responseHeaders } = verdict
-    try {
-      present(context, verdict)
-      if (responseHeaders !== null) addBefore(context, responseHeaders)
-    } catch {
-      return toResponse(method, failure)
-    }
-    await next()
-    if (responseHeaders !== null) addAfter(context, responseHeaders)
-    return undefined
-  }
 }

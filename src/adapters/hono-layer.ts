@@ -1,0 +1,40 @@
+import type { HttpRequest } from '../http/message.js'
+import type { Handle, Pass, Verdict } from '../http/verdict.js'
+import { decide, failure } from './adapter.js'
+import { toResponse } from './fetch-message.js'
+import { addAfter, addBefore } from './hono-answer.js'
+import { type HonoContext, present } from './hono-message.js'
+import type { HonoGate } from './hono-routes.js'
+
+/** Middleware that asks for a verdict on each request, as `read` shows it. */
+export function createLayer(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {
+  return async function latchkey(context, next) {
+    const judged = decide(handle, read(context), null)
+    return carryOut(context, 'then' in judged ? await judged : judged, next)
+  }
+}
+
+/** Our answer; undefined where `next` has made the application's. */
+export async function carryOut(
+  context: HonoContext,
+  verdict: Verdict,
+  next: () => Promise<void>,
+): Promise<Response | undefined> {
+  const answer =
+    verdict.kind === 'answer' ? toResponse(context.req.raw.method, verdict.response) : admit(context, verdict)
+  if (answer !== null || verdict.kind === 'answer') return answer ?? undefined
+  await next()
+  if (verdict.responseHeaders !== null) addAfter(context, verdict.responseHeaders)
+  return undefined
+}
+
+/** Shows the application what it may see. An answer where that cannot be done: closed. */
+export function admit(context: HonoContext, pass: Pass): Response | null {
+  try {
+    present(context, pass)
+    if (pass.responseHeaders !== null) addBefore(context, pass.responseHeaders)
+    return null
+  } catch {
+    return toResponse(context.req.raw.method, failure)
+  }
+}
