@@ -3,8 +3,8 @@ import type { Handle, Pass, Verdict } from '../http/verdict.js'
 import { decide, failure } from './adapter.js'
 import { toResponse } from './fetch-message.js'
 import { addAfter, addBefore } from './hono-answer.js'
+import type { FusableApp, HonoGate, HonoHandler } from './hono-app.js'
 import { type HonoContext, present } from './hono-message.js'
-import type { HonoGate } from './hono-routes.js'
 
 /** Middleware that asks for a verdict on each request, as `read` shows it. */
 export function createLayer(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {
@@ -15,7 +15,7 @@ export function createLayer(handle: Handle, read: (context: HonoContext) => Http
 }
 
 /** Our answer; undefined where `next` has made the application's. */
-export async function carryOut(
+async function carryOut(
   context: HonoContext,
   verdict: Verdict,
   next: () => Promise<void>,
@@ -37,4 +37,25 @@ export function admit(context: HonoContext, pass: Pass): Response | null {
   } catch {
     return toResponse(context.req.raw.method, failure)
   }
+}
+
+/** What Hono does with two in a row: an error of the handler has its answer before the layer adds headers to that. */
+export async function inTurn(
+  app: FusableApp,
+  context: HonoContext,
+  verdict: Verdict,
+  handler: HonoHandler,
+  next: () => Promise<void>,
+): Promise<Response | undefined> {
+  const answer = await carryOut(context, verdict, async () => {
+    try {
+      const response = await handler(context, next)
+      if (response && !context.finalized) context.res = response
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      context.error = error
+      context.res = await app.errorHandler(error, context)
+    }
+  })
+  return answer ?? (context.finalized ? context.res : undefined)
 }

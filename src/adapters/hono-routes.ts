@@ -1,23 +1,6 @@
 import type { SettingsFault } from '../errors.js'
 import type { Mounting } from './adapter.js'
-import type { HonoContext } from './hono-message.js'
-
-/** The part of a Hono application that we use. */
-export interface HonoApp {
-  readonly routes: HonoRoute[]
-  use(middleware: HonoGate): unknown
-  fire(): void
-}
-
-/** Middleware of Hono for one route. */
-export type HonoGate = (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined>
-
-/** What Hono keeps of a route. */
-export interface HonoRoute {
-  method: string
-  /** `/api/:id{[0-9]+}`, `/files/*`; middleware for everything has `/*`. */
-  path: string
-}
+import type { HonoRoute } from './hono-app.js'
 
 /** No route may be there yet that could answer a request which is ours to judge: a guarded path or one of our own. */
 export function lateFault(routes: readonly HonoRoute[], { basePath, guarded }: Mounting): SettingsFault | null {

@@ -1,9 +1,10 @@
 import { SettingsError, type SettingsFault } from '../errors.js'
 import type { Adapter } from './adapter.js'
+import { type HonoGate, isHono } from './hono-app.js'
 import { fuse } from './hono-fuse.js'
 import { createLayer } from './hono-layer.js'
 import { HonoMessage } from './hono-message.js'
-import { basePathFault, type HonoApp, type HonoGate, lateFault } from './hono-routes.js'
+import { basePathFault, lateFault } from './hono-routes.js'
 
 /**
  * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand
@@ -30,11 +31,6 @@ export const hono: Adapter<HonoGate> = {
     )
     return gate(context, next)
   },
-}
-
-function isHono(app: unknown): app is HonoApp {
-  if (typeof app !== 'object' || app === null || !Array.isArray(Reflect.get(app, 'routes'))) return false
-  return ['use', 'fetch', 'fire', 'basePath'].every((name) => typeof Reflect.get(app, name) === 'function')
 }
 
 function requireNone(fault: SettingsFault | null): void {
