@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { AuthError } from '../../src/errors.js'
 import { changeEmail } from '../../src/flows/change-email.js'
 import { confirmEmail } from '../../src/flows/confirm-email.js'
 import { newSession, openSession } from '../../src/flows/open-session.js'
@@ -104,4 +105,33 @@ test('a change during which nothing else happens to the account goes through', a
   const token = await askedWhile(scene, async () => {})
   await confirmEmail(scene.ports, { token, caller: null, mode: 'cookie', visitor })
   expect((await scene.ports.users.findById(scene.user.id))?.email).toBe(elsewhere)
+})
+
+test.each([
+  ['that nobody has shown yet names the one before, which its holder is known to have', false, 0],
+  ['that was shown names it', true, 1],
+])('the fresh access token of a session at a rotation %s', async (_which, shown, counter) => {
+  const scene = await signedIn()
+  const { ports, user, principal } = scene
+  const token = await askedWhile(scene, async () => {})
+  const { sessionId } = principal
+  const now = ports.clock.now()
+  const times = { issuedAt: now, expiresAt: now + 1_000, provenForMs: 30_000, now }
+  await ports.sessions.rotate({ sessionId, userId: user.id, mode: 'cookie', counter: 0, ...times })
+  if (shown) await ports.sessions.prove([{ sessionId, counter: 1, ageMs: 0 }])
+
+  const issued = await confirmEmail(ports, { token, caller: principal, mode: 'cookie', visitor })
+  expect(ports.tokens.checkAccess(issued?.accessToken ?? '')).toMatchObject({ sid: sessionId, ctr: counter })
+})
+
+test('a store that fails once the address has changed costs the fresh access token, and not the answer', async () => {
+  const scene = await signedIn()
+  const { ports, user, principal } = scene
+  const token = await askedWhile(scene, async () => {})
+  const find = async () => {
+    throw new AuthError('store_unavailable')
+  }
+  const failing = { ...ports, sessions: { ...ports.sessions, find } }
+  expect(await confirmEmail(failing, { token, caller: principal, mode: 'cookie', visitor })).toBeNull()
+  expect((await ports.users.findById(user.id))?.email).toBe(elsewhere)
 })

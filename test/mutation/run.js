@@ -24,9 +24,13 @@ await new Stryker({
   // Compiled by vitest without a type check; a sentence for people is no rule.
   mutator: { excludedMutations: ['StringLiteral'] },
   ignorePatterns: ['dist', 'test/bench', 'test/mutation/node_modules', '.stryker-tmp', 'reports'],
-  reporters: ['clear-text', 'json'],
+  // The last one writes each result as it comes: a run that is cut off has not been for nothing.
+  reporters: ['clear-text', 'json', 'progress-append-only', 'event-recorder'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: 'reports/mutation.json' },
   concurrency: 2,
+  // A change may make a test wait for what never comes; a busy machine must not look like that.
+  timeoutMS: 20_000,
+  timeoutFactor: 3,
   tempDirName: '.stryker-tmp',
 }).runMutationTest()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TestAnswer } from '../../src/testing.js'
-import { ada } from '../support/auth.js'
+import { ada, sharedSettings, testAuth } from '../support/auth.js'
 import { adaAtGoogle, comeBack, enterAs, oauthWorld } from '../support/oauth.js'
 
 const page = '/auth/account'
@@ -34,10 +34,31 @@ describe('linked sign-ins on the account page', () => {
     expect(linked.text).toContain('You can sign in with it from now on.')
     expect(linked.text).toContain('action="/auth/identities/google"')
     expect(linked.text).not.toContain('action="/auth/oauth/google/link"')
+    expect(linked.text).toContain('<strong>Google</strong>')
+    expect(linked.text).toContain('action="/auth/oauth/github/link"')
 
     const removed = await browser.submit('/auth/identities/google', { _method: 'DELETE' })
     expect(at(removed)).toBe(`${page}?done=identity_removed#identities`)
     expect(removed.text).toContain('action="/auth/oauth/google/link"')
+  })
+
+  it('are still there once the settings know the provider no more', async () => {
+    const shared = sharedSettings()
+    const world = await oauthWorld(shared)
+    const browser = world.client()
+    await browser.signUp(ada)
+    const begun = await browser.post<{ url: string }>('/auth/oauth/google/link', {})
+    world.peer.signInAs(adaAtGoogle)
+    await comeBack(browser, world.peer.answer(begun.body.url))
+    const without = await testAuth(shared, world.runtime)
+    const later = without.client()
+    await later.signIn(ada)
+    const shown = await later.open(page)
+    expect(shown.text).toContain('<strong>google</strong>')
+    expect(shown.text).toContain('action="/auth/identities/google"')
+    const removed = await later.submit('/auth/identities/google', { _method: 'DELETE' })
+    expect(at(removed)).toBe(`${page}?done=identity_removed#identities`)
+    expect(removed.text).not.toContain('<strong>google</strong>')
   })
 
   it('ask for the password once the sign-in is old, and say when it is wrong', async () => {

@@ -180,6 +180,8 @@ describe('forms of the account page', () => {
     expect(before.text).toContain('<bdi>192.0.2.0/24</bdi>')
     expect(before.text).not.toContain('192.0.2.77')
     expect(before.text.match(/This one/g)).toHaveLength(1)
+    // The own device first, though it signed in before the others.
+    expect(before.text.indexOf('This one')).toBeLessThan(before.text.indexOf('Firefox on Linux'))
 
     const one = await browser.submit(`/auth/sessions/${phoneId}`, { _method: 'DELETE' })
     expect(at(one)).toBe(`${page}?done=session_revoked#sessions`)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { SignedIn } from '../../src/testing.js'
 import { ada, testAuth } from '../support/auth.js'
 
 describe('an account', () => {
@@ -103,6 +105,27 @@ describe('an account', () => {
     expect((await copy.get('/api/notes')).status).toBe(401)
     expect((await copy.refresh()).status).toBe(401)
     expect((await browser.post('/auth/login', ada)).body).toMatchObject({ code: 'invalid_credentials' })
+  })
+
+  it('changes extra fields one by one, by the owner’s schema over all of them', async () => {
+    const schema = z.strictObject({ theme: z.enum(['light', 'dark']).default('light'), city: z.string().optional() })
+    const { auth, client } = await testAuth({ registration: { fields: schema } })
+    const browser = client()
+    const { body } = await browser.signUp({ ...ada, name: 'Ada', city: 'London' })
+    const change = (input: object) => browser.patch('/auth/me', input)
+    expect((await change({ theme: 'dark' })).body).toMatchObject({
+      user: { name: 'Ada', theme: 'dark', city: 'London' },
+    })
+    expect((await change({ name: 'Ada Lovelace' })).body).toMatchObject({
+      user: { name: 'Ada Lovelace', theme: 'dark', city: 'London' },
+    })
+    expect(await change({ theme: 'pink' })).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    expect(await change({ admin: true })).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    const { user } = (await browser.get<SignedIn>('/auth/me')).body
+    expect(user).toMatchObject({ name: 'Ada Lovelace', theme: 'dark', city: 'London' })
+    const { items } = await auth.audit.list({ event: 'profile_changed' })
+    const by = { userId: body.user.id, sessionId: body.session.id, outcome: 'success' }
+    expect(items).toEqual([expect.objectContaining(by), expect.objectContaining(by)])
   })
 
   it('signs in at once where verification is optional, and the mail confirms later', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { SessionPrincipal } from '../../src/index.js'
 import type { TestClient, TestMailbox } from '../../src/testing.js'
 import { attackServer } from '../support/attack-server.js'
 import { ada, testAuth } from '../support/auth.js'
+import { adaAtGoogle, enterAs, oauthWorld } from '../support/oauth.js'
 
 const newPassword = 'analytical engine 1843'
 
@@ -165,6 +167,31 @@ describe('a password change', () => {
     await mailbox.waitFor(ada.email, 'Your password was changed')
     expect((await client().post('/auth/login', ada)).status).toBe(401)
     await client().signIn({ ...ada, password: newPassword })
+  })
+
+  it('proves the user anew, and keeps how they came; a first password proves nothing', async () => {
+    const world = await oauthWorld()
+    const { runtime, passed, mailbox } = world
+    const browser = world.client()
+    await enterAs(world, browser, adaAtGoogle)
+    const principal = async () => {
+      expect((await browser.get('/api/notes')).status).toBe(200)
+      return passed.at(-1)?.principal
+    }
+    const seconds = () => Math.floor(runtime.clock.now() / 1000)
+    const cameAt = seconds()
+    await runtime.clock.advance('4m')
+    expect((await browser.post('/auth/password/change', { newPassword })).status).toBe(200)
+    expect(await principal()).toMatchObject({ amr: ['fed'], authTime: cameAt })
+
+    await runtime.clock.advance('10m')
+    const change = { currentPassword: newPassword, newPassword: 'difference engine 1822' }
+    expect((await browser.post('/auth/password/change', change)).status).toBe(200)
+    expect(await principal()).toMatchObject({ amr: ['fed', 'pwd'], authTime: seconds() })
+    const { userId, sessionId } = (await principal()) as SessionPrincipal
+    const { items } = await world.auth.audit.list({ event: 'password_changed' })
+    expect(items[0]).toMatchObject({ userId, sessionId, outcome: 'success' })
+    await mailbox.waitFor(adaAtGoogle.email, 'Your password was changed')
   })
 
   it('works without cookies, and keeps to the way the session came', async () => {

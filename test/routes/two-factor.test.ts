@@ -60,6 +60,14 @@ describe('setting up', () => {
     const former = app.tokens()
     const { body } = await app.post<{ secret: string }>('/auth/two-factor/totp', { password: ada.password })
     const code = totpCode(body.secret, runtime.clock.now())
+    // A page that got hold of the token would get cookies for it.
+    const bearer = { authorization: `Bearer ${app.tokens()?.accessToken}` }
+    const otherMode = await client({ as: 'server' }).post(
+      '/auth/two-factor/totp/confirm',
+      { code },
+      { headers: bearer },
+    )
+    expect(otherMode).toMatchObject({ status: 403, body: { code: 'forbidden' } })
     const confirmed = await app.post('/auth/two-factor/totp/confirm', { code })
     expect(confirmed.body).toMatchObject({
       backupCodes: expect.any(Array),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { AuthError, type NewApiToken } from '../../src/index.js'
+import { attackServer } from '../support/attack-server.js'
 import { sharedSettings, testAuth } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
 
@@ -49,8 +50,22 @@ describe('API tokens for the application’s own code', () => {
       cursor = page.nextCursor
     }
     expect(seen.toSorted()).toEqual(made.toSorted())
-    for (const filter of [{ limit: 0 }, { limit: 201 }, { cursor: '' }, { cursor: 'x' }, { cursor: '1.' }]) {
-      await expect(auth.apiTokens.list(filter)).rejects.toMatchObject({ code: 'invalid_request' })
+    const badCursors = ['x1.a', '1.a b', '.a', '1', `1234567890123.a`, `1.${'a'.repeat(65)}`].map((cursor) => ({
+      cursor,
+    }))
+    for (const filter of [
+      { limit: 0 },
+      { limit: 201 },
+      { cursor: '' },
+      { cursor: 'x' },
+      { cursor: '1.' },
+      ...badCursors,
+    ]) {
+      const path = 'limit' in filter ? 'limit' : 'cursor'
+      await expect(auth.apiTokens.list(filter)).rejects.toMatchObject({
+        code: 'invalid_request',
+        details: { errors: [{ path, message: expect.any(String) }] },
+      })
     }
   })
 
@@ -155,6 +170,15 @@ describe('API tokens for the application’s own code', () => {
     ])
     for (const secret of [token, successor.token]) expect(JSON.stringify(items)).not.toContain(secret)
     expect(await auth.audit.verify()).toEqual({ ok: true, brokenAt: null })
+  })
+
+  it('that end are told of until no process can remember them, also one whose clock is two minutes behind', async () => {
+    const server = await attackServer({ file: true })
+    onTestFinished(() => server.close())
+    const { id } = await server.auth.apiTokens.create(nightly)
+    await server.auth.apiTokens.remove(id)
+    const [change] = server.sql<{ matters_until: number }>('select matters_until from latchkey_changes')
+    expect(change?.matters_until).toBe(Math.floor(server.runtime.clock.now() / 1000) + 60 + 120)
   })
 
   it.each(['create', 'rotate', 'remove'] as const)(
