@@ -366,7 +366,7 @@ describe('where it leads', () => {
   test.each([
     [
       'swapped for that of another',
-      "(select payload from latchkey_one_time_tokens where purpose = 'oauth_state' limit 1)",
+      "(select payload from latchkey_one_time_tokens where purpose = 'oauth_state' order by ordinal limit 1)",
     ],
     ['cut', "'x.y'"],
     ['emptied', 'null'],
