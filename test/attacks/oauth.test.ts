@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { safeRedirect } from '../../src/lib/url.js'
 import type { SignedIn, TestClient } from '../../src/testing.js'
 import { ada } from '../support/auth.js'
+import { ipOf } from '../support/limits.js'
+import { meddledDatabase } from '../support/meddled-database.js'
 import {
   adaAtGoogle,
   comeBack,
@@ -14,7 +16,7 @@ import {
   type ProviderName,
   tokenRequests,
 } from '../support/oauth.js'
-import { enrol } from '../support/totp.js'
+import { enrol, firstStep } from '../support/totp.js'
 
 const refusedState = (name: ProviderName = 'google') => `/auth/login?error=oauth_state&provider=${name}`
 
@@ -93,6 +95,29 @@ describe('the state', () => {
     for (let tab = 0; tab < 5; tab += 1) await goTo(browser)
     expect(landedAt(await comeBack(browser, again))).toBe(refusedState())
   })
+
+  test.each([
+    ['short', 'x'],
+    ['with more before it', `${'x'.repeat(43)}x`],
+    ['of other characters before it', `~${'x'.repeat(43)}`],
+    ['of other characters behind it', `${'x'.repeat(43)}~`],
+  ])(
+    'ATK-084 a handle %s that somebody planted in the browser is none of ours, and is replaced',
+    async (_, planted) => {
+      const { browser, ...world } = await underWay()
+      const held = browser.cookies.all().find(({ name }) => name === 'oauth')
+      if (!held) throw new Error('the browser holds no handle')
+      browser.cookies.put({ ...held, value: planted })
+      world.peer.signInAs(adaAtGoogle)
+      const callback = world.peer.answer(await goTo(browser))
+      expect(browser.cookies.get('oauth')).toMatch(/^[\w-]{43}$/)
+      expect(browser.cookies.get('oauth')).not.toBe(planted.slice(0, 43))
+      const attacker = world.client()
+      attacker.cookies.put({ ...held, value: planted })
+      expect(landedAt(await comeBack(attacker, callback))).toBe(refusedState())
+      expect(landedAt(await comeBack(browser, callback))).toBe('/')
+    },
+  )
 
   test('ATK-088 a callback that comes again lands where the first one did, asks nobody and signs nobody in', async () => {
     const { browser, callback, ...world } = await underWay('google', '?redirect=/inbox')
@@ -207,12 +232,37 @@ describe('whose account it is', () => {
     const { user } = (await browser.get<SignedIn>('/auth/me')).body
     expect(user).toMatchObject({ id: planted?.id, emailVerified: true, name: null, twoFactor: false })
     expect(user.identities).toMatchObject([{ provider: 'google' }])
+    const [event] = (await world.auth.audit.list({ event: 'identity_linked' })).items
+    expect(event).toMatchObject({
+      outcome: 'success',
+      userId: planted?.id,
+      detail: { provider: 'google', firstProof: true },
+    })
     expect((await attacker.get('/api/notes')).status).toBe(401)
     expect((await attacker.refresh()).status).toBe(401)
     expect((await world.client().post('/auth/login', victim)).body).toMatchObject({ code: 'invalid_credentials' })
     const again = world.client()
     await enterAs(world, again, { id: '666', email: 'mallory@evil.test' }, 'github')
     expect((await again.get<SignedIn>('/auth/me')).body.user.id).not.toBe(user.id)
+  })
+
+  test('ATK-050 a login that joins a verified account gives no new guesses at its second factor', async () => {
+    const world = await oauthWorld({ limits: {} })
+    const { auth, runtime } = world
+    await auth.users.create({ ...victim, emailVerified: true })
+    const owner = world.client()
+    await owner.signIn(victim)
+    const factor = await enrol(owner, victim.password, runtime.clock)
+    for (let tried = 0; tried < 20; tried += 1) {
+      const attacker = world.client({ ip: ipOf(tried) })
+      const challenge = await firstStep(attacker, victim)
+      const guessed = await attacker.post('/auth/login/two-factor', { challenge, code: factor.wrongCode() })
+      expect(guessed.body).toMatchObject({ code: 'invalid_code' })
+    }
+    const browser = world.client({ ip: ipOf(100) })
+    expect(landedAt(await enterAs(world, browser, adaAtGoogle))).toBe('/auth/two-factor')
+    const code = await factor.nextCode()
+    expect((await browser.post('/auth/login/two-factor', { code })).body).toMatchObject({ code: 'rate_limited' })
   })
 
   test('ATK-085 a registration that an attacker left waiting is gone when the victim has an account', async () => {
@@ -313,6 +363,27 @@ describe('where it leads', () => {
     }
   }, 60_000)
 
+  test.each([
+    [
+      'swapped for that of another',
+      "(select payload from latchkey_one_time_tokens where purpose = 'oauth_state' order by ordinal limit 1)",
+    ],
+    ['cut', "'x.y'"],
+    ['emptied', 'null'],
+  ])('ATK-094 what is kept of it, %s in the database, leads nowhere', async (_, payload) => {
+    const database = meddledDatabase()
+    const world = await oauthWorld({ database: database.dialect })
+    const write = `update latchkey_one_time_tokens set payload = ${payload} where purpose = `
+    const insertion = /^insert into "latchkey_one_time_tokens"/
+    world.peer.signInAs(adaAtGoogle)
+    await goTo(world.client(), 'google', '?redirect=/elsewhere')
+    const browser = world.client()
+    database.after(insertion, `${write}'oauth_state'`)
+    const callback = world.peer.answer(await goTo(browser))
+    for (const _again of [1, 2]) expect(landedAt(await comeBack(browser, callback))).toBe(refusedState())
+    expect(tokenRequests(world)).toBe(0)
+  })
+
   test('ATK-094 nothing at the callback moves the landing, and what is kept of it is sealed', async () => {
     const { browser, callback } = await underWay('google', '?redirect=/inbox')
     const spoiled = changed(callback, { redirect: 'https://evil.test', next: '//evil.test', landing: '/evil' })
@@ -376,6 +447,23 @@ describe('linking', () => {
     expect(tokenRequests(world)).toBe(0)
     expect([await linked(ada.email), await linked('mallory@example.test')]).toEqual([[], []])
   })
+
+  test.each(['access-token', 'refresh-token'])(
+    'ATK-095 in a browser whose %s is another’s, or nobody’s, nothing is linked: both must be of the session that asked',
+    async (name) => {
+      const { mallory, victim, linked, ...world } = await pair()
+      const planted = mallory.cookies.all().find((cookie) => cookie.name === name)
+      if (!planted) throw new Error(`the browser holds no ${name}`)
+      for (const value of [planted.value, 'nonsense']) {
+        const callback = await begun(victim, world.peer)
+        const browser = victim.copy()
+        browser.cookies.put({ ...planted, value })
+        expect(landedAt(await comeBack(browser, callback))).toBe(refusedState())
+      }
+      expect(tokenRequests(world)).toBe(0)
+      expect([await linked(ada.email), await linked('mallory@example.test')]).toEqual([[], []])
+    },
+  )
 
   test('ATK-095 a session that was ended from elsewhere links nothing, though its browser still has its cookies', async () => {
     const { victim, linked, auth, peer } = await pair()

@@ -1,6 +1,8 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { SignedIn, TestAnswer, TestClient } from '../../src/testing.js'
-import { ada } from '../support/auth.js'
+import { createOAuthPeer, type SignedIn, type TestAnswer, type TestClient } from '../../src/testing.js'
+import { ada, sharedSettings, temporaryFolder, testAuth } from '../support/auth.js'
 import {
   adaAtGoogle,
   comeBack,
@@ -9,6 +11,7 @@ import {
   landedAt,
   type OAuthWorld,
   oauthWorld,
+  type ProviderName,
   tokenRequests,
 } from '../support/oauth.js'
 
@@ -30,8 +33,13 @@ async function registered() {
 }
 
 /** Links the whole way. */
-async function link({ peer }: OAuthWorld, browser: TestClient, account = adaAtGoogle): Promise<TestAnswer> {
-  const begun = await browser.post<Begun>('/auth/oauth/google/link', {})
+async function link(
+  { peer }: OAuthWorld,
+  browser: TestClient,
+  account = adaAtGoogle,
+  provider: ProviderName = 'google',
+): Promise<TestAnswer> {
+  const begun = await browser.post<Begun>(`/auth/oauth/${provider}/link`, {})
   expect(begun.status, begun.text).toBe(200)
   peer.signInAs(account)
   return comeBack(browser, peer.answer(begun.body.url))
@@ -73,7 +81,9 @@ describe('linking a login', () => {
     const { runtime } = world
     const browser = world.client()
     await browser.signUp(ada)
-    const ask = (body: object) => browser.post<Begun>('/auth/oauth/google/link', body, { headers: { origin: spa } })
+    const ask = (body: object, provider = 'google') =>
+      browser.post<Begun>(`/auth/oauth/${provider}/link`, body, { headers: { origin: spa } })
+    expect((await ask({}, 'gitlab')).body).toMatchObject({ code: 'not_found' })
     await ask({})
     await runtime.clock.advance('61s')
     expect(landedAt(await browser.get('/auth/oauth/google?link=1'))).toContain('error=oauth_state')
@@ -154,6 +164,42 @@ describe('linking a login', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('links nothing where the account is deleted meanwhile, and asks the provider nothing', async () => {
+    const { browser, peer, auth } = await registered()
+    const { body } = await browser.post<Begun>('/auth/oauth/google/link', {})
+    peer.signInAs(adaAtGoogle)
+    await auth.users.delete((await auth.users.findByEmail(ada.email))?.id ?? '')
+    expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe(
+      '/auth/login?error=oauth_state&provider=google',
+    )
+    expect(tokenRequests({ peer })).toBe(0)
+  })
+
+  it('links nothing where the account is deleted while we ask the provider', async () => {
+    const peer = createOAuthPeer()
+    let meanwhile = async () => {}
+    const world = await oauthWorld(
+      {},
+      {
+        ...peer,
+        async fetch(input, init) {
+          await meanwhile()
+          return peer.fetch(input, init)
+        },
+      },
+    )
+    const browser = world.client()
+    await browser.signUp(ada)
+    const { id } = (await browser.get<SignedIn>('/auth/me')).body.user
+    meanwhile = async () => {
+      if (await world.auth.users.get(id)) await world.auth.users.delete(id)
+    }
+    expect(landedAt(await link(world, browser))).toBe('/auth/login?error=oauth_state&provider=google')
+    expect(tokenRequests(world)).toBe(1)
+    const [event] = (await world.auth.audit.list({ event: 'login' })).items
+    expect(event).toMatchObject({ outcome: 'failure', detail: { method: 'oauth:google', reason: 'oauth_state' } })
+  })
+
   it('that the user denies at the provider leads back to the account’s page', async () => {
     const { browser, peer } = await registered()
     const { body } = await browser.post<Begun>('/auth/oauth/google/link', {})
@@ -168,6 +214,16 @@ describe('linking a login', () => {
     const { body } = await browser.post<Begun>('/auth/oauth/google/link', { password: ada.password })
     await runtime.clock.advance('5m')
     expect(browser.cookies.get('access-token')).toBeNull()
+    peer.signInAs(adaAtGoogle)
+    expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe(
+      '/auth/account?done=identity_linked#identities',
+    )
+  })
+
+  it('is finished by a browser that has lost its refresh token, too', async () => {
+    const { browser, peer } = await registered()
+    const { body } = await browser.post<Begun>('/auth/oauth/google/link', {})
+    browser.cookies.clear('refresh-token')
     peer.signInAs(adaAtGoogle)
     expect(landedAt(await comeBack(browser, peer.answer(body.url)))).toBe(
       '/auth/account?done=identity_linked#identities',
@@ -229,6 +285,15 @@ describe('taking a login away', () => {
     expect(await linked(browser)).toEqual([])
     const mail = await world.mailbox.waitFor(ada.email, /was removed/)
     expect(mail.text).toContain('Google')
+    const { user, session } = (await browser.get<SignedIn>('/auth/me')).body
+    expect((await world.auth.audit.list({ event: 'identity_unlinked' })).items).toEqual([
+      expect.objectContaining({
+        outcome: 'success',
+        userId: user.id,
+        sessionId: session.id,
+        detail: { provider: 'google' },
+      }),
+    ])
     const other = world.client()
     await enterAs(world, other, adaAtGoogle)
     expect((await other.get<SignedIn>('/auth/me')).body.user.email).toBe(adaAtGoogle.email)
@@ -249,6 +314,52 @@ describe('taking a login away', () => {
     const form = await browser.submit(path, { _method: 'DELETE', password: '' })
     expect(form.url.search).toBe('?error=recent_login_required&at=identities')
     expect(await linked(browser)).toEqual(['google'])
+  })
+
+  it('takes that one alone, and of one that is not there says so before it asks for anything', async () => {
+    const world = await registered()
+    const { browser, runtime, auth } = world
+    await link(world, browser, { ...adaAtGoogle, id: '7' }, 'github')
+    await runtime.clock.advance('301s')
+    expect((await browser.delete('/auth/identities/google')).body).toMatchObject({ code: 'not_found' })
+    const wrong = await browser.delete('/auth/identities/google', { password: 'a wrong password' })
+    expect(wrong.body).toMatchObject({ code: 'not_found' })
+    expect((await auth.audit.list({ event: 'identity_unlinked' })).items).toEqual([])
+
+    await browser.signIn(ada)
+    await link(world, browser)
+    expect((await browser.delete('/auth/identities/google')).status).toBe(204)
+    expect(await linked(browser)).toEqual(['github'])
+  })
+
+  it('works for one of a provider that the settings name no more; the mail calls it by its name in addresses', async () => {
+    const shared = sharedSettings()
+    const world = await oauthWorld(shared)
+    const before = world.client()
+    await before.signUp(ada)
+    await link(world, before)
+    await world.auth.close()
+
+    const { client, mailbox } = await testAuth(shared, world.runtime)
+    const browser = client()
+    for (const cookie of before.cookies.all()) browser.cookies.put(cookie)
+    expect((await browser.delete('/auth/identities/google')).status).toBe(204)
+    const mail = await mailbox.waitFor(ada.email, /was removed/)
+    expect(mail.text).toContain('The link between your account and google was removed.')
+  })
+
+  it('is told by templates of the application, which learn whether one came or went', async () => {
+    const templates = temporaryFolder()
+    mkdirSync(join(templates, 'mail/identity-changed'), { recursive: true })
+    const subject = '{{#if linked}}came{{/if}}{{#if unlinked}}went{{/if}}'
+    writeFileSync(join(templates, 'mail/identity-changed/subject.txt.hbs'), subject)
+    const world = await oauthWorld({ templates })
+    const browser = world.client()
+    await browser.signUp(ada)
+    await link(world, browser)
+    await browser.delete('/auth/identities/google')
+    await world.mailbox.waitFor(ada.email, /^came$/)
+    await world.mailbox.waitFor(ada.email, /^went$/)
   })
 
   it('by a form ends on the account’s page', async () => {

@@ -27,7 +27,7 @@ describe('signing in by a provider', () => {
       expect(await me(other)).toMatchObject({ id: user.id, name: 'Ada Lovelace' })
       const events = (await world.auth.audit.list({ userId: user.id })).items
       expect(events.map(({ event }) => event)).toEqual(['login', 'login', 'account_created'])
-      expect(events[0]?.detail).toEqual({ method: `oauth:${name}` })
+      for (const { detail } of events) expect(detail).toEqual({ method: `oauth:${name}` })
     },
   )
 
@@ -42,9 +42,12 @@ describe('signing in by a provider', () => {
     await world.runtime.clock.advance('30s')
 
     const second = world.client()
-    const asked = await enterAs(world, second, adaAtGoogle, 'google', '?redirect=/inbox')
+    world.peer.signInAs(adaAtGoogle)
+    const callback = world.peer.answer(await goTo(second, 'google', '?redirect=/inbox'))
+    const asked = await comeBack(second, callback)
     expect(landedAt(asked)).toBe('/auth/two-factor?redirect=%2Finbox')
     expect(asked.cookies.map(({ name }) => name)).toEqual(['two-factor'])
+    expect(landedAt(await comeBack(second, callback))).toBe('/auth/two-factor?redirect=%2Finbox')
     expect((await second.get('/api/notes')).status).toBe(401)
     await second.post('/auth/login/two-factor', { code: factor.code() })
     expect((await second.get('/api/notes')).body).toMatchObject({ principal: { amr: ['fed', 'otp', 'mfa'] } })
@@ -110,16 +113,38 @@ describe('signing in by a provider', () => {
 
   it('takes a name that nobody could have here for none, and asks for no extra fields', async () => {
     const fields = z.object({ plan: z.string(), theme: z.string().default('light') })
-    const world = await oauthWorld({ registration: { fields } })
+    const told: unknown[] = []
+    const beforeRegister = ({ user }: { user: { name: string | null } }) => void told.push(user.name)
+    const world = await oauthWorld({ registration: { fields }, hooks: { beforeRegister } })
     const browser = world.client()
     await enterAs(world, browser, { ...adaAtGoogle, name: 'Ada\nLovelace' })
     expect(await me(browser)).toMatchObject({ name: null })
+    expect(told).toEqual([null])
     expect(await me(browser)).not.toHaveProperty('theme')
 
     const lenient = await oauthWorld({ registration: { fields: z.object({ theme: z.string().default('light') }) } })
     const other = lenient.client()
     await enterAs(lenient, other, adaAtGoogle)
     expect(await me(other)).toMatchObject({ theme: 'light' })
+  })
+
+  it('makes no account where the application’s schema of extra fields is broken, and tells its owner', async () => {
+    const logged: unknown[] = []
+    const logger = { warn: () => {}, error: (fields: unknown) => logged.push(fields) }
+    const list = z.object({}).transform(() => [])
+    const world = await oauthWorld({ logger, registration: { fields: list } })
+    const answer = await enterAs(world, world.client(), adaAtGoogle)
+    expect(landedAt(answer)).toBe('/auth/login?error=internal_error&provider=google')
+    expect(logged).toContainEqual(expect.objectContaining({ code: 'internal_error', cause: 'TypeError' }))
+    expect(await world.auth.users.findByEmail(adaAtGoogle.email)).toBeNull()
+
+    const throwing = z.object({}).transform(() => {
+      throw new RangeError('broken')
+    })
+    const other = await oauthWorld({ logger, registration: { fields: throwing } })
+    expect(await enterAs(other, other.client(), adaAtGoogle)).toMatchObject({ status: 500 })
+    expect(logged).toContainEqual(expect.objectContaining({ cause: 'RangeError' }))
+    expect(await other.auth.users.findByEmail(adaAtGoogle.email)).toBeNull()
   })
 })
 
@@ -195,13 +220,15 @@ describe('joining an account by its address', () => {
   it('links where both sides have verified it, and tells the owner', async () => {
     const world = await oauthWorld()
     const account = { ...ada, email: adaAtGoogle.email }
-    await world.auth.users.create({ ...account, emailVerified: true })
+    const { id } = await world.auth.users.create({ ...account, emailVerified: true })
     const browser = world.client()
     await enterAs(world, browser, adaAtGoogle)
     expect(await me(browser)).toMatchObject({ identities: [{ provider: 'google' }], name: null })
     const mail = await world.mailbox.waitFor(account.email, /new way to sign in/i)
     expect(mail.text).toContain('Google')
     expect(mail.text).not.toContain('http')
+    const [event] = (await world.auth.audit.list({ event: 'identity_linked' })).items
+    expect(event).toMatchObject({ outcome: 'success', userId: id, detail: { provider: 'google', firstProof: false } })
     await world.client().signIn(account)
   })
 
@@ -294,8 +321,12 @@ describe('somebody whose address nobody speaks for', () => {
 
   it('has fifteen minutes, and only in that browser', async () => {
     const { browser, client, runtime } = await asked()
-    const refused = await client().post('/auth/register/identity', { email: stranger.email })
-    expect(refused.body).toMatchObject({ code: 'invalid_token' })
+    const elsewhere = client()
+    for (const prepare of [async () => {}, () => goTo(elsewhere)]) {
+      await prepare()
+      const refused = await elsewhere.post('/auth/register/identity', { email: stranger.email })
+      expect(refused.body).toMatchObject({ code: 'invalid_token' })
+    }
     await runtime.clock.advance('14m')
     expect((await browser.post('/auth/register/identity', { email: stranger.email })).status).toBe(202)
     await runtime.clock.advance('1m')
