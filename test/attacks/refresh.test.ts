@@ -118,18 +118,41 @@ describe.each(roles)('two holders of the tokens of %s', (who, options) => {
     await use(jar)
     const kept = heldTokens(jar).refresh
     const tabs = Array.from({ length: 5 }, () => jar.copy())
-    for (const { status } of await Promise.all(tabs.map((tab) => tab.refresh()))) expect(status).toBe(200)
+    const answers = await Promise.all(tabs.map((tab) => tab.refresh()))
+    for (const { status } of answers) expect(status).toBe(200)
     expect(tabs.map((tab) => heldTokens(tab).refresh)).toEqual(Array(5).fill(kept))
+    // An app is told it again, so that it may store whatever an answer brings.
+    const told = answers.map(({ body }) => Reflect.get(Object(body), 'refreshToken'))
+    expect(told).toEqual(Array(5).fill(who === 'an app' ? kept : undefined))
   })
 })
 
 describe('refresh tokens elsewhere', () => {
   test('ATK-070 a successor that goes to another device is written down', async () => {
     const victim = await signUp('device@example.test')
+    const [thief, tab] = [victim.copy(), victim.copy()]
+    await victim.refresh()
+    const before = events('refresh_reissued')
+    // Another tab of the same browser: nothing to tell of.
+    expect((await tab.refresh()).status).toBe(200)
+    expect(events('refresh_reissued')).toBe(before)
+    await thief.post('/auth/refresh', undefined, { headers: { 'user-agent': 'curl/8' } })
+    expect(events('refresh_reissued')).toBe(before + 1)
+    const { sub, sid } = claimsOf(heldTokens(victim).refresh)
+    const { items } = await server.auth.audit.list({ event: 'refresh_reissued', userId: String(sub) })
+    expect(items).toEqual([expect.objectContaining({ userId: sub, sessionId: sid, outcome: 'success' })])
+  })
+
+  test('ATK-070 a successor that goes to another network is written down', async () => {
+    const victim = await signUp('network@example.test')
     const thief = victim.copy()
     await victim.refresh()
     const before = events('refresh_reissued')
-    await thief.post('/auth/refresh', undefined, { headers: { 'user-agent': 'curl/8' } })
+    server.sql(
+      "update latchkey_sessions set ip = '198.51.100.7' where id = ?",
+      claimsOf(heldTokens(victim).refresh).sid,
+    )
+    expect((await thief.refresh()).status).toBe(200)
     expect(events('refresh_reissued')).toBe(before + 1)
   })
 

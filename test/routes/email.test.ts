@@ -217,7 +217,7 @@ describe('a fresh access token on confirming', () => {
 
 describe('an undo', () => {
   it('takes the address back, ends every session, and lets the owner in by it again', async () => {
-    const { client, mailbox } = await testAuth()
+    const { client, mailbox, auth } = await testAuth()
     const [browser, thief] = [client(), client()]
     await browser.signUp(ada)
     await thief.signIn(ada)
@@ -235,6 +235,8 @@ describe('an undo', () => {
     expect((await client().post('/auth/login', { ...ada, email: next })).status).toBe(401)
     const { body } = await browser.signIn(ada)
     expect(body.user).toMatchObject({ email: ada.email, emailVerified: true })
+    const { items } = await auth.audit.list({ event: 'email_restored' })
+    expect(items).toMatchObject([{ userId: body.user.id, outcome: 'success', detail: {} }])
   })
 
   it('ATK-035 tells the address that it leaves, without a link, and only where that is another one', async () => {
@@ -295,7 +297,7 @@ describe('an undo', () => {
   })
 
   it('asks for a code where a second factor is on, and uses it up', async () => {
-    const { client, mailbox, runtime } = await testAuth()
+    const { client, mailbox, runtime, auth } = await testAuth()
     const browser = client()
     await browser.signUp(ada)
     const factor = await enrol(browser, ada.password, runtime.clock)
@@ -308,6 +310,9 @@ describe('an undo', () => {
     expect((await browser.get('/auth/me')).body).toMatchObject({ user: { email: next } })
     const code = await factor.nextCode()
     expect((await undo(code)).status).toBe(200)
+    const { items } = await auth.audit.list({ event: 'email_restored' })
+    const refused = { outcome: 'failure', detail: { reason: 'invalid_code' } }
+    expect(items).toMatchObject([{ outcome: 'success', detail: { secondFactor: 'totp' } }, refused, refused])
 
     const other = client()
     const challenge = await firstStep(other, ada)

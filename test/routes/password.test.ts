@@ -14,7 +14,7 @@ async function tokenFor(browser: TestClient, mailbox: TestMailbox, email = ada.e
 
 describe('a forgotten password', () => {
   it('is replaced by the mailed link, which signs nobody in, and the owner is told', async () => {
-    const { client, mailbox } = await testAuth()
+    const { client, mailbox, auth } = await testAuth()
     await client().signUp({ ...ada, name: 'Ada' })
     const browser = client()
     const asked = await browser.post('/auth/password/forgot', { email: ' ADA@example.test ' })
@@ -34,6 +34,8 @@ describe('a forgotten password', () => {
     expect((await browser.signIn({ ...ada, password: newPassword })).body.user.email).toBe(ada.email)
     const notice = await mailbox.waitFor(ada.email, 'Your password was changed')
     expect(notice.text).not.toMatch(/https?:/)
+    const { items } = await auth.audit.list({ event: 'password_reset' })
+    expect(items).toMatchObject([{ userId: expect.any(String), outcome: 'success', detail: { firstProof: false } }])
   })
 
   it('is asked for again after a weak one, with the same link', async () => {
@@ -73,6 +75,10 @@ describe('a forgotten password', () => {
     const late = await planter.post('/auth/verify-email', { token: confirmation })
     expect(late.body).toMatchObject({ code: 'invalid_token' })
     expect((await owner.signIn({ ...ada, password: newPassword })).status).toBe(200)
+    await mailbox.waitFor(ada.email, 'Your password was changed')
+    const { items } = await auth.audit.list({ event: 'password_reset' })
+    const { id } = (await auth.users.findByEmail(ada.email)) ?? {}
+    expect(items).toMatchObject([{ userId: id, outcome: 'success', detail: { firstProof: true } }])
   })
 
   it('gives an account without a password its first one', async () => {

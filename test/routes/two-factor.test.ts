@@ -207,6 +207,9 @@ describe('turning off', () => {
     const challenge = await firstStep(app, ada)
     await app.post(path, { challenge, code: factor.code() })
     const body = { password: ada.password, code: factor.backupCodes[0] }
+    const bearer = { authorization: `Bearer ${app.tokens()?.accessToken}` }
+    const otherMode = await client({ as: 'server' }).delete('/auth/two-factor', body, { headers: bearer })
+    expect(otherMode).toMatchObject({ status: 403, body: { code: 'forbidden' } })
     const off = await app.delete('/auth/two-factor', body)
     expect(off).toMatchObject({
       status: 200,
