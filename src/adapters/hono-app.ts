@@ -29,7 +29,7 @@ export type HonoMatch = [row: [[handler: HonoHandler, route: unknown], parameter
 /** What Hono does not promise to have, so that it is looked for first. */
 export interface FusableApp extends HonoApp {
   router: HonoRouter
-  errorHandler(error: Error, context: HonoContext): Response | Promise<Response>
+  errorHandler(error: Error, context: HonoContext): Response | undefined | Promise<Response | undefined>
 }
 
 export function isFusable(app: HonoApp): app is FusableApp {

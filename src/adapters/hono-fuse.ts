@@ -45,9 +45,11 @@ export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
 
 function fused(app: FusableApp, handle: Handle, handler: HonoHandler): HonoHandler {
   return function latchkey(context, next) {
+    // In a row, an answer that is there already stays.
+    const rest = async () => (context.finalized ? undefined : next())
     const judged = decide(handle, new HonoMessage(context, null), null)
-    if ('then' in judged) return judged.then((verdict) => inTurn(app, context, verdict, handler, next))
-    if (judged.kind === 'answer' || judged.responseHeaders !== null) return inTurn(app, context, judged, handler, next)
-    return admit(context, judged) ?? handler(context, next)
+    if ('then' in judged) return judged.then((verdict) => inTurn(app, context, verdict, handler, rest))
+    if (judged.kind === 'answer' || judged.responseHeaders !== null) return inTurn(app, context, judged, handler, rest)
+    return admit(context, judged) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
   }
 }

@@ -20,9 +20,9 @@ async function carryOut(
   verdict: Verdict,
   next: () => Promise<void>,
 ): Promise<Response | undefined> {
-  const answer =
-    verdict.kind === 'answer' ? toResponse(context.req.raw.method, verdict.response) : admit(context, verdict)
-  if (answer !== null || verdict.kind === 'answer') return answer ?? undefined
+  if (verdict.kind === 'answer') return toResponse(context.req.raw.method, verdict.response)
+  const failed = admit(context, verdict)
+  if (failed !== null) return failed
   await next()
   if (verdict.responseHeaders !== null) addAfter(context, verdict.responseHeaders)
   return undefined
@@ -39,7 +39,10 @@ export function admit(context: HonoContext, pass: Pass): Response | null {
   }
 }
 
-/** What Hono does with two in a row: an error of the handler has its answer before the layer adds headers to that. */
+/**
+ * What Hono does with two in a row: an error of the handler has its answer before the layer adds headers to that. It is
+ * answered by the application that `init` was given.
+ */
 export async function inTurn(
   app: FusableApp,
   context: HonoContext,
@@ -54,7 +57,8 @@ export async function inTurn(
     } catch (error) {
       if (!(error instanceof Error)) throw error
       context.error = error
-      context.res = await app.errorHandler(error, context)
+      const response = await app.errorHandler(error, context)
+      if (response) context.res = response
     }
   })
   return answer ?? (context.finalized ? context.res : undefined)

@@ -7,55 +7,78 @@ export interface Gathering<Item, Answer> {
   run(items: readonly Item[]): Promise<readonly Answer[]>
   /** Whether a run of many that failed so is to be done again for each alone; otherwise all of them have failed. */
   divides(error: unknown): boolean
+  /** Items in a run at most. */
+  most: number
 }
 
 /**
- * Makes the calls of one turn of the event loop one run: what many requests ask for at the same time is asked for once.
- * Nobody waits for another turn, so that a call that comes alone runs alone, and no later than it would have.
+ * Makes the calls of one turn of the event loop one run: what many requests ask for at the same time is asked for once. A
+ * run begins when the turn has read what there was to read; it waits for nothing else. It has the asynchronous context of
+ * whoever called first.
  *
- * @example const find = gathered({ group: () => '', key: (id) => id, run: (ids) => database.findAll(ids), divides: () => false })
+ * @example
+ * const find = gathered({
+ *   group: () => '', key: (id) => id, run: (ids) => database.findAll(ids), divides: () => false, most: 100,
+ * })
  */
-export function gathered<Item, Answer>({
-  group,
-  key,
-  run,
-  divides,
-}: Gathering<Item, Answer>): (item: Item) => Promise<Answer> {
-  interface Call {
-    item: Item
-    resolve(answer: Answer): void
-    reject(error: unknown): void
-  }
-  let runs = new Map<string, Map<string, Call>[]>()
+export function gathered<Item, Answer>(gathering: Gathering<Item, Answer>): (item: Item) => Promise<Answer> {
+  const { group, key } = gathering
+  let groups = new Map<string, Group<Item, Answer>>()
 
   function begin(): void {
-    const begun = runs
-    runs = new Map()
-    for (const calls of [...begun.values()].flat()) void carryOut([...calls.values()])
-  }
-
-  async function carryOut(calls: readonly Call[]): Promise<void> {
-    try {
-      const answers = await run(calls.map(({ item }) => item))
-      if (answers.length !== calls.length) throw new Error('Not every item has an answer.')
-      answers.forEach((answer, index) => {
-        calls[index]?.resolve(answer)
-      })
-    } catch (error) {
-      if (calls.length > 1 && divides(error)) for (const call of calls) void carryOut([call])
-      else for (const call of calls) call.reject(error)
-    }
+    const begun = groups
+    groups = new Map()
+    for (const { runs } of begun.values()) for (const calls of runs) void carryOut(gathering, calls)
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (runs.size === 0) setImmediate(begin)
-      const [name, own] = [group(item), key(item)]
-      const sisters = runs.get(name) ?? []
-      runs.set(name, sisters)
-      const free = sisters.find((calls) => !calls.has(own))
-      const call = { item, resolve, reject }
-      if (free) free.set(own, call)
-      else sisters.push(new Map([[own, call]]))
+      if (groups.size === 0) setImmediate(begin)
+      const name = group(item)
+      const found = groups.get(name) ?? { runs: [], open: 0, next: new Map() }
+      groups.set(name, found)
+      join(found, key(item), { item, resolve, reject }, gathering.most)
     })
+}
+
+interface Call<Item, Answer> {
+  item: Item
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+}
+
+interface Group<Item, Answer> {
+  runs: Call<Item, Answer>[][]
+  /** The first run that has room. */
+  open: number
+  /** The first run that the key is not in. */
+  next: Map<string, number>
+}
+
+/** In constant time, however often a key comes: whoever floods us must not make us search. */
+function join<Item, Answer>(group: Group<Item, Answer>, key: string, call: Call<Item, Answer>, most: number): void {
+  const { runs, next } = group
+  let index = Math.max(next.get(key) ?? 0, group.open)
+  while ((runs[index]?.length ?? 0) >= most) index += 1
+  const calls = runs[index] ?? []
+  runs[index] = calls
+  calls.push(call)
+  next.set(key, index + 1)
+  while ((runs[group.open]?.length ?? 0) >= most) group.open += 1
+}
+
+async function carryOut<Item, Answer>(
+  { run, divides }: Pick<Gathering<Item, Answer>, 'run' | 'divides'>,
+  calls: readonly Call<Item, Answer>[],
+): Promise<void> {
+  try {
+    const answers = await run(calls.map(({ item }) => item))
+    if (answers.length !== calls.length) throw new Error('Not every item has an answer.')
+    answers.forEach((answer, index) => {
+      calls[index]?.resolve(answer)
+    })
+  } catch (error) {
+    if (calls.length > 1 && divides(error)) for (const call of calls) void carryOut({ run, divides }, [call])
+    else for (const call of calls) call.reject(error)
+  }
 }

@@ -1,4 +1,4 @@
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { getRouterName } from 'hono/dev'
 import { HTTPException } from 'hono/http-exception'
 import { LinearRouter } from 'hono/router/linear-router'
@@ -47,6 +47,8 @@ const paths = [
   '/api/value',
   '/api/next',
   '/api/nothing',
+  '/api/at-once',
+  '/api/set-then-next',
   '/api/middle',
   '/api/missing',
   '/files/a/b',
@@ -73,6 +75,14 @@ function routes(app: Hono): void {
   app.get('/api/next', async (_c, next) => next())
   app.get('/api/nothing', async (c) => {
     c.res = new Response('set', { status: 202 })
+  })
+  const plain = (c: Context) => {
+    c.res = new Response('set at once', { status: 202 })
+  }
+  app.get('/api/at-once', plain as never)
+  app.get('/api/set-then-next', async (c, next) => {
+    c.res = new Response('stays', { status: 202 })
+    await next()
   })
   app.get(
     '/api/middle',

@@ -12,6 +12,7 @@ function steered(overrides: Partial<Gathering<string, string>> = {}) {
       return words.map((word) => word.toUpperCase())
     },
     divides: () => false,
+    most: 100,
     ...overrides,
   })
   return { ask, runs }
@@ -51,6 +52,20 @@ test('neither groups nor two items of one key share a run', async () => {
   const { ask, runs } = steered()
   await Promise.all(['ant', 'bee', 'ant', 'ape', 'ant', 'bee'].map(ask))
   expect(runs).toEqual([['ant', 'ape'], ['ant'], ['ant'], ['bee'], ['bee']])
+})
+
+test('a run has so many items at most, and what is beyond is another one', async () => {
+  const { ask, runs } = steered({ most: 2 })
+  await Promise.all(['ant', 'ape', 'asp', 'ant', 'auk', 'ass', 'ant'].map(ask))
+  expect(runs).toEqual([['ant', 'ape'], ['asp', 'ant'], ['auk', 'ass'], ['ant']])
+})
+
+test('a key that comes a hundred thousand times in one turn costs no search', async () => {
+  const { ask, runs } = steered()
+  const flood = Array.from({ length: 100_000 }, () => ask('ant'))
+  expect(await Promise.all([ask('ape'), ...flood])).toHaveLength(100_001)
+  expect(runs[0]).toEqual(['ant', 'ape'])
+  expect(runs).toHaveLength(100_000)
 })
 
 test('a run that fails has failed for all of them, and for nobody else', async () => {

@@ -1,13 +1,12 @@
-import type { Kysely, Selectable, Sql } from 'kysely'
+import type { Kysely, Sql } from 'kysely'
 import type { CounterRule } from '../../model/counter.js'
 import { endOfFirst, expiresAt } from '../counter-windows.js'
-import type { SessionsTable } from '../rows.js'
 import type { Proof, Rotation } from '../sessions.js'
-import type { CountersTable, Tables, UsersTable } from './schema.js'
+import type { CountersTable, Tables } from './schema.js'
+import { type StateRow, stateColumns } from './session-rows.js'
 
-/** What a raised session tells of itself and, in columns of their own, of its user. */
-export type StateRow = Selectable<SessionsTable> &
-  Omit<Selectable<UsersTable>, 'id' | 'created_at'> & { user_created_at: number; store_now_ms: number }
+/** How many calls share a statement at most: a row that is held, or a connection that breaks, is the fault of no more. */
+export const mostTogether = 100
 
 /** Steps on many rows in one statement, where the database has such a thing. Each row is decided for itself. */
 export interface Batches {
@@ -31,6 +30,7 @@ export interface Batches {
 export function postgresBatches(sql: Sql): Batches {
   // clock_timestamp, not now(): the latter stands still for the whole transaction.
   const serverMs = sql`extract(epoch from clock_timestamp()) * 1000`
+  const ofUser = sql.raw(stateColumns.join(', '))
   return {
     async prove(db, proofs) {
       const ordered = inOrder(proofs)
@@ -59,14 +59,13 @@ export function postgresBatches(sql: Sql): Batches {
         from unnest(${idsOf(ordered)}::text[], ${users}::text[], ${modes}::text[], ${counters}::bigint[],
                ${issued}::bigint[], ${ends}::bigint[], ${proven}::bigint[], ${nows}::bigint[])
                as p (id, user_id, mode, counter, issued_at, expires_at, proven_for_ms, now_at),
-             latchkey_users as u
+             latchkey_users
         where s.id = p.id and s.user_id = p.user_id and s.mode = p.mode and s.counter = p.counter
           and s.expires_at > p.now_at and s.refresh_expires_at > p.now_at
           and (s.counter = 0 or s.proven_at_ms <= ${serverMs} - p.proven_for_ms)
-          and u.id = s.user_id and (u.disabled_at is null or u.disabled_until <= p.now_at)
-        returning s.*, u.email, u.email_canonical, u.email_verified, u.name, u.password_hash, u.roles, u.fields,
-          u.version, u.disabled_at, u.disabled_until, u.totp_secret, u.totp_step, u.totp_at, u.identities,
-          u.created_at as user_created_at, u.last_login_at, floor(${serverMs})::bigint as store_now_ms`.execute(db)
+          and latchkey_users.id = s.user_id
+          and (latchkey_users.disabled_at is null or latchkey_users.disabled_until <= p.now_at)
+        returning s.*, ${ofUser}, floor(${serverMs})::bigint as store_now_ms`.execute(db)
       return rows
     },
 

@@ -20,6 +20,8 @@ export interface Connection {
   isolation: 'read committed' | null
   /** Whether steps are told of connections that break, and which statement a step has sent by then matters. */
   breakable: boolean
+  /** Whether calls may share a statement: only where no row can hold one up for long, and with it all the others. */
+  gathers: boolean
   /** A connection of its own for migrations, where those of the pool have limits that they may need to exceed. */
   openPatient: (() => Promise<Kysely<Tables>>) | null
   /** What went wrong with the database as such, in words where we know them. */
@@ -51,6 +53,7 @@ async function connectServer(kind: 'postgres' | 'mysql', url: string, now: () =>
     // Of MySQL each session is told once; PostgreSQL hears it in the statement that begins a transaction, for nothing.
     isolation: kind === 'postgres' ? 'read committed' : null,
     breakable: true,
+    gathers: kind === 'postgres' && !address.pooled,
     openPatient: async () => new Kysely<Tables>({ dialect: await openDialect(address, true) }),
     explain: (error) => explainServerError(error, address.place),
   }
@@ -78,6 +81,7 @@ async function connectSqlite(setting: string, now: () => number): Promise<Connec
     driver: opened.driver,
     isolation: null,
     breakable: false,
+    gathers: false,
     openPatient: null,
     explain,
   }
@@ -94,6 +98,7 @@ async function connectDialect(dialect: unknown, now: () => number): Promise<Conn
     driver: 'dialect',
     isolation: flavour.name === 'sqlite' ? null : 'read committed',
     breakable: false,
+    gathers: false,
     openPatient: null,
     explain: (error) => error,
   }

@@ -3,8 +3,8 @@ import { gathered } from '../../lib/gather.js'
 import type { CounterRule, Hit } from '../../model/counter.js'
 import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
 import type { Counters } from '../counters.js'
-import type { Batches } from './batches.js'
-import { isUniqueViolation, wasHeldUp } from './retry.js'
+import { type Batches, mostTogether } from './batches.js'
+import { isUniqueViolation, untilHeldUp, wasHeldUp } from './retry.js'
 import type { CountersTable, Tables } from './schema.js'
 import type { Steps } from './steps.js'
 
@@ -21,9 +21,7 @@ export function createCounters(steps: Steps): Counters {
    */
   const full = new Map<string, number>()
   const { batches } = steps.flavour
-  const hitAtOnce =
-    batches &&
-    gathered({ group: groupOf, key: ({ id }) => id, run: (hits) => hitAll(steps, batches, hits), divides: wasHeldUp })
+  const hitAtOnce = batches && atOnce(steps, batches)
 
   function noteFull(id: string, until: number): void {
     if (full.size >= rememberedFull) full.clear()
@@ -89,13 +87,28 @@ function groupOf({ rule: { limit, windowSeconds }, now }: Wish): string {
   return `${limit}/${windowSeconds}/${now}`
 }
 
-/** The same as below, in one statement for all. Null for a counter that is full: nothing was written in it. */
-async function hitAll(steps: Steps, batches: Batches, hits: readonly Wish[]): Promise<readonly (Hit | null)[]> {
-  const [first] = hits
+/** The same as below in one statement, which calls share where they may. Null for a counter that is full: nothing was written. */
+function atOnce(steps: Steps, batches: Batches): (wish: Wish) => Promise<Hit | null> {
+  if (!steps.gathers) return async (wish) => (await hitAll(steps, batches, [wish]))[0] ?? null
+  return gathered({
+    group: groupOf,
+    key: ({ id }) => id,
+    run: (wishes) => hitAll(steps, batches, wishes),
+    divides: wasHeldUp,
+    most: mostTogether,
+  })
+}
+
+async function hitAll(steps: Steps, batches: Batches, wishes: readonly Wish[]): Promise<readonly (Hit | null)[]> {
+  const [first] = wishes
   if (!first) return []
   const { rule, now } = first
-  const ids = hits.map(({ id }) => id)
-  const rows = await steps.step((db) => batches.hit(db, ids, rule, now))
+  const ids = wishes.map(({ id }) => id)
+  const many = ids.length > 1
+  const rows = await steps.step((db) => {
+    const statement = batches.hit(db, ids, rule, now)
+    return many ? untilHeldUp(statement) : statement
+  })
   const counted = new Map(rows.map((row) => [row.id, row]))
   return ids.map((id) => {
     const row = counted.get(id)

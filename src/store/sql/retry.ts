@@ -45,9 +45,24 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
 const waits: readonly unknown[] = ['55P03', 'ER_LOCK_WAIT_TIMEOUT']
 const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', ...waits]
 
-/** Whether a step was given up because others held its rows. */
+/** A statement for many was given up because others held rows of it: nothing of it has happened. */
+class HeldUp extends Error {}
+
+/** PostgreSQL: lock_not_available; query_canceled, after as many waits as make up the longest that a statement may take. */
+const givenUp: readonly unknown[] = ['55P03', '57014']
+
+/** For a statement that many share: it is not tried again as a whole while a row of one of them is held. */
+export async function untilHeldUp<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement
+  } catch (error) {
+    throw givenUp.includes(field(error, 'code')) ? new HeldUp('a row is held', { cause: error }) : error
+  }
+}
+
+/** Whether a step ended by `untilHeldUp`, so that each of the many may be tried alone. */
 export function wasHeldUp(error: unknown): boolean {
-  return error instanceof AuthError && lostTheRace(error.cause)
+  return error instanceof AuthError && error.cause instanceof HeldUp
 }
 
 function lostTheRace(error: unknown): boolean {

@@ -1,11 +1,13 @@
 import type { Kysely } from 'kysely'
+import { AuthError } from '../../errors.js'
 import { gathered } from '../../lib/gather.js'
 import type { Proof, Rotation, SessionState, Sessions } from '../sessions.js'
-import type { Batches } from './batches.js'
+import { type Batches, mostTogether } from './batches.js'
 import type { Flavour } from './flavour.js'
-import { wasHeldUp } from './retry.js'
+import { untilHeldUp, wasHeldUp } from './retry.js'
 import type { Tables } from './schema.js'
-import { readState, toState } from './session-rows.js'
+import { type StateRow, toState } from './session-rows.js'
+import { readState } from './session-state.js'
 import type { Steps, Unit } from './steps.js'
 import { isEnabled } from './user-rows.js'
 
@@ -19,7 +21,7 @@ function oneByOne(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
   return {
     rotate: (rotation) =>
       steps.transaction(async ({ db }) =>
-        (await raise(flavour, db, rotation)) ? readState(flavour, db, rotation.sessionId) : null,
+        (await raiseIf(flavour, db, rotation)) ? readState(flavour, db, rotation.sessionId) : null,
       ),
 
     async prove(proofs) {
@@ -34,13 +36,21 @@ function oneByOne(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
 }
 
 function together(steps: Steps, batches: Batches): Pick<Sessions, 'rotate' | 'prove'> {
+  const raiseOne = async (rotation: Rotation) => (await raiseAll(steps, batches, [rotation]))[0] ?? null
+  const raise = steps.gathers
+    ? gathered<Rotation, StateRow | null>({
+        group: () => '',
+        key: ({ sessionId }) => sessionId,
+        run: (rotations) => raiseAll(steps, batches, rotations),
+        divides: wasHeldUp,
+        most: mostTogether,
+      })
+    : raiseOne
   return {
-    rotate: gathered({
-      group: () => '',
-      key: ({ sessionId }) => sessionId,
-      run: (rotations) => rotateAll(steps, batches, rotations),
-      divides: wasHeldUp,
-    }),
+    async rotate(rotation) {
+      const row = await raise(rotation)
+      return row && soundState(row)
+    },
 
     async prove(proofs) {
       if (proofs.length > 0) await steps.step((db) => batches.prove(db, proofs))
@@ -48,22 +58,32 @@ function together(steps: Steps, batches: Batches): Pick<Sessions, 'rotate' | 'pr
   }
 }
 
-/** In the order of the rotations: the state of each session that rose, null for the others. */
-async function rotateAll(
+/** In the order of the rotations: the row of each session that rose, null for the others. */
+async function raiseAll(
   steps: Steps,
   batches: Batches,
   rotations: readonly Rotation[],
-): Promise<readonly (SessionState | null)[]> {
-  const rows = await steps.step((db) => batches.rotate(db, rotations))
-  const risen = new Map(rows.map((row) => [row.id, row]))
-  return rotations.map(({ sessionId }) => {
-    const row = risen.get(sessionId)
-    return row ? toState(row) : null
+): Promise<readonly (StateRow | null)[]> {
+  const many = rotations.length > 1
+  const rows = await steps.step((db) => {
+    const statement = batches.rotate(db, rotations)
+    return many ? untilHeldUp(statement) : statement
   })
+  const risen = new Map(rows.map((row) => [row.id, row]))
+  return rotations.map(({ sessionId }) => risen.get(sessionId) ?? null)
+}
+
+/** A row that cannot be read is a fault of the store, and of nobody else who shared its statement. */
+function soundState(row: StateRow): SessionState {
+  try {
+    return toState(row)
+  } catch (cause) {
+    throw new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
+  }
 }
 
 /** Whether the counter has risen. */
-async function raise(
+async function raiseIf(
   flavour: Flavour,
   db: Kysely<Tables>,
   { sessionId, userId, mode, counter, issuedAt, expiresAt, provenForMs, now }: Rotation,

@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely'
+import type { Selectable } from 'kysely'
+import type { SessionsTable } from '../rows.js'
 import { toSession } from '../session-rows.js'
 import type { SessionState } from '../sessions.js'
 import { toUser } from '../user-rows.js'
-import type { StateRow } from './batches.js'
-import type { Flavour } from './flavour.js'
-import type { Tables } from './schema.js'
+import type { UsersTable } from './schema.js'
 
 /** What a session's state shows of its user, beside the session's own columns. */
-const userColumns = [
+export const stateColumns = [
   'latchkey_users.email',
   'latchkey_users.email_canonical',
   'latchkey_users.email_verified',
@@ -26,18 +25,8 @@ const userColumns = [
   'latchkey_users.last_login_at',
 ] as const
 
-/** The session, its user and the store's clock in one statement, so that they belong together. */
-export async function readState(flavour: Flavour, db: Kysely<Tables>, id: string): Promise<SessionState | null> {
-  const row = await db
-    .selectFrom('latchkey_sessions')
-    .innerJoin('latchkey_users', 'latchkey_users.id', 'latchkey_sessions.user_id')
-    .selectAll('latchkey_sessions')
-    .select(userColumns)
-    .select(flavour.storeNowMs().as('store_now_ms'))
-    .where('latchkey_sessions.id', '=', id)
-    .executeTakeFirst()
-  return row ? toState(row) : null
-}
+export type StateRow = Selectable<SessionsTable> &
+  Omit<Selectable<UsersTable>, 'id' | 'created_at'> & { user_created_at: number; store_now_ms: number }
 
 export function toState(row: StateRow): SessionState {
   return {

@@ -25,6 +25,8 @@ export interface StepOptions extends Waiting {
   isolation: 'read committed' | null
   /** Whether connections may break, and the driver tells. */
   breakable: boolean
+  /** Whether calls of one turn of the event loop may share a statement. */
+  gathers: boolean
   /** Called for each audit event, right after its transaction committed. */
   onAudit?(event: AuditEvent): void
 }
@@ -32,6 +34,8 @@ export interface StepOptions extends Waiting {
 /** What every noun of the store works with. */
 export interface Steps {
   flavour: Flavour
+  /** Whether calls of one turn of the event loop may share a statement. */
+  gathers: boolean
   randomId(): string
   seal: AuditSeal
   /** Rises with every call, also while the clock stands still or goes back: microseconds of the wall clock, or more. */
@@ -69,7 +73,7 @@ export class Refused extends Error {}
  * throws becomes `store_unavailable` with the cause, so that neither SQL nor values reach a message.
  */
 export function createSteps(options: StepOptions): Steps {
-  const { db, flavour, randomId, seal, isolation } = options
+  const { db, flavour, gathers, randomId, seal, isolation } = options
   const waiting: Waiting = { sleep: options.sleep, random: options.random }
   const tools = { flavour, randomId, seal, ordinal: createOrdinal(options.now) }
   const underWay = new Set<Promise<unknown>>()
@@ -109,6 +113,7 @@ export function createSteps(options: StepOptions): Steps {
 
   return {
     ...tools,
+    gathers,
     step: (run, repeatable) => step((progress) => run(options.breakable && !repeatable ? watched(db, progress) : db)),
     async transaction(run, refused) {
       try {
