@@ -23,6 +23,11 @@ export function addBefore(context: HonoContext, headers: Added): void {
   }
 }
 
+/** Whether `addBefore` says all of it, so that nothing is left for after the answer. */
+export function saysAll(context: HonoContext, headers: Added): boolean {
+  return !('vary' in headers) && outgoingOf(context.env) !== null
+}
+
 /** What could not be added before. `Vary` is a list that everybody has a say in (RFC 9110 §12.5.5), whoever replaced it. */
 export function addAfter(context: HonoContext, headers: Added): void {
   const early = outgoingOf(context.env) !== null

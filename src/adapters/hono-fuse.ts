@@ -1,5 +1,6 @@
-import type { Handle } from '../http/verdict.js'
+import type { Handle, Pass } from '../http/verdict.js'
 import { decide } from './adapter.js'
+import { saysAll } from './hono-answer.js'
 import {
   type FusableApp,
   type HonoApp,
@@ -9,7 +10,7 @@ import {
   isFusable,
 } from './hono-app.js'
 import { admit, inTurn } from './hono-layer.js'
-import { HonoMessage } from './hono-message.js'
+import { type HonoContext, HonoMessage } from './hono-message.js'
 
 /**
  * Hono runs what is in a row by promises, and a single handler without any. So where a request meets nothing but the layer
@@ -49,7 +50,12 @@ function fused(app: FusableApp, handle: Handle, handler: HonoHandler): HonoHandl
     const rest = async () => (context.finalized ? undefined : next())
     const judged = decide(handle, new HonoMessage(context, null), null)
     if ('then' in judged) return judged.then((verdict) => inTurn(app, context, verdict, handler, rest))
-    if (judged.kind === 'answer' || judged.responseHeaders !== null) return inTurn(app, context, judged, handler, rest)
+    if (judged.kind === 'answer' || !isSaidBefore(context, judged)) return inTurn(app, context, judged, handler, rest)
     return admit(context, judged) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
   }
+}
+
+/** Nothing is to be added to the answer once it is there. */
+function isSaidBefore(context: HonoContext, { responseHeaders }: Pass): boolean {
+  return responseHeaders === null || saysAll(context, responseHeaders)
 }

@@ -1,3 +1,5 @@
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { getRouterName } from 'hono/dev'
 import { HTTPException } from 'hono/http-exception'
@@ -134,6 +136,30 @@ describe.each(Object.entries(routers))('a layer and a handler as one, by %s', (_
       }
     }
   })
+})
+
+test('on node the two answer as in a longer row also where headers are said before', async () => {
+  const privately = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
+  const answers: unknown[][] = []
+  for (const more of [0, 1]) {
+    const app = new Hono()
+    adapter.mount(app, () => ({ ...pass, responseHeaders: privately }), mounting)
+    if (more) app.use((_c, next) => next())
+    routes(app)
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+    if (!server.listening) await new Promise<void>((resolve) => void server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    const seen: unknown[] = []
+    for (const path of paths.filter((path) => path !== '/api/value')) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+      const said = Object.keys(privately).map((name) => answer.headers.get(name))
+      seen.push([path, answer.status, await answer.text(), answer.headers.get('x-middle'), said])
+      expect([path, said]).toEqual([path, Object.values(privately)])
+    }
+    answers.push(seen)
+    await new Promise((resolve) => void server.close(resolve))
+  }
+  expect(answers[0]).toEqual(answers[1])
 })
 
 test('the handler is reached without a promise where the verdict is there at once', () => {

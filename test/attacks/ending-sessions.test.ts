@@ -176,3 +176,20 @@ describe('ATK-074 ids', () => {
     expect((await alice.get('/api/secret')).status).toBe(200)
   })
 })
+
+test('ATK-066 the news of what ended is kept until no token of it can live, also where a clock is two minutes behind', async () => {
+  const server = await attackServer({ file: true, settings: { accessTokenLifetime: '5m' } })
+  const browser = server.client()
+  const { body } = await browser.signUp(ada)
+  server.sql('delete from latchkey_changes')
+  await server.client().signIn(ada)
+  await browser.delete('/auth/sessions')
+  await server.auth.users.update(body.user.id, { roles: ['EDITOR'] })
+  await browser.refresh()
+  await browser.post('/auth/logout', undefined)
+  const rows = server.sql<{ kind: string; matters_until: number }>('select kind, matters_until from latchkey_changes')
+  const until = Math.floor(server.runtime.clock.now() / 1_000) + 300 + 120
+  expect(rows.map(({ kind }) => kind).sort()).toEqual(['session', 'session', 'user'])
+  expect(rows.map(({ matters_until }) => matters_until)).toEqual([until, until, until])
+  await server.close()
+})
