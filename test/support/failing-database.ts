@@ -1,5 +1,5 @@
-import Database from 'better-sqlite3'
-import { SqliteDialect } from 'kysely'
+import type { SqliteDialect } from 'kysely'
+import { watchedDatabase } from './watched-database.js'
 
 /** A real SQLite database in memory whose statements fail when the test says so. */
 export interface FailingDatabase {
@@ -17,7 +17,6 @@ export interface FailingDatabase {
 const undo = /^\s*rollback/i
 
 export function failingDatabase(): FailingDatabase {
-  const database = new Database(':memory:')
   let left = Number.POSITIVE_INFINITY
   let ran = 0
   let wrote = 0
@@ -30,34 +29,17 @@ export function failingDatabase(): FailingDatabase {
     ran += 1
   }
 
-  const wrapped = {
-    close: () => database.close(),
-    prepare(sql: string) {
-      const statement = database.prepare(sql)
-      return {
-        reader: statement.reader,
-        all(parameters: readonly unknown[]) {
-          spend(sql)
-          return statement.all(parameters)
-        },
-        run(parameters: readonly unknown[]) {
-          spend(sql)
-          const result = statement.run(parameters)
-          if (result.changes > 0) wrote += 1
-          return result
-        },
-        iterate(parameters: readonly unknown[]) {
-          spend(sql)
-          return statement.iterate(parameters)
-        },
-      }
+  const { dialect } = watchedDatabase({
+    before: spend,
+    after(_sql, changes) {
+      if (changes > 0) wrote += 1
     },
-  }
+  })
   return {
     failOn(pattern) {
       broken = pattern
     },
-    dialect: new SqliteDialect({ database: wrapped }),
+    dialect,
     get ran() {
       return ran
     },

@@ -1,5 +1,5 @@
-import Database from 'better-sqlite3'
-import { SqliteDialect } from 'kysely'
+import type { SqliteDialect } from 'kysely'
+import { watchedDatabase } from './watched-database.js'
 
 /** A real SQLite database in memory in which another process writes between two statements of ours. */
 export interface MeddledDatabase {
@@ -9,38 +9,17 @@ export interface MeddledDatabase {
 }
 
 export function meddledDatabase(): MeddledDatabase {
-  const database = new Database(':memory:')
   let waiting: { pattern: RegExp; statements: string } | null = null
-
-  function meddle(sql: string): void {
-    if (!waiting?.pattern.test(sql)) return
-    const { statements } = waiting
-    waiting = null
-    database.exec(statements)
-  }
-
-  const wrapped = {
-    close: () => database.close(),
-    prepare(sql: string) {
-      const statement = database.prepare(sql)
-      return {
-        reader: statement.reader,
-        all(parameters: readonly unknown[]) {
-          const rows = statement.all(parameters)
-          meddle(sql)
-          return rows
-        },
-        run(parameters: readonly unknown[]) {
-          const result = statement.run(parameters)
-          meddle(sql)
-          return result
-        },
-        iterate: (parameters: readonly unknown[]) => statement.iterate(parameters),
-      }
+  const { database, dialect } = watchedDatabase({
+    after(sql) {
+      if (!waiting?.pattern.test(sql)) return
+      const { statements } = waiting
+      waiting = null
+      database.exec(statements)
     },
-  }
+  })
   return {
-    dialect: new SqliteDialect({ database: wrapped }),
+    dialect,
     after(pattern, statements) {
       waiting = { pattern, statements }
     },
