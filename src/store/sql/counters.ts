@@ -104,11 +104,7 @@ async function hitAll(steps: Steps, batches: Batches, wishes: readonly Wish[]): 
   if (!first) return []
   const { rule, now } = first
   const ids = wishes.map(({ id }) => id)
-  const many = ids.length > 1
-  const rows = await steps.step((db) => {
-    const statement = batches.hit(db, ids, rule, now)
-    return many ? untilHeldUp(statement) : statement
-  })
+  const rows = await steps.step((db) => untilHeldUp(ids.length, batches.hit(db, ids, rule, now)))
   const counted = new Map(rows.map((row) => [row.id, row]))
   return ids.map((id) => {
     const row = counted.get(id)

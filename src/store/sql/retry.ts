@@ -51,12 +51,13 @@ class HeldUp extends Error {}
 /** PostgreSQL: lock_not_available; query_canceled, after as many waits as make up the longest that a statement may take. */
 const givenUp: readonly unknown[] = ['55P03', '57014']
 
-/** For a statement that many share: it is not tried again as a whole while a row of one of them is held. */
-export async function untilHeldUp<T>(statement: Promise<T>): Promise<T> {
+/** For a statement that so many share: beyond one, it is not tried again as a whole while a row of one of them is held. */
+export async function untilHeldUp<T>(sharers: number, statement: Promise<T>): Promise<T> {
   try {
     return await statement
   } catch (error) {
-    throw givenUp.includes(field(error, 'code')) ? new HeldUp('a row is held', { cause: error }) : error
+    const divides = sharers > 1 && givenUp.includes(field(error, 'code'))
+    throw divides ? new HeldUp('a row is held', { cause: error }) : error
   }
 }
 

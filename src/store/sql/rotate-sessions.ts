@@ -64,11 +64,7 @@ async function raiseAll(
   batches: Batches,
   rotations: readonly Rotation[],
 ): Promise<readonly (StateRow | null)[]> {
-  const many = rotations.length > 1
-  const rows = await steps.step((db) => {
-    const statement = batches.rotate(db, rotations)
-    return many ? untilHeldUp(statement) : statement
-  })
+  const rows = await steps.step((db) => untilHeldUp(rotations.length, batches.rotate(db, rotations)))
   const risen = new Map(rows.map((row) => [row.id, row]))
   return rotations.map(({ sessionId }) => risen.get(sessionId) ?? null)
 }
