@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import type { FastifyApp, FastifyGate, FastifyRequest } from './fastify-shape.js'
+import { addLate } from './late-headers.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
@@ -15,7 +16,7 @@ export const fastify: Adapter<FastifyGate> = {
   mount(app, handle, { watch }) {
     if (!isFastify(app)) throw new TypeError('not a Fastify application')
     requireRoot(app)
-    const layer = createListener(handle)
+    const layer = createListener(handle, undefined, addLate)
     const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
@@ -30,7 +31,7 @@ export const fastify: Adapter<FastifyGate> = {
     guardUpgrades(app.server, handle, watch, upgraded)
   },
   gate(ask) {
-    const layer = createGate(ask)
+    const layer = createGate(ask, addLate)
     return (request, { raw }, done) => layer(request.raw, raw, tell(request, done))
   },
 }

@@ -1,5 +1,6 @@
 import { ServerResponse } from 'node:http'
 import type { HonoContext } from './hono-message.js'
+import { addLate } from './late-headers.js'
 
 type Added = Readonly<Record<string, string>>
 
@@ -16,11 +17,9 @@ export function addBefore(context: HonoContext, headers: Added): void {
     new Headers(headers)
     return
   }
-  for (const name in headers) {
-    const value = headers[name] ?? ''
-    if (name === 'vary') context.header(name, value, { append: true })
-    else outgoing.setHeader(name, value)
-  }
+  const { vary, ...others } = headers
+  if (vary !== undefined) context.header('vary', vary, { append: true })
+  addLate(outgoing, vary === undefined ? headers : others)
 }
 
 /** Whether `addBefore` says all of it, so that nothing is left for after the answer. */

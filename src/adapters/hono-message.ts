@@ -43,7 +43,8 @@ export class HonoMessage implements HttpRequest {
   private readonly incoming: IncomingMessage | null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
-  constructor({ req: { raw, path: routed, routePath }, env }: HonoContext, layer: string | null) {
+  constructor({ req, env }: HonoContext, layer: string | null) {
+    const { raw, path: routed } = req
     this.raw = raw
     this.env = env
     this.incoming = incomingOf(env)
@@ -51,8 +52,7 @@ export class HonoMessage implements HttpRequest {
     const { path, query } = targetOf(raw.url)
     if (routed !== path && plain(routed) !== plain(path)) throw new TypeError(ownPath)
     this.query = query
-    // What stands before the layer's own path is where a parent has put the application.
-    const depth = layer === null || routePath === layer ? 0 : routePath.split('/').length - layer.split('/').length
+    const depth = layer === null ? 0 : depthBelow(layer, req.routePath)
     this.path =
       depth > 0
         ? `/${path
@@ -78,6 +78,11 @@ export class HonoMessage implements HttpRequest {
   get body(): RequestBody {
     return bodyOf(this.raw)
   }
+}
+
+/** How many segments stand before the layer's own path: that is where a parent has put the application. */
+function depthBelow(layer: string, routePath: string): number {
+  return routePath === layer ? 0 : routePath.split('/').length - layer.split('/').length
 }
 
 const ownPath = 'Latchkey cannot guard a Hono application that routes by another path than the address has (getPath)'

@@ -20,17 +20,28 @@ export type NodeListener = (req: NodeRequest, res: ServerResponse, next: () => v
 /** Makes a request and its response what handlers of the framework would see by now. */
 export type Dress = (req: NodeRequest, res: ServerResponse) => void
 
+/** Puts headers on the application's answer. */
+export type Add = (res: ServerResponse, headers: Readonly<Record<string, string>>) => void
+
 /**
- * `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's. `dress` is
- * called before a hook is shown the pair, where the framework has not been at them yet.
+ * `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's.
+ *
+ * @param dress called before a hook is shown the pair, where the framework has not been at them yet
  */
-export function createListener(handle: Handle, dress: Dress = asItIs): NodeListener {
-  return listener((req, res) => handle(new NodeMessage(req, res, dress)))
+export function createListener(handle: Handle, dress: Dress = asItIs, add: Add = addHeaders): NodeListener {
+  return listener((req, res) => handle(new NodeMessage(req, res, dress)), add)
 }
 
 function asItIs(): void {}
 
-function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Promise<Verdict>): NodeListener {
+function listener(
+  judge: (req: NodeRequest, res: ServerResponse) => Verdict | Promise<Verdict>,
+  add: Add,
+): NodeListener {
+  const carryOut = (verdict: Verdict, req: NodeRequest, res: ServerResponse, next: () => void) => {
+    if (verdict.kind === 'answer') answer(req, res, verdict.response)
+    else if (passOn(req, res, verdict, add)) next()
+  }
   return function latchkey(req, res, next) {
     const verdict = decide(judge, req, res)
     if ('then' in verdict) void verdict.then((settled) => carryOut(settled, req, res, next))
@@ -39,8 +50,8 @@ function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Pr
 }
 
 /** The same for a single route. */
-export function createGate(ask: Ask): NodeListener {
-  return listener((req) => ask(readRequest(req), req.auth ?? null))
+export function createGate(ask: Ask, add: Add = addHeaders): NodeListener {
+  return listener((req) => ask(readRequest(req), req.auth ?? null), add)
 }
 
 /** The same in the form of `(req, res, next)` for whoever hands them over. */
@@ -50,11 +61,6 @@ export function nodeGate(ask: Ask): Gate {
     if (!(req instanceof IncomingMessage && res instanceof ServerResponse)) throw new TypeError('not a request of node')
     layer(req, res, next)
   }
-}
-
-function carryOut(verdict: Verdict, req: NodeRequest, res: ServerResponse, next: () => void): void {
-  if (verdict.kind === 'answer') answer(req, res, verdict.response)
-  else if (passOn(req, res, verdict)) next()
 }
 
 /** The request as plain data. Its body is not touched unless it is read. */
@@ -183,9 +189,9 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
 }
 
 /** Makes the request what the application is to see. False: that failed, and the request is answered. */
-function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
+function passOn(req: NodeRequest, res: ServerResponse, pass: Pass, add: Add): boolean {
   try {
-    if (pass.responseHeaders !== null) addHeaders(res, pass.responseHeaders)
+    if (pass.responseHeaders !== null) add(res, pass.responseHeaders)
     dressRequest(req, pass)
     return true
   } catch {
@@ -202,7 +208,7 @@ export function dressRequest(req: NodeRequest, { planted, query, forwarded, prin
 }
 
 /** `Vary` is a list that others have a say in (RFC 9110 §12.5.5); everything else is replaced. */
-function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
+export function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     const value = headers[name] ?? ''
     if (name === 'vary') res.appendHeader(name, value)

@@ -18,16 +18,17 @@ export const node: Adapter = {
     if (!isServer(server)) throw new TypeError('not a server of node:http')
     const layer = createListener(handle)
     const emit: Emit = server.emit
+    guardUpgrades(server, handle, watch)
+    const emitOther: Emit = server.emit
     server.emit = (event: string, ...given: unknown[]): boolean => {
       const [req, res] = given
       const isRequest = requestEvents.has(event) && req instanceof IncomingMessage && res instanceof ServerResponse
-      if (!isRequest) return emit.call(server, event, ...given)
+      if (!isRequest) return emitOther.call(server, event, ...given)
       layer(req, res, () => {
         if (!emit.call(server, event, req, res)) nobodyListens(res)
       })
       return true
     }
-    guardUpgrades(server, handle, watch)
   },
   gate: nodeGate,
 }

@@ -7,7 +7,7 @@ import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/princi
 import type { Settings } from '../settings.js'
 import type { AllowList } from './allow-list.js'
 import type { OwnWord } from './hook.js'
-import { checkSession, type SessionCheckPorts } from './session.js'
+import { checkSession, recallSession, type SessionCheckPorts } from './session.js'
 
 export interface CredentialPorts extends SessionCheckPorts {
   settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'apiTokens' | 'ownOrigins' | 'trustedOrigins'>
@@ -30,9 +30,12 @@ export interface ApiTokenCheck {
 export interface JwtCheck {
   /** Nothing else is a credential. */
   exclusive: boolean
+  /** Whose token that is, if it was checked before. Throws `AuthError`. */
+  recall(token: string): JwtPrincipal | null
   /** Whether its header, which nobody has checked, names another algorithm than ours. */
   isForeign(token: string): boolean
-  check(token: string): JwtPrincipal | Promise<JwtPrincipal>
+  /** Rejects with `AuthError`. */
+  check(token: string): Promise<JwtPrincipal>
 }
 
 /**
@@ -91,11 +94,17 @@ function byApiToken(
   return apiTokens.check(token, request)
 }
 
+/** Whose token it is was decided when it was checked; only of one that nobody remembers is the header read. */
 function byBearer(ports: CredentialPorts, token: string | null): Principal | Promise<Principal> {
   if (token === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
-  if (jwts?.isForeign(token)) return jwts.check(token)
-  if (jwts?.exclusive) throw exclusively()
+  const session = jwts?.exclusive ? null : recallSession(ports, token)
+  if (session !== null) return session
+  if (jwts === null) return checkSession(ports, token)
+  const other = jwts.recall(token)
+  if (other !== null) return other
+  if (jwts.isForeign(token)) return jwts.check(token)
+  if (jwts.exclusive) throw exclusively()
   return checkSession(ports, token)
 }
 

@@ -45,10 +45,13 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
       return exclusive && inForce !== null
     },
     isForeign: (token) => inForce !== null && namesForeign(token.slice(0, Math.max(0, token.indexOf('.')))),
-    check(token) {
+    recall(token) {
+      const found = inForce === null ? null : inForce.tokens.recall(token)
+      return found === null ? null : accept(found)
+    },
+    async check(token) {
       if (inForce === null) throw new AuthError('unauthenticated')
-      const found = inForce.tokens.check(token)
-      return 'then' in found ? found.then(accept) : accept(found)
+      return accept(await inForce.tokens.check(token))
     },
     use(url) {
       if (url === (inForce?.url ?? null)) return

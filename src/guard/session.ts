@@ -40,7 +40,16 @@ export interface SessionCheckPorts {
  * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
 export function checkSession(ports: SessionCheckPorts, token: string): SessionPrincipal {
-  const known = ports.verified.get(token) ?? verify(ports, token)
+  return admit(ports, ports.verified.get(token) ?? verify(ports, token))
+}
+
+/** The same for a token that was seen before; null for any other. */
+export function recallSession(ports: SessionCheckPorts, token: string): SessionPrincipal | null {
+  const known = ports.verified.get(token)
+  return known === null ? null : admit(ports, known)
+}
+
+function admit(ports: SessionCheckPorts, known: VerifiedToken): SessionPrincipal {
   if (known.expiresAt <= ports.clock.now()) throw new AuthError('token_expired', { explain: 'access token: expired' })
   if (ports.revocations.isEnded(known.principal.sessionId))
     throw new AuthError('token_revoked', { explain: 'access token: its session has ended' })

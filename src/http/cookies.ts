@@ -91,18 +91,27 @@ export function readCookies(header: string | readonly string[] | undefined, name
  * The value of one cookie, as sent: nothing is decoded, quotes stay. null when it is absent, empty, or there twice, be
  * the values equal or not: a sibling host may have set the other one (product rule: twice is no credential).
  *
- * Stands on the hot path, so it looks for the name instead of taking the header apart. Only SP and HTAB are trimmed: what
- * `trim()` takes for blanks, a browser takes for a part of the name, and thereby for a name without prefix.
+ * Stands on the hot path, so it goes from semicolon to semicolon and cuts nothing out but the value. Only SP and HTAB are
+ * trimmed: what `trim()` takes for blanks, a browser takes for a part of the name, and thereby for a name without prefix.
  */
 export function readCookie(header: string | readonly string[] | undefined, name: string): string | null {
   if (header === undefined) return null
   const text = typeof header === 'string' ? header : header.join('; ')
 
-  const start = nextPair(text, name, 0)
-  if (start === -1 || nextPair(text, name, start) !== -1) return null
+  let found = -1
+  let at = 0
+  do {
+    while (isBlank(text, at)) at += 1
+    if (isPair(text, at, name)) {
+      if (found !== -1) return null
+      found = at + name.length + 1
+    }
+    at = text.indexOf(';', at) + 1
+  } while (at !== 0)
+  if (found === -1) return null
 
-  const end = text.indexOf(';', start)
-  return trimBlanks(text, start, end === -1 ? text.length : end) || null
+  const end = text.indexOf(';', found)
+  return trimBlanks(text, found, end === -1 ? text.length : end) || null
 }
 
 /**
@@ -147,20 +156,9 @@ function attributesOf(short: CookieName, { cookies, development }: CookieSetting
   }
 }
 
-/** Where the value of the next pair of that name begins; -1 when there is none. */
-function nextPair(text: string, name: string, from: number): number {
-  for (let at = text.indexOf(name, from); at !== -1; at = text.indexOf(name, at + 1)) {
-    const end = at + name.length
-    if (text[end] === '=' && startsPair(text, at)) return end + 1
-  }
-  return -1
-}
-
-/** Nothing but blanks between here and the last semicolon, or the header's beginning. */
-function startsPair(text: string, at: number): boolean {
-  let before = at - 1
-  while (before >= 0 && isBlank(text, before)) before -= 1
-  return before === -1 || text[before] === ';'
+/** The first character is looked at before the name is compared, which is a call that most cookies need not cost. */
+function isPair(text: string, at: number, name: string): boolean {
+  return text[at] === name[0] && text[at + name.length] === '=' && text.startsWith(name, at)
 }
 
 function trimBlanks(text: string, from: number, to: number): string {

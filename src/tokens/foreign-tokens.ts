@@ -27,7 +27,9 @@ export interface ForeignFault {
 
 /** Checks JWTs of another issuer by the keys that it publishes. */
 export interface ForeignTokens {
-  /** At once for a token that was seen before, without cryptography. Never rejects. */
-  check(token: string): ForeignToken | ForeignFault | Promise<ForeignToken | ForeignFault>
+  /** The same for a token that was checked before, at once and without cryptography; null for any other. */
+  recall(token: string): ForeignToken | ForeignFault | null
+  /** Never rejects. */
+  check(token: string): Promise<ForeignToken | ForeignFault>
   close(): void
 }

@@ -64,11 +64,11 @@ export function createForeignTokens(
   const source = createKeySource({ url, reach, algorithms, world, logger, onChange: verified.clear })
   const verifier: Verifier = { rules, world, source, verified }
   return {
-    check(token) {
+    recall(token) {
       const known = verified.get(token)
-      if (known === null) return verify(verifier, token)
-      return source.current() === null ? { fault: 'keys_unavailable' } : known
+      return known !== null && source.current() === null ? { fault: 'keys_unavailable' } : known
     },
+    check: (token) => verify(verifier, token),
     close: source.close,
   }
 }

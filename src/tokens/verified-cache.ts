@@ -19,14 +19,17 @@ interface Entry<V> {
   value: V
 }
 
-/** Characters at a token's end that find its entry: a whole HS256 signature. */
-const tailLength = 43
+/**
+ * Characters at a token's end that find its entry: 72 bits of its signature, and no more than V8 cuts out as a text of its
+ * own. Two tokens that end alike would only take turns in being remembered.
+ */
+const tailLength = 12
 
 /**
  * A bounded cache of verified tokens; those that were not asked for lately go first.
  *
  * An entry is found by the end of the token and counts only if the whole text is equal. Every request brings its token as
- * a new string whose hash has to be computed: over 43 characters that costs a quarter of what it does over 500.
+ * a new string whose hash has to be computed: over 12 characters that costs a seventh of what it does over 400.
  *
  * @param size entries, 10,000 unless told
  * @example

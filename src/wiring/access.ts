@@ -71,7 +71,7 @@ function tokensOf(
       { event: 'jwks_refused', setting: `jwks.${fault.part}` },
       `The stored key set is not used: it ${fault.message}`,
     )
-    return { check: () => ({ fault: 'keys_unavailable' }), close: () => {} }
+    return { recall: () => null, check: async () => ({ fault: 'keys_unavailable' }), close: () => {} }
   }
   if (audience.length === 0) {
     logger.warn(
