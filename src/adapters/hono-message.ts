@@ -2,10 +2,11 @@ import { IncomingMessage } from 'node:http'
 import type { HttpRequest, RequestBody, RequestHeaders } from '../http/message.js'
 import type { Pass } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
-import { bodyOf, targetOf } from './fetch.js'
+import { bodyOf } from './fetch.js'
 import { prepare } from './fetch-message.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
+import { targetOf } from './request-target.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {

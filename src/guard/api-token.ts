@@ -5,9 +5,9 @@ import type { RequestLimits } from '../http/request-limits.js'
 import { createIpSet } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import { remember } from '../lib/remember.js'
+import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenRecord } from '../model/api-token.js'
 import type { ApiTokenPrincipal, Principal } from '../model/principal.js'
-import type { Clock } from '../ports.js'
 import type { ApiTokens } from '../store/api-tokens.js'
 import type { VerifiedCache } from '../tokens/verified-cache.js'
 import type { ApiTokenCheck } from './credentials.js'
@@ -33,8 +33,9 @@ export interface ApiTokenCheckOptions {
   cache: VerifiedCache<KnownApiToken>
   news: TokenNews
   limits: RequestLimits
-  lastUses: { note(tokenId: string): void }
-  clock: Pick<Clock, 'now' | 'monotonicMs'>
+  /** `at`: Unix seconds. */
+  lastUses: { note(tokenId: string, at: number): void }
+  clock: Pick<SharedClock, 'now' | 'monotonicMs'>
   clientIp(request: HttpRequest): string | null
 }
 
@@ -63,10 +64,10 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
   const principals = new WeakMap<Principal, KnownApiToken>()
   const reads = createReads(options, (known) => principals.set(known.principal, known))
 
-  function recall(token: string): KnownApiToken | null {
+  function recall(token: string, at: Moment): KnownApiToken | null {
     const known = cache.get(token)
     if (known === null || news.isSince(known.principal.tokenId, known.mark)) return null
-    const ageMs = clock.monotonicMs() - known.readAtMs
+    const ageMs = at.monotonicMs - known.readAtMs
     if (ageMs >= memoryMs) return null
     // When this fails, a request will say so once the memory is too old.
     if (ageMs >= refreshMs) reads.read(token, known).catch(() => {})
@@ -75,20 +76,20 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
 
   async function readFirst(token: string, request: HttpRequest): Promise<ApiTokenPrincipal> {
     const known = await reads.read(token, cache.get(token))
-    return known === null ? refuseUnknown(options, request) : admit(options, known, request)
+    return known === null ? refuseUnknown(options, request) : admit(options, known, request, clock.now())
   }
 
   return {
-    check(sent, request) {
+    check(sent, request, at) {
       const token = sent.toLowerCase()
-      const known = recall(token)
-      if (known !== null) return admit(options, known, request)
+      const known = recall(token, at)
+      if (known !== null) return admit(options, known, request, at.now)
       if (!uuid.test(token)) throw new AuthError('unauthenticated', { explain: 'API token: not a UUID' })
       return readFirst(token, request)
     },
     isOver(principal) {
       const known = principals.get(principal)
-      if (known === undefined || isExpired(known, clock)) return true
+      if (known === undefined || isExpired(known, clock.now())) return true
       return news.isSince(known.principal.tokenId, known.mark)
     },
   }
@@ -155,15 +156,16 @@ function admit(
   options: ApiTokenCheckOptions,
   known: KnownApiToken,
   request: HttpRequest,
+  now: number,
 ): ApiTokenPrincipal | Promise<never> {
   const { principal, mayComeFrom } = known
-  if (isExpired(known, options.clock)) return refuseUnknown(options, request)
+  if (isExpired(known, now)) return refuseUnknown(options, request)
   if (mayComeFrom !== null && !mayComeFrom(options.clientIp(request))) {
     throw new AuthError('ip_not_allowed', { explain: 'API token: not for this network' })
   }
   if (principal.access === 'READ' && !isRead(request))
     throw new AuthError('insufficient_access', { explain: 'API token: it may only read' })
-  options.lastUses.note(principal.tokenId)
+  options.lastUses.note(principal.tokenId, now)
   return principal
 }
 
@@ -173,8 +175,8 @@ async function refuseUnknown({ limits, clientIp }: ApiTokenCheckOptions, request
   throw fault ?? new AuthError('unauthenticated', { explain: 'API token: unknown, expired or removed' })
 }
 
-function isExpired({ expiresAt }: KnownApiToken, clock: Pick<Clock, 'now'>): boolean {
-  return expiresAt !== null && expiresAt <= clock.now()
+function isExpired({ expiresAt }: KnownApiToken, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
 }
 
 /** Through an upgraded connection anything can be sent; `h2c` is an offer that common clients make and servers pass over. */

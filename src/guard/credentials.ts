@@ -3,6 +3,7 @@ import { type CookieNames, readCookie } from '../http/cookies.js'
 import { type HttpRequest, singleHeader } from '../http/message.js'
 import { originFault } from '../http/origin.js'
 import { takeApiKey } from '../lib/api-key-query.js'
+import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
 import type { AllowList } from './allow-list.js'
@@ -12,26 +13,27 @@ import { checkSession, recallSession, type SessionCheckPorts } from './session.j
 export interface CredentialPorts extends SessionCheckPorts {
   settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'apiTokens' | 'ownOrigins' | 'trustedOrigins'>
   cookieNames: CookieNames
+  clock: Pick<SharedClock, 'now' | 'moment'>
   clientIp(request: HttpRequest): string | null
   /** Asked before any credential. */
   allowList: Pick<AllowList, 'restricts' | 'allows'>
   /** Throws or rejects with `AuthError`; null where nobody asks it, on our own routes. */
   hook: OwnWord | null
-  apiTokens: ApiTokenCheck | null
+  apiTokens: ApiTokenCheck
   /** Bearer tokens of another issuer; null where there is none. */
   jwts: JwtCheck | null
 }
 
 export interface ApiTokenCheck {
   /** Whose token that is; at once for one that was seen before. Throws or rejects with `AuthError`. */
-  check(token: string, request: HttpRequest): ApiTokenPrincipal | Promise<ApiTokenPrincipal>
+  check(token: string, request: HttpRequest, at: Moment): ApiTokenPrincipal | Promise<ApiTokenPrincipal>
 }
 
 export interface JwtCheck {
   /** Nothing else is a credential. */
   exclusive: boolean
   /** Whose token that is, if it was checked before. Throws `AuthError`. */
-  recall(token: string): JwtPrincipal | null
+  recall(token: string, at: Moment): JwtPrincipal | null
   /** Whether its header, which nobody has checked, names another algorithm than ours. */
   isForeign(token: string): boolean
   /** Rejects with `AuthError`. */
@@ -44,17 +46,18 @@ export interface JwtCheck {
  *
  * @throws {AuthError} or rejects with one
  */
-export function identify(ports: CredentialPorts, request: HttpRequest): Principal | Promise<Principal> {
+export function identify(ports: CredentialPorts, request: HttpRequest, at: Moment): Principal | Promise<Principal> {
   if (ports.allowList.restricts && !ports.allowList.allows(ports.clientIp(request))) throw notAllowed(ports, request)
-  const apiToken = ports.apiTokens === null ? undefined : readApiToken(ports, request)
+  const apiToken = readApiToken(ports, request)
   const bearer = apiToken === undefined ? readBearer(request) : undefined
   const cookie = apiToken === undefined && bearer === undefined ? readAccessCookie(ports, request) : null
   requireOwnOrigin(ports.settings, request, cookie !== null)
 
   const own = ports.hook?.(request) ?? null
-  if (own === null) return byCredential(ports, request, apiToken, bearer, cookie)
+  const sent = { request, apiToken, bearer, cookie }
+  if (own === null) return byCredential(ports, sent, at)
   if (!('then' in own)) return own
-  return own.then((found) => found ?? byCredential(ports, request, apiToken, bearer, cookie))
+  return own.then((found) => found ?? byCredential(ports, sent, ports.clock.moment()))
 }
 
 function notAllowed(ports: CredentialPorts, request: HttpRequest): AuthError {
@@ -67,45 +70,50 @@ function notAllowed(ports: CredentialPorts, request: HttpRequest): AuthError {
 /** `undefined`: none was sent. `null`: one was, but not so that it could count. */
 type Sent = string | null | undefined
 
+interface Credentials {
+  request: HttpRequest
+  apiToken: Sent
+  bearer: Sent
+  cookie: string | null
+}
+
 function byCredential(
   ports: CredentialPorts,
-  request: HttpRequest,
-  apiToken: Sent,
-  bearer: Sent,
-  cookie: string | null,
+  { request, apiToken, bearer, cookie }: Credentials,
+  at: Moment,
 ): Principal | Promise<Principal> {
-  if (apiToken !== undefined && ports.apiTokens !== null) return byApiToken(ports, ports.apiTokens, request, apiToken)
-  if (bearer !== undefined) return byBearer(ports, bearer)
+  if (apiToken !== undefined) return byApiToken(ports, request, apiToken, at)
+  if (bearer !== undefined) return byBearer(ports, bearer, at)
   if (ports.jwts?.exclusive) throw exclusively()
   if (cookie === null) throw new AuthError('unauthenticated', { explain: explainNoCookie(ports, request) })
-  return checkSession(ports, cookie)
+  return checkSession(ports, cookie, at)
 }
 
 /** Hygiene for honest mistakes, before anything is looked up: a token in a page is everybody's. */
 function byApiToken(
-  { settings, jwts }: CredentialPorts,
-  apiTokens: ApiTokenCheck,
+  { settings, jwts, apiTokens }: CredentialPorts,
   request: HttpRequest,
   token: string | null,
+  at: Moment,
 ): Principal | Promise<Principal> {
   if (settings.apiTokens.refuseBrowsers && isFromBrowser(request)) throw new AuthError('api_token_in_browser')
   if (jwts?.exclusive) throw exclusively()
   if (token === null) throw new AuthError('unauthenticated', { explain: 'API token: sent more than once' })
-  return apiTokens.check(token, request)
+  return apiTokens.check(token, request, at)
 }
 
 /** Whose token it is was decided when it was checked; only of one that nobody remembers is the header read. */
-function byBearer(ports: CredentialPorts, token: string | null): Principal | Promise<Principal> {
+function byBearer(ports: CredentialPorts, token: string | null, at: Moment): Principal | Promise<Principal> {
   if (token === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
-  const session = jwts?.exclusive ? null : recallSession(ports, token)
+  const session = jwts?.exclusive ? null : recallSession(ports, token, at)
   if (session !== null) return session
-  if (jwts === null) return checkSession(ports, token)
-  const other = jwts.recall(token)
+  if (jwts === null) return checkSession(ports, token, at)
+  const other = jwts.recall(token, at)
   if (other !== null) return other
   if (jwts.isForeign(token)) return jwts.check(token)
   if (jwts.exclusive) throw exclusively()
-  return checkSession(ports, token)
+  return checkSession(ports, token, at)
 }
 
 function exclusively(): AuthError {

@@ -5,8 +5,9 @@ import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { authPathOf, outerPath } from '../http/refusal.js'
 import { logFault, toAuthError } from '../http/router.js'
-import { untouched, type Verdict } from '../http/verdict.js'
+import { privately, untouched, type Verdict } from '../http/verdict.js'
 import { takeApiKey } from '../lib/api-key-query.js'
+import type { Moment } from '../lib/shared-clock.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
@@ -65,51 +66,60 @@ export function createGuard(options: GuardOptions): Guard {
   const ofOwnRoutes: Wired = { ...wired, demandsFactor: false, hook: null, jwts: null }
   return {
     protect(request) {
-      if (isFresh(wired)) return decide(wired, request)
-      return onceFresh(wired, request, () => decide(wired, request))
+      return whenFresh(wired, request, (at) => decide(wired, request, at))
     },
     require(request, requirement, found) {
-      if (isFresh(wired)) return judge(wired, request, requirement, found)
-      return onceFresh(wired, request, () => judge(wired, request, requirement, found))
+      return whenFresh(wired, request, (at) => judge(wired, request, at, requirement, found))
     },
     open: (request) => pass(wired, request, null),
     async identify(request) {
       await requireFresh(wired)
-      return identify(wired, request)
+      return identify(wired, request, wired.clock.moment())
     },
     async identifySession(request) {
       await requireFresh(wired)
-      const principal = await identify(ofOwnRoutes, request)
+      const principal = await identify(ofOwnRoutes, request, wired.clock.moment())
       if (principal.kind !== 'session') throw new AuthError('forbidden')
       return principal
     },
   }
 }
 
-function isFresh({ revocations, accessNews }: Wired): boolean {
-  return revocations.isFresh() && accessNews.isCurrent()
+function isFresh({ revocations, accessNews }: Wired, at: Moment): boolean {
+  return revocations.isFresh(at) && accessNews.isCurrent()
 }
 
-function onceFresh(wired: Wired, request: HttpRequest, run: () => Verdict | Promise<Verdict>): Promise<Verdict> {
-  return requireFresh(wired).then(run, (error) => refuse(wired, request, toAuthError(error)))
+/** Decides by news that is fresh, and by the clocks as they are then. */
+function whenFresh(
+  wired: Wired,
+  request: HttpRequest,
+  run: (at: Moment) => Verdict | Promise<Verdict>,
+): Verdict | Promise<Verdict> {
+  const at = wired.clock.moment()
+  if (isFresh(wired, at)) return run(at)
+  return requireFresh(wired).then(
+    () => run(wired.clock.moment()),
+    (error) => refuse(wired, request, toAuthError(error)),
+  )
 }
 
 /** Where the guard stood before it has rewritten the request already; anywhere else that is still to be done. */
 function judge(
   wired: Wired,
   request: HttpRequest,
+  at: Moment,
   requirement: Requirement,
   found: Principal | null,
 ): Verdict | Promise<Verdict> {
   const outside = found === null && wired.scopeOf(request.path) === 'outside'
-  return settle(wired, request, found, (principal) => {
+  return settle(wired, request, at, found, (principal) => {
     checkRequirement(principal, requirement, wired.clock.now())
     return outside ? pass(wired, request, principal) : { ...untouched, principal }
   })
 }
 
-function decide(wired: Wired, request: HttpRequest): Verdict | Promise<Verdict> {
-  return settle(wired, request, null, (principal) => {
+function decide(wired: Wired, request: HttpRequest, at: Moment): Verdict | Promise<Verdict> {
+  return settle(wired, request, at, null, (principal) => {
     wired.decisions.passed[principal.kind] += 1
     return pass(wired, request, principal)
   })
@@ -119,11 +129,12 @@ function decide(wired: Wired, request: HttpRequest): Verdict | Promise<Verdict> 
 function settle(
   wired: Wired,
   request: HttpRequest,
+  at: Moment,
   found: Principal | null,
   accept: (principal: Principal) => Verdict,
 ): Verdict | Promise<Verdict> {
   try {
-    const principal = found ?? identify(wired, request)
+    const principal = found ?? identify(wired, request, at)
     if (!('then' in principal)) return accept(principal)
     return principal.then(accept).catch((error: unknown) => refuse(wired, request, toAuthError(error)))
   } catch (error) {
@@ -143,9 +154,6 @@ function pass(wired: Wired, request: HttpRequest, principal: Principal | null): 
     responseHeaders: apiKey === null ? cors : cors === null ? privately : { ...privately, ...cors },
   }
 }
-
-/** What a token opened is nobody else's to keep, and leaves no trace of its address (OWASP ASVS 5.0, 14.2.1 and 14.3.2). */
-const privately = Object.freeze({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' })
 
 function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   const { refused } = wired.decisions
@@ -169,7 +177,7 @@ function explanation({ development }: Settings, { code, details }: AuthError): R
 /** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */
 async function requireFresh(wired: Wired): Promise<void> {
   const { revocations, accessNews } = wired
-  if (isFresh(wired)) return
+  if (isFresh(wired, wired.clock.moment())) return
   if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessNews.catchUp())) return
   throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }

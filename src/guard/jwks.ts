@@ -1,8 +1,8 @@
 import { AuthError } from '../errors.js'
 import { parseJsonObject } from '../lib/json-object.js'
 import { remember } from '../lib/remember.js'
+import type { SharedClock } from '../lib/shared-clock.js'
 import type { JwtPrincipal } from '../model/principal.js'
-import type { Clock } from '../ports.js'
 import type { ForeignFault, ForeignToken, ForeignTokens } from '../tokens/foreign-tokens.js'
 import type { JwtCheck } from './credentials.js'
 
@@ -16,7 +16,7 @@ export interface Jwts extends JwtCheck {
 export interface JwtsOptions {
   /** Nothing else is a credential while there is a key set. */
   exclusive: boolean
-  clock: Pick<Clock, 'now'>
+  clock: Pick<SharedClock, 'now'>
   tokensOf(url: string): ForeignTokens
 }
 
@@ -34,9 +34,9 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
   let inForce: { url: string; tokens: ForeignTokens } | null = null
   const namesForeign = remember(namesAnotherAlgorithm)
 
-  function accept(found: ForeignToken | ForeignFault): JwtPrincipal {
+  function accept(found: ForeignToken | ForeignFault, now: number): JwtPrincipal {
     if ('fault' in found) throw faultOf(found)
-    if (found.expiresAt <= clock.now()) throw faultOf({ fault: 'expired' })
+    if (found.expiresAt <= now) throw faultOf({ fault: 'expired' })
     return found.principal
   }
 
@@ -45,13 +45,13 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
       return exclusive && inForce !== null
     },
     isForeign: (token) => inForce !== null && namesForeign(token.slice(0, Math.max(0, token.indexOf('.')))),
-    recall(token) {
-      const found = inForce === null ? null : inForce.tokens.recall(token)
-      return found === null ? null : accept(found)
+    recall(token, at) {
+      const found = inForce === null ? null : inForce.tokens.recall(token, at)
+      return found === null ? null : accept(found, at.now)
     },
     async check(token) {
       if (inForce === null) throw new AuthError('unauthenticated')
-      return accept(await inForce.tokens.check(token))
+      return accept(await inForce.tokens.check(token), clock.now())
     },
     use(url) {
       if (url === (inForce?.url ?? null)) return

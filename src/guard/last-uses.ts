@@ -1,4 +1,3 @@
-import type { Clock } from '../ports.js'
 import type { ApiTokens } from '../store/api-tokens.js'
 
 /** How long uses are gathered before they are written, and how long a store that fails is left alone. */
@@ -8,7 +7,6 @@ const batchSize = 200
 
 export interface LastUsesOptions {
   apiTokens: Pick<ApiTokens, 'touch'>
-  clock: Pick<Clock, 'now'>
   timer: (milliseconds: number, callback: () => void) => () => void
 }
 
@@ -27,9 +25,9 @@ export class LastUses {
     this.#options = options
   }
 
-  /** Cheap and synchronous: on the path of every request with a token. */
-  note(tokenId: string): void {
-    this.#pending.set(tokenId, this.#options.clock.now())
+  /** Cheap and synchronous: on the path of every request with a token. `at`: Unix seconds. */
+  note(tokenId: string, at: number): void {
+    this.#pending.set(tokenId, at)
     this.#arm()
   }
 

@@ -1,5 +1,5 @@
 import { coalesced } from '../lib/coalesce.js'
-import type { SharedClock } from '../lib/shared-clock.js'
+import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { Change } from '../model/change.js'
 import type { Logger } from '../settings.js'
 import type { ChangePage, Changes } from '../store/changes.js'
@@ -20,8 +20,8 @@ export interface Revocations {
   start(): Promise<void>
   /** A row that this process itself wrote: it counts from now on. */
   apply(change: Change): void
-  /** Whether the news is young enough to decide by. */
-  isFresh(): boolean
+  /** Whether the news is young enough to decide by, now or at a moment just read. */
+  isFresh(at?: Moment): boolean
   /** Another process has written: looks now. Many calls cost few reads, and none is needed, since the feed is polled. */
   wake(): void
   /** Milliseconds since the start of the last good read, by whichever clock shows more; null before the first. */
@@ -55,10 +55,7 @@ const catchUpMs = 500
 /** How often memories that no longer matter are dropped. */
 const forgetEveryMs = 60_000
 
-interface Read {
-  wallMs: number
-  monotonicMs: number
-}
+type Read = Pick<Moment, 'wallMs' | 'monotonicMs'>
 
 interface Progress {
   lastRead: Read | null
@@ -105,12 +102,12 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     },
     apply: (change) => learn(known, change),
     subscribe: (listener) => void known.listeners.push(listener),
-    isFresh: () => isFresh(options, progress.lastRead),
+    isFresh: (at = options.clock.moment()) => isFresh(options, progress.lastRead, at),
     wake: createWaking(options, known, progress),
     ageMs: () => ageMs(options, progress.lastRead),
     async catchUp() {
       await soonOrNever(options, read(options, known, progress))
-      return isFresh(options, progress.lastRead)
+      return isFresh(options, progress.lastRead, options.clock.moment())
     },
     isEnded: (sessionId) => known.sessions.has(sessionId),
     deadBelow: (userId) => known.users.get(userId)?.version ?? 0,
@@ -125,11 +122,11 @@ export function createRevocations(options: RevocationsOptions): Revocations {
  * Age counts from the start of the last good read, by the wall or the monotonic clock, whichever shows more; clocks that
  * since then went back or apart cannot be believed and count as stale.
  */
-function isFresh({ clock, stalenessSeconds }: RevocationsOptions, lastRead: Read | null): boolean {
+function isFresh({ stalenessSeconds }: RevocationsOptions, lastRead: Read | null, at: Moment): boolean {
   if (lastRead === null) return false
   const limitMs = stalenessSeconds * 1000
-  const wallAge = clock.wallMs() - lastRead.wallMs
-  const monotonicAge = clock.monotonicMs() - lastRead.monotonicMs
+  const wallAge = at.wallMs - lastRead.wallMs
+  const monotonicAge = at.monotonicMs - lastRead.monotonicMs
   if (wallAge < 0 || monotonicAge < 0) return false
   if (wallAge > limitMs || monotonicAge > limitMs) return false
   return Math.abs(wallAge - monotonicAge) <= limitMs
@@ -176,7 +173,7 @@ function read(options: RevocationsOptions, known: Knowledge, progress: Progress)
 
 async function readOnce(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
   const { changes, clock } = options
-  const started: Read = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() }
+  const started = clock.moment()
   let page = await changes.recent(windowMs)
   // Before it is asked what still matters: by a clock that is ahead, nothing would.
   clock.learn(page.storeNowMs)

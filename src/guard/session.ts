@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.js'
+import type { Moment } from '../lib/shared-clock.js'
 import type { SessionPrincipal } from '../model/principal.js'
-import type { Clock, Proofs } from '../ports.js'
+import type { Proofs } from '../ports.js'
 import { lacksFactor } from '../settings/required-factor.js'
 import type { Settings } from '../settings.js'
 import type { AccessClaims, Tokens } from '../tokens/access-tokens.js'
@@ -28,7 +29,6 @@ export interface SessionCheckPorts {
   verified: VerifiedTokens
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
   proofs: Pick<Proofs, 'note'>
-  clock: Pick<Clock, 'now'>
   /** False where whoever lacks a second factor comes to set one up: on our own routes. */
   demandsFactor: boolean
 }
@@ -39,18 +39,18 @@ export interface SessionCheckPorts {
  *
  * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
-export function checkSession(ports: SessionCheckPorts, token: string): SessionPrincipal {
-  return admit(ports, ports.verified.get(token) ?? verify(ports, token))
+export function checkSession(ports: SessionCheckPorts, token: string, at: Moment): SessionPrincipal {
+  return admit(ports, ports.verified.get(token) ?? verify(ports, token), at)
 }
 
 /** The same for a token that was seen before; null for any other. */
-export function recallSession(ports: SessionCheckPorts, token: string): SessionPrincipal | null {
+export function recallSession(ports: SessionCheckPorts, token: string, at: Moment): SessionPrincipal | null {
   const known = ports.verified.get(token)
-  return known === null ? null : admit(ports, known)
+  return known === null ? null : admit(ports, known, at)
 }
 
-function admit(ports: SessionCheckPorts, known: VerifiedToken): SessionPrincipal {
-  if (known.expiresAt <= ports.clock.now()) throw new AuthError('token_expired', { explain: 'access token: expired' })
+function admit(ports: SessionCheckPorts, known: VerifiedToken, at: Moment): SessionPrincipal {
+  if (known.expiresAt <= at.now) throw new AuthError('token_expired', { explain: 'access token: expired' })
   if (ports.revocations.isEnded(known.principal.sessionId))
     throw new AuthError('token_revoked', { explain: 'access token: its session has ended' })
   if (known.version < ports.revocations.deadBelow(known.principal.userId)) {

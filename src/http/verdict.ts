@@ -40,6 +40,12 @@ export interface ForwardedHeaders {
   'x-api-key': string | null
 }
 
+/**
+ * Headers for what an API token opened: it is nobody else's to keep, and leaves no trace of its address (OWASP ASVS 5.0,
+ * 14.2.1 and 14.3.2).
+ */
+export const privately = Object.freeze({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' })
+
 /** None of our business: the application's turn, and everything as it came. */
 export const untouched: Pass = Object.freeze({
   kind: 'pass',

@@ -6,6 +6,14 @@ import type { World } from './runtime.js'
  */
 const toleranceMs = 30_000
 
+/** One look at the clocks, by which all of a request is decided: each look costs as much as finding a token. */
+export interface Moment {
+  /** Unix seconds, as `now` tells them. */
+  readonly now: number
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
 export interface SharedClock {
   /** Unix seconds, by which rows, tokens and the audit log are dated: of the wall clock, or of the store's where the two lie apart. */
   now(): number
@@ -15,6 +23,8 @@ export interface SharedClock {
   wallMs(): number
   /** Milliseconds of a clock that never goes back. */
   monotonicMs(): number
+  /** All of these at once. */
+  moment(): Moment
   /** What the store's clock showed a moment ago, Unix milliseconds. */
   learn(storeNowMs: number): void
 }
@@ -38,6 +48,10 @@ export function createSharedClock(
     nowMs,
     wallMs: world.now,
     monotonicMs: world.monotonic,
+    moment() {
+      const wallMs = world.now()
+      return { now: Math.floor((wallMs - aheadMs) / 1000), wallMs, monotonicMs: world.monotonic() }
+    },
     learn(storeNowMs) {
       const difference = world.now() - storeNowMs
       aheadMs = corrected && Math.abs(difference) > toleranceMs ? difference : 0

@@ -1,3 +1,4 @@
+import type { Moment } from '../lib/shared-clock.js'
 import type { JwtPrincipal } from '../model/principal.js'
 
 /** A JWT of another issuer whose signature and claims are sound. */
@@ -28,7 +29,7 @@ export interface ForeignFault {
 /** Checks JWTs of another issuer by the keys that it publishes. */
 export interface ForeignTokens {
   /** The same for a token that was checked before, at once and without cryptography; null for any other. */
-  recall(token: string): ForeignToken | ForeignFault | null
+  recall(token: string, at: Moment): ForeignToken | ForeignFault | null
   /** Never rejects. */
   check(token: string): Promise<ForeignToken | ForeignFault>
   close(): void

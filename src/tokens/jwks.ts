@@ -64,9 +64,9 @@ export function createForeignTokens(
   const source = createKeySource({ url, reach, algorithms, world, logger, onChange: verified.clear })
   const verifier: Verifier = { rules, world, source, verified }
   return {
-    recall(token) {
+    recall(token, at) {
       const known = verified.get(token)
-      return known !== null && source.current() === null ? { fault: 'keys_unavailable' } : known
+      return known !== null && source.current(at) === null ? { fault: 'keys_unavailable' } : known
     },
     check: (token) => verify(verifier, token),
     close: source.close,

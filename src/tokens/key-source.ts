@@ -1,13 +1,14 @@
 import { FetchFault, fetchAnswer } from '../lib/bounded-fetch.js'
 import { publicFetch, type Reach } from '../lib/public-fetch.js'
 import type { World } from '../lib/runtime.js'
+import type { Moment } from '../lib/shared-clock.js'
 import type { Logger } from '../settings.js'
 import { type KeySet, readKeySet } from './key-set.js'
 
 /** The key set at an address, kept fresh beside the requests. */
 export interface KeySource {
-  /** What to check by; null when there is nothing that may be believed. */
-  current(): KeySet | null
+  /** What to check by, now or at a moment just read; null when there is nothing that may be believed. */
+  current(at?: Reading): KeySet | null
   /** The same, once the read that is under way has ended. */
   settled(): Promise<KeySet | null>
   /** Reads again because `seen` lacks a key, at most once in a cool-down, whatever the last reads brought. */
@@ -39,8 +40,11 @@ const coolDownMs = 30_000
 const readLimitMs = 5_000
 const readLimitBytes = 256 * 1024
 
+/** Of both clocks. */
+type Reading = Pick<Moment, 'wallMs' | 'monotonicMs'>
+
 interface State {
-  kept: { set: KeySet; wallMs: number; monotonicMs: number } | null
+  kept: ({ set: KeySet } & Reading) | null
   reading: Promise<void> | null
   renewedAtMs: number
   failing: boolean
@@ -59,7 +63,7 @@ export function createKeySource(options: KeySourceOptions): KeySource {
     stopTimer: () => {},
     closed: false,
   }
-  const current = () => currentOf(state, world)
+  const current = (at: Reading = { wallMs: world.now(), monotonicMs: world.monotonic() }) => currentOf(state, at)
   void read(options, state)
   return {
     current,
@@ -83,9 +87,9 @@ export function createKeySource(options: KeySourceOptions): KeySource {
 }
 
 /** Age by the wall or the monotonic clock, whichever shows more: a computer that slept may have stopped one of them. */
-function currentOf({ kept }: State, world: Pick<World, 'now' | 'monotonic'>): KeySet | null {
+function currentOf({ kept }: State, at: Reading): KeySet | null {
   if (kept === null) return null
-  const ageMs = Math.max(world.now() - kept.wallMs, world.monotonic() - kept.monotonicMs)
+  const ageMs = Math.max(at.wallMs - kept.wallMs, at.monotonicMs - kept.monotonicMs)
   return ageMs < staleMs ? kept.set : null
 }
 

@@ -21,7 +21,7 @@ export interface ApiTokenGuardOptions {
 export function startApiTokenGuard(options: ApiTokenGuardOptions): ApiTokenGuard & { close(): Promise<void> } {
   const { ports, settings, revocations, timer, clientIp } = options
   const { apiTokens, keyring, clock } = ports
-  const lastUses = new LastUses({ apiTokens, clock, timer })
+  const lastUses = new LastUses({ apiTokens, timer })
   const check = createApiTokenCheck({
     apiTokens,
     keyring,

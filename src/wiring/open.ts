@@ -16,12 +16,12 @@ import type { Keyring } from '../lib/keyring.js'
 import type { RandomSource } from '../lib/random.js'
 import { createRequestIds } from '../lib/request-id.js'
 import type { World } from '../lib/runtime.js'
-import { createSharedClock } from '../lib/shared-clock.js'
+import { createSharedClock, type SharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createMails } from '../mail/outbox.js'
 import type { Passwords } from '../passwords/passwords.js'
-import type { Clock, Ports } from '../ports.js'
+import type { Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
 import type { Store } from '../store/store.js'
@@ -142,7 +142,7 @@ async function coverStoredHashes(passwords: Passwords, { hashKinds }: Store): Pr
 /** What stands once the store is open. */
 interface Opened {
   store: Store
-  clock: Clock
+  clock: SharedClock
   revocations: Revocations
   access: Access
   shared: BetweenProcesses
@@ -224,7 +224,7 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
   }
 }
 
-function createHandle(early: Early, ports: Ports, { revocations, access, telemetry }: Opened) {
+function createHandle(early: Early, ports: Ports, { clock, revocations, access, telemetry }: Opened) {
   const { settings, templates, mailbox, world } = early
   const requestId = createRequestIds()
   const clientIp = createClientIp(settings.trustedProxies)
@@ -241,7 +241,7 @@ function createHandle(early: Early, ports: Ports, { revocations, access, telemet
     verified: createVerifiedCache<VerifiedToken>(),
     revocations,
     proofs: ports.proofs,
-    clock: ports.clock,
+    clock,
     clientIp: ipOf,
     requestId,
     accessNews: access.news,

@@ -3,6 +3,7 @@ import { createApiTokenCheck, type KnownApiToken } from '../../src/guard/api-tok
 import { followTokens } from '../../src/guard/token-news.js'
 import type { HttpRequest } from '../../src/http/message.js'
 import { createKeyring } from '../../src/lib/keyring.js'
+import { createSharedClock } from '../../src/lib/shared-clock.js'
 import type { Change } from '../../src/model/change.js'
 import type { ApiTokenPrincipal } from '../../src/model/principal.js'
 import { createTestClock } from '../../src/testing/clock.js'
@@ -22,6 +23,7 @@ async function world() {
   const { apiTokens } = opened.store
   const keyring = createKeyring(['api-token-test-key-0123456789abcdef'])
   const clock = createTestClock(1_700_000_000_000)
+  const shared = createSharedClock({ now: clock.now, monotonic: clock.monotonic, testing: true })
   const listeners: ((change: Change | null) => void)[] = []
   const tell = (change: Change | null) => {
     for (const listener of listeners) listener(change)
@@ -48,7 +50,7 @@ async function world() {
         state.noted += 1
       },
     },
-    clock: { now: () => Math.floor(clock.now() / 1000), monotonicMs: clock.monotonic },
+    clock: shared,
     clientIp: () => '192.0.2.1',
   })
   const keep = (expiresAt: number | null = null) =>
@@ -77,7 +79,8 @@ async function world() {
     })
     return () => release()
   }
-  return { state, clock, check, tell, keep, remove, hold, ask: () => check.check(token, get) }
+  const ofAnyText = (text: string) => check.check(text, get, shared.moment())
+  return { state, clock, check, tell, keep, remove, hold, ask: () => ofAnyText(token), ofAnyText }
 }
 
 function anAudit(event: 'api_token_created' | 'api_token_removed') {
@@ -123,10 +126,10 @@ describe('the check of API tokens', () => {
   })
 
   it('looks up nothing that no token of ours can be', async () => {
-    const { state, check } = await world()
+    const { state, ofAnyText } = await world()
     const others = ['', 'x', `{${token}}`, `${token}0`, token.slice(1), token.replace('4c6d', '1c6d'), `${token}\n`]
     for (const text of [...others, '00000000-0000-0000-0000-000000000000', 'é'.repeat(36), 'x'.repeat(20_000)]) {
-      expect(() => check.check(text, get)).toThrow(expect.objectContaining({ code: 'unauthenticated' }))
+      expect(() => ofAnyText(text)).toThrow(expect.objectContaining({ code: 'unauthenticated' }))
     }
     expect([state.reads, state.counted]).toEqual([0, 0])
   })

@@ -17,19 +17,19 @@ function world() {
         state.written.push([...uses])
       },
     },
-    clock: { now: () => Math.floor(clock.now() / 1000) },
     timer: clock.timer,
   })
-  return { clock, state, lastUses }
+  const note = (tokenId: string) => lastUses.note(tokenId, Math.floor(clock.now() / 1000))
+  return { clock, state, lastUses, note }
 }
 
 describe('the last uses of API tokens', () => {
   it('are written every ten seconds, the latest of each, and not at all while nobody uses one', async () => {
-    const { clock, state, lastUses } = world()
-    lastUses.note('a')
-    lastUses.note('b')
+    const { clock, state, note } = world()
+    note('a')
+    note('b')
     await clock.advance('9s')
-    lastUses.note('a')
+    note('a')
     expect(state.written).toEqual([])
     await clock.advance('1s')
     const both = [
@@ -42,9 +42,9 @@ describe('the last uses of API tokens', () => {
   })
 
   it('wait for a store that fails, without being lost', async () => {
-    const { clock, state, lastUses } = world()
+    const { clock, state, note } = world()
     state.down = true
-    lastUses.note('a')
+    note('a')
     await clock.advance('1m')
     state.down = false
     await clock.advance('10s')
@@ -52,12 +52,12 @@ describe('the last uses of API tokens', () => {
   })
 
   it('that come while a batch is on its way are in the next', async () => {
-    const { clock, state, lastUses } = world()
-    lastUses.note('a')
+    const { clock, state, note } = world()
+    note('a')
     state.meanwhile = () => {
       state.meanwhile = () => {}
       clock.step(5_000)
-      lastUses.note('a')
+      note('a')
     }
     await clock.advance('10s')
     await clock.advance('10s')
@@ -68,17 +68,17 @@ describe('the last uses of API tokens', () => {
   })
 
   it('are written at the end, as far as the store takes them, and no more after it', async () => {
-    const { clock, state, lastUses } = world()
-    for (let index = 0; index < 450; index += 1) lastUses.note(`token-${index}`)
+    const { clock, state, lastUses, note } = world()
+    for (let index = 0; index < 450; index += 1) note(`token-${index}`)
     await lastUses.close()
     expect(state.written.map((batch) => batch.length)).toEqual([200, 200, 50])
-    lastUses.note('late')
+    note('late')
     await clock.advance('1m')
     expect(state.written).toHaveLength(3)
 
     const broken = world()
     broken.state.down = true
-    broken.lastUses.note('a')
+    broken.note('a')
     await broken.lastUses.close()
     expect(broken.state.written).toEqual([])
   })

@@ -1,0 +1,20 @@
+/**
+ * Path and query of an absolute URL as they stand there. Without an authority there is no path to judge by; '' is nobody's
+ * public route. Every request of a router of the Fetch world comes this way: a regular expression takes three times as long.
+ */
+export function targetOf(absolute: string): { path: string; query: string } {
+  const colon = absolute.indexOf(':')
+  if (colon < 1 || !absolute.startsWith('://', colon)) return { path: '', query: '' }
+  let start = colon + 3
+  while (start < absolute.length && !endsAuthority(absolute.charCodeAt(start))) start += 1
+  const hash = absolute.indexOf('#', start)
+  const end = hash === -1 ? absolute.length : hash
+  const mark = absolute.indexOf('?', start)
+  if (mark === -1 || mark > end) return { path: absolute.slice(start, end) || '/', query: '' }
+  return { path: absolute.slice(start, mark) || '/', query: absolute.slice(mark + 1, end) }
+}
+
+/** `/`, `\`, `?` or `#` */
+function endsAuthority(code: number): boolean {
+  return code === 47 || code === 92 || code === 63 || code === 35
+}
