@@ -1,6 +1,7 @@
 import { ServerResponse } from 'node:http'
 import type { HonoContext } from './hono-message.js'
 import { addLate } from './late-headers.js'
+import { addHeaders } from './node-message.js'
 
 type Added = Readonly<Record<string, string>>
 
@@ -17,9 +18,13 @@ export function addBefore(context: HonoContext, headers: Added): void {
     new Headers(headers)
     return
   }
-  const { vary, ...others } = headers
-  if (vary !== undefined) context.header('vary', vary, { append: true })
-  addLate(outgoing, vary === undefined ? headers : others)
+  if (!('vary' in headers)) {
+    addLate(outgoing, headers)
+    return
+  }
+  const { vary = '', ...others } = headers
+  context.header('vary', vary, { append: true })
+  addHeaders(outgoing, others)
 }
 
 /** Whether `addBefore` says all of it, so that nothing is left for after the answer. */

@@ -42,6 +42,8 @@ export class HonoMessage implements HttpRequest {
   private readonly raw: Request
   private readonly env: unknown
   private readonly incoming: IncomingMessage | null
+  /** Asked for some ten times a request. */
+  private listed: RequestHeaders | null = null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
   constructor({ req, env }: HonoContext, layer: string | null) {
@@ -65,7 +67,8 @@ export class HonoMessage implements HttpRequest {
   }
 
   get headers(): RequestHeaders {
-    return this.incoming?.headers ?? Object.fromEntries(this.raw.headers)
+    this.listed ??= this.incoming?.headers ?? Object.fromEntries(this.raw.headers)
+    return this.listed
   }
 
   get rawHeaders(): readonly string[] | null {

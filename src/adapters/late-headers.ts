@@ -26,19 +26,20 @@ function writeHead(this: ServerResponse, status: number, reason?: string | Given
   return next.call(this, status, completed(this, given ?? reason))
 }
 
+/** A name that stands in both, in whatever case, is the application's. */
 function completed(res: ServerResponse, given: Given): Given {
-  const missing: OutgoingHttpHeaders = {}
-  for (const [name, value] of lines) if (!res.hasHeader(name) && !names(given, name)) missing[name] = value
-  if (!Array.isArray(given)) return Object.assign(missing, given)
-  for (const name in missing) res.setHeader(name, missing[name] ?? '')
-  return given
-}
-
-const lines = Object.freeze(Object.entries(privately))
-
-/** In whatever case. What a list names takes the place of what was set before, so it is not asked. */
-function names(given: Given, name: string): boolean {
-  if (Array.isArray(given)) return false
-  for (const key in given) if (key.length === name.length && key.toLowerCase() === name) return true
-  return false
+  const headers: OutgoingHttpHeaders = {}
+  if (!res.hasHeader('cache-control')) headers['cache-control'] = privately['cache-control']
+  if (!res.hasHeader('referrer-policy')) headers['referrer-policy'] = privately['referrer-policy']
+  if (Array.isArray(given)) {
+    // What a list names takes the place of what was set before.
+    for (const name in headers) res.setHeader(name, headers[name] ?? '')
+    return given
+  }
+  for (const name in given) {
+    const lowerCase = name.toLowerCase()
+    if (lowerCase !== name && lowerCase in privately) delete headers[lowerCase]
+    headers[name] = given[name]
+  }
+  return headers
 }

@@ -132,9 +132,10 @@ function isFromBrowser({ headers }: HttpRequest): boolean {
   return mode === 'navigate' || mode === 'no-cors'
 }
 
-/** The token of a request that was accepted for it. */
-export function sentApiToken(request: HttpRequest): string | null {
-  return singleHeader(request, 'x-apikey') ?? takeApiKey(request.query)?.values[0] ?? null
+/** The token of a request that was accepted for it, so it stands there once. */
+export function sentApiToken({ headers, query }: HttpRequest): string | null {
+  const header = headers['x-apikey']
+  return typeof header === 'string' ? header : (takeApiKey(query)?.values[0] ?? null)
 }
 
 /** In the header, or in the URL where the settings allow that; in both, or twice, it is none. */
