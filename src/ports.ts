@@ -54,8 +54,8 @@ export interface Mails {
 
 /** First sights of a rotation, kept in memory and written in batches, never on the request path. */
 export interface Proofs {
-  /** A verifier saw a token of rotation `counter`. Cheap, synchronous, repeatable. */
-  note(sessionId: string, counter: number): void
+  /** A verifier saw a token of rotation `counter`, when the monotonic clock showed `seenAtMs`. Cheap, synchronous, repeatable. */
+  note(sessionId: string, counter: number, seenAtMs: number): void
   /** Writes what is pending for that session now, so that a refresh judges by it. */
   settle(sessionId: string): Promise<void>
 }

@@ -96,7 +96,7 @@ async function presentCurrent(
   input: RefreshInput,
 ): Promise<IssuedSession | null> {
   const { session, user } = state
-  ports.proofs.note(session.id, session.counter)
+  ports.proofs.note(session.id, session.counter, ports.clock.monotonicMs())
 
   const mayRise =
     session.counter === 0 || (session.provenAtMs !== null && state.storeNowMs - session.provenAtMs >= provenForMs)

@@ -86,7 +86,7 @@ function byCredential(
   if (bearer !== undefined) return byBearer(ports, bearer, at)
   if (ports.jwts?.exclusive) throw exclusively()
   if (cookie === null) throw new AuthError('unauthenticated', { explain: explainNoCookie(ports, request) })
-  return checkSession(ports, cookie, at)
+  return checkSession(ports, cookie, at, true)
 }
 
 /** Hygiene for honest mistakes, before anything is looked up: a token in a page is everybody's. */

@@ -42,17 +42,16 @@ export class ProofBatches implements Proofs {
     this.#options = options
   }
 
-  note(sessionId: string, counter: number): void {
+  note(sessionId: string, counter: number, seenAtMs: number): void {
     const waiting = this.#pending.get(sessionId)
-    if (Math.max(waiting?.counter ?? -1, this.#written.get(sessionId) ?? -1) >= counter) return
-    if (waiting === undefined && this.#pending.size >= rememberedSessions) return
-    this.#pending.set(sessionId, { counter, seenAtMs: this.#options.clock.monotonicMs() })
+    if (waiting === undefined ? this.#pending.size >= rememberedSessions : waiting.counter >= counter) return
+    this.#pending.set(sessionId, { counter, seenAtMs })
     this.#arm()
   }
 
   async settle(sessionId: string): Promise<void> {
     const sight = this.#pending.get(sessionId)
-    if (sight) await this.#write([[sessionId, sight]])
+    if (sight && !this.#isWritten(sessionId, sight)) await this.#write([[sessionId, sight]])
   }
 
   /** Writes what is left, as far as the store takes it. */
@@ -85,10 +84,16 @@ export class ProofBatches implements Proofs {
     if (this.#pending.size > 0) this.#arm()
   }
 
+  /** Asked when a batch is put together, off the path of requests. */
+  #isWritten(sessionId: string, { counter }: Sight): boolean {
+    return (this.#written.get(sessionId) ?? -1) >= counter
+  }
+
   #nextBatch(): [sessionId: string, sight: Sight][] {
     const batch: [string, Sight][] = []
     for (const entry of this.#pending) {
-      batch.push(entry)
+      if (this.#isWritten(...entry)) this.#pending.delete(entry[0])
+      else batch.push(entry)
       if (batch.length === batchSize) break
     }
     return batch

@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.js'
+import { copiedText } from '../lib/copied-text.js'
 import type { Moment } from '../lib/shared-clock.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { Proofs } from '../ports.js'
@@ -37,10 +38,11 @@ export interface SessionCheckPorts {
  * Turns an access token into its principal. Synchronous: no store, no pool, and for a token seen before no cryptography;
  * expiry and revocation are asked every time.
  *
+ * @param isCutOut whether the token stands in a longer text, beside what else the client sent
  * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
-export function checkSession(ports: SessionCheckPorts, token: string, at: Moment): SessionPrincipal {
-  return admit(ports, ports.verified.get(token) ?? verify(ports, token), at)
+export function checkSession(ports: SessionCheckPorts, token: string, at: Moment, isCutOut = false): SessionPrincipal {
+  return admit(ports, ports.verified.get(token) ?? verify(ports, token, at, isCutOut), at)
 }
 
 /** The same for a token that was seen before; null for any other. */
@@ -60,10 +62,10 @@ function admit(ports: SessionCheckPorts, known: VerifiedToken, at: Moment): Sess
   return known.principal
 }
 
-function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
+function verify(ports: SessionCheckPorts, token: string, at: Moment, isCutOut: boolean): VerifiedToken {
   const claims = ports.tokens.checkAccess(token)
   if (!claims) throw new AuthError('unauthenticated', { explain: 'access token: not one of ours' })
-  ports.proofs.note(claims.sid, claims.ctr)
+  ports.proofs.note(claims.sid, claims.ctr, at.monotonicMs)
   // Revocations are remembered for one lifetime. A token from before the owner shortened that would outlive its own.
   const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)
   const verified = {
@@ -72,7 +74,8 @@ function verify(ports: SessionCheckPorts, token: string): VerifiedToken {
     expiresAt,
     lacksFactor: lacksFactor(ports.settings.twoFactor, claims),
   }
-  ports.verified.set(token, verified)
+  // Sound, so it has no character of more than one byte.
+  ports.verified.set(isCutOut ? copiedText(token) : token, verified)
   return verified
 }
 
@@ -83,7 +86,7 @@ function toPrincipal(claims: AccessClaims): SessionPrincipal {
     sessionId: claims.sid,
     email: claims.email,
     emailVerified: claims.email_verified,
-    // Frozen already, as all claims are that were read out of a token.
+    // Frozen already, as lists are that were read out of a token.
     roles: claims.roles,
     amr: claims.amr,
     authTime: claims.auth_time,

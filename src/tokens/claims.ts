@@ -13,7 +13,7 @@ const latestTime = 253_402_300_799
 const idText = /^[\x21-\x7e]{1,128}$/
 
 /**
- * Access claims out of a payload whose signature is sound, deep-frozen; null when one is missing or of the wrong type.
+ * Access claims out of a payload whose signature is sound, their lists frozen; null when one is missing or of the wrong type.
  *
  * Claims that we do not know are left out, so that an instance of an older version accepts what a newer one signed.
  */
@@ -25,8 +25,9 @@ export function readAccessClaims(payload: unknown, parties: Parties): AccessClai
   if (!isText(email) || typeof email_verified !== 'boolean' || !isTexts(roles) || !isTexts(amr)) return null
   if (!isTime(auth_time) || !isTime(iat) || !isTime(exp)) return null
 
-  const frozenLists = { roles: Object.freeze(roles), amr: Object.freeze(amr) }
-  return Object.freeze({ sub, sid, ctr, ver, email, email_verified, ...frozenLists, auth_time, iat, exp })
+  Object.freeze(roles)
+  Object.freeze(amr)
+  return { sub, sid, ctr, ver, email, email_verified, roles, amr, auth_time, iat, exp }
 }
 
 /** Refresh claims out of a payload whose signature is sound, frozen; null when one is missing or of the wrong type. */

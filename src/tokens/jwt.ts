@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { createRequire } from 'node:module'
 import type { sign } from 'jsonwebtoken'
+import { isCanonicalBase64url } from '../lib/base64url.js'
 import { deriveKeyId } from '../lib/digest.js'
 import { type LateModule, lateModule } from '../lib/late-module.js'
 import type { AccessClaims, RefreshClaims, Tokens } from './access-tokens.js'
@@ -99,7 +100,7 @@ function sameText(given: string, expected: string): boolean {
 
 function parsePayload(text: string): unknown {
   const bytes = Buffer.from(text, 'base64url')
-  if (!isUtf8(bytes) || bytes.toString('base64url') !== text) return null
+  if (!isUtf8(bytes) || !isCanonicalBase64url(text, bytes.length)) return null
   try {
     return JSON.parse(bytes.toString())
   } catch {

@@ -8,7 +8,10 @@ import { createRecent } from '../lib/recent.js'
  */
 export interface VerifiedCache<V> {
   get(token: string): V | null
-  /** Only for a token that was just verified; failures are never stored. */
+  /**
+   * Only for a token that was just verified; failures are never stored. One that was cut out of a longer text keeps that
+   * alive as long as it is remembered, so it is copied before (`copiedText`).
+   */
   set(token: string, value: V): void
   /** Forgets all: the verifier's keys have changed. */
   clear(): void
@@ -45,9 +48,7 @@ export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCa
       return entry !== undefined && entry.token === token ? entry.value : null
     },
     set(token, value) {
-      // A copy: a slice would keep the whole Cookie header alive that it was cut from.
-      const text = Buffer.from(token).toString()
-      entries.set(text.slice(-tailLength), { token: text, value })
+      entries.set(token.slice(-tailLength), { token, value })
     },
     clear: entries.clear,
   }

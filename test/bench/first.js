@@ -3,6 +3,7 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ProofBatches } from '../../dist/guard/proofs.js'
 import { checkSession } from '../../dist/guard/session.js'
+import { createSharedClock } from '../../dist/lib/shared-clock.js'
 import { createTokens } from '../../dist/tokens/jwt.js'
 import { createVerifiedCache } from '../../dist/tokens/verified-cache.js'
 import { median, shuffled, spread, table } from './numbers.js'
@@ -50,17 +51,16 @@ function time(check, sign) {
 
 /** As the guard has it: verify, remember, note the proof, ask expiry and revocation. Nothing is revoked, nothing is written. */
 function createCheck() {
-  const clock = { now, monotonicMs: () => performance.now() }
+  const clock = createSharedClock({ now: Date.now, monotonic: () => performance.now(), testing: false })
   const ports = {
     settings: { accessTokenSeconds: 900, twoFactor: { required: false } },
     tokens: createOwnTokens(),
     verified: createVerifiedCache(),
     revocations: { isEnded: () => false, deadBelow: () => 0 },
     proofs: new ProofBatches({ sessions: { prove: async () => {} }, clock, timer }),
-    clock,
     demandsFactor: true,
   }
-  return (token) => checkSession(ports, token)
+  return (token) => checkSession(ports, token, clock.moment())
 }
 
 function timer(milliseconds, callback) {

@@ -182,7 +182,7 @@ export class Process {
         audience: world.store.installationId,
       }),
       proofs: {
-        note: (sessionId, counter) => this.#proofs.note(sessionId, counter),
+        note: (...sight) => this.#proofs.note(...sight),
         settle: (sessionId) => this.#proofs.settle(sessionId),
       },
       passwords: {
@@ -223,7 +223,7 @@ export class Process {
   api(token: string): boolean {
     const claims = this.ports.tokens.checkAccess(token)
     if (!claims) return false
-    this.ports.proofs.note(claims.sid, claims.ctr)
+    this.ports.proofs.note(claims.sid, claims.ctr, this.#clock.monotonicMs())
     return claims.exp > this.#clock.now()
   }
 
