@@ -9,8 +9,9 @@ export interface FastifyRequest {
   auth?: Principal | null
 }
 
-interface FastifyReply {
+export interface FastifyReply {
   raw: ServerResponse
+  header(name: string, value: string): unknown
 }
 
 /** A hook of Fastify, such as `preHandler`, for one route. */

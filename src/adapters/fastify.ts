@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { SettingsError } from '../errors.js'
+import { type Pass, untouched } from '../http/verdict.js'
 import type { Adapter } from './adapter.js'
-import type { FastifyApp, FastifyGate, FastifyRequest } from './fastify-shape.js'
+import type { FastifyApp, FastifyGate, FastifyReply, FastifyRequest } from './fastify-shape.js'
 import { addLate } from './late-headers.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
@@ -20,10 +21,10 @@ export const fastify: Adapter<FastifyGate> = {
     const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
-      app.addHook('onRequest', (request, { raw }, done) => {
+      app.addHook('onRequest', (request, reply, done) => {
         // @fastify/websocket sends upgrades through the routes, and so here again.
-        if (upgraded.has(request.raw)) tell(request, done)()
-        else layer(request.raw, raw, tell(request, done))
+        if (upgraded.has(request.raw)) tell(request, reply, done)(untouched)
+        else layer(request.raw, reply.raw, tell(request, reply, done))
       })
     } catch {
       throw fault('has started already; init must come before')
@@ -32,16 +33,19 @@ export const fastify: Adapter<FastifyGate> = {
   },
   gate(ask) {
     const layer = createGate(ask, addLate)
-    return (request, { raw }, done) => layer(request.raw, raw, tell(request, done))
+    return (request, reply, done) => layer(request.raw, reply.raw, tell(request, reply, done))
   },
 }
 
 /** What has been answered is not handed on: Fastify then does nothing more with it. */
-function tell(request: FastifyRequest, done: () => void): () => void {
+function tell(request: FastifyRequest, reply: FastifyReply, done: () => void): (pass: Pass) => void {
   const raw: NodeRequest = request.raw
   const { url } = raw
-  return () => {
+  return ({ responseHeaders }) => {
     request.auth = raw.auth ?? null
+    // Hooks and plugins ask the reply what was said already: some give an answer without `cache-control` one of their own.
+    if (responseHeaders !== null)
+      for (const name in responseHeaders) if (name !== 'vary') reply.header(name, responseHeaders[name] ?? '')
     // Fastify has read the query by now, also what was taken out of it.
     if (raw.url !== url) dropApiKey(request.query)
     done()

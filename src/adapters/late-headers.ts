@@ -19,9 +19,12 @@ export const addLate: Add = (res, headers) => {
   } else res.writeHead = writeHead
 }
 
-/** One function for all responses: on its way stands what node, or a framework, has for each of them. */
+/** One function for all responses: behind it stands what node, or a framework, has for each of them. */
 function writeHead(this: ServerResponse, status: number, reason?: string | Given, given?: Given): ServerResponse {
-  const { writeHead: next }: { writeHead: WriteHead } = Object.getPrototypeOf(this)
+  // Some wrap a response by inheriting from it, and so this function.
+  let from: { writeHead: WriteHead } = Object.getPrototypeOf(this)
+  while (from.writeHead === writeHead) from = Object.getPrototypeOf(from)
+  const { writeHead: next } = from
   if (typeof reason === 'string') return next.call(this, status, reason, completed(this, given))
   return next.call(this, status, completed(this, given ?? reason))
 }
@@ -36,10 +39,10 @@ function completed(res: ServerResponse, given: Given): Given {
     for (const name in headers) res.setHeader(name, headers[name] ?? '')
     return given
   }
-  for (const name in given) {
+  for (const name of Object.keys(given ?? {})) {
     const lowerCase = name.toLowerCase()
-    if (lowerCase !== name && lowerCase in privately) delete headers[lowerCase]
-    headers[name] = given[name]
+    if (lowerCase !== name) delete headers[lowerCase]
+    headers[name] = given?.[name]
   }
   return headers
 }

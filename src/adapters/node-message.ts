@@ -15,7 +15,8 @@ export interface NodeRequest extends IncomingMessage {
   auth?: Principal | null
 }
 
-export type NodeListener = (req: NodeRequest, res: ServerResponse, next: () => void) => void
+/** `next` is told by what the request passed; a framework's own, which takes what it gets for an error, is not. */
+export type NodeListener = (req: NodeRequest, res: ServerResponse, next: (pass: Pass) => void) => void
 
 /** Makes a request and its response what handlers of the framework would see by now. */
 export type Dress = (req: NodeRequest, res: ServerResponse) => void
@@ -38,9 +39,9 @@ function listener(
   judge: (req: NodeRequest, res: ServerResponse) => Verdict | Promise<Verdict>,
   add: Add,
 ): NodeListener {
-  const carryOut = (verdict: Verdict, req: NodeRequest, res: ServerResponse, next: () => void) => {
+  const carryOut = (verdict: Verdict, req: NodeRequest, res: ServerResponse, next: (pass: Pass) => void) => {
     if (verdict.kind === 'answer') answer(req, res, verdict.response)
-    else if (passOn(req, res, verdict, add)) next()
+    else if (passOn(req, res, verdict, add)) next(verdict)
   }
   return function latchkey(req, res, next) {
     const verdict = decide(judge, req, res)
@@ -59,7 +60,7 @@ export function nodeGate(ask: Ask): Gate {
   const layer = createGate(ask)
   return (req, res, next) => {
     if (!(req instanceof IncomingMessage && res instanceof ServerResponse)) throw new TypeError('not a request of node')
-    layer(req, res, next)
+    layer(req, res, () => next())
   }
 }
 

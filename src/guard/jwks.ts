@@ -50,8 +50,11 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
       return found === null ? null : accept(found, at.now)
     },
     async check(token) {
-      if (inForce === null) throw new AuthError('unauthenticated')
-      return accept(await inForce.tokens.check(token), clock.now())
+      const asked = inForce
+      const found = await asked?.tokens.check(token)
+      // What was checked by keys that are in force no more is worth nothing.
+      if (found === undefined || asked !== inForce) throw new AuthError('unauthenticated')
+      return accept(found, clock.now())
     },
     use(url) {
       if (url === (inForce?.url ?? null)) return

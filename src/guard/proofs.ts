@@ -11,7 +11,8 @@ const batchSize = 200
 const nextBatchMs = 50
 /**
  * How many sights wait at most, and how many written ones are remembered, so that a token that left the cache is not written
- * again. A sight more is left out: that delays a rotation until the token is seen anew.
+ * again; it waits until the next batch is put together. A sight more is left out: that delays a rotation until the token is
+ * seen anew.
  */
 const rememberedSessions = 50_000
 

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 
-/** Of node; the global of that name is looked up anew each time, which takes longer than reading the clock. */
+/** As it is when this is loaded: the global of that name is looked up anew each time, which takes as long as the clock. */
 const timeline = performance
 
 /**

@@ -28,9 +28,9 @@ export interface ForeignFault {
 
 /** Checks JWTs of another issuer by the keys that it publishes. */
 export interface ForeignTokens {
-  /** The same for a token that was checked before, at once and without cryptography; null for any other. */
-  recall(token: string, at: Moment): ForeignToken | ForeignFault | null
   /** Never rejects. */
   check(token: string): Promise<ForeignToken | ForeignFault>
+  /** What `check` found before, at once and without cryptography; null for a token that nobody remembers. */
+  recall(token: string, at: Moment): ForeignToken | ForeignFault | null
   close(): void
 }

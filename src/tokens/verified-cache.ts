@@ -10,7 +10,8 @@ export interface VerifiedCache<V> {
   get(token: string): V | null
   /**
    * Only for a token that was just verified; failures are never stored. One that was cut out of a longer text keeps that
-   * alive as long as it is remembered, so it is copied before (`copiedText`).
+   * alive as long as it is remembered: a bearer token its header, which is hardly longer, but a cookie or a query is copied
+   * out before (`copiedText`).
    */
   set(token: string, value: V): void
   /** Forgets all: the verifier's keys have changed. */
@@ -23,8 +24,8 @@ interface Entry<V> {
 }
 
 /**
- * Characters at a token's end that find its entry: 72 bits of its signature, and no more than V8 cuts out as a text of its
- * own. Two tokens that end alike would only take turns in being remembered.
+ * Characters at a token's end that find its entry: 72 bits of a signature, 48 of a UUID, and no more than V8 cuts out as a
+ * text of its own. Two tokens that end alike only take turns in being remembered.
  */
 const tailLength = 12
 

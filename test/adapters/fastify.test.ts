@@ -1,15 +1,17 @@
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import Fastify, { type FastifyInstance } from 'fastify'
-import { describe, expect, test } from 'vitest'
+import Fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { fastify as adapter } from '../../src/adapters/fastify.js'
-import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
+import { type Handle, type Pass, privately, type Verdict } from '../../src/http/verdict.js'
 import { SettingsError } from '../../src/index.js'
 import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
 
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
 const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
+const noCache = { ...privately, 'cache-control': 'no-cache' }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 adapterContract('Fastify', serve, traits)
@@ -88,6 +90,41 @@ describe('Fastify', () => {
     app.get('/api/admin', { preHandler: adapter.gate(() => refusal) }, async () => 'leaked')
     expect((await app.inject('/api/open')).payload).toBe('open')
     expect((await app.inject('/api/admin')).payload).toBe('refused')
+  })
+
+  const own = { 'cache-control': 'public, max-age=60' }
+  const said: [way: string, handler: RouteHandlerMethod, expected: Readonly<Record<string, string>>][] = [
+    ['send', async () => 'in', privately],
+    ['a header of its own', async (_request, reply) => reply.header('Cache-Control', 'no-cache').send('in'), noCache],
+    ['a stream', async (_request, reply) => reply.send(Readable.from(['in'])), privately],
+    ['a response of Fetch', async () => new Response('in'), privately],
+    ['hijack', (_request, reply) => void reply.hijack().raw.end('in'), privately],
+    [
+      'hijack and headers',
+      (_request, reply) => void reply.hijack().raw.writeHead(200, { x: '1' }).end('in'),
+      privately,
+    ],
+    [
+      'raw headers of its own',
+      (_request, { raw }) => void raw.writeHead(200, { 'Cache-Control': 'no-cache' }).end(),
+      noCache,
+    ],
+    ['an error', () => Promise.reject(new Error('mine')), privately],
+  ]
+  test.each(said)('what an API token opened is nobody else’s to keep: %s', async (_way, handler, expected) => {
+    const app = Fastify({ forceCloseConnections: true })
+    onTestFinished(() => app.close())
+    mount(app, () => ({ ...pass, responseHeaders: privately }))
+    // As many applications do: whoever said nothing gets this.
+    app.addHook('onSend', async (_request, reply) => {
+      if (!reply.hasHeader('cache-control')) reply.headers(own)
+    })
+    app.get('/api/secret', handler)
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await fetch(`${url}/api/secret`, { method })
+      expect(Object.fromEntries(headers)).toMatchObject(expected)
+    }
   })
 
   test('applications are recognised, other things are not', () => {

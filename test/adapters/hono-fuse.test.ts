@@ -10,7 +10,7 @@ import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import { describe, expect, test } from 'vitest'
 import { hono as adapter } from '../../src/adapters/hono.js'
-import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
+import { type Handle, type Pass, privately, type Verdict } from '../../src/http/verdict.js'
 
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const principal = {
@@ -139,7 +139,6 @@ describe.each(Object.entries(routers))('a layer and a handler as one, by %s', (_
 })
 
 test('on node the two answer as in a longer row also where headers are said before', async () => {
-  const privately = { 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' }
   const answers: unknown[][] = []
   for (const more of [0, 1]) {
     const app = new Hono()

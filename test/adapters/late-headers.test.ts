@@ -47,6 +47,7 @@ const ways: [name: string, answer: Answer][] = [
     'writeHead after the same header',
     (res) => res.setHeader('cache-control', 'b').writeHead(200, { x: '2' }).end('in'),
   ],
+  ['writeHead with inherited names', (res) => res.writeHead(200, Object.create({ 'x-not': '1' })).end('in')],
   ['writeHead with a list', (res) => res.writeHead(200, ['X-Own', '1', 'X-Own', '2']).end('in')],
   ['writeHead with the same header in a list', (res) => res.writeHead(200, ['Cache-Control', 'c']).end('in')],
   ['writeHead with reason and list', (res) => res.writeHead(200, 'Fine', ['Cache-Control', 'c']).end('in')],
@@ -60,6 +61,21 @@ test.each(ways)('headers of late and of early get the same answer: %s', async (_
   const late = await received(addLate, answer)
   expect(late).toEqual(await received(addHeaders, answer))
   expect(late.fields).toMatchObject({ 'cache-control': expect.any(String), 'referrer-policy': expect.any(String) })
+})
+
+test('a response that inherits from another writes its head by what node has', async () => {
+  const derived: Answer = (res) => {
+    const lines = Object.create(Object.create(res)).writeHead(200, { 'x-own': '1' })._header
+    res.end(
+      lines
+        .toLowerCase()
+        .match(/(?:cache-control|x-own): .*/g)
+        .join(),
+    )
+  }
+  const { body, fields } = await received(addLate, derived)
+  expect(body).toBe('cache-control: private, no-store,x-own: 1')
+  expect(fields).toMatchObject(privately)
 })
 
 test('whoever wrapped writeHead before is still asked', async () => {

@@ -152,6 +152,53 @@ describe('ATK-108 tokens', () => {
     expect(await ask(app, token)).toEqual([401, 'token_expired'])
   })
 
+  test('ATK-108 a token of ours that is remembered already is none where the key set is exclusive', async () => {
+    const keys = await server()
+    keys.publish({ keys: [one.jwk] })
+    const app = await trusting(keys.url, { exclusive: true })
+    await app.client({ mailbox: app.mailbox }).signUp({ email: 'ada@example.test', password: 'correct horse battery' })
+    const program = app.client({ as: 'token' })
+    await program.signIn({ email: 'ada@example.test', password: 'correct horse battery' })
+    for (const [path, status] of [
+      ['/auth/me', 200],
+      ['/api/x', 401],
+      ['/auth/me', 200],
+      ['/api/x', 401],
+    ] as const) {
+      expect((await program.get(path)).status).toBe(status)
+    }
+  })
+
+  test('ATK-108 a token that was accepted counts no more once another key set is in force, and again with its own', async () => {
+    const [keys, others] = [await server(), await server()]
+    keys.publish({ keys: [one.jwk] })
+    others.publish({ keys: [two.jwk] })
+    const app = await trusting(keys.url, { allowPrivate: true })
+    expect((await ask(app, one.token(claims)))[0]).toBe(200)
+    await app.auth.access.setJwks(others.url)
+    expect(await ask(app, one.token(claims))).toEqual([401, 'unauthenticated'])
+    expect((await ask(app, two.token(claims)))[0]).toBe(200)
+    await app.auth.access.setJwks(null)
+    expect((await ask(app, one.token(claims)))[0]).toBe(200)
+    expect(await ask(app, two.token(claims))).toEqual([401, 'unauthenticated'])
+  })
+
+  test('ATK-108 a check that another key set overtakes is worth nothing', async () => {
+    const [keys, others] = [await server(), await server()]
+    others.publish({ keys: [two.jwk] })
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    keys.answer((_request, response) => void held.then(() => response.end(JSON.stringify({ keys: [one.jwk] }))))
+    const app = await trusting(keys.url, { allowPrivate: true })
+    const asked = ask(app, one.token(claims))
+    await until(() => keys.asked === 1)
+    await app.auth.access.setJwks(others.url)
+    release()
+    expect(await asked).toEqual([401, 'unauthenticated'])
+  })
+
   test('ATK-108 other credentials stay good beside the key set, unless it is exclusive', async () => {
     const keys = await server()
     keys.publish({ keys: [one.jwk] })

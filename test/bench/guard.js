@@ -3,7 +3,7 @@
 // A second bare application in the guard's own process tells what the guard costs from what the process around it does.
 // Each contender alone with its bare twin: servers on one core, client on the other. Both warm up; then each guarded slice
 // stands between two bare ones, and only the ratio of slices that follow each other counts. Two processes of the same
-// program differ by some hundredths all their lives, so each of our contenders has three pairs of them.
+// program differ by some hundredths all their lives, so each contender has three pairs of them.
 import { drawGuard } from './chart.js'
 import { median, shuffled, spread, table } from './numbers.js'
 import { ask, launch, message, serve } from './process.js'
@@ -30,11 +30,11 @@ const targets = { express: 0.92, fastify: 0.85, hono: 0.85, 'node:http': 0.85 }
 const slice = 0.7
 const warmUp = 4
 
-/** Rounds of each pair of processes, and pairs of each of our contenders; a peer has one, of as many rounds as ours have. */
+/** Rounds of each pair of processes, and pairs of each contender. */
 const roundsEach = 3
 const pairs = 3
 
-/** `only`: the frameworks to measure, all unless told. Some twenty minutes for all. */
+/** `only`: the frameworks to measure, all unless told. Some 25 minutes for all. */
 export async function benchGuard({ only = [] } = {}) {
   const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
   const client = launch('load.js', [], 1)
@@ -42,9 +42,7 @@ export async function benchGuard({ only = [] } = {}) {
   const samples = new Map()
   for (const contender of shuffled(contenders)) {
     const runs = []
-    const isOurs = contender.peer === 'latchkey'
-    for (let pair = 0; pair < (isOurs ? pairs : 1); pair += 1)
-      runs.push(...(await duel(contender, client, isOurs ? roundsEach : roundsEach * pairs)))
+    for (let pair = 0; pair < pairs; pair += 1) runs.push(...(await duel(contender, client, roundsEach)))
     samples.set(contender, runs)
   }
   client.disconnect()

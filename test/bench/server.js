@@ -12,8 +12,9 @@ await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 
 const baseUrl = `http://localhost:${server.address().port}`
 const file = join(tmpdir(), `latchkey-bench-${randomUUID()}.db`)
+// A UUID can hold `ada`, and a password like the address would be refused.
 const accounts = Array.from({ length: Number(accountCount) }, (_, index) => ({
-  email: `ada${index}@example.com`,
+  email: `reader${index}@example.com`,
   password: `difference-engine-${randomUUID()}`,
 }))
 

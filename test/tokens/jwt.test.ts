@@ -35,10 +35,11 @@ describe('our own tokens', () => {
     expect(tokens.checkRefresh(tokens.signRefresh(refreshClaims))).toEqual(refreshClaims)
   })
 
-  test('lists of claims are frozen', () => {
+  test('lists of claims are frozen, and claims of refresh tokens', () => {
     const claims = tokens.checkAccess(tokens.signAccess(accessClaims))
     expect(Object.isFrozen(claims?.roles)).toBe(true)
     expect(Object.isFrozen(claims?.amr)).toBe(true)
+    expect(Object.isFrozen(tokens.checkRefresh(tokens.signRefresh(refreshClaims)))).toBe(true)
   })
 
   test('signing leaves the lists it was given alone', () => {

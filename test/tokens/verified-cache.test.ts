@@ -26,6 +26,16 @@ describe('the cache of verified tokens', () => {
     expect(cache.get('')).toBeNull()
   })
 
+  test('two that end alike take turns, and neither is taken for the other', () => {
+    const cache = createVerifiedCache<object>()
+    const [one, other] = [`one.${'x'.repeat(43)}`, `other.${'x'.repeat(43)}`]
+    const values = [{ kind: 'one' }, { kind: 'other' }] as const
+    cache.set(one, values[0])
+    expect([cache.get(one), cache.get(other)]).toEqual([values[0], null])
+    cache.set(other, values[1])
+    expect([cache.get(one), cache.get(other)]).toEqual([null, values[1]])
+  })
+
   test('those that are not asked for go first', () => {
     const cache = createVerifiedCache<{ number: number }>(4)
     for (const number of [1, 2, 3, 4, 5, 6]) {
