@@ -1,5 +1,5 @@
 import { coalesced } from '../lib/coalesce.js'
-import type { Moment, SharedClock } from '../lib/shared-clock.js'
+import type { Reading, SharedClock } from '../lib/shared-clock.js'
 import type { Change } from '../model/change.js'
 import type { Logger } from '../settings.js'
 import type { ChangePage, Changes } from '../store/changes.js'
@@ -21,7 +21,7 @@ export interface Revocations {
   /** A row that this process itself wrote: it counts from now on. */
   apply(change: Change): void
   /** Whether the news is young enough to decide by, now or at a moment just read. */
-  isFresh(at?: Moment): boolean
+  isFresh(at?: Reading): boolean
   /** Another process has written: looks now. Many calls cost few reads, and none is needed, since the feed is polled. */
   wake(): void
   /** Milliseconds since the start of the last good read, by whichever clock shows more; null before the first. */
@@ -55,10 +55,8 @@ const catchUpMs = 500
 /** How often memories that no longer matter are dropped. */
 const forgetEveryMs = 60_000
 
-type Read = Pick<Moment, 'wallMs' | 'monotonicMs'>
-
 interface Progress {
-  lastRead: Read | null
+  lastRead: Reading | null
   lastPage: Pick<ChangePage, 'storeNowMs' | 'headMs'> | null
   reading: Promise<void> | null
   stopTimer: () => void
@@ -122,7 +120,7 @@ export function createRevocations(options: RevocationsOptions): Revocations {
  * Age counts from the start of the last good read, by the wall or the monotonic clock, whichever shows more; clocks that
  * since then went back or apart cannot be believed and count as stale.
  */
-function isFresh({ stalenessSeconds }: RevocationsOptions, lastRead: Read | null, at: Moment): boolean {
+function isFresh({ stalenessSeconds }: RevocationsOptions, lastRead: Reading | null, at: Reading): boolean {
   if (lastRead === null) return false
   const limitMs = stalenessSeconds * 1000
   const wallAge = at.wallMs - lastRead.wallMs
@@ -150,7 +148,7 @@ function createWaking({ changes, clock, timer }: RevocationsOptions, known: Know
   return coalesced(look, (next) => void timer(gapMs, next))
 }
 
-function ageMs({ clock }: RevocationsOptions, lastRead: Read | null): number | null {
+function ageMs({ clock }: RevocationsOptions, lastRead: Reading | null): number | null {
   if (lastRead === null) return null
   return Math.max(0, clock.wallMs() - lastRead.wallMs, clock.monotonicMs() - lastRead.monotonicMs)
 }
@@ -190,7 +188,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
 }
 
 /** Whether rows may have come and gone from the window since the last good read, or the store was put back. */
-function hasHole({ lastPage, lastRead }: Progress, page: ChangePage, started: Read): boolean {
+function hasHole({ lastPage, lastRead }: Progress, page: ChangePage, started: Reading): boolean {
   if (lastPage === null || lastRead === null) return true
   const storeGap = page.storeNowMs - lastPage.storeNowMs
   const ownGap = started.monotonicMs - lastRead.monotonicMs

@@ -6,12 +6,16 @@ import type { World } from './runtime.js'
  */
 const toleranceMs = 30_000
 
-/** One look at the clocks, by which all of a request is decided: each look costs as much as finding a token. */
-export interface Moment {
-  /** Unix seconds, as `now` tells them. */
-  readonly now: number
+/** What both clocks showed. */
+export interface Reading {
   readonly wallMs: number
   readonly monotonicMs: number
+}
+
+/** One look at the clocks, by which all of a request is decided: each look costs as much as finding a token. */
+export interface Moment extends Reading {
+  /** Unix seconds, as `now` tells them. */
+  readonly now: number
 }
 
 export interface SharedClock {

@@ -1,7 +1,7 @@
 import { FetchFault, fetchAnswer } from '../lib/bounded-fetch.js'
 import { publicFetch, type Reach } from '../lib/public-fetch.js'
 import type { World } from '../lib/runtime.js'
-import type { Moment } from '../lib/shared-clock.js'
+import type { Reading } from '../lib/shared-clock.js'
 import type { Logger } from '../settings.js'
 import { type KeySet, readKeySet } from './key-set.js'
 
@@ -39,9 +39,6 @@ const coolDownMs = 30_000
 
 const readLimitMs = 5_000
 const readLimitBytes = 256 * 1024
-
-/** Of both clocks. */
-type Reading = Pick<Moment, 'wallMs' | 'monotonicMs'>
 
 interface State {
   kept: ({ set: KeySet } & Reading) | null
