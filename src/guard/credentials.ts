@@ -15,6 +15,8 @@ export interface CredentialPorts extends SessionCheckPorts {
   cookieNames: CookieNames
   clock: Pick<SharedClock, 'now' | 'moment'>
   clientIp(request: HttpRequest): string | null
+  /** Rejects with `AuthError` where nobody knows of late what was revoked. */
+  requireFresh(): Promise<void>
   /** Asked before any credential. */
   allowList: Pick<AllowList, 'restricts' | 'allows'>
   /** Throws or rejects with `AuthError`; null where nobody asks it, on our own routes. */
@@ -57,7 +59,12 @@ export function identify(ports: CredentialPorts, request: HttpRequest, at: Momen
   const sent = { request, apiToken, bearer, cookie }
   if (own === null) return byCredential(ports, sent, at)
   if (!('then' in own)) return own
-  return own.then((found) => found ?? byCredential(ports, sent, ports.clock.moment()))
+  // By what is known after the wait, not before it.
+  return own.then(async (found) => {
+    if (found !== null) return found
+    await ports.requireFresh()
+    return byCredential(ports, sent, ports.clock.moment())
+  })
 }
 
 function notAllowed(ports: CredentialPorts, request: HttpRequest): AuthError {

@@ -19,7 +19,7 @@ import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
 import { createScope } from './scope.js'
 
-export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor'> {
+export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   settings: Settings
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
   accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>
@@ -48,8 +48,7 @@ export interface Guard {
 }
 
 /** What the guard needs besides its options, made once. */
-interface Wired extends GuardOptions {
-  demandsFactor: boolean
+interface Wired extends GuardOptions, Pick<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   forwarded: ReturnType<typeof createForwardedHeaders>
   scopeOf: ReturnType<typeof createScope>
 }
@@ -59,6 +58,7 @@ export function createGuard(options: GuardOptions): Guard {
   const wired: Wired = {
     ...options,
     demandsFactor: true,
+    requireFresh: () => requireFresh(options),
     forwarded: createForwardedHeaders(settings),
     scopeOf: createScope(settings),
   }
@@ -73,11 +73,11 @@ export function createGuard(options: GuardOptions): Guard {
     },
     open: (request) => pass(wired, request, null),
     async identify(request) {
-      await requireFresh(wired)
+      await wired.requireFresh()
       return identify(wired, request, wired.clock.moment())
     },
     async identifySession(request) {
-      await requireFresh(wired)
+      await wired.requireFresh()
       const principal = await identify(ofOwnRoutes, request, wired.clock.moment())
       if (principal.kind !== 'session') throw new AuthError('forbidden')
       return principal
@@ -85,7 +85,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-function isFresh({ revocations, accessNews }: Wired, at: Moment): boolean {
+function isFresh({ revocations, accessNews }: Pick<GuardOptions, 'revocations' | 'accessNews'>, at: Moment): boolean {
   return revocations.isFresh(at) && accessNews.isCurrent()
 }
 
@@ -97,7 +97,7 @@ function whenFresh(
 ): Verdict | Promise<Verdict> {
   const at = wired.clock.moment()
   if (isFresh(wired, at)) return run(at)
-  return requireFresh(wired).then(
+  return wired.requireFresh().then(
     () => run(wired.clock.moment()),
     (error) => refuse(wired, request, toAuthError(error)),
   )
@@ -175,9 +175,9 @@ function explanation({ development }: Settings, { code, details }: AuthError): R
 }
 
 /** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */
-async function requireFresh(wired: Wired): Promise<void> {
-  const { revocations, accessNews } = wired
-  if (isFresh(wired, wired.clock.moment())) return
+async function requireFresh(options: GuardOptions): Promise<void> {
+  const { revocations, accessNews, clock } = options
+  if (isFresh(options, clock.moment())) return
   if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessNews.catchUp())) return
   throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }

@@ -1,7 +1,7 @@
-import { AuthError } from '../errors.js'
 import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
+import { toAuthError } from '../http/router.js'
 import { landingUrl } from './oauth-landing.js'
 
 /** A browser that navigates is led on by what is refused, too; only where there is nothing at all, there is nothing. */
@@ -12,8 +12,9 @@ export async function navigating(
 ): Promise<HttpResponse> {
   try {
     return await answer()
-  } catch (fault) {
-    if (!(fault instanceof AuthError) || fault.code === 'not_found') throw fault
+  } catch (error) {
+    const fault = toAuthError(error)
+    if (fault.code === 'not_found') throw fault
     context.report(fault)
     return redirect(302, landingUrl(context, provider, { to: 'failure', wish, code: fault.code }))
   }

@@ -3,6 +3,7 @@ import { init, type SettingsInput } from '../../src/index.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { testAuth } from '../support/auth.js'
 import { hostCodehooks, loadCodehooks } from '../support/codehooks-host.js'
+import { failingDatabase } from '../support/failing-database.js'
 
 type Hook = NonNullable<SettingsInput['authenticate']>
 
@@ -117,6 +118,30 @@ describe('ATK-106 the authenticate hook', () => {
     expect((await browser.get('/api/x', { headers: { 'x-bad': '1' } })).status).toBe(403)
     expect((await app.client({ as: 'server' }).get('/api/x')).status).toBe(401)
     expect((await browser.get('/auth/me', { headers: { 'x-bad': '1' } })).status).toBe(200)
+  })
+
+  test('ATK-106 when it has waited until the news is stale, no credential is judged by what was known before', async () => {
+    const database = failingDatabase()
+    let answerNow = () => {}
+    let waits = false
+    const app = await testAuth({
+      database: database.dialect,
+      revocation: { staleness: '2s' },
+      authenticate: () =>
+        waits ? new Promise<undefined>((resolve) => (answerNow = () => resolve(undefined))) : undefined,
+    })
+    const browser = app.client()
+    await browser.signUp({ email: 'ada@example.test', password: 'correct horse battery' })
+    waits = true
+    const waited = async (fails: RegExp | null) => {
+      const answer = browser.get('/api/x')
+      database.failOn(fails)
+      await app.runtime.clock.advance('3s')
+      answerNow()
+      return answer
+    }
+    expect(await waited(/from "latchkey_changes"/)).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
+    expect((await waited(null)).status).toBe(200)
   })
 
   test('ATK-106 it is asked after the allow-list and the origin rule', async () => {

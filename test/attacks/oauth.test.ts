@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { safeRedirect } from '../../src/lib/url.js'
 import type { SignedIn, TestClient } from '../../src/testing.js'
 import { ada } from '../support/auth.js'
@@ -348,6 +349,17 @@ describe('an answer that is an error', () => {
 })
 
 describe('where it leads', () => {
+  test('ATK-092 a mistake of our own or of the settings leads back as well, and says no more than that', async () => {
+    const fields = z.unknown().transform(() => {
+      throw new TypeError('secret-cause')
+    })
+    const world = await oauthWorld({ registration: { fields } })
+    const landed = landedAt(await enterAs(world, world.client(), adaAtGoogle))
+    expect(landed).toBe('/auth/login?error=internal_error&provider=google')
+    const page = await world.client().get<string>(landed ?? '')
+    expect([page.status, page.text.includes('secret-cause')]).toEqual([200, false])
+  })
+
   const file = new URL('../vectors/open-redirects.json', import.meta.url)
   const { payloads }: { payloads: { payload: string }[] } = JSON.parse(readFileSync(file, 'utf8'))
 

@@ -522,7 +522,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
 
       await open(page, '/login?error=oauth_denied')
       await goBy(page, 'Google')
-      await says(page, 'You are being signed in.')
+      await says(page, 'You are being taken back.')
       await check('oauth-return')
     },
   )
