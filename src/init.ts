@@ -20,13 +20,24 @@ export function init(app: HonoApp, settings: SettingsInput, runtime?: Runtime): 
 export function init(app: FastifyApp, settings: SettingsInput, runtime?: Runtime): Auth<FastifyGate>
 export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): Auth
 export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): Auth<unknown> {
+  requireFirst(app)
   const adapter = adapterFor(app)
   const { auth, handle, watch, ...made } = assemble(settings, adapter.gate, runtime, (checked) => {
     if (adapter.echoesCors && checked.cookies.sameSite === 'none') throw new SettingsError([crossSiteCookies])
   })
   const { basePath, baseAPIRoutes, publicRoutes } = made.settings
   adapter.mount(app, handle, { basePath, guarded: baseAPIRoutes, publicRoutes, watch })
+  if (app instanceof Object) Object.defineProperty(app, installed, { value: true })
   return auth
+}
+
+/** Every copy of this package looks for the same. */
+const installed = Symbol.for('latchkey.installed')
+
+/** Two in a row would each refuse what the other lets in. */
+function requireFirst(app: unknown): void {
+  if (!(app instanceof Object && Object.hasOwn(app, installed))) return
+  throw new SettingsError([{ setting: 'app', message: 'has been given to init already: once for each application' }])
 }
 
 const crossSiteCookies = {

@@ -3,7 +3,7 @@ import type { TrustedProxies } from './lib/client-ip.js'
 import type { StandardSchema } from './settings/accounts.js'
 import { assemble } from './settings/assemble.js'
 import type { Database } from './settings/database.js'
-import { nothing, sentenceOf } from './settings/field.js'
+import { faultsOf, nothing, sentenceOf } from './settings/field.js'
 import type { AuthenticateHook, HooksInput } from './settings/input.js'
 import type { Limit, LimitKind } from './settings/limits.js'
 import type { Logger } from './settings/logger.js'
@@ -135,14 +135,9 @@ function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFa
   const first = settingsSchema.safeParse(values, { error: sentenceOf })
   if (first.success) return { table: first.data, broken }
 
-  for (const issue of first.error.issues) {
-    // Of several unknown names each has its own line.
-    const lines = issue.message.split('\n')
-    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path]
-    for (const [index, path] of paths.entries()) {
-      broken.add(path[0])
-      faults.push({ setting: dotted(path), message: lines[index] ?? 'is not valid' })
-    }
+  for (const { path, message } of first.error.issues.flatMap(faultsOf)) {
+    broken.add(path[0])
+    faults.push({ setting: dotted(path), message })
   }
   const rest = Object.entries(values).filter(([name]) => !broken.has(name))
   return { table: settingsSchema.parse(Object.assign(nothing(), Object.fromEntries(rest))), broken }

@@ -28,7 +28,7 @@ import { policyOf } from '../src/wiring/policy.js'
 import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
-import { bodyOf, codeBelow, settingsOf, tableBelow } from './support/readme.js'
+import { bodyOf, codeBelow, codesBelow, settingsOf, tableBelow } from './support/readme.js'
 import { testBrowser } from './support/tabs.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -77,13 +77,34 @@ describe('the example of the README', () => {
       express: dependency('express'),
       'better-sqlite3': dependency('better-sqlite3'),
     })
-    await writeFile(join(folder, 'app.js'), code.replaceAll('3000', String(port)))
+    // What `npm init -y` writes; the name that README gives the file must do in it.
+    await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }')
+    const [, file = ''] = /^node (\S+)$/m.exec(codeBelow(readme, 'Start', 'sh')) ?? []
+    await writeFile(join(folder, file), code.replaceAll('3000', String(port)))
     // As it stands there it asks a public API about new passwords; without a network it must go on all the same.
-    const program = startProgram('node', ['--import', noNetwork, 'app.js'], { cwd: folder, env: secrets() })
+    const program = startProgram('node', ['--import', noNetwork, file], { cwd: folder, env: secrets() })
     try {
       await mainJob(program, `http://localhost:${port}`, '/api/hello')
     } finally {
       await program.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }, 60_000)
+
+  test('in TypeScript compiles, strictly, with both ways of finding modules', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
+    try {
+      const packages = ['express', 'fastify', 'hono', '@types/express', '@types/node']
+      await mkdir(join(folder, 'node_modules', '@types'), { recursive: true })
+      for (const name of packages) await symlink(dependency(name), join(folder, 'node_modules', name))
+      await symlink(root, join(folder, 'node_modules', 'latchkey'))
+      await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+      await writeFile(join(folder, 'app.ts'), codeBelow(readme, 'Use', 'ts'))
+      for (const modules of ['--module nodenext', '--module esnext --moduleResolution bundler']) {
+        const strictly = `--noEmit --strict --skipLibCheck --types node --target es2023 ${modules} app.ts`.split(' ')
+        await promisify(execFile)(process.execPath, [dependency('typescript/bin/tsc'), ...strictly], { cwd: folder })
+      }
+    } finally {
       await rm(folder, { recursive: true, force: true })
     }
   }, 60_000)
@@ -145,7 +166,7 @@ describe('the example of the README', () => {
 
   test('of the test kit gets the answers that stand behind its calls', async () => {
     const call = /^const (\w+) = (await client\.get\(.*\)) \/\/ (.+)$/gm
-    const code = codeBelow(readme, 'Use', 'ts')
+    const code = codesBelow(readme, 'Use', 'ts')[1] ?? ''
     const said = [...code.matchAll(call)].map(([, , , answer]) => answer)
     expect(said).toHaveLength(2)
 

@@ -584,6 +584,7 @@ describe('values', () => {
     [{ database: 'sqlite:' }, 'database'],
     [{ database: 'sqlite://x' }, 'database'],
     [{ database: 'sqlite::memory' }, 'database'],
+    [{ database: 'sqlite:memory:' }, 'database'],
     [{ database: 'mongodb://x' }, 'database'],
     [{ database: 'postgres:x' }, 'database'],
     [{ database: {} }, 'database'],

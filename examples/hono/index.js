@@ -13,6 +13,7 @@ const auth = init(app, {
   baseUrl: `http://localhost:${port}`,
   JWT_ACCESS_TOKEN_SECRET: process.env.JWT_ACCESS_TOKEN_SECRET,
   JWT_REFRESH_TOKEN_SECRET: process.env.JWT_REFRESH_TOKEN_SECRET,
+  redirectSuccessUrl: '/auth/account',
   database: process.env.DATABASE_URL ?? 'sqlite:./notes.db',
   password: { checkBreached: false }, // this example asks nobody outside; leave it on where people register
 })

@@ -9,7 +9,14 @@ import { changeMattersUntil } from './issue-tokens.js'
 import { requireStrong } from './new-password.js'
 import { notice } from './notices.js'
 import { newUser } from './register.js'
-import { requireDate, requireFactorOff, requireName, requireReason, requireRoles } from './require-account-fields.js'
+import {
+  requireDate,
+  requireFactorOff,
+  requireKnown,
+  requireName,
+  requireReason,
+  requireRoles,
+} from './require-account-fields.js'
 import { requireEmail } from './require-email.js'
 import { factorNotice, forgetFactorTries } from './second-factor.js'
 
@@ -27,6 +34,7 @@ const application: Visitor = { ip: null, userAgent: null }
  * @throws {AuthError} `email_taken`, `invalid_request`, `weak_password`, `busy`
  */
 export async function createAccount(ports: AdministerPorts, input: NewAccount): Promise<Account> {
+  requireKnown(input, ['email', 'password', 'emailVerified', 'name', 'roles'])
   const email = requireEmail(input.email)
   const name = requireName(input.name ?? null)
   const roles = requireRoles(input.roles ?? [])
@@ -47,6 +55,7 @@ export async function createAccount(ports: AdministerPorts, input: NewAccount): 
  * @throws {AuthError} `not_found`, `invalid_request`
  */
 export async function updateAccount(ports: AdministerPorts, id: string, changes: AccountChanges): Promise<Account> {
+  requireKnown(changes, ['name', 'roles', 'twoFactor'])
   const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
   const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
   const askedOff = requireFactorOff(changes.twoFactor)
@@ -93,6 +102,7 @@ export async function disableAccount(
   id: string,
   options: { reason?: string; until?: Date | string },
 ): Promise<Account> {
+  requireKnown(options, ['reason', 'until'])
   const until = options.until === undefined ? null : requireDate(options.until)
   const detail = options.reason === undefined ? {} : { reason: requireReason(options.reason) }
   const span = { at: ports.clock.now(), until }

@@ -14,11 +14,11 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { type AuditFacts, auditEvent } from './audit.js'
 import { cursorOf, readCursor, requireLimit } from './paging.js'
+import { requireKnown } from './require-account-fields.js'
 import {
   requireAccess,
   requireCidrs,
   requireEnd,
-  requireKnown,
   requireOverlap,
   requireTokenName,
 } from './require-api-token-fields.js'

@@ -8,6 +8,18 @@ const longestReason = 200
 const mostFieldBytes = 16 * 1024
 const deepestFields = 16
 
+/**
+ * A name that is not known would be a role, an end or a network that does not hold.
+ *
+ * @throws {AuthError} `invalid_request`
+ */
+export function requireKnown(input: unknown, names: readonly string[]): void {
+  if (typeof input !== 'object' || input === null) throw malformed('', 'must be an object')
+  const unknown = Object.keys(input).filter((name) => !names.includes(name))
+  if (unknown.length === 0) return
+  throw new AuthError('invalid_request', { errors: unknown.map((path) => ({ path, message: 'is not known' })) })
+}
+
 /** @throws {AuthError} `invalid_request` unless it is one line of at most 100 characters, or null */
 export function requireName(name: unknown): string | null {
   if (name === null) return null

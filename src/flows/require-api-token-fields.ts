@@ -9,18 +9,6 @@ const mostCidrs = 100
 /** How long a former token may live on. */
 const longestOverlapSeconds = 7 * 24 * 60 * 60
 
-/**
- * A name that is not known would be an access, an end or a network that does not hold.
- *
- * @throws {AuthError} `invalid_request`
- */
-export function requireKnown(input: unknown, names: readonly string[]): void {
-  if (typeof input !== 'object' || input === null) throw malformed('', 'must be an object')
-  const unknown = Object.keys(input).filter((name) => !names.includes(name))
-  if (unknown.length === 0) return
-  throw new AuthError('invalid_request', { errors: unknown.map((path) => ({ path, message: 'is not known' })) })
-}
-
 /** @throws {AuthError} `invalid_request` unless it is one line of 1 to 100 characters */
 export function requireTokenName(name: unknown): string {
   const line = name === null ? null : requireName(name)

@@ -1,14 +1,14 @@
-import { z } from 'zod'
 import { logout } from '../flows/logout.js'
 import { empty, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
+import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
 import { clearedSession } from './session-answer.js'
 
 export const logoutRoute = defineRoute({
   method: 'POST',
   path: '/logout',
   limit: 'other',
-  body: z.object({ refreshToken: z.string().max(4096).optional() }),
+  body: refreshTokenBody,
   summary: 'Signs out, with or without a session, and clears the cookies.',
   answers: { 204: null },
   cookies: ['access', 'refresh'],
@@ -16,7 +16,7 @@ export const logoutRoute = defineRoute({
     const { ports, mode, cookies, visitor, bearer, settings, wish } = context
     await logout(ports, {
       accessToken: bearer ?? cookies.access,
-      refreshToken: mode === 'token' ? (body.refreshToken ?? null) : cookies.refresh,
+      refreshToken: sentRefreshToken(context, body),
       visitor,
     })
     if (mode === 'token') return empty(204)

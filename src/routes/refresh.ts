@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { AuthError } from '../errors.js'
 import { refresh } from '../flows/refresh.js'
 import { withWish } from '../http/landing.js'
@@ -6,6 +5,7 @@ import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'
 import { defineRoute, type RouteContext } from '../http/route.js'
 import { sessionSchema } from './answer-schemas.js'
+import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
 import { clearedSession, issuedAnswer } from './session-answer.js'
 
 export const refreshRoute = defineRoute({
@@ -13,15 +13,15 @@ export const refreshRoute = defineRoute({
   path: '/refresh',
   aliases: ['/refreshtoken'],
   limit: 'refresh',
-  body: z.object({ refreshToken: z.string().max(4096).optional() }),
+  body: refreshTokenBody,
   page: '/login',
   summary: 'Gives a fresh access token, and a new refresh token when it is time.',
   answers: { 200: sessionSchema },
   errors: ['unauthenticated', 'token_revoked', 'session_expired', 'busy'],
   cookies: ['refresh'],
   async handle(context, body) {
-    const { ports, mode, cookies, visitor } = context
-    const refreshToken = mode === 'token' ? (body.refreshToken ?? null) : cookies.refresh
+    const { ports, mode, visitor } = context
+    const refreshToken = sentRefreshToken(context, body)
     if (refreshToken === null) throw new AuthError('unauthenticated')
     try {
       return issuedAnswer(context, 200, await refresh(ports, { refreshToken, mode, visitor }))

@@ -61,7 +61,8 @@ export function hasMethods(value: unknown, names: readonly string[]): boolean {
 function parseDatabaseUrl(text: string): Database | null {
   const [, scheme, rest] = /^([a-z]+):(\P{Cc}+)$/u.exec(text) ?? []
   if (scheme === undefined || rest === undefined) return null
-  if (scheme === 'sqlite') return /^\/\/|^:(?!memory:$)|^\s|\s$/.test(rest) ? null : { kind: 'sqlite', file: rest }
+  if (scheme === 'sqlite')
+    return /^\/\/|^:(?!memory:$)|^memory:$|^\s|\s$/.test(rest) ? null : { kind: 'sqlite', file: rest }
 
   const kind = { postgres: 'postgres', postgresql: 'postgres', mysql: 'mysql', mariadb: 'mysql' } as const
   if (!Object.hasOwn(kind, scheme) || !rest.startsWith('//') || !URL.canParse(text)) return null

@@ -115,6 +115,13 @@ export function sentenceOf(issue: z.core.$ZodRawIssue): string {
   return 'is not valid'
 }
 
+/** Each with its own path, also each of several unknown names. */
+export function faultsOf(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
+  if (issue.code !== 'unrecognized_keys') return [issue]
+  const lines = issue.message.split('\n')
+  return issue.keys.map((key, index) => ({ path: [...issue.path, key], message: lines[index] ?? 'is not valid' }))
+}
+
 function unknownName(name: string, known: readonly string[]): string {
   const near = nearest(name, known)
   return near === null ? 'is not a setting' : `is not a setting; did you mean ${near}?`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { SettingsError } from '../errors.js'
 import type { Principal } from '../model/principal.js'
-import { duration, orNull, sentenceOf } from './field.js'
+import { duration, faultsOf, orNull, sentenceOf } from './field.js'
 import { dotted } from './snapshot.js'
 
 /** What `auth.require` takes: everything that is given must hold. */
@@ -48,6 +48,8 @@ export function parseRequirement(input: RequirementInput): Requirement {
     return Object.freeze({ roles, access, kinds, recentSeconds: recent })
   }
   throw new SettingsError(
-    result.error.issues.map(({ path, message }) => ({ setting: dotted(['require', ...path]), message })),
+    result.error.issues
+      .flatMap(faultsOf)
+      .map(({ path, message }) => ({ setting: dotted(['require', ...path]), message })),
   )
 }

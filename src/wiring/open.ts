@@ -128,7 +128,7 @@ async function requireKeys(store: Store, keyring: Keyring, now: number): Promise
   const gone = (await store.keysInUse(now)).filter((id) => !keyring.keyIds.includes(id))
   if (gone.length === 0) return
   throw new Error(
-    `encryptionKey: records still need ${gone.length === 1 ? 'a key' : 'keys'} that is gone (${gone.join(', ')})`,
+    `records still need a secret that is gone (${gone.join(', ')}): put the former encryptionKey, or without one the former JWT_REFRESH_TOKEN_SECRET, second in its list`,
   )
 }
 

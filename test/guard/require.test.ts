@@ -28,6 +28,15 @@ const reader: Principal = { kind: 'apiToken', tokenId: 't', name: 'reports', acc
 const hook: Principal = { kind: 'hook', subject: 'x', claims: { roles: ['EDITOR'] } }
 
 describe('what a route requires', () => {
+  test('names each setting that is none, with what may have been meant', () => {
+    const slips: object = { role: ['ADMIN'], kind: ['session'] }
+    const faults = [
+      { setting: 'require.role', message: 'is not a setting; did you mean roles?' },
+      { setting: 'require.kind', message: 'is not a setting; did you mean kinds?' },
+    ]
+    expect(() => parseRequirement(slips)).toThrow(expect.objectContaining({ faults }))
+  })
+
   test.each<[string, RequirementInput, Principal, string | null]>([
     ['nothing', {}, reader, null],
     ['one of several roles', { roles: ['OWNER', 'EDITOR'] }, user, null],

@@ -59,6 +59,20 @@ describe('an account', () => {
     expect(answer.text).not.toContain('eyJ')
   })
 
+  it('takes a refresh token in the body only with the header that says so, so that no sign-out is told that was none', async () => {
+    const { client } = await testAuth()
+    const { refreshToken } = (await client({ as: 'token' }).signUp(ada)).body
+    const server = client({ as: 'server' })
+    for (const path of ['/auth/logout', '/auth/refresh']) {
+      const answer = await server.post(path, { refreshToken })
+      expect(answer.body, path).toMatchObject({ code: 'invalid_request', errors: [{ path: 'X-Auth-Mode' }] })
+    }
+    const headers = { 'x-auth-mode': 'token' }
+    expect((await server.post('/auth/logout', { refreshToken }, { headers })).status).toBe(204)
+    const after = await server.post('/auth/refresh', { refreshToken }, { headers })
+    expect(after.body).toMatchObject({ code: 'token_revoked' })
+  })
+
   it('lists sessions and ends one, or all others', async () => {
     const { client } = await testAuth()
     const [laptop, phone, tablet] = [client(), client(), client()]

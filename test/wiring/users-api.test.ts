@@ -36,6 +36,22 @@ describe('accounts by the application’s own calls', () => {
     }
   })
 
+  it('are not changed at all by a call with a name that is not known: a slip must not look done', async () => {
+    const { users } = (await testAuth()).auth
+    const { id } = await users.create({ ...ada, roles: ['ADMIN'] })
+    const slip = (given: object) => given
+    for (const [call, path] of [
+      [users.update(id, slip({ role: [], name: 'Ada' })), 'role'],
+      [users.update(id, slip({ disabled: true })), 'disabled'],
+      [users.disable(id, slip({ untill: '2030-01-01' })), 'untill'],
+      [users.create({ email: 'grace@example.test', ...slip({ verified: true }) }), 'verified'],
+    ] as const) {
+      await expect(call).rejects.toMatchObject({ code: 'invalid_request', details: { errors: [{ path }] } })
+    }
+    expect(await users.get(id)).toMatchObject({ roles: ['ADMIN'], name: null, disabledAt: null })
+    expect(await users.findByEmail('grace@example.test')).toBeNull()
+  })
+
   it('are refused by the rules that hold for everybody', async () => {
     const { users } = (await testAuth()).auth
     const { id } = await users.create(ada)
