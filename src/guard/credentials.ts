@@ -1,7 +1,7 @@
 import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
 import { type HttpRequest, singleHeader } from '../http/message.js'
-import { originFault } from '../http/origin.js'
+import { originFault, originRule } from '../http/origin.js'
 import { takeApiKey } from '../lib/api-key-query.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/principal.js'
@@ -172,5 +172,5 @@ function requireOwnOrigin(settings: CredentialPorts['settings'], request: HttpRe
   const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
   const upgrade = String(request.headers.upgrade ?? '').toLowerCase() === 'websocket'
   const fault = originFault(request, settings, { cookieDecides, form, upgrade })
-  if (fault) throw new AuthError(fault, { explain: 'origin rule: not from a page of this or a trusted origin' })
+  if (fault) throw new AuthError(fault, { explain: originRule })
 }

@@ -2,7 +2,7 @@ import { AuthError } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
 import { enrolUrl, wishedLanding, withWish } from '../http/landing.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
-import { problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
+import { explanation, problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { authPathOf, outerPath } from '../http/refusal.js'
 import { logFault, toAuthError } from '../http/router.js'
 import { privately, untouched, type Verdict } from '../http/verdict.js'
@@ -167,11 +167,6 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
     ...corsHeaders(request, wired.settings),
   })
   return { kind: 'answer', response }
-}
-
-/** For whoever builds the application: which check refused and why, where nobody else can ask. */
-function explanation({ development }: Settings, { code, details }: AuthError): Readonly<Record<string, string>> {
-  return development ? { 'x-latchkey-explain': details.explain ?? code } : {}
 }
 
 /** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */

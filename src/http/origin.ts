@@ -14,6 +14,9 @@ export interface OriginFacts {
 type Request = Pick<HttpRequest, 'method' | 'headers' | 'rawHeaders'>
 type Origins = Pick<Settings, 'ownOrigins' | 'trustedOrigins'>
 
+/** What a developer is told of it. */
+export const originRule = 'origin rule: not from a page of this or a trusted origin'
+
 /** RFC 9110 §9.2.1. Any other method, or the same in another case, counts as a write. */
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 

@@ -133,3 +133,11 @@ function retryAfterOf({ status, details }: AuthError): Headers {
   if (fallback === undefined) return {}
   return { 'retry-after': String(Math.max(1, Math.ceil(details.retryAfterSeconds ?? fallback))) }
 }
+
+/** For whoever builds the application: which check refused and why, where nobody else can ask. */
+export function explanation(
+  { development }: Pick<Settings, 'development'>,
+  { code, details }: AuthError,
+): Readonly<Record<string, string>> {
+  return development ? { 'x-latchkey-explain': details.explain ?? code } : {}
+}

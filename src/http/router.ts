@@ -8,8 +8,8 @@ import { readBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { wishedLanding } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
-import { originFault } from './origin.js'
-import { withHeaders } from './problem.js'
+import { originFault, originRule } from './origin.js'
+import { explanation, withHeaders } from './problem.js'
 import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
 import type { MailboxView, Route, RouteContext } from './route.js'
@@ -78,7 +78,8 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
     const fault = toAuthError(error)
     logFault(options.logger, fault, requestId)
     options.refused(fault.code)
-    const headers = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
+    const allow = fault.code === 'method_not_allowed' ? { allow: allowed(match) } : {}
+    const headers = { ...allow, ...explanation(options.settings, fault) }
     return finished(await refusal(options, { ...seen, request, fault, headers }), seen, requestId)
   }
 }
@@ -119,7 +120,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
-  if (fault && !route.crossSite) throw new AuthError(fault)
+  if (fault && !route.crossSite) throw new AuthError(fault, { explain: originRule })
 
   await prepareCookies()
   const context = contextFor(options, request, match, { visitor, mode, cookies, ...seen })

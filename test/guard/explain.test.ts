@@ -47,6 +47,17 @@ describe('X-Latchkey-Explain', () => {
     expect(await explained(bearer(token))).toBe('access token: its session has ended')
   })
 
+  test('says it on our own routes as well, in development', async () => {
+    const { client } = await scene()
+    const stranger = client({ as: 'server' })
+    const answer = await stranger.post('/auth/login', account, { headers: { origin: 'http://localhost:5173' } })
+    expect(answer.body).toMatchObject({ code: 'csrf_rejected' })
+    expect(answer.headers.get('x-latchkey-explain')).toMatch(/^origin rule: /)
+    const live = await scene({ baseUrl: 'https://app.example.test' })
+    const silent = await live.client({ as: 'server' }).post('/auth/login', account, { headers: { origin: 'null' } })
+    expect([silent.status, silent.headers.get('x-latchkey-explain')]).toEqual([403, null])
+  })
+
   test('says it of API tokens', async () => {
     const { explained, auth } = await scene()
     const reader = await auth.apiTokens.create({ name: 'reader', access: 'READ' })
