@@ -6,6 +6,7 @@ import { bodyOf } from './fetch.js'
 import { prepare } from './fetch-message.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
+import { peerAddress } from './peer-address.js'
 import { targetOf } from './request-target.js'
 
 /** The part of a Hono context that we use. */
@@ -76,7 +77,7 @@ export class HonoMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return this.incoming?.socket.remoteAddress ?? addressOf(this.env, this.raw)
+    return addressOf(this.env, this.raw)
   }
 
   get body(): RequestBody {
@@ -140,11 +141,20 @@ function incomingOf(env: unknown): IncomingMessage | null {
   return incoming instanceof IncomingMessage ? incoming : null
 }
 
-/** Deno gives `{ remoteAddr: { hostname } }`, Bun its server, which knows. No other runtime says it but in headers. */
+/**
+ * @hono/node-server gives what node has for the request, over http2 too. Deno gives `{ remoteAddr: { hostname } }`, Bun its
+ * server, which knows. No other runtime says it but in headers.
+ */
 function addressOf(env: unknown, raw: Request): string | null {
   if (!(env instanceof Object)) return null
+  if ('incoming' in env && hasSocket(env.incoming)) return peerAddress(env.incoming.socket)
   if ('requestIP' in env && typeof env.requestIP === 'function') return textIn(env.requestIP(raw), 'address')
   return 'remoteAddr' in env ? textIn(env.remoteAddr, 'hostname') : null
+}
+
+/** `Http2ServerRequest` is no `IncomingMessage`. */
+function hasSocket(incoming: unknown): incoming is Pick<IncomingMessage, 'socket'> {
+  return incoming instanceof Object && 'socket' in incoming && incoming.socket instanceof Object
 }
 
 function textIn(holder: unknown, name: string): string | null {

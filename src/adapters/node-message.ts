@@ -5,6 +5,7 @@ import { isApiKeyName, withQuery } from '../lib/api-key-query.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure, type Gate } from './adapter.js'
 import { mountPrefix } from './mount-prefix.js'
+import { peerAddress } from './peer-address.js'
 
 /** A request as node's server and the frameworks around it hand it on. */
 export interface NodeRequest extends IncomingMessage {
@@ -104,7 +105,7 @@ class NodeMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return this.req.socket.remoteAddress ?? null
+    return peerAddress(this.req.socket)
   }
 
   get body(): RequestBody {

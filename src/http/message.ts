@@ -25,7 +25,7 @@ export interface HttpRequest {
   headers: RequestHeaders
   /** Names and values in turn as they came over the wire, where the framework keeps them; shows repeated headers. */
   rawHeaders: readonly string[] | null
-  /** Address of the socket's other end; null when the framework cannot tell. */
+  /** Address of the socket's other end; null when the framework cannot tell. Throws `AuthError` when nobody is there any more. */
   ip: string | null
   body: RequestBody
   /** Asks the application's own hook for that path, where the framework has such hooks. */

@@ -3,11 +3,17 @@ import type { NativeExchange, Visitor } from '../model/visitor.js'
 
 /** Who asks, as flows and hooks are told. */
 export function visitorOf(ipOf: (request: HttpRequest) => string | null): (request: HttpRequest) => Visitor {
-  return (request) => ({ ip: ipOf(request), userAgent: userAgentOf(request), native: () => nativeOf(request) })
+  return (request) => {
+    const { ip } = request
+    return { ip: ipOf(request), userAgent: userAgentOf(request), native: () => nativeOf(request, ip) }
+  }
 }
 
-/** Where the framework has no pair of request and response, hooks get what a request is made of, and nothing to answer with. */
-function nativeOf({ native, method, path, query, headers, ip }: HttpRequest): NativeExchange {
+/**
+ * Where the framework has no pair of request and response, hooks get what a request is made of, and nothing to answer with.
+ * By then the client may have gone, and its address with it: `ip` is from before.
+ */
+function nativeOf({ native, method, path, query, headers }: HttpRequest, ip: string | null): NativeExchange {
   return native ?? { request: { method, path, query, headers: { ...headers }, ip }, response: {} }
 }
 
