@@ -13,11 +13,19 @@ export function lateFault(routes: readonly HonoRoute[], { basePath, guarded }: M
   }
 }
 
-/** Our routes are to lie where requests come: to an application with a `basePath` of its own none comes from outside. */
-export function basePathFault(layer: string, basePath: string): SettingsFault | null {
-  if (`${basePath}/`.startsWith(layer.slice(0, -1))) return null
+/**
+ * To an application with a `basePath` of its own no request comes from outside of that: our routes are to lie below it, and
+ * a prefix elsewhere would guard nothing.
+ */
+export function baseFaults(layer: string, { basePath, guarded }: Mounting): SettingsFault[] {
   const base = layer.slice(0, -2)
-  return { setting: 'basePath', message: `must lie below ${base}, where the application stands, such as ${base}/auth` }
+  const where = `must lie below ${base}, where the application stands, such as ${base}`
+  const ours = `${basePath}/`.startsWith(`${base}/`)
+  const reached = guarded.every((prefix) => meets(layer, prefix))
+  return [
+    ...(ours ? [] : [{ setting: 'basePath', message: `${where}/auth` }]),
+    ...(reached ? [] : [{ setting: 'baseAPIRoutes', message: `${where}/api` }]),
+  ]
 }
 
 /** Whether some path below the prefix could match the pattern; what is no plain text in a pattern may stand for anything. */

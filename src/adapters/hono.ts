@@ -4,7 +4,7 @@ import { type HonoGate, isHono } from './hono-app.js'
 import { fuse } from './hono-fuse.js'
 import { createLayer } from './hono-layer.js'
 import { HonoMessage } from './hono-message.js'
-import { basePathFault, lateFault } from './hono-routes.js'
+import { baseFaults, lateFault } from './hono-routes.js'
 
 /**
  * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand
@@ -15,12 +15,13 @@ export const hono: Adapter<HonoGate> = {
   recognises: isHono,
   mount(app, handle, mounting) {
     if (!isHono(app)) throw new TypeError('not a Hono application')
-    requireNone(lateFault(app.routes, mounting))
+    const late = lateFault(app.routes, mounting)
+    requireNone(late === null ? [] : [late])
     let path = '/*'
     const layer = createLayer(handle, (context) => new HonoMessage(context, path))
     app.use(layer)
     path = app.routes.at(-1)?.path ?? path
-    requireNone(basePathFault(path, mounting.basePath))
+    requireNone(baseFaults(path, mounting))
     fuse(app, layer, handle)
   },
   gate: (ask) => (context, next) => {
@@ -33,6 +34,6 @@ export const hono: Adapter<HonoGate> = {
   },
 }
 
-function requireNone(fault: SettingsFault | null): void {
-  if (fault !== null) throw new SettingsError([fault])
+function requireNone(faults: readonly SettingsFault[]): void {
+  if (faults.length > 0) throw new SettingsError(faults)
 }

@@ -141,6 +141,27 @@ describe('Hono', () => {
     expect(() => adapter.mount(app, () => pass, { ...mounting, basePath: '/apiary' })).toThrow(SettingsError)
   })
 
+  test.each(['/', '/api', '/API/x', '/api/x/y'])(
+    'the prefix %s can be guarded where the base path is /api',
+    (prefix) => {
+      const app = new Hono().basePath('/api')
+      const given = { ...mounting, basePath: '/api/auth', guarded: ['/api', prefix] }
+      expect(() => adapter.mount(app, () => pass, given)).not.toThrow()
+    },
+  )
+
+  test.each(['/secret', '/apiary', '/v1/api'])(
+    'a prefix that no request comes to, %s, is refused at once',
+    (prefix) => {
+      const app = new Hono().basePath('/api')
+      const given = { ...mounting, basePath: '/api/auth', guarded: ['/api', prefix] }
+      expect(() => adapter.mount(app, () => pass, given)).toThrow('baseAPIRoutes: must lie below /api')
+      expect(() => adapter.mount(new Hono().basePath('/api'), () => pass, { ...given, basePath: '/auth' })).toThrow(
+        /basePath: must.*baseAPIRoutes: must/s,
+      )
+    },
+  )
+
   test('outside of node the application sees a copy of the request with the headers that count', async () => {
     const app: App = new Hono()
     const forwarded = { 'x-request-id': 'r-1', 'x-real-ip': null, 'x-forwarded-for': null, 'x-forwarded-host': 'h' }
