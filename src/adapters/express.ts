@@ -9,6 +9,7 @@ interface ExpressApp {
   request: object
   response: object
   handle: ExpressRouter['handle']
+  get(setting: 'query parser fn'): unknown
   /** Express 4 only: makes the router; there, reading `router` throws. */
   lazyrouter?(): void
   _router?: unknown
@@ -62,8 +63,11 @@ function isExpress(app: unknown): app is ExpressApp {
 function dress(app: ExpressApp, req: NodeRequest, res: ServerResponse): void {
   Object.setPrototypeOf(req, app.request)
   Object.setPrototypeOf(res, app.response)
-  const query = Object.fromEntries(new URLSearchParams(req.url?.split('?')[1]))
-  Object.assign(req, { res, originalUrl: req.originalUrl ?? req.url, ...('query' in req ? {} : { query }) })
+  Object.assign(req, { res, originalUrl: req.originalUrl ?? req.url })
+  // Express 5 has a getter; Express 4 leaves what is there, so it has to be what its own parser makes.
+  const parse = 'query' in req ? null : app.get('query parser fn')
+  const [, query = null] = /\?(.*)/s.exec(req.url ?? '') ?? []
+  if (typeof parse === 'function') Reflect.set(req, 'query', parse(query))
 }
 
 function routerOf(app: ExpressApp): ExpressRouter {

@@ -51,6 +51,28 @@ describe.each([
     expect(await ask(parent, '/api/secret').then((response) => response.json())).toEqual({ auth: null })
   })
 
+  test.each<[string, unknown, unknown]>([
+    ['its own', 'extended', { a: { b: '1' }, x: ['1', '2?3'] }],
+    ['a simple one', 'simple', { 'a[b]': '1', x: ['1', '2?3'] }],
+    ['one that the application brings', (query: string) => ({ query }), { query: 'a[b]=1&x=1&x=2?3' }],
+    ['none', false, {}],
+  ])(
+    'a hook that is shown the request sees, and leaves, the query as it is parsed by %s',
+    async (_what, parser, query) => {
+      const app = express()
+      app.set('query parser', parser)
+      const shown: unknown[] = []
+      mount(app, ({ native }) => {
+        shown.push(Reflect.get(native?.request ?? {}, 'query'))
+        return pass
+      })
+      app.get('/api/secret', (req, res) => void res.json(req.query))
+      const answer = await ask(app, '/api/secret?a[b]=1&x=1&x=2?3')
+      expect([await answer.json(), shown]).toEqual([query, [query]])
+      expect(await (await ask(app, '/api/secret')).json()).toEqual('query' in Object(query) ? expect.anything() : {})
+    },
+  )
+
   test('an error of the application is handled by the application', async () => {
     const app = express()
     mount(app, () => pass)
