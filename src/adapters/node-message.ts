@@ -218,8 +218,12 @@ export function addHeaders(res: ServerResponse, headers: Readonly<Record<string,
   }
 }
 
-/** What the client made up goes from `rawHeaders` too, which proxies forward. */
-function dropHeaders({ headers, rawHeaders }: NodeRequest, planted: readonly string[]): void {
+/**
+ * What the client made up goes from `rawHeaders` too, which proxies forward, and so from `headersDistinct`, which node reads
+ * out of them when it is asked for: by a count of its own, which would lead beyond the end.
+ */
+function dropHeaders(req: NodeRequest, planted: readonly string[]): void {
+  const { headers, rawHeaders } = req
   for (const name of planted) delete headers[name]
   let kept = 0
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -231,6 +235,11 @@ function dropHeaders({ headers, rawHeaders }: NodeRequest, planted: readonly str
     kept += 2
   }
   rawHeaders.length = kept
+  for (const symbol of Object.getOwnPropertySymbols(req)) {
+    if (symbol.description === 'kHeadersCount') Reflect.set(req, symbol, kept)
+    // Somebody before us has asked for them; node reads them anew.
+    else if (symbol.description === 'kHeadersDistinct') Reflect.set(req, symbol, null)
+  }
 }
 
 /** Everywhere that the application may look. Express 4 and others keep what they have parsed of it; Express 5 parses anew. */

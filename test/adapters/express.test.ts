@@ -250,9 +250,10 @@ function register(app: Express, routes: readonly AppRoute[]): void {
   for (const { method, path, answer } of routes) {
     app[method](path, async (req, res) => {
       const body = req.body === undefined ? (await buffer(req)).toString() : JSON.stringify(req.body)
-      const { headers, rawHeaders } = req
+      const { headers, rawHeaders, headersDistinct } = req
       const address = JSON.stringify([req.url, req.originalUrl, req.query])
-      const answered = answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body, address })
+      const auth = Reflect.get(req, 'auth')
+      const answered = answer({ auth, headers, rawHeaders, headersDistinct, body, address })
       res.set(answered.headers).send(answered.body)
     })
   }

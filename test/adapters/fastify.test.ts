@@ -146,6 +146,7 @@ function register(app: FastifyInstance, routes: readonly AppRoute[]): void {
         auth: Reflect.get(request, 'auth'),
         headers: request.headers,
         rawHeaders: request.raw.rawHeaders,
+        headersDistinct: request.raw.headersDistinct,
         body: await body,
         address: JSON.stringify([request.url, request.originalUrl, request.raw.url, request.query]),
       }

@@ -59,6 +59,22 @@ describe('node:http', () => {
     expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404)
   })
 
+  test('headersDistinct that somebody read before are without what the client made up, too', async () => {
+    const seen: object[] = []
+    const server = createServer((req, res) => {
+      seen.push(req.headersDistinct)
+      res.end()
+    })
+    const judge: Handle = (request) => {
+      seen.push(Reflect.get(request, 'req').headersDistinct)
+      return { ...pass, planted: ['x-real-ip'] }
+    }
+    node.mount(server, judge, mounting)
+    const { port } = await listening(server)
+    await rawRequest(port, 'GET /api/open HTTP/1.1\r\nX-Real-IP: 6.6.6.6\r\nHost: x\r\n\r\n')
+    expect(seen).toEqual([{ host: ['x'], 'x-real-ip': ['6.6.6.6'] }, { host: ['x'] }])
+  })
+
   test('servers are recognised, other things are not', () => {
     expect(node.recognises(createServer())).toBe(true)
     for (const other of [{}, () => {}, null, undefined, 'app', connectPackage()])
@@ -173,9 +189,10 @@ function listenerOf(routes: readonly AppRoute[]): RequestListener {
     const path = (req.url ?? '').split('?')[0]
     const route = routes.find((candidate) => candidate.path === path && candidate.method.toUpperCase() === req.method)
     if (!route) return void res.writeHead(404).end()
-    const { headers, rawHeaders } = req
+    const { headers, rawHeaders, headersDistinct, url: address = '' } = req
     const body = (await buffer(req)).toString()
-    const answered = route.answer({ auth: Reflect.get(req, 'auth'), headers, rawHeaders, body, address: req.url ?? '' })
+    const auth = Reflect.get(req, 'auth')
+    const answered = route.answer({ auth, headers, rawHeaders, headersDistinct, body, address })
     for (const [name, value] of Object.entries(answered.headers)) res.setHeader(name, value)
     res.end(answered.body)
   }

@@ -12,6 +12,7 @@ interface Seen {
   headers: Readonly<Record<string, unknown>>
   /** Where the framework keeps them. */
   rawHeaders?: readonly string[]
+  headersDistinct?: Readonly<Record<string, readonly string[] | undefined>>
   /** The whole body as text; read by the route itself unless the framework had read it. */
   body: string
   /** Everywhere that the route can look for its address: URLs, and the query as the framework parsed it. */
@@ -285,6 +286,7 @@ function describePasses(world: World, verdict: (verdict: Verdict) => void): void
     const pairs = raw.flatMap((value, index) => (index % 2 ? [] : [`${value.toLowerCase()}: ${raw[index + 1]}`]))
     expect(pairs).toContain('x-kept: yes')
     expect(pairs.filter((pair) => /6\.6\.6|7\.7\.7|planted/.test(pair))).toEqual([])
+    expect(call?.headersDistinct ?? { host: ['x'], 'x-kept': ['yes'] }).toEqual({ host: ['x'], 'x-kept': ['yes'] })
   })
 
   test('what cannot be known of the client is absent, whatever it said', async () => {
