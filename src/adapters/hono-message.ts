@@ -16,6 +16,9 @@ export interface HonoContext {
     /** What Hono picks routes by. */
     path: string
     routePath: string
+    /** What was read of the body by Hono's own methods, which all answer out of it from then on. */
+    bodyCache: object
+    arrayBuffer(): Promise<ArrayBuffer>
   }
   /** What the runtime gave along with the request. */
   env: unknown
@@ -32,7 +35,8 @@ export interface HonoContext {
 /**
  * The request as plain data; its path is what Hono routes by, below the prefix that a parent put before the application.
  *
- * Throws where that is another one than the address has (`getPath`): what the guard judged would not be what is served.
+ * Throws where that is another one than the address has (`getPath`): what the guard judged would not be what is served. Of
+ * a path that cannot be decoded Hono makes what it likes: the guard opens none (see `guard/scope.ts`).
  */
 export class HonoMessage implements HttpRequest {
   readonly method: string
@@ -40,6 +44,7 @@ export class HonoMessage implements HttpRequest {
   readonly query: string
   readonly mount: string
   readonly native = null
+  private readonly req: HonoContext['req']
   private readonly raw: Request
   private readonly env: unknown
   private readonly incoming: IncomingMessage | null
@@ -49,12 +54,12 @@ export class HonoMessage implements HttpRequest {
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
   constructor({ req, env }: HonoContext, layer: string | null) {
     const { raw, path: routed } = req
+    this.req = req
     this.raw = raw
     this.env = env
     this.incoming = incomingOf(env)
     this.method = raw.method
     const { path, query } = targetOf(raw.url)
-    if (routed !== path && plain(routed) !== plain(path)) throw new TypeError(ownPath)
     this.query = query
     const depth = layer === null ? 0 : depthBelow(layer, req.routePath)
     this.path =
@@ -65,6 +70,7 @@ export class HonoMessage implements HttpRequest {
             .join('/')}`
         : path
     this.mount = depth > 0 ? mountPrefix(path, this.path) : ''
+    if (routed !== path && plain(routed) !== plain(path) && isDecodable(this.path)) throw new TypeError(ownPath)
   }
 
   get headers(): RequestHeaders {
@@ -81,7 +87,7 @@ export class HonoMessage implements HttpRequest {
   }
 
   get body(): RequestBody {
-    return bodyOf(this.raw)
+    return this.raw.bodyUsed ? keptBody(this.req) : bodyOf(this.raw)
   }
 }
 
@@ -94,7 +100,20 @@ const ownPath = 'Latchkey cannot guard a Hono application that routes by another
 
 /** In one spelling: Hono decodes what it can, and without `strict` takes a slash off the end. */
 function plain(path: string): string {
-  return path.replace(/(?:%[\da-f]{2})+/gi, decode).replace(/\/+$/, '')
+  const decoded = path.replace(/(?:%[\da-f]{2})+/gi, decode)
+  let end = decoded.length
+  // A regular expression would look for the end anew from each slash of many.
+  while (decoded.charCodeAt(end - 1) === 47) end -= 1
+  return decoded.slice(0, end)
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function decode(escapes: string): string {
@@ -110,11 +129,26 @@ export function isHonoContext(given: unknown): given is HonoContext {
   return 'raw' in given.req && given.req.raw instanceof Request
 }
 
+/** What somebody before the layer has read, as Hono has kept it. */
+function keptBody(req: HonoContext['req']): RequestBody {
+  if (Object.keys(req.bodyCache).length === 0) return bodyOf(req.raw)
+  async function read(limitBytes: number): Promise<Uint8Array | null> {
+    const bytes = new Uint8Array(await req.arrayBuffer())
+    return bytes.length > limitBytes ? null : bytes
+  }
+  return { kind: 'stream', read: (limitBytes) => read(limitBytes).catch(() => null) }
+}
+
+/** A body that was read cannot be copied; handlers get what Hono has kept of it. */
+function withoutBody({ url, method, headers, signal }: Request): Request {
+  return new Request(url, { method, headers, signal })
+}
+
 /** Makes the request what the application is to see. Throws when one of the headers cannot be. */
 export function present(context: HonoContext, pass: Pass): void {
   const { raw } = context.req
   if (!writeInPlace(context, pass)) {
-    const prepared = prepare(raw, pass)
+    const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
     if (prepared === null) throw new TypeError('a header cannot be written')
     context.req.raw = prepared.request
   }

@@ -1,0 +1,157 @@
+import { createServer as createHttp2, connect as openHttp2 } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { type ServerType, serve } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { init, type SettingsInput } from '../../src/index.js'
+import type { Principal } from '../../src/model/principal.js'
+import { createTestRuntime, testSettings } from '../../src/testing.js'
+import { ada } from '../support/auth.js'
+import { rawRequest } from '../support/raw-http.js'
+
+type App = Hono<{ Variables: { auth: Principal | null } }>
+
+describe('an application below a parent that has read the body', () => {
+  const readers: [string, (c: Context) => unknown][] = [
+    ['as JSON', (c) => c.req.json()],
+    ['as text', (c) => c.req.text()],
+    ['as bytes', (c) => c.req.arrayBuffer()],
+    ['and the headers', (c) => [c.req.header(), c.req.json()]],
+  ]
+
+  test.each(readers)('%s: our own routes read it all the same', async (_how, read) => {
+    const { port } = await serveBelow(read)
+    const answer = await post(port, '/auth/login', ada)
+    expect([answer.status, await answer.json()]).toMatchObject([401, { code: 'invalid_credentials' }])
+    const large = await post(port, '/auth/login', { ...ada, name: 'x'.repeat(70_000) })
+    expect(large.status).toBe(413)
+  })
+
+  test('as a form: so does a page of ours', async () => {
+    const { port } = await serveBelow((c) => c.req.parseBody())
+    const body = new URLSearchParams({ email: ada.email, password: ada.password })
+    const origin = 'http://127.0.0.1'
+    const url = `http://127.0.0.1:${port}/auth/login`
+    const answer = await fetch(url, { method: 'POST', body, headers: { origin }, redirect: 'manual' })
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/auth/login?error=invalid_credentials'])
+  })
+
+  test.each(readers)('%s: so do handlers, whatever had to be rewritten', async (_how, read) => {
+    const { port, token } = await serveBelow(read)
+    const ways: [string, Record<string, string>][] = [
+      ['', { 'x-apikey': token }],
+      ['', { 'x-apikey': token, 'x-real-ip': '6.6.6.6' }],
+      [`?apikey=${token}&a=1`, {}],
+    ]
+    for (const [query, headers] of ways) {
+      const answer = await post(port, `/api/echo${query}`, { a: 1 }, headers)
+      expect([answer.status, await answer.json()]).toEqual([
+        200,
+        { body: { a: 1 }, ip: '127.0.0.1', kind: 'apiToken', query: query === '' ? {} : { a: '1' } },
+      ])
+    }
+  })
+
+  test('and kept nothing of it, there is none', async () => {
+    const { port, token } = await serveBelow((c) => c.req.raw.text())
+    expect((await post(port, '/auth/login', ada)).status).toBe(400)
+    expect((await post(port, '/api/none', ada, { 'x-apikey': token, 'x-real-ip': '6.6.6.6' })).status).toBe(200)
+  })
+})
+
+describe('over http2', () => {
+  test('the address is that of the socket', async () => {
+    const app: App = new Hono()
+    const auth = install(app, { allowList: ['127.0.0.1'], limits: { other: { ip: '1/1m' } } })
+    app.get('/api/ip', (c) => c.json({ ip: c.req.header('x-real-ip') }))
+    await auth.ready()
+    const { token } = await auth.apiTokens.create({ name: 'reader' })
+    const port = await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1', createServer: createHttp2 }))
+    const ask = await http2Client(port)
+    expect(await ask('/api/ip', { 'x-apikey': token })).toEqual([200, '{"ip":"127.0.0.1"}'])
+    expect(await ask(`/api/ip?apikey=${token}`, { 'x-real-ip': '6.6.6.6' })).toEqual([200, '{"ip":"127.0.0.1"}'])
+    expect([(await ask('/auth/me'))[0], (await ask('/auth/me'))[0]]).toEqual([401, 429])
+  })
+})
+
+describe('a path', () => {
+  test('of thousands of slashes is judged in no time', async () => {
+    const app: App = new Hono()
+    const auth = install(app)
+    app.get('*', (c) => c.text('served'))
+    await auth.ready()
+    const started = performance.now()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => app.request(`http://127.0.0.1/${'/'.repeat(15_000)}%41`)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    expect(performance.now() - started).toBeLessThan(2_000)
+  })
+
+  test.each(['/%%32%35', '/%%32%35/api/x', '/api%%32%35', '/%25%41%ff', '/%%61pi/x'])(
+    'that nobody can decode, %s, is guarded and no fault of ours',
+    async (target) => {
+      const { port, token } = await serveBelow(() => undefined)
+      const ask = (line: string) =>
+        rawRequest(port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}\r\n\r\n`)
+      expect((await ask('X-A: b')).status).toBe(401)
+      expect((await ask(`X-Apikey: ${token}`)).status).toBe(404)
+    },
+  )
+})
+
+/** An application of its own, put below a parent whose middleware comes first. */
+async function serveBelow(before: (c: Context) => unknown): Promise<{ port: number; token: string }> {
+  const child: App = new Hono()
+  const auth = install(child)
+  child.post('/api/echo', async (c) => {
+    const ip = c.req.header('x-real-ip')
+    return c.json({ body: await c.req.json(), ip, kind: c.get('auth')?.kind, query: c.req.query() })
+  })
+  child.post('/api/none', (c) => c.text(''))
+  await auth.ready()
+  const { token } = await auth.apiTokens.create({ name: 'writer' })
+  const parent = new Hono().use(async (c, next) => {
+    if (c.req.method === 'POST') await Promise.all([before(c)].flat())
+    await next()
+  })
+  parent.route('/', child)
+  return { port: await listening(serve({ fetch: parent.fetch, port: 0, hostname: '127.0.0.1' })), token }
+}
+
+function install(app: App, settings: Partial<SettingsInput> = {}) {
+  const logger = { warn: () => {}, error: () => {} }
+  const auth = init(app, testSettings({ baseUrl: 'http://127.0.0.1', logger, ...settings }), createTestRuntime())
+  onTestFinished(() => auth.close())
+  return auth
+}
+
+async function listening(server: ServerType): Promise<number> {
+  if (!server.listening) await new Promise<void>((resolve) => void server.once('listening', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+function post(port: number, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  const json = { 'content-type': 'application/json', ...headers }
+  return fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: JSON.stringify(body), headers: json })
+}
+
+async function http2Client(port: number) {
+  const session = openHttp2(`http://127.0.0.1:${port}`)
+  onTestFinished(() => session.destroy())
+  return (path: string, headers: Record<string, string> = {}) =>
+    new Promise<[number | undefined, string]>((resolve, reject) => {
+      const stream = session.request({ ':path': path, ...headers })
+      let status: number | undefined
+      let text = ''
+      stream.on('response', (answered) => {
+        status = answered[':status']
+      })
+      stream.on('data', (chunk) => {
+        text += chunk
+      })
+      stream.on('error', reject).on('end', () => resolve([status, text]))
+      stream.end()
+    })
+}
