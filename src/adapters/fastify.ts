@@ -3,7 +3,7 @@ import { SettingsError } from '../errors.js'
 import { type Pass, untouched } from '../http/verdict.js'
 import type { Adapter } from './adapter.js'
 import type { FastifyApp, FastifyGate, FastifyReply, FastifyRequest } from './fastify-shape.js'
-import { addLate } from './late-headers.js'
+import { addLateVary } from './late-vary.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
@@ -17,7 +17,7 @@ export const fastify: Adapter<FastifyGate> = {
   mount(app, handle, { watch }) {
     if (!isFastify(app)) throw new TypeError('not a Fastify application')
     requireRoot(app)
-    const layer = createListener(handle, undefined, addLate)
+    const layer = createListener(handle, undefined, addLateVary)
     const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
@@ -32,7 +32,7 @@ export const fastify: Adapter<FastifyGate> = {
     guardUpgrades(app.server, handle, watch, upgraded)
   },
   gate(ask) {
-    const layer = createGate(ask, addLate)
+    const layer = createGate(ask, addLateVary)
     return (request, reply, done) => layer(request.raw, reply.raw, tell(request, reply, done))
   },
 }

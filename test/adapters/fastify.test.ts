@@ -1,3 +1,4 @@
+import { connect as openHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -125,6 +126,50 @@ describe('Fastify', () => {
       const { headers } = await fetch(`${url}/api/secret`, { method })
       expect(Object.fromEntries(headers)).toMatchObject(expected)
     }
+  })
+
+  const varying: [way: string, handler: RouteHandlerMethod, expected: string][] = [
+    ['nothing', async () => 'in', 'Origin'],
+    ['a header of its own', async (_request, reply) => reply.header('Vary', 'Accept').send('in'), 'Accept, Origin'],
+    [
+      'a list',
+      async (_request, reply) => reply.header('vary', ['Accept', 'Cookie']).send('in'),
+      'Accept, Cookie, Origin',
+    ],
+    ['the same', async (_request, reply) => reply.header('vary', 'origin, Accept').send('in'), 'origin, Accept'],
+    [
+      'a stream',
+      async (_request, reply) => reply.header('vary', 'Accept').send(Readable.from(['in'])),
+      'Accept, Origin',
+    ],
+    ['hijack', (_request, reply) => void reply.hijack().raw.end('in'), 'Origin'],
+    ['raw headers', (_request, { raw }) => void raw.writeHead(200, 'Fine', { Vary: 'Accept' }).end(), 'Accept, Origin'],
+    ['a raw list', (_request, { raw }) => void raw.writeHead(200, ['Vary', 'Accept']).end(), 'Accept, Origin'],
+    ['set before', (_request, { raw }) => void raw.setHeader('vary', 'Accept').end(), 'Accept, Origin'],
+    ['an error', () => Promise.reject(new Error('mine')), 'Origin'],
+  ]
+  test.each(varying)('what a route varies by stands beside our Origin: %s', async (_way, handler, expected) => {
+    const allowed = { 'access-control-allow-origin': 'https://app.example', vary: 'Origin' }
+    for (const responseHeaders of [allowed, { ...privately, ...allowed }, { vary: 'Origin' }]) {
+      const app = Fastify({ forceCloseConnections: true })
+      onTestFinished(() => app.close())
+      mount(app, () => ({ ...pass, responseHeaders }))
+      app.get('/api/secret', handler)
+      const answer = await fetch(`${await app.listen({ port: 0, host: '127.0.0.1' })}/api/secret`)
+      expect(Object.fromEntries(answer.headers)).toMatchObject({ ...responseHeaders, vary: expected })
+    }
+  })
+
+  test.each(varying.slice(0, 5))('and over http2: %s', async (_way, handler, expected) => {
+    const app = Fastify({ http2: true })
+    mount(app, () => ({ ...pass, responseHeaders: { 'x-own': '1', vary: 'Origin' } }))
+    app.get('/api/secret', handler as () => string)
+    const session = openHttp2(await app.listen({ port: 0, host: '127.0.0.1' }))
+    const stream = session.request({ ':path': '/api/secret' })
+    const headers = await new Promise((resolve) => stream.once('response', resolve))
+    session.destroy()
+    await app.close()
+    expect(headers).toMatchObject({ ':status': 200, 'x-own': '1', vary: expected })
   })
 
   test('applications are recognised, other things are not', () => {

@@ -1,0 +1,51 @@
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { addLate } from './late-headers.js'
+import type { Add } from './node-message.js'
+
+type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
+type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
+
+const origin = 'Origin'
+
+/**
+ * The same with `Vary`, which is a list that others have a say in (RFC 9110 §12.5.5): ours joins it as the head is written,
+ * since a framework that hands over all headers at the end would put its own in our place.
+ */
+export const addLateVary: Add = (res, headers) => {
+  if (headers.vary !== origin || Object.hasOwn(res, 'writeHead')) return addLate(res, headers)
+  for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')
+  res.writeHead = writeHead
+}
+
+/** One function for all responses: behind it stands what node, or a framework, has for each of them. */
+function writeHead(this: ServerResponse, status: number, reason?: string | Given, given?: Given): ServerResponse {
+  // Some wrap a response by inheriting from it, and so this function.
+  let from: { writeHead: WriteHead } = Object.getPrototypeOf(this)
+  while (from.writeHead === writeHead) from = Object.getPrototypeOf(from)
+  const { writeHead: next } = from
+  if (typeof reason === 'string') return next.call(this, status, reason, varied(this, given))
+  return next.call(this, status, varied(this, given ?? reason))
+}
+
+/** What is given for the head takes the place of what was set before. */
+function varied(res: ServerResponse, given: Given): Given {
+  if (Array.isArray(given)) {
+    const at = given.findIndex((name, index) => index % 2 === 0 && isVary(String(name)))
+    if (at !== -1) return given.map((part, index) => (index === at + 1 ? joined(part) : part))
+  } else {
+    for (const name in given) if (isVary(name)) return { ...given, [name]: joined(given[name]) }
+    if (!res.hasHeader('vary')) return { ...given, vary: origin }
+  }
+  res.setHeader('vary', joined(res.getHeader('vary')))
+  return given
+}
+
+function isVary(name: string): boolean {
+  return name.length === 4 && name.toLowerCase() === 'vary'
+}
+
+function joined(header: OutgoingHttpHeader | undefined): string {
+  const named = [header ?? []].flat().join(', ')
+  const isThere = named.split(',').some((one) => one.trim().toLowerCase() === origin.toLowerCase())
+  return named === '' ? origin : isThere ? named : `${named}, ${origin}`
+}
