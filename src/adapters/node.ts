@@ -21,9 +21,10 @@ export const node: Adapter = {
     guardUpgrades(server, handle, watch)
     const emitOther: Emit = server.emit
     server.emit = (event: string, ...given: unknown[]): boolean => {
+      if (!requestEvents.has(event)) return emitOther.call(server, event, ...given)
       const [req, res] = given
-      const isRequest = requestEvents.has(event) && req instanceof IncomingMessage && res instanceof ServerResponse
-      if (!isRequest) return emitOther.call(server, event, ...given)
+      // What cannot be judged is told to nobody.
+      if (!isRequest(req) || !isResponse(res)) return false
       layer(req, res, () => {
         if (!emit.call(server, event, req, res)) nobodyListens(res)
       })
@@ -35,6 +36,15 @@ export const node: Adapter = {
 
 function isServer(app: unknown): app is Server {
   return app instanceof Server || app instanceof SecureServer
+}
+
+/** Also one that somebody made without a socket, such as light-my-request: whoever listens would take it for node's. */
+function isRequest(given: unknown): given is IncomingMessage {
+  return given instanceof IncomingMessage || (given instanceof Object && 'url' in given && 'headers' in given)
+}
+
+function isResponse(given: unknown): given is ServerResponse {
+  return given instanceof ServerResponse || (given instanceof Object && 'setHeader' in given && 'end' in given)
 }
 
 /** A server for our own routes alone: node would leave everybody else waiting. */

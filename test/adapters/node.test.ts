@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect as openSocket } from 'node:net'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import connectPackage from 'connect'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -51,6 +52,29 @@ describe('node:http', () => {
     )
     expect([answer.status, told]).toEqual([401, 0])
   })
+
+  test.each(['request', 'checkContinue', 'checkExpectation'])(
+    'a %s that node did not make is judged as well',
+    async (event) => {
+      const told: string[] = []
+      const server = createServer()
+      node.mount(server, ({ path }) => (path === '/api/open' ? pass : refusal), mounting)
+      server.on(event, (req, res) => {
+        told.push(req.url)
+        res.end('app')
+      })
+      // As hosts of functions do it, and what tests an application without a socket.
+      function ask(url: string): unknown {
+        const ended: unknown[] = []
+        const res = { setHeader: () => res, end: (text: unknown) => void ended.push(text) }
+        server.emit(event, Object.assign(Readable.from([]), { method: 'GET', url, headers: {}, rawHeaders: [] }), res)
+        return ended
+      }
+      expect([ask('/api/secret'), ask('/api/open')]).toEqual([['refused'], ['app']])
+      expect(server.emit(event, {}, {})).toBe(false)
+      expect(told).toEqual(['/api/open'])
+    },
+  )
 
   test('a server for our own routes alone answers 404 to what is not ours', async () => {
     const server = createServer()
