@@ -30,7 +30,7 @@ const dots = /\/(?:\.|%2e){1,2}(?:\/|$)/i
  * as `/api/.x`, which no entry of `publicRoutes` means. Where only something below the mount is guarded, dots may lead there:
  * with `/v1/api` whoever resolves what `/v1` gets of `/v1./api` finds `/api`.
  */
-function createReading({ basePath, guarded }: Mounting): (request: HttpRequest) => HttpRequest {
+export function createReading({ basePath, guarded }: Mounting): (request: HttpRequest) => HttpRequest {
   const prefixes = guarded.filter((prefix) => prefix !== '/')
   const borders = [...prefixes.flatMap(bordersOf), { mount: basePath.toLowerCase(), prefix: basePath }]
   return (request) => {

@@ -1,6 +1,7 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
 import type { Adapter, Emit } from './adapter.js'
+import { connect, createReading } from './connect.js'
 import { createListener, nodeGate } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
@@ -14,11 +15,15 @@ const requestEvents: ReadonlySet<string> = new Set(['request', 'checkContinue', 
 export const node: Adapter = {
   name: 'node:http',
   recognises: isServer,
-  mount(server, handle, { watch }) {
+  mount(server, handle, mounting) {
     if (!isServer(server)) throw new TypeError('not a server of node:http')
-    const layer = createListener(handle)
+    const asRouted = createReading(mounting)
+    const layer = createListener((request) => {
+      const read = asRouted(request)
+      return handle(read !== request && server.listeners('request').some(connect.recognises) ? read : request)
+    })
     const emit: Emit = server.emit
-    guardUpgrades(server, handle, watch)
+    guardUpgrades(server, handle, mounting.watch)
     const emitOther: Emit = server.emit
     server.emit = (event: string, ...given: unknown[]): boolean => {
       if (!requestEvents.has(event)) return emitOther.call(server, event, ...given)

@@ -64,6 +64,14 @@ describe('what connect takes for a path below a mount', () => {
     },
   )
 
+  test('ATK-097 also where the layer stands before the server that it listens to, and for no other listener', async () => {
+    const behind = await serve({}, ['/api'], '/', 'server')
+    for (const target of ['/api.x', '/API./orders']) expect([target, await behind.ask(target)]).toEqual([target, 401])
+    expect([await behind.ask('/apiary.x'), behind.served]).toEqual([404, []])
+    const other = await serve({}, ['/'], '/', 'other')
+    expect([await other.ask('/api.json'), other.served]).toEqual([200, ['/api.json']])
+  })
+
   test.each(['/auth.', '/auth.x', '/AUTH./login', '/auth./login'])(
     '%s is ours, like what else lies there',
     async (target) => {
@@ -82,11 +90,22 @@ describe('what connect takes for a path below a mount', () => {
 })
 
 /** An application that answers at these mounts, with the layer before it. */
-async function serve(settings: Partial<SettingsInput>, mounts: readonly string[], parent = '/') {
+async function serve(
+  settings: Partial<SettingsInput>,
+  mounts: readonly string[],
+  parent = '/',
+  place: 'application' | 'server' | 'other' = 'application',
+) {
   const served: string[] = []
   const app = connectPackage()
+  const outer = connectPackage().use(parent, app)
+  const server = createServer(place === 'other' ? (req, res) => outer(req, res) : outer)
   const logger = { warn: () => {}, error: () => {} }
-  const auth = init(app, testSettings({ baseUrl: 'http://127.0.0.1', logger, ...settings }), createTestRuntime())
+  const auth = init(
+    place === 'application' ? app : server,
+    testSettings({ baseUrl: 'http://127.0.0.1', logger, ...settings }),
+    createTestRuntime(),
+  )
   const answer: Served = (req, res) => {
     served.push(req.url ?? '')
     res.end()
@@ -94,7 +113,6 @@ async function serve(settings: Partial<SettingsInput>, mounts: readonly string[]
   for (const mount of mounts) app.use(mount, answer)
   await auth.ready()
   const { token } = await auth.apiTokens.create({ name: 'reader' })
-  const server = createServer(connectPackage().use(parent, app))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     server.closeAllConnections()
