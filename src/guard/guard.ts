@@ -109,13 +109,21 @@ function judge(
   request: HttpRequest,
   at: Moment,
   requirement: Requirement,
-  found: Principal | null,
+  left: unknown,
 ): Verdict | Promise<Verdict> {
+  const found = isOurs(left) ? left : null
   const outside = found === null && wired.scopeOf(request.path) === 'outside'
   return settle(wired, request, at, found, (principal) => {
     checkRequirement(principal, requirement, wired.clock.now())
     return outside ? pass(wired, request, principal) : { ...untouched, principal }
   })
+}
+
+/** Other middleware says in `req.auth`, too, whom it let in: Basic credentials, a JWT's claims. Nobody of those was found here. */
+function isOurs(left: unknown): left is Principal {
+  if (typeof left !== 'object' || left === null || !Object.isFrozen(left) || !('kind' in left)) return false
+  const { kind } = left
+  return kind === 'session' || kind === 'apiToken' || kind === 'jwt' || kind === 'hook'
 }
 
 function decide(wired: Wired, request: HttpRequest, at: Moment): Verdict | Promise<Verdict> {

@@ -164,6 +164,28 @@ describe.each([
     expect(await browser.get('/api/team')).toMatchObject({ status: 200, body: { roles: ['OWNER'] } })
   })
 
+  test.each<[string, unknown]>([
+    ['Basic credentials', { user: 'ada', password: 'x' }],
+    ['claims of a JWT', { sub: 'u', kind: 'session', roles: ['OWNER'], authTime: 9_999_999_999 }],
+    ['frozen claims', Object.freeze({ sub: 'u' })],
+    ['a word', 'session'],
+  ])('%s that other middleware left in req.auth let nobody in', async (_what, left) => {
+    const app = express()
+    const { auth, browser } = await serve(app)
+    app.use((req, _res, next) => {
+      Reflect.set(req, 'auth', left)
+      next()
+    })
+    app.get(['/reports', '/api/reports'], auth.require({ access: 'READWRITE' }), (req, res) => {
+      res.json(Reflect.get(req, 'auth'))
+    })
+    expect(await browser.get('/reports')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+    await browser.signUp(ada)
+    const found = { status: 200, body: { kind: 'session', email: ada.email } }
+    expect(await browser.get('/reports')).toMatchObject(found)
+    expect(await browser.get('/api/reports')).toMatchObject(found)
+  })
+
   async function serve(app: ReturnType<typeof express>) {
     const server = createServer(app).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
