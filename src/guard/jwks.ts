@@ -10,6 +10,8 @@ import type { JwtCheck } from './credentials.js'
 export interface Jwts extends JwtCheck {
   /** From now on by the key set at that address; null: there is no other issuer. */
   use(url: string | null): void
+  /** Whether whoever came in by that token may be here no more: it has expired, or another key set is in force. */
+  isOver(principal: JwtPrincipal): boolean
   close(): void
 }
 
@@ -32,6 +34,7 @@ const answers: Readonly<Partial<Record<ForeignFault['fault'], () => AuthError>>>
  */
 export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
   let inForce: { url: string; tokens: ForeignTokens } | null = null
+  const checked = new WeakMap<JwtPrincipal, { by: ForeignTokens; expiresAt: number }>()
   const namesForeign = remember(namesAnotherAlgorithm)
 
   function accept(found: ForeignToken | ForeignFault, now: number): JwtPrincipal {
@@ -54,7 +57,14 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
       const found = await asked?.tokens.check(token)
       // What was checked by keys that are in force no more is worth nothing.
       if (found === undefined || asked !== inForce) throw new AuthError('unauthenticated')
-      return accept(found, clock.now())
+      const principal = accept(found, clock.now())
+      if (asked !== null && !('fault' in found))
+        checked.set(principal, { by: asked.tokens, expiresAt: found.expiresAt })
+      return principal
+    },
+    isOver(principal) {
+      const known = checked.get(principal)
+      return known === undefined || known.by !== inForce?.tokens || known.expiresAt <= clock.now()
     },
     use(url) {
       if (url === (inForce?.url ?? null)) return

@@ -1,6 +1,7 @@
 import type { Watch } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
 import type { ApiTokenGuard } from './api-token.js'
+import type { Jwts } from './jwks.js'
 import type { Revocations } from './revocations.js'
 
 /** Connections that outlive the request they came by, such as WebSockets, each with the principal it was opened for. */
@@ -18,6 +19,7 @@ export interface OpenSocketsOptions {
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'subscribe'>
   /** Must have subscribed to the news before the sockets do. */
   apiTokens: Pick<ApiTokenGuard, 'isOver'>
+  jwts: Pick<Jwts, 'isOver'>
   timer: (milliseconds: number, callback: () => void) => () => void
 }
 
@@ -26,7 +28,8 @@ const checkEveryMs = 1_000
 
 /**
  * Ends what was opened by a session that has ended, by a user who was disabled, deleted or changed since, by an API token
- * that was removed, replaced or has expired, and everything while the news is too old to tell.
+ * that was removed, replaced or has expired, by another issuer's JWT that has expired or whose key set counts no more, and
+ * everything while the news is too old to tell.
  */
 export function createOpenSockets(options: OpenSocketsOptions): OpenSockets {
   const { revocations, timer } = options
@@ -66,9 +69,11 @@ export function createOpenSockets(options: OpenSocketsOptions): OpenSockets {
 }
 
 /** Whether that principal is over; a user's version counts from what it is now, since a token below it would not have passed. */
-function endOf({ revocations, apiTokens }: OpenSocketsOptions, principal: Principal): () => boolean {
+function endOf({ revocations, apiTokens, jwts }: OpenSocketsOptions, principal: Principal): () => boolean {
   if (principal.kind === 'apiToken') return () => apiTokens.isOver(principal)
-  if (principal.kind !== 'session') return () => false
+  if (principal.kind === 'jwt') return () => jwts.isOver(principal)
+  // What an `authenticate` hook lets in has no end that we could know of.
+  if (principal.kind === 'hook') return () => false
   const { userId, sessionId } = principal
   const version = revocations.deadBelow(userId)
   return () => revocations.isEnded(sessionId) || revocations.deadBelow(userId) > version

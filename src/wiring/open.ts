@@ -182,7 +182,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
   const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
   const operations = operationsOf(store, revocations, access.news, shared.pingRedis)
   observe({ telemetry, decisions, operations, passwords: early.passwords, world })
-  const sockets = createOpenSockets({ revocations, apiTokens, timer: world.timer })
+  const sockets = createOpenSockets({ revocations, apiTokens, jwts: access.jwts, timer: world.timer })
   return {
     handle,
     ports,

@@ -9,6 +9,7 @@ import { createAuth, init, type SettingsInput } from '../../src/index.js'
 import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
 import { ada, sharedSettings } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
+import { issuerKey, keyServer } from '../support/key-server.js'
 
 const baseUrl = 'http://127.0.0.1'
 
@@ -100,6 +101,32 @@ describe('sockets that an API token opened', () => {
   })
 })
 
+describe('sockets that a JWT of another issuer opened', () => {
+  it('close when the token expires, later than it says by what clocks may differ', async () => {
+    const { runtime, open } = await trusting()
+    const socket = await open(60)
+    const closed = closing(socket)
+    await runtime.clock.advance('119s')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    await runtime.clock.advance('2s')
+    await closed
+  })
+
+  it('close when another key set is in force, also where that was said by another process', async () => {
+    const { shared, runtime, open } = await trusting()
+    const elsewhere = createAuth(testSettings({ baseUrl, ...shared }), runtime)
+    onTestFinished(() => elsewhere.close())
+    const socket = await open(3600)
+    const closed = closing(socket)
+    await runtime.clock.advance('10s')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    await elsewhere.access.setJwks('http://127.0.0.1:9/jwks.json')
+    await runtime.clock.advance('1s')
+    await runtime.clock.advance('1s')
+    await closed
+  })
+})
+
 describe('upgrades that go through the routes of Fastify, as @fastify/websocket has them', () => {
   it('are judged once when somebody is found, with the token that is out of the address then', async () => {
     const { auth, port } = await startFastify()
@@ -151,11 +178,27 @@ type Auth = Pick<ReturnType<typeof createAuth>, 'users' | 'sessions' | 'apiToken
 type Judge = (...upgrade: Parameters<ReturnType<typeof createAuth>['upgrade']>) => Promise<unknown>
 
 /** A server of node's with the layer before it. */
-async function start(settings: Partial<SettingsInput> = {}) {
-  const runtime = createTestRuntime()
+async function start(settings: Partial<SettingsInput> = {}, runtime = createTestRuntime()) {
   const server = createServer()
   const auth = init(server, testSettings({ baseUrl, ...settings }), runtime)
   return { auth, runtime, ...(await serve(auth, server, async () => true)) }
+}
+
+/** The same with a key set of another issuer's; `open` opens with one of its tokens. */
+async function trusting() {
+  const keys = await keyServer()
+  onTestFinished(() => keys.stop())
+  const issuer = issuerKey('one')
+  keys.publish({ keys: [issuer.jwk] })
+  const shared = { ...sharedSettings(), jwks: { url: keys.url, issuer: 'https://issuer.test', audience: 'api' } }
+  const runtime = createTestRuntime({ fetch: (input, init) => fetch(input, init) })
+  const started = await start(shared, runtime)
+  const open = (seconds: number) => {
+    const exp = Math.floor(runtime.clock.now() / 1000) + seconds
+    const token = issuer.token({ iss: 'https://issuer.test', aud: 'api', sub: 'user-1', exp })
+    return opened(started.port, { authorization: `Bearer ${token}` })
+  }
+  return { ...started, shared, open }
 }
 
 async function startFastify(options: FastifyServerOptions = {}) {
