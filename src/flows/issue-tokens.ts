@@ -1,6 +1,7 @@
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Ports } from '../ports.js'
+import { longestAccessTokenSeconds } from '../settings/lifetimes.js'
 
 /** A session and the tokens that its holder gets; null = keeps what they have. Times are Unix seconds. */
 export interface IssuedSession {
@@ -58,12 +59,10 @@ export async function issueTokens(
   return { ...issued, refreshToken }
 }
 
-/** Until when (Unix seconds) an access token signed up to now may still be alive somewhere: how long a change row matters. */
-export function changeMattersUntil(ports: Pick<Ports, 'clock' | 'policy'>): number {
-  return ports.clock.now() + accessTokensLiveSeconds(ports)
-}
+/** How long an access token that is signed now may be alive somewhere, whatever lifetime other processes are set to. */
+export const accessTokensLiveSeconds = longestAccessTokenSeconds + clockMarginSeconds
 
-/** How long an access token that is signed now may be alive somewhere. */
-export function accessTokensLiveSeconds({ policy }: Pick<Ports, 'policy'>): number {
-  return policy.accessTokenSeconds + clockMarginSeconds
+/** Until when (Unix seconds) an access token signed up to now may still be alive somewhere: how long a change row matters. */
+export function changeMattersUntil({ clock }: Pick<Ports, 'clock'>): number {
+  return clock.now() + accessTokensLiveSeconds
 }

@@ -1,6 +1,7 @@
 import { coalesced } from '../lib/coalesce.js'
 import type { Reading, SharedClock } from '../lib/shared-clock.js'
 import type { Change } from '../model/change.js'
+import { longestAccessTokenSeconds } from '../settings/lifetimes.js'
 import type { Logger } from '../settings.js'
 import type { ChangePage, Changes } from '../store/changes.js'
 
@@ -9,6 +10,8 @@ export interface RevocationsOptions {
   /** Told the store's clock with each read. */
   clock: SharedClock
   timer: (milliseconds: number, callback: () => void) => () => void
+  /** How long an access token counts in this process, however long other processes sign theirs for. */
+  accessTokenSeconds: number
   /** With news older than this, nobody passes. */
   stalenessSeconds: number
   logger: Logger
@@ -70,12 +73,21 @@ interface Knowledge {
   applied: Map<string, number>
   /** Session id → until when (Unix seconds) it matters. */
   sessions: Map<string, number>
+  /** User id → below which version tokens are dead, and until when that matters. */
   users: Map<string, { version: number; until: number }>
   listeners: Listener[]
+  /** How much sooner a row stops mattering here than it says, which is for the longest lifetime there may be. */
+  soonerSeconds: number
 }
 
 export function createRevocations(options: RevocationsOptions): Revocations {
-  const known: Knowledge = { applied: new Map(), sessions: new Map(), users: new Map(), listeners: [] }
+  const known: Knowledge = {
+    applied: new Map(),
+    sessions: new Map(),
+    users: new Map(),
+    listeners: [],
+    soonerSeconds: longestAccessTokenSeconds - options.accessTokenSeconds,
+  }
   const progress: Progress = {
     lastRead: null,
     lastPage: null,
@@ -177,7 +189,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   clock.learn(page.storeNowMs)
   const hole = hasHole(progress, page, started)
   if (hole) {
-    page = await changes.current(clock.now())
+    page = await changes.current(clock.now() + known.soonerSeconds)
     for (const tell of known.listeners) tell(null)
   }
 
@@ -205,7 +217,10 @@ function applyNew(known: Knowledge, { changes }: ChangePage): void {
 function learn(known: Knowledge, change: Change): void {
   known.applied.set(change.id, change.atMs)
   if (change.kind === 'session') {
-    known.sessions.set(change.subject, Math.max(change.until, known.sessions.get(change.subject) ?? 0))
+    known.sessions.set(
+      change.subject,
+      Math.max(change.until - known.soonerSeconds, known.sessions.get(change.subject) ?? 0),
+    )
   }
   if (change.kind === 'user') learnOfUser(known, change)
   for (const tell of known.listeners) tell(change)
@@ -215,7 +230,7 @@ function learnOfUser(known: Knowledge, change: Change): void {
   const before = known.users.get(change.subject)
   known.users.set(change.subject, {
     version: Math.max(change.version ?? 0, before?.version ?? 0),
-    until: Math.max(change.until, before?.until ?? 0),
+    until: Math.max(change.until - known.soonerSeconds, before?.until ?? 0),
   })
 }
 

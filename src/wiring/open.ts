@@ -96,6 +96,7 @@ export async function open(early: Early): Promise<Live> {
       changes: store.changes,
       clock,
       timer: world.timer,
+      accessTokenSeconds: settings.accessTokenSeconds,
       stalenessSeconds: settings.revocation.stalenessSeconds,
       logger: settings.logger,
     })

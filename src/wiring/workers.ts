@@ -41,7 +41,7 @@ export function startHousekeeping({ settings, world, random }: Early, store: Sto
   const housekeeping = createHousekeeping({
     store,
     clock: ports.clock,
-    accessTokensLiveSeconds: accessTokensLiveSeconds(ports),
+    accessTokensLiveSeconds,
     timer: world.timer,
     random: random.jitter,
     logger: settings.logger,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRevocations } from '../../src/guard/revocations.js'
 import { createSharedClock } from '../../src/lib/shared-clock.js'
 import type { Change } from '../../src/model/change.js'
+import { longestAccessTokenSeconds } from '../../src/settings/lifetimes.js'
 import type { Changes } from '../../src/store/changes.js'
 import { createTestClient, createTestRuntime } from '../../src/testing.js'
 import { ada, sharedSettings, testAuth } from '../support/auth.js'
@@ -192,6 +193,18 @@ describe('revocation', () => {
     await world.clock.advance('3m')
     expect(world.revocations.isEnded('gone')).toBe(false)
   })
+
+  it('remembers by its own lifetime of tokens what the store keeps for the longest there may be', async () => {
+    const { clock } = createTestRuntime()
+    const now = Math.floor(clock.now() / 1000)
+    const ended = (subject: string, ago: number) =>
+      row(subject, (now - ago) * 1000, now - ago + longestAccessTokenSeconds + 120)
+    const rows = [ended('long over', 1_021), ended('still alive', 1_000)]
+    const { revocations } = await brokenWorld({ clock, rows, accessTokenSeconds: 900 })
+    expect([revocations.isEnded('long over'), revocations.isEnded('still alive')]).toEqual([false, true])
+    await clock.advance('3m')
+    expect(revocations.isEnded('still alive')).toBe(false)
+  })
 })
 
 function row(subject: string, atMs: number, until: number): Change {
@@ -203,7 +216,12 @@ async function turns(): Promise<void> {
 }
 
 /** A feed over real SQLite rows would commit in order and answer; this one is the port itself, failing on demand. */
-async function brokenWorld({ clock = createTestRuntime().clock, aheadMs = 0, rows = [] as Change[] } = {}) {
+async function brokenWorld({
+  clock = createTestRuntime().clock,
+  aheadMs = 0,
+  rows = [] as Change[],
+  accessTokenSeconds = longestAccessTokenSeconds,
+} = {}) {
   let held: Promise<void> | null = null
   const world = {
     clock,
@@ -245,6 +263,7 @@ async function brokenWorld({ clock = createTestRuntime().clock, aheadMs = 0, row
       testing: false,
     }),
     timer: clock.timer,
+    accessTokenSeconds,
     stalenessSeconds: 10,
     logger: silent,
   })
