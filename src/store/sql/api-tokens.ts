@@ -55,7 +55,7 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         await writeAudit(unit, audit)
         await writeChanges(unit, 'api_token', [id], until)
         return true
-      }),
+      }, false),
 
     rotate: ({ id, successor, expiresAt, endsAt, now }, { until, audit }) =>
       steps.transaction(async (unit) => {
@@ -82,7 +82,7 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         await writeAudit(unit, audit)
         await writeChanges(unit, 'api_token', [id], until)
         return token
-      }),
+      }, null),
   }
 }
 

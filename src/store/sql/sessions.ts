@@ -88,7 +88,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         if (numDeletedRows === 0n) return false
         await tellOfEnd(unit, [id], options)
         return true
-      }),
+      }, false),
 
     endAll: (userId, exceptId, options) =>
       steps.transaction(async (unit) => {

@@ -39,7 +39,7 @@ export function createUsers(steps: Steps): Users {
         await writeAudit(unit, audit)
         await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
         return true
-      }),
+      }, false),
   }
 }
 

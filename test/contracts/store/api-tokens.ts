@@ -24,13 +24,16 @@ function aToken(overrides: Partial<ApiTokenRecord> = {}): ApiTokenRecord {
   }
 }
 
-async function keptApiToken({ apiTokens }: Store, overrides: Partial<ApiTokenRecord> = {}): Promise<ApiTokenRecord> {
+export async function keptApiToken(
+  { apiTokens }: Store,
+  overrides: Partial<ApiTokenRecord> = {},
+): Promise<ApiTokenRecord> {
   const token = aToken(overrides)
   await apiTokens.create(token, created())
   return token
 }
 
-function replacement(id: string, endsAt = now) {
+export function replacement(id: string, endsAt = now) {
   const successor = { id: randomId(), tokenHash: `key2.${randomId()}-token`, createdAt: now + 5 }
   return { id, successor, endsAt, now }
 }

@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest'
 import type { TestStore } from '../../support/databases.js'
-import { aMail, anEvent, aRegistration, createdUser, keptToken, now, openedSession, until } from './rows.js'
+import { keptApiToken, replacement } from './api-tokens.js'
+import {
+  aMail,
+  anEvent,
+  aRegistration,
+  auditedEvents,
+  createdUser,
+  keptToken,
+  now,
+  openedSession,
+  until,
+} from './rows.js'
 
 export function wholeStoreContract(current: () => TestStore): void {
   test('the installation has an unguessable id, the same for every process', async () => {
@@ -60,6 +71,29 @@ export function wholeStoreContract(current: () => TestStore): void {
     expect((await opened.store.changes.recent(60_000)).changes).toEqual(opened.changes)
     await opened.store.sessions.end(session.id, null, { until, audit: anEvent() })
     expect(opened.changes).toHaveLength(1)
+  })
+
+  test('an id with a blank after it is nobody’s, also where a database compares without it', async () => {
+    const { store, changes } = current()
+    const user = await createdUser(store)
+    const session = await openedSession(store, user)
+    const token = await keptApiToken(store)
+    const step = () => ({ until, audit: anEvent() })
+    const before = await auditedEvents(store)
+    expect(await store.sessions.end(`${session.id} `, null, step())).toBe(false)
+    expect(await store.users.updateAccount(`${user.id} `, { roles: ['OWNER'] }, step())).toBeNull()
+    expect(await store.users.setPassword(`${user.id} `, 'hash', step())).toBeNull()
+    expect(await store.users.disable(`${user.id} `, { at: now, until: null }, step())).toBeNull()
+    expect(await store.users.delete(`${user.id} `, until, anEvent())).toBe(false)
+    expect(await store.apiTokens.remove(`${token.id} `, step())).toBe(false)
+    expect(await store.apiTokens.rotate(replacement(`${token.id} `), step())).toBeNull()
+
+    expect(await store.sessions.find(session.id)).toMatchObject({
+      session,
+      user: { version: user.version, roles: user.roles },
+    })
+    expect(await store.apiTokens.findByHash([token.tokenHash])).toEqual(token)
+    expect([changes, await auditedEvents(store)]).toEqual([[], before])
   })
 
   test('a step that fails in the middle has not happened, and nobody is told', async () => {
