@@ -32,7 +32,7 @@ export interface OutboxWorker {
   kick(): Promise<void>
   /** Looks by itself from now on, every few seconds: for mails of other processes and for those that failed. */
   start(): void
-  /** Sends what is due, for ten seconds at most, and stops. */
+  /** Sends what is due, for ten seconds at most, then waits up to twenty for what has been begun, and stops. */
   close(): Promise<void>
 }
 
@@ -52,6 +52,8 @@ export interface OutboxWorkerOptions
 
 const pollMilliseconds = 5_000
 const drainMilliseconds = 10_000
+/** As long as a delivery of ours may take: one that the server took, but the store was not told of, would be sent again. */
+const lastDeliveriesMilliseconds = 20_000
 const threeDaysSeconds = 3 * 24 * 3_600
 
 /**
@@ -80,7 +82,9 @@ export function createOutboxWorker({ outbox, logger, ...options }: OutboxWorkerO
     start: lookAgain,
     close() {
       cancelPoll()
-      closing ??= within(timer, drainMilliseconds, lanes.run()).then(lanes.stop)
+      closing ??= within(timer, drainMilliseconds, lanes.run()).then(() =>
+        within(timer, lastDeliveriesMilliseconds, lanes.stop()),
+      )
       return closing
     },
   }

@@ -282,7 +282,7 @@ describe('when things break', () => {
     opened.splice(opened.indexOf(dead.close), 1)
 
     const next = worker({ mailer })
-    await clock.advance('59s')
+    await clock.advance('119s')
     await next.kick()
     expect(server.mails).toHaveLength(1)
     await clock.advance('2s')
@@ -291,6 +291,27 @@ describe('when things break', () => {
     await next.kick()
     expect(server.mails).toHaveLength(2)
     expect(server.mails[1]?.messageId).toBe(server.mails[0]?.messageId)
+  })
+
+  test('a mail that is being delivered goes out once, also where two clocks are a minute apart', async () => {
+    const { put, worker, clock, now } = await setUp()
+    await put(1)
+    await clock.advance('30s')
+    const takes: (() => void)[] = []
+    const slow = worker({
+      now: () => now() - 30,
+      mailer: { send: () => new Promise((resolve) => void takes.push(resolve)) },
+    })
+    const sending = slow.kick()
+    await expect.poll(() => takes.length).toBe(1)
+    const mailer = notingMailer()
+    const other = worker({ now: () => now() + 30, mailer })
+    await other.kick()
+    await clock.advance('55s')
+    await other.kick()
+    expect(mailer.sent).toEqual([])
+    for (const take of takes) take()
+    await sending
   })
 
   test('a store that is gone when a delivery is to be noted costs no second one', async () => {
@@ -307,7 +328,7 @@ describe('when things break', () => {
     await put(3)
     await made.kick()
     down = false
-    await clock.advance('61s')
+    await clock.advance('121s')
     await made.kick()
     expect(mailer.sent).toHaveLength(3)
     expect((await store.outbox.depth()).waiting).toBe(0)
@@ -462,7 +483,7 @@ describe('close()', () => {
     expect(mailer.sent).toHaveLength(25)
   })
 
-  test('waits ten seconds at most for a server that never answers, and begins nothing new', async () => {
+  test('waits thirty seconds at most for a server that never answers, and begins nothing new after ten', async () => {
     const { put, worker, clock } = await setUp()
     const begun: string[] = []
     const made = worker({
@@ -480,9 +501,32 @@ describe('close()', () => {
     })
     await clock.advance('9s')
     expect(closed).toBe(false)
-    await clock.advance('2s')
+    await clock.advance('22s')
     await closing
     expect(begun).toHaveLength(4)
+  })
+
+  test('waits for a slow server to take what it was given, so that the next process does not send it again', async () => {
+    const { put, worker, clock, store } = await setUp()
+    const taken: string[] = []
+    let take = () => {}
+    const slow = worker({
+      mailer: {
+        send: (mail) =>
+          new Promise((resolve) => {
+            take = () => {
+              taken.push(mail.to)
+              resolve()
+            }
+          }),
+      },
+    })
+    await put(1)
+    const closing = slow.close().then(() => store.outbox.depth())
+    await clock.advance('14s')
+    take()
+    expect(await closing).toMatchObject({ waiting: 0 })
+    expect(taken).toHaveLength(1)
   })
 
   test('gives up no mail: what was not sent goes out from the next process', async () => {
@@ -491,10 +535,11 @@ describe('close()', () => {
     await put(3)
     const closing = stuck.close()
     await clock.advance('10s')
+    await clock.advance('20s')
     await closing
 
     const mailer = notingMailer()
-    await clock.advance('51s')
+    await clock.advance('91s')
     await worker({ mailer }).kick()
     expect(mailer.sent).toHaveLength(3)
   })
