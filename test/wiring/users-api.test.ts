@@ -1,3 +1,5 @@
+import Database from 'better-sqlite3'
+import { SqliteDialect } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTestMailbox } from '../../src/testing.js'
 import { attackServer } from '../support/attack-server.js'
@@ -186,6 +188,18 @@ describe('what the application does to an account', () => {
     expect((await client().post('/auth/login', ada)).status).toBe(403)
     await runtime.clock.advance('61s')
     await client().signIn(ada)
+  })
+
+  it('deleted leave nothing behind, also in a database whose foreign keys are off', async () => {
+    const database = new Database(':memory:')
+    database.pragma('foreign_keys = off')
+    const { auth, client } = await testAuth({ database: new SqliteDialect({ database }) })
+    const { body } = await client().signUp(ada)
+    const tables = ['users', 'sessions', 'devices', 'identities', 'backup_codes', 'one_time_tokens']
+    const counts = () => tables.map((name) => database.prepare(`select count(*) from latchkey_${name}`).pluck().get())
+    expect(counts()).toEqual([1, 1, 1, 0, 0, 0])
+    expect(await auth.users.delete(body.user.id)).toBe(true)
+    expect(counts()).toEqual([0, 0, 0, 0, 0, 0])
   })
 
   it('ATK-066 deleted is gone at once, and its address is free', async () => {

@@ -33,6 +33,7 @@ export function createUsers(steps: Steps): Users {
         if (numDeletedRows === 0n) return false
         // Foreign keys do this too, unless a dialect of the application leaves them off.
         await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', id).execute()
+        await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', id).execute()
         await unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', id).execute()
         await dropBackupCodes(unit, id)
         await dropIdentities(unit, id)
