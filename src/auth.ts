@@ -6,12 +6,10 @@ import { createFetchGate, type FetchGate } from './adapters/fetch-gate.js'
 import { messageOf } from './adapters/message-of.js'
 import { admit, refuseUpgrade } from './adapters/upgrade.js'
 import { AuthError } from './errors.js'
-import { createScope } from './guard/scope.js'
 import type { HttpRequest, HttpResponse } from './http/message.js'
-import { problem, transportHeaders, withHeaders } from './http/problem.js'
-import { refusalUnread } from './http/refusal.js'
+import { problem, transportHeaders } from './http/problem.js'
 import { toAuthError } from './http/router.js'
-import { type Answer, type Ask, type Handle, untouched, type Verdict, type Watch } from './http/verdict.js'
+import type { Answer, Ask, Handle, Verdict, Watch } from './http/verdict.js'
 import { createKeyring } from './lib/keyring.js'
 import { createRandom } from './lib/random.js'
 import { createRequestIds } from './lib/request-id.js'
@@ -32,6 +30,7 @@ import { createOperationsApi, type OperationsApi } from './wiring/operations-api
 import { requirePackages } from './wiring/packages.js'
 import { createSessionsApi, type SessionsApi } from './wiring/sessions-api.js'
 import { createUsersApi, type UsersApi } from './wiring/users-api.js'
+import { createWithoutStore, type WithoutStore } from './wiring/without-store.js'
 
 /** Latchkey, running: what `init` and `createAuth` return. */
 export interface Auth<Guarding = Gate> extends OperationsApi {
@@ -106,14 +105,12 @@ export function assemble<Guarding>(
   // In a moment: `auth.migrations()` may be asked first, and then nothing is opened by itself.
   queueMicrotask(opening.start)
 
-  const scopeOf = createScope(early.settings)
+  const withoutStore = createWithoutStore(early)
   const refuse = createRefusals(early.settings)
   const handle: Handle = (request) => {
     const live = opening.live()
     if (live) return live.handle(request)
-    // What is neither an auth route nor guarded is served whether or not there is a store.
-    const isOurs = request.path.startsWith(`${early.settings.basePath}/`) || scopeOf(request.path) !== 'outside'
-    return isOurs ? handleLate(opening, request, early) : untouched
+    return withoutStore.judge(request) ?? handleLate(opening, request, withoutStore)
   }
   const require = (input: RequirementInput) => gate(createAsk(opening, parseRequirement(input), refuse))
   const watch: Watch = (principal, close) => {
@@ -168,21 +165,13 @@ function createRefusals(settings: Settings): Refuse {
   return (fault) => problem(fault, requestId(), transportHeaders(settings))
 }
 
-async function handleLate(opening: Opening, request: HttpRequest, early: Early): Promise<Verdict> {
+async function handleLate(opening: Opening, request: HttpRequest, { refuse }: WithoutStore): Promise<Verdict> {
   try {
     const live = await opening.ready()
     return await live.handle(request)
   } catch {
-    const isOurs = request.path.startsWith(`${early.settings.basePath}/`)
-    return isOurs ? unavailablePage(early, request) : unavailable(createRefusals(early.settings))
+    return refuse(request)
   }
-}
-
-/** People on our pages are told so in a page, too. */
-async function unavailablePage(early: Early, request: HttpRequest): Promise<Answer> {
-  const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
-  const response = await refusalUnread(early, { request, fault, requestId: createRequestIds()() })
-  return { kind: 'answer', response: withHeaders(response, transportHeaders(early.settings)) }
 }
 
 function unavailable(refuse: Refuse): Answer {

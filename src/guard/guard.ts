@@ -53,6 +53,9 @@ interface Wired extends GuardOptions, Pick<CredentialPorts, 'demandsFactor' | 'r
   scopeOf: ReturnType<typeof createScope>
 }
 
+/** What it takes to make a request what the application is to see. */
+type Passing = Pick<Wired, 'settings' | 'clientIp' | 'requestId' | 'forwarded'>
+
 export function createGuard(options: GuardOptions): Guard {
   const { settings } = options
   const wired: Wired = {
@@ -83,6 +86,12 @@ export function createGuard(options: GuardOptions): Guard {
       return principal
     },
   }
+}
+
+/** `open` alone, which asks nobody: for the time in which there is no store. */
+export function createOpen(options: Pick<GuardOptions, 'settings' | 'clientIp' | 'requestId'>): Guard['open'] {
+  const passing = { ...options, forwarded: createForwardedHeaders(options.settings) }
+  return (request) => pass(passing, request, null)
 }
 
 function isFresh({ revocations, accessNews }: Pick<GuardOptions, 'revocations' | 'accessNews'>, at: Moment): boolean {
@@ -150,7 +159,7 @@ function settle(
   }
 }
 
-function pass(wired: Wired, request: HttpRequest, principal: Principal | null): Verdict {
+function pass(wired: Passing, request: HttpRequest, principal: Principal | null): Verdict {
   const apiKey = principal?.kind === 'apiToken' ? sentApiToken(request) : null
   const cors = corsHeaders(request, wired.settings)
   return {

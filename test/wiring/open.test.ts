@@ -24,6 +24,34 @@ test('without a store the auth routes and the API are 503, and everything else i
   expect((await client.get('/about')).body).toEqual({ served: true })
 })
 
+test('ATK-105 a public route is served without a store, and nothing that the client says of itself gets by', async () => {
+  const database = `sqlite:${join(temporaryFolder(), 'gone', 'latchkey.db')}`
+  const logger = { warn: () => {}, error: () => {} }
+  const settings = testSettings({
+    database,
+    logger,
+    publicRoutes: ['/api/health'],
+    trustedOrigins: ['https://web.test'],
+  })
+  const auth = createAuth(settings, createTestRuntime())
+  onTestFinished(() => auth.close())
+  const next = ({ headers, url }: Request, principal: unknown) =>
+    Response.json({ principal, url, headers: Object.fromEntries(headers) })
+  const planted = { 'x-real-ip': '127.0.0.1', 'x-user-id': '1', 'x-api-key': 'x' }
+  const from = (headers: Record<string, string>) => createTestClient(auth, { next, ip: '203.0.113.9', headers })
+  const served = await from(planted).get<{ headers: object }>('/api/health?apikey=x&q=1')
+  expect(served).toMatchObject({ status: 200, body: { principal: null, headers: { 'x-real-ip': '203.0.113.9' } } })
+  expect(served.body).toMatchObject({ url: expect.stringMatching(/\/api\/health\?q=1$/) })
+  expect(Object.keys(served.body.headers)).not.toEqual(expect.arrayContaining(['x-user-id']))
+  expect(Object.keys(served.body.headers)).not.toEqual(expect.arrayContaining(['x-api-key']))
+
+  const headers = { origin: 'https://web.test', 'access-control-request-method': 'POST' }
+  const preflight = new Request('http://localhost:3000/api/health', { method: 'OPTIONS', headers })
+  const answer = await auth.fetch(preflight, { next: () => new Response('seen by the application') })
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, 'https://web.test'])
+  expect((await from({}).get('/api/notes')).status).toBe(503)
+})
+
 test.each(['https://web.example.test', 'https://evil.test'])(
   'a preflight of %s has the headers that every answer of ours has, and never reaches the application',
   async (origin) => {
