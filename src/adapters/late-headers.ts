@@ -2,7 +2,7 @@ import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } fro
 import { privately } from '../http/verdict.js'
 import { type Add, addHeaders } from './node-message.js'
 
-type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
+export type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
 type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
 
 /**
@@ -16,17 +16,22 @@ export const addLate: Add = (res, headers) => {
   // Somebody else may have a hand in the head already, and http2 has no such quick way.
   if (headers !== privately || Object.hasOwn(res, 'writeHead') || !(res instanceof ServerResponse)) {
     addHeaders(res, headers)
-  } else res.writeHead = writeHead
+  } else res.writeHead = writePrivately
 }
 
-/** One function for all responses: behind it stands what node, or a framework, has for each of them. */
-function writeHead(this: ServerResponse, status: number, reason?: string | Given, given?: Given): ServerResponse {
-  // Some wrap a response by inheriting from it, and so this function.
-  let from: { writeHead: WriteHead } = Object.getPrototypeOf(this)
-  while (from.writeHead === writeHead) from = Object.getPrototypeOf(from)
-  const { writeHead: next } = from
-  if (typeof reason === 'string') return next.call(this, status, reason, completed(this, given))
-  return next.call(this, status, completed(this, given ?? reason))
+/**
+ * A `writeHead` that completes what is given to it. One function for all responses: behind it stands what node, or a
+ * framework, has for each of them.
+ */
+export function completing(complete: (res: ServerResponse, given: Given) => Given): WriteHead {
+  return function writeHead(status, reason, given) {
+    // Some wrap a response by inheriting from it, and so this function.
+    let from: { writeHead: WriteHead } = Object.getPrototypeOf(this)
+    while (from.writeHead === writeHead) from = Object.getPrototypeOf(from)
+    const { writeHead: next } = from
+    if (typeof reason === 'string') return next.call(this, status, reason, complete(this, given))
+    return next.call(this, status, complete(this, given ?? reason))
+  }
 }
 
 /** A name that stands in both, in whatever case, is the application's. Literals take a quarter of the time of a loop. */
@@ -52,3 +57,5 @@ function names(given: Given, wanted: string): boolean {
   }
   return false
 }
+
+const writePrivately = completing(completed)

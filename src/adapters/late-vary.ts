@@ -1,9 +1,6 @@
-import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { addLate } from './late-headers.js'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
+import { addLate, completing, type Given } from './late-headers.js'
 import type { Add } from './node-message.js'
-
-type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
-type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
 
 const origin = 'Origin'
 
@@ -14,17 +11,7 @@ const origin = 'Origin'
 export const addLateVary: Add = (res, headers) => {
   if (headers.vary !== origin || Object.hasOwn(res, 'writeHead')) return addLate(res, headers)
   for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')
-  res.writeHead = writeHead
-}
-
-/** One function for all responses: behind it stands what node, or a framework, has for each of them. */
-function writeHead(this: ServerResponse, status: number, reason?: string | Given, given?: Given): ServerResponse {
-  // Some wrap a response by inheriting from it, and so this function.
-  let from: { writeHead: WriteHead } = Object.getPrototypeOf(this)
-  while (from.writeHead === writeHead) from = Object.getPrototypeOf(from)
-  const { writeHead: next } = from
-  if (typeof reason === 'string') return next.call(this, status, reason, varied(this, given))
-  return next.call(this, status, varied(this, given ?? reason))
+  res.writeHead = writeVarying
 }
 
 /** What is given for the head takes the place of what was set before. */
@@ -49,3 +36,5 @@ function joined(header: OutgoingHttpHeader | undefined): string {
   const isThere = named.split(',').some((one) => one.trim().toLowerCase() === origin.toLowerCase())
   return named === '' ? origin : isThere ? named : `${named}, ${origin}`
 }
+
+const writeVarying = completing(varied)
