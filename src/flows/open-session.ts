@@ -5,14 +5,15 @@ import type { Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { auditEvent } from './audit.js'
+import { auditEvent, refuseLogin } from './audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from './devices.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
+import { afterLogin, beforeLogin, unlessRefused } from './login-hooks.js'
 import { notice } from './notices.js'
-import { runHook } from './run-hook.js'
+import { atVersionProved } from './still-proved.js'
 
 export type OpenSessionPorts = DevicePorts &
-  Pick<Ports, 'sessions' | 'tokens' | 'mails' | 'clock' | 'random' | 'policy' | 'hooks'>
+  Pick<Ports, 'users' | 'sessions' | 'tokens' | 'mails' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
 
 export interface SignIn {
   user: UserRecord
@@ -32,18 +33,32 @@ export interface SignIn {
  * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a notice where
  * the user has not come from before, a browser remembered, tokens.
  *
- * The user is the one that was checked: changed in between (password, roles, disabled), the session does not open.
+ * The session opens for the user that was checked: where anything that was proved has changed in between (password, address,
+ * second factor, disabled), it does not. A hook, or somebody else, may set roles or a name meanwhile.
  *
  * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `invalid_code` when it did or the second
  *   step is used up, `hook_failed`, or what a hook throws
  */
 export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Promise<IssuedSession> {
-  const { user, visitor, secondStep } = signIn
-  const hookInput = { user, method: signIn.method, visitor }
-  await runHook(ports.hooks.beforeLogin, hookInput)
-
+  const { method, visitor } = signIn
+  const proved = await beforeLogin(ports, signIn)
   const session = newSession(ports, signIn)
   const device = await findDevice(ports, signIn.device)
+  const user = await open(ports, { ...signIn, user: proved }, { session, device })
+
+  const arrived = { user: { ...user, lastLoginAt: session.createdAt }, method, visitor }
+  const signedIn = await afterLogin(ports, session, arrived)
+  const deviceToken = await unlessRefused(rememberDevice(ports, user.id, signIn, device), null)
+  return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
+}
+
+/** The user that the session has begun for; a refusal is written down (ASVS 5.0, 16.3.1). */
+async function open(
+  ports: OpenSessionPorts,
+  signIn: SignIn,
+  { session, device }: { session: Session; device: Device | null },
+): Promise<UserRecord> {
+  const { user, method, visitor, secondStep } = signIn
   const familiar = await isFamiliar(ports, signIn, device)
   const told = familiar ? {} : notice(ports, 'new-device', { user, userAgent: visitor.userAgent })
   const limit = {
@@ -55,27 +70,14 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   const audit = auditEvent(ports, 'login', visitor, {
     userId: user.id,
     sessionId: session.id,
-    detail: { method: signIn.method, ...(secondStep && { secondFactor: secondStep.proof.kind }) },
+    detail: { method, ...(secondStep && { secondFactor: secondStep.proof.kind }) },
   })
-  const opened = await ports.sessions.open(session, user.version, limit, audit)
-  if (!opened) throw new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
-
-  const signedIn = { ...user, lastLoginAt: session.createdAt }
-  try {
-    await runHook(ports.hooks.afterLogin, { ...hookInput, user: signedIn })
-  } catch (refusal) {
-    await endRefused(ports, session, visitor)
-    throw refusal
-  }
-  const deviceToken = await rememberDevice(ports, user.id, signIn, device)
-  return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
-}
-
-/** Nobody has its tokens yet; in a list of sessions it would be somebody's that never was. */
-async function endRefused(ports: OpenSessionPorts, { id, userId }: Session, visitor: Visitor): Promise<void> {
-  const detail = { reason: 'hook' }
-  const audit = auditEvent(ports, 'session_revoked', visitor, { userId, sessionId: id, detail })
-  await ports.sessions.end(id, null, { until: changeMattersUntil(ports), audit })
+  const opened = await atVersionProved(ports, user, ({ version }) =>
+    ports.sessions.open(session, version, limit, audit),
+  )
+  if (opened) return opened
+  const refusal = new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
+  return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
 }
 
 /** Nobody is told of the first time, or of the sign-in that confirms a registration: they are at it. */

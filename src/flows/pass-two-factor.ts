@@ -2,7 +2,7 @@ import { AuthError } from '../errors.js'
 import type { SessionMode } from '../model/session.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { auditEvent } from './audit.js'
+import { refuseLogin } from './audit.js'
 import type { IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
 import {
@@ -39,14 +39,17 @@ export interface PassTwoFactorInput {
  *   `invalid_code` (wrong and used before look alike), `rate_limited`, `forbidden` (the other mode's), `hook_failed`
  */
 export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFactorInput): Promise<IssuedSession> {
+  const { visitor } = input
   const found = await findChallenge(ports, input.challenge)
-  if (!found) throw new AuthError('invalid_token')
+  if (!found) return refuseLogin(ports, { userId: null, method: null, visitor }, new AuthError('invalid_token'))
   const { token, user, first } = found
   if (first.mode !== input.mode) throw new AuthError('forbidden')
 
   await countFactorTry(ports, user.id)
-  if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) throw new AuthError('invalid_token')
-  return enter(ports, found, input).catch((error: unknown) => auditRefusal(ports, user.id, input.visitor, error))
+  if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) {
+    return refuseLogin(ports, { userId: user.id, method: first.method, visitor }, new AuthError('invalid_token'))
+  }
+  return enter(ports, found, input)
 }
 
 async function enter(
@@ -55,24 +58,11 @@ async function enter(
   { code, mode, visitor, device }: PassTwoFactorInput,
 ): Promise<IssuedSession> {
   const proof = await proveFactor(ports, user, code)
-  if (!proof) throw new AuthError('invalid_code')
-  await forgetFactorTries(ports, user.id)
   const { method } = first
+  // The first step was right, so a refused second one is worth knowing (ASVS 5.0, 16.3.1).
+  if (!proof) return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_code'))
+  await forgetFactorTries(ports, user.id)
   const secondStep = { challengeId: token.id, proof }
   const amr = withFactor(first.amr, proof)
   return openSession(ports, { user, mode, method, amr, visitor, device, secondStep })
-}
-
-/** The first step was right, so a refused second one is worth knowing (ASVS 5.0, 16.3.1). */
-async function auditRefusal(
-  ports: PassTwoFactorPorts,
-  userId: string,
-  visitor: Visitor,
-  error: unknown,
-): Promise<never> {
-  if (error instanceof AuthError && error.code === 'invalid_code') {
-    const facts = { userId, outcome: 'failure', detail: { reason: error.code } } as const
-    await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
-  }
-  throw error
 }

@@ -1,3 +1,4 @@
+import { AuthError } from '../errors.js'
 import type { IssuedSession } from '../flows/issue-tokens.js'
 import { logout } from '../flows/logout.js'
 import { clearCookie } from '../http/cookies.js'
@@ -37,7 +38,7 @@ export function issuedAnswer(
 
 /**
  * The same after a sign-in. What this browser held before ends: a planted session gains nothing (ASVS 5.0, 7.2.4), and
- * signing in twice leaves no session behind that nobody holds.
+ * signing in twice leaves no session behind that nobody holds. Where that fails, the new one is not to be such a session.
  */
 export async function signedInAnswer(
   context: RouteContext,
@@ -45,8 +46,13 @@ export async function signedInAnswer(
   issued: IssuedSession,
 ): Promise<HttpResponse> {
   const { ports, cookies, visitor } = context
-  await logout(ports, { accessToken: cookies.access, refreshToken: cookies.refresh, visitor })
+  const former = { accessToken: cookies.access, refreshToken: cookies.refresh, visitor }
+  await logout(ports, former).catch(onlyRefusal)
   return issuedAnswer({ ...context, landing: landingAfter(context, issued) }, status, issued)
+}
+
+function onlyRefusal(error: unknown): void {
+  if (!(error instanceof AuthError)) throw error
 }
 
 /** Where a browser goes that has just signed in: whoever lacks a demanded second factor sets one up on the way. */

@@ -10,19 +10,24 @@ const limitMs = 5_000
 /** `onSignupUser` or `onLoginUser`. */
 type LegacyHook = NonNullable<Settings['hooks']['onLoginUser']>
 
-/** The owner's hooks, each of which rejects when it has not come to an end after 5 s; what it does later counts no more. */
+/**
+ * The owner's hooks, each of which rejects when it has not come to an end after 5 s; what it does later counts no more.
+ * Only those that there are: around a hook the account is read again.
+ */
 export function limitHooks(hooks: Settings['hooks'], timer: World['timer']): PortHooks {
-  function inTurn(...each: readonly (PortHook | null)[]): PortHook {
+  function inTurn(name: keyof PortHooks, ...each: readonly (PortHook | null)[]): PortHooks {
     const limited = each.flatMap((hook) => (hook ? [limitHook(hook, timer)] : []))
-    return async (input, visitor) => {
+    if (limited.length === 0) return {}
+    const all: PortHook = async (input, visitor) => {
       for (const hook of limited) await hook(input, visitor)
     }
+    return { [name]: all }
   }
   return {
-    beforeRegister: inTurn(own(hooks.beforeRegister)),
-    afterRegister: inTurn(own(hooks.afterRegister), legacy(hooks.onSignupUser)),
-    beforeLogin: inTurn(own(hooks.beforeLogin)),
-    afterLogin: inTurn(own(hooks.afterLogin), legacy(hooks.onLoginUser)),
+    ...inTurn('beforeRegister', own(hooks.beforeRegister)),
+    ...inTurn('afterRegister', own(hooks.afterRegister), legacy(hooks.onSignupUser)),
+    ...inTurn('beforeLogin', own(hooks.beforeLogin)),
+    ...inTurn('afterLogin', own(hooks.afterLogin), legacy(hooks.onLoginUser)),
   }
 }
 

@@ -1,5 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { AuthError } from '../../src/index.js'
 import { type AttackServer, ada, attackServer } from '../support/attack-server.js'
+import { testAuth } from '../support/auth.js'
+import { failingDatabase } from '../support/failing-database.js'
+import { enrol, firstStep } from '../support/totp.js'
 
 let server: AttackServer
 
@@ -42,5 +46,61 @@ test('ATK-112 a wrong password is written down once, whether or not there is suc
   expect(attempts()).toEqual([
     { user_id: body.user.id, outcome: 'failure', detail: '{}' },
     { user_id: null, outcome: 'failure', detail: '{}' },
+  ])
+})
+
+test.each([
+  ['the browser cannot be remembered', /insert into "latchkey_devices"/],
+  ['the session that the browser held cannot be ended', /delete from "latchkey_sessions" where "id" = /],
+])('whoever has a new session gets its tokens, also where %s', async (_what, statement) => {
+  const database = failingDatabase()
+  const { auth, client } = await testAuth({ database: database.dialect })
+  const browser = client()
+  const { id } = (await browser.signUp(ada)).body.user
+  if (String(statement).includes('devices')) browser.cookies.clear()
+  database.failOn(statement)
+  expect((await browser.post('/auth/login', ada)).status).toBe(200)
+  database.failOn(null)
+  expect((await browser.get('/auth/me')).status).toBe(200)
+  expect((await auth.sessions.list(id)).items).toHaveLength(2)
+})
+
+test.each([
+  ['with an error of its own', () => new AuthError('forbidden'), 'forbidden'],
+  ['by failing', () => new Error('down'), 'hook_failed'],
+])('ATK-112 a sign-in that beforeLogin refuses %s is written down once', async (_how, reason, code) => {
+  let refuses = false
+  const { auth, client } = await testAuth({
+    hooks: {
+      beforeLogin() {
+        if (refuses) throw reason()
+      },
+    },
+  })
+  const { id } = (await client().signUp(ada)).body.user
+  refuses = true
+  expect((await client().post('/auth/login', ada)).body).toMatchObject({ code })
+  const failed = (await auth.audit.list({ event: 'login' })).items.filter(({ outcome }) => outcome === 'failure')
+  expect(failed).toMatchObject([{ userId: id, detail: { method: 'password', reason: code } }])
+})
+
+test('ATK-112 a second step that is too late or guessed too often is written down', async () => {
+  const { auth, client, runtime } = await testAuth()
+  const { id } = (await client().signUp(ada)).body.user
+  const owner = client()
+  await owner.signIn(ada)
+  const factor = await enrol(owner, ada.password, runtime.clock)
+  const browser = client()
+  const challenge = await firstStep(browser, ada)
+  const step = async (of: string) =>
+    (await browser.post<{ code: string }>('/auth/login/two-factor', { challenge: of, code: factor.wrongCode() })).body
+      .code
+  for (let nth = 0; nth < 5; nth += 1) expect(await step(challenge)).toBe('invalid_code')
+  expect(await step(challenge)).toBe('invalid_token')
+  expect(await step('x'.repeat(43))).toBe('invalid_token')
+  const { items } = await auth.audit.list({ event: 'login', limit: 2 })
+  expect(items).toMatchObject([
+    { userId: null, outcome: 'failure', detail: { reason: 'invalid_token' } },
+    { userId: id, outcome: 'failure', detail: { method: 'password', reason: 'invalid_token' } },
   ])
 })

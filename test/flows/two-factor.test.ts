@@ -242,7 +242,7 @@ test('ATK-112 every step of it is written down, with who, the way and how it end
   expect(events.map(({ event, outcome, detail }) => `${event} ${outcome} ${detail}`)).toEqual([
     'two_factor_enabled success {}',
     'two_factor_asked success {"method":"password"}',
-    'login failure {"reason":"invalid_code"}',
+    'login failure {"method":"password","reason":"invalid_code"}',
     'two_factor_asked success {"method":"password"}',
     'login success {"method":"password","secondFactor":"totp"}',
     'two_factor_asked success {"method":"password"}',
