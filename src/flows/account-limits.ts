@@ -21,7 +21,7 @@ export interface PasswordTry {
 export const guessesAt = {
   /** Codes that sign in; only who holds the handle gets to guess. Canonical. */
   otp: (address: string) => `otp ${address}`,
-  /** Codes that confirm an address; anybody may guess. Canonical. */
+  /** Codes that confirm an address, in the browser that registered; with a password it counts as a sign-in. Canonical. */
   verification: (address: string) => `verification ${address}`,
   /** Codes of the second factor that is on. */
   factor: (userId: string) => `totp ${userId}`,

@@ -1,9 +1,8 @@
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
-import { matchesCode } from './mailed-code.js'
 import { holdsHandle } from './registration.js'
 
-type FindPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock' | 'policy'>
+type FindPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>
 
 const purposes = ['registration', 'email_verification'] as const
 
@@ -33,23 +32,6 @@ export async function listByEmail(ports: FindPorts, email: string): Promise<OneT
   const now = ports.clock.now()
   const lists = await Promise.all(purposes.map((purpose) => ports.oneTimeTokens.listByEmail(purpose, email, now)))
   return lists.flat()
-}
-
-/** A code counts only with the browser's handle or the password; every guess counts on every token it could open. */
-export async function findByCode(
-  ports: FindPorts,
-  live: readonly OneTimeToken[],
-  input: { code?: string; password: string | null; handle: string | null },
-): Promise<OneTimeToken | null> {
-  const own = live.filter((token) => holdsHandle(ports, token, input.handle))
-  const candidates = own.length > 0 || input.password === null ? own : live
-
-  let found: OneTimeToken | null = null
-  for (const token of candidates) {
-    const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
-    if (counted && matchesCode(ports, token, input.code ?? '')) found ??= token
-  }
-  return found
 }
 
 /** Whether this browser is the one that asked for that link; reads only. */

@@ -74,10 +74,17 @@ async function createAtOnce(
   const audit = auditEvent(ports, 'account_created', visitor, { userId: user.id })
   const confirm = (await mayMail(ports, user.emailCanonical)) ? draftVerification(ports, user, handle) : undefined
   const created = await ports.users.create(user, audit, confirm)
-  if (!created) throw new AuthError('email_taken')
+  if (!created) return refuseTaken(ports, user.emailCanonical, visitor)
 
   await afterRegister(ports, { user, method: 'password', visitor })
   return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
+}
+
+async function refuseTaken(ports: RegisterPorts, email: string, visitor: Visitor): Promise<never> {
+  const existing = await ports.users.findByEmail(email)
+  const facts = { userId: existing?.id ?? null, outcome: 'failure', detail: { reason: 'email_taken' } } as const
+  await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, facts))
+  throw new AuthError('email_taken')
 }
 
 /** A user as it is first written; `passwordHash` and `emailVerified` are the caller's to set. */

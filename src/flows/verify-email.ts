@@ -1,18 +1,18 @@
-import { AuthError } from '../errors.js'
+import { AuthError, type ErrorCode } from '../errors.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from './account-limits.js'
+import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { afterRegister } from './after-register.js'
-import { auditEvent } from './audit.js'
-import { findByCode, findByHandle, findByLink, listByEmail } from './find-verification.js'
+import { auditEvent, refuseLogin } from './audit.js'
+import { findByLink } from './find-verification.js'
+import { guessVerification } from './guess-verification.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import type { OpenSessionPorts } from './open-session.js'
 import { newUser } from './register.js'
 import { type Applicant, holdsHandle, readApplicant } from './registration.js'
-import { requireEmail } from './require-email.js'
 import { type SignInResult, signIn } from './sign-in.js'
 
 export type VerifyEmailPorts = OpenSessionPorts &
@@ -45,23 +45,16 @@ export interface VerifyEmailInput {
  */
 export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<SignInResult> {
   const token = input.token === undefined ? await guessCode(ports, input) : await findByLink(ports, input.token)
-  if (!token) throw new AuthError('invalid_token')
+  if (!token) return refuse(ports, null, input, 'invalid_token')
   return token.purpose === 'registration' ? confirmRegistration(ports, token, input) : confirmUser(ports, token, input)
 }
 
-/**
- * Counted by address before anything is looked up there, so that a refusal does not tell whether anything waits. The
- * browser that registered need not say the address again: what it holds is of one registration.
- */
 async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
-  const own = input.email === undefined ? await findByHandle(ports, input.handle) : null
-  if (input.email === undefined && !own) return null
-  const email = own?.email ?? requireEmail(input.email ?? '').canonical
-  const subject = guessesAt.verification(email)
-  await countTry(ports, 'guess', subject)
-  const token = await findByCode(ports, own ? [own] : await listByEmail(ports, email), input)
-  if (token) await ports.limiter.forget('guess', [subject])
-  return token
+  return guessVerification(ports, input).catch((error: unknown) => {
+    if (error instanceof AuthError && error.code === 'invalid_credentials')
+      return refuse(ports, null, input, error.code)
+    throw error
+  })
 }
 
 async function confirmRegistration(
@@ -70,10 +63,10 @@ async function confirmRegistration(
   input: VerifyEmailInput,
 ): Promise<SignInResult> {
   const applicant = readApplicant(ports, token)
-  if (!applicant) throw new AuthError('invalid_token')
+  if (!applicant) return refuse(ports, token, input, 'invalid_token')
   // Without a password only the browser that registered confirms.
   const own = holdsHandle(ports, token, input.handle)
-  if (applicant.identity && !own) throw new AuthError('invalid_token')
+  if (applicant.identity && !own) return refuse(ports, token, input, 'invalid_token')
   await requirePassword(ports, token, applicant.passwordHash, input)
 
   const user = confirmedUser(ports, token, applicant)
@@ -81,7 +74,7 @@ async function confirmRegistration(
   const audit = auditEvent(ports, 'account_created', input.visitor, { userId: user.id })
   const now = ports.clock.now()
   const created = await ports.users.createFromRegistration(user, token.id, now, audit, identity ?? undefined)
-  if (!created) throw new AuthError('invalid_token')
+  if (!created) return refuse(ports, token, input, 'invalid_token')
 
   const method = identity ? `oauth:${identity.provider}` : 'password'
   await afterRegister(ports, { user, method, visitor: input.visitor })
@@ -94,23 +87,24 @@ async function confirmUser(
   input: VerifyEmailInput,
 ): Promise<SignInResult> {
   const known = token.userId === null ? null : await ports.users.findById(token.userId)
-  if (!known) throw new AuthError('invalid_token')
+  if (!known) return refuse(ports, token, input, 'invalid_token')
   await requirePassword(ports, token, known.passwordHash, input)
 
   const audit = auditEvent(ports, 'email_verified', input.visitor, { userId: known.id })
   const until = changeMattersUntil(ports)
   const user = await ports.users.verifyEmail(token.id, ports.clock.now(), until, audit)
-  if (!user) throw new AuthError('invalid_token')
+  if (!user) return refuse(ports, token, input, 'invalid_token')
   return enter(ports, user, input, 'pwd')
 }
 
+/** A code has counted with the handle or the password only. */
 async function requirePassword(
   ports: VerifyEmailPorts,
   token: OneTimeToken,
   passwordHash: string | null,
   input: VerifyEmailInput,
 ): Promise<void> {
-  if (holdsHandle(ports, token, input.handle)) return
+  if (input.token === undefined || holdsHandle(ports, token, input.handle)) return
   if (input.password === null) {
     throw new AuthError('invalid_request', {
       errors: [{ path: 'password', message: 'is needed, since this is not the browser that registered' }],
@@ -121,7 +115,17 @@ async function requirePassword(
   const check = await ports.passwords.verify(input.password, passwordHash)
   if (check.matches) return ports.limiter.forget('login', failures)
   await ports.passwords.floor(startedAt)
-  throw new AuthError('invalid_credentials')
+  return refuse(ports, token, input, 'invalid_credentials')
+}
+
+/** Confirming signs in, so what fails is a sign-in that failed (ASVS 5.0, 16.3.1). */
+function refuse(
+  ports: VerifyEmailPorts,
+  token: OneTimeToken | null,
+  { visitor }: VerifyEmailInput,
+  code: ErrorCode,
+): Promise<never> {
+  return refuseLogin(ports, { userId: token?.userId ?? null, method: 'registration', visitor }, new AuthError(code))
 }
 
 function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: Applicant): UserRecord {

@@ -63,6 +63,7 @@ function look({ status, headers, text, body }: Answer) {
 
 /** The work behind an answer: hashes by cost and length, rows, and mails once they are out. */
 async function workOf(ask: () => Promise<Answer>) {
+  hashing.mockClear()
   const mails = server.mailbox.mails.length
   const [audit, tokens] = [rows('audit'), rows('one_time_tokens')]
   const answer = await ask()

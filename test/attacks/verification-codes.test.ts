@@ -56,18 +56,48 @@ describe('ATK-022 guessing a code', () => {
     expect(await verify(client, { email, code })).toBe('invalid_token')
   })
 
-  test('ATK-022 guesses with a password count on every registration of the address', async () => {
+  test('ATK-022 guesses with the password kill the codes of every registration that it opens', async () => {
     const email = 'spread@example.test'
     const one = await register(email)
     const two = await register(email)
     const stranger = server.client()
-    for (let nth = 1; nth <= 5; nth += 1) {
+    // Each guess counts at one of them, whichever: fewer than five at either in eighty do not come about.
+    for (let nth = 1; nth <= 80; nth += 1) {
       // A guess that is right for the other one is no guess at all.
       if (wrong(one.code, nth) === two.code) continue
       expect(await verify(stranger, { email, code: wrong(one.code, nth), password })).toBe('invalid_token')
     }
     expect(tries(email)).toEqual([5, 5])
-    for (const { client, code } of [one, two]) expect(await verify(client, { email, code })).toBe('invalid_token')
+    for (const { client, code } of [one, two]) {
+      expect(await verify(stranger, { email, code, password })).toBe('invalid_token')
+      expect(await verify(client, { email, code })).toBe('invalid_token')
+    }
+  })
+
+  test('ATK-027 guesses with a wrong password are none, so a stranger cannot kill a code', async () => {
+    const email = 'wrong-password@example.test'
+    const { client, code } = await register(email)
+    const stranger = server.client()
+    for (let nth = 1; nth < 10; nth += 1) {
+      const guess = { email, code: wrong(code, nth), password: 'not the password' }
+      expect(await verify(stranger, guess)).toBe('invalid_token')
+    }
+    expect(await verify(stranger, { email, code, password: 'not the password' })).toBe('invalid_credentials')
+    expect(tries(email)).toEqual([0])
+    expect(await verify(client, { email, code })).toBe('ok')
+  })
+
+  test('ATK-027 whoever registers the same address with another password kills no code but their own', async () => {
+    const email = 'planted@example.test'
+    const { client, code } = await register(email)
+    const planter = await register(email, server.client(), 'chosen by the attacker')
+    for (let nth = 1; nth <= 40; nth += 1) {
+      const guess = { email, code: wrong(planter.code, nth), password: 'chosen by the attacker' }
+      if (guess.code !== code) expect(await verify(server.client(), guess)).toBe('invalid_token')
+    }
+    expect(tries(email)).toEqual([0, 5])
+    expect(await verify(server.client(), { email, code, password })).toBe('ok')
+    expect(await verify(client, { email, code })).toBe('invalid_token')
   })
 
   test('ATK-027 without handle and password nothing is counted, so a stranger cannot kill a code', async () => {

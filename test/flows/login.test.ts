@@ -104,3 +104,34 @@ test('ATK-112 a second step that is too late or guessed too often is written dow
     { userId: id, outcome: 'failure', detail: { method: 'password', reason: 'invalid_token' } },
   ])
 })
+
+test('ATK-112 a confirmation by a wrong password or a wrong code is written down as a sign-in that failed', async () => {
+  const { auth, client, mailbox } = await testAuth()
+  const browser = client()
+  await browser.post('/auth/register', ada)
+  const mail = await mailbox.waitFor(ada.email)
+  const [token, code] = [mailbox.token(mail), mailbox.code(mail)]
+  const wrong = { email: ada.email, code: '0000000' }
+  for (const [asked, proof, expected] of [
+    [client(), { token, password: 'not the password' }, 'invalid_credentials'],
+    [client(), { email: ada.email, code, password: 'not the password' }, 'invalid_credentials'],
+    [client(), { ...wrong, password: ada.password }, 'invalid_token'],
+    [client(), wrong, 'invalid_token'],
+    [browser, wrong, 'invalid_token'],
+    [browser, { token: 'x'.repeat(43) }, 'invalid_token'],
+  ] as const) {
+    expect((await asked.post('/auth/verify-email', proof)).body).toMatchObject({ code: expected })
+    const [event] = (await auth.audit.list({ limit: 1 })).items
+    const detail = { method: 'registration', reason: expected }
+    expect(event).toMatchObject({ event: 'login', outcome: 'failure', userId: null, detail })
+  }
+})
+
+test('ATK-112 a registration of an address that is taken is written down, also where the answer says so', async () => {
+  const { auth, client } = await testAuth({ registration: { emailVerification: 'optional' } })
+  const { body } = await client().post<{ user: { id: string } }>('/auth/register', ada)
+  expect((await client().post('/auth/register', ada)).body).toMatchObject({ code: 'email_taken' })
+  expect((await auth.audit.list({ limit: 1 })).items).toMatchObject([
+    { event: 'registration_requested', outcome: 'failure', userId: body.user.id, detail: { reason: 'email_taken' } },
+  ])
+})

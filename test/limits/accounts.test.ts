@@ -171,16 +171,53 @@ describe('failed sign-ins', () => {
 describe('guessed codes', () => {
   const wrongCode = (email: string) => ({ email, code: '000000', password: 'not the password' })
 
-  test('ATK-010 an address takes twenty an hour, whether or not anything waits there', async () => {
+  test('ATK-010 with a password they are failed sign-ins, whether or not anything waits there', async () => {
     const { client, runtime } = await limitedAuth()
     const browser = client()
     await browser.post('/auth/register', ada)
     for (const email of [ada.email, stranger]) {
       const ask = (index: number) => client({ ip: ipOf(index) }).post('/auth/verify-email', wrongCode(email))
-      expect(await inTurn(21, ask)).toEqual([...times(20, 400), 429])
+      expect(await inTurn(11, ask)).toEqual([...times(10, 400), 429])
     }
-    await leap({ runtime }, 3600)
+    await leap({ runtime }, 900)
     expect((await client().post('/auth/verify-email', wrongCode(stranger))).status).toBe(400)
+  })
+
+  test('ATK-010 with the right password they are, too: it makes none of them forgotten', async () => {
+    const { client } = await limitedAuth()
+    await client().post('/auth/register', ada)
+    const guess = { email: ada.email, code: '0000000', password: ada.password }
+    const ask = (index: number) => client({ ip: ipOf(index) }).post('/auth/verify-email', guess)
+    expect(await inTurn(11, ask)).toEqual([...times(10, 400), 429])
+  })
+
+  test.each([
+    ['without a password', { email: ada.email, code: '0000000' }, 400],
+    ['with a wrong one', { email: ada.email, code: '0000000', password: 'not the password' }, 429],
+  ])('ATK-013 a stranger who guesses %s uses up no guess of the owner', async (_how, guess, last) => {
+    const { client, mailbox } = await limitedAuth()
+    const browser = client()
+    await browser.post('/auth/register', ada)
+    const code = mailbox.code(await mailbox.waitFor(ada.email))
+    const answers = await inTurn(30, (index) => client({ ip: ipOf(index) }).post('/auth/verify-email', guess))
+    expect(answers.at(-1)).toBe(last)
+    expect((await browser.post('/auth/verify-email', { code })).status).toBe(200)
+  })
+
+  test('ATK-013 whoever registers the same address has the guesses of their own code, and uses up no others', async () => {
+    const { client, mailbox } = await limitedAuth()
+    const browser = client()
+    await browser.post('/auth/register', ada)
+    const code = mailbox.code(await mailbox.waitFor(ada.email))
+    const planter = client({ ip: ipOf(50) })
+    await planter.post('/auth/register', { ...ada, password: 'chosen by another' })
+    const answers = await inTurn(25, (index) => {
+      const guessing = client({ ip: ipOf(60 + index) })
+      for (const cookie of planter.cookies.all()) guessing.cookies.put(cookie)
+      return guessing.post('/auth/verify-email', { code: '0000000' })
+    })
+    expect(answers).toEqual(times(25, 400))
+    expect((await browser.post('/auth/verify-email', { code })).status).toBe(200)
   })
 
   test('the mailed link still works', async () => {
