@@ -77,7 +77,7 @@ async function confirmRegistration(
   if (!created) return refuse(ports, token, input, 'invalid_token')
 
   const method = identity ? `oauth:${identity.provider}` : 'password'
-  await afterRegister(ports, { user, method, visitor: input.visitor })
+  await afterRegister(ports, { user, method, visitor: input.visitor, registration: token })
   return enter(ports, user, input, identity ? 'fed' : 'pwd')
 }
 
