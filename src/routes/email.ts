@@ -49,7 +49,7 @@ export const undoEmailRoute = defineRoute({
 })
 
 /** The link suffices without a session; that it cannot be told whether there is one is an answer of its own. */
-function nobody(error: unknown): null {
+export function nobody(error: unknown): null {
   if (error instanceof AuthError && error.status < 500) return null
   throw error
 }

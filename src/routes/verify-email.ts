@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { resendVerification } from '../flows/resend-verification.js'
 import { verifyEmail } from '../flows/verify-email.js'
-import { clearCookie } from '../http/cookies.js'
+import { clearCookie, serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
-import { signInSchema, statusSchema } from './answer-schemas.js'
+import { signInSchema, waitingSchema } from './answer-schemas.js'
+import { nobody } from './email.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from './fields.js'
 import { signInAnswer } from './sign-in-answer.js'
 
@@ -44,13 +45,22 @@ export const resendVerificationRoute = defineRoute({
   limit: 'mail',
   body: z.object({ email: emailField.optional(), transaction: transactionField.optional() }),
   page: '/verify-email',
-  summary: 'Mails again what this browser registered; answers the same whether or not there is anything.',
-  answers: { 202: statusSchema('verification_sent') },
-  cookies: ['registration'],
-  async handle({ ports, mode, cookies, form, wish, authPath }, { email = null, transaction }) {
-    await resendVerification(ports, { email, handle: mode === 'token' ? (transaction ?? null) : cookies.registration })
-    return form
-      ? redirect(303, withWish(`${authPath}/verify-email?done=1`, wish))
-      : json(202, { status: 'verification_sent' })
+  summary:
+    'Mails again what this browser registered, or a new confirmation to whoever is signed in without one; answers the same whether or not there is anything.',
+  answers: { 202: waitingSchema('verification_sent') },
+  cookies: ['registration', 'access'],
+  async handle(context, { email = null, transaction }) {
+    const { ports, mode, cookies, settings, authPath } = context
+    const principal = await context.session().catch(nobody)
+    const held = mode === 'token' ? (transaction ?? null) : cookies.registration
+    const handle = await resendVerification(ports, { email, handle: held, userId: principal?.userId ?? null })
+
+    const answer = { status: 'verification_sent' }
+    if (mode === 'token') return json(202, handle === null ? answer : { ...answer, transaction: handle })
+    const lifetime = ports.policy.verificationSeconds
+    const kept = handle === null ? [] : [serializeCookie('registration', handle, lifetime, settings, authPath)]
+    const headers = kept.length > 0 ? { 'set-cookie': kept } : {}
+    if (!context.form) return json(202, answer, headers)
+    return redirect(303, withWish(`${authPath}/verify-email?done=1`, context.wish), headers)
   },
 })
