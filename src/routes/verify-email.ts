@@ -45,8 +45,7 @@ export const resendVerificationRoute = defineRoute({
   limit: 'mail',
   body: z.object({ email: emailField.optional(), transaction: transactionField.optional() }),
   page: '/verify-email',
-  summary:
-    'Mails again what this browser registered, or a new confirmation to whoever is signed in without one; answers the same whether or not there is anything.',
+  summary: 'Mails again what this browser, or whoever is signed in, has to confirm; answers alike in every case.',
   answers: { 202: waitingSchema('verification_sent') },
   cookies: ['registration', 'access'],
   async handle(context, { email = null, transaction }) {
@@ -57,10 +56,10 @@ export const resendVerificationRoute = defineRoute({
 
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, handle === null ? answer : { ...answer, transaction: handle })
-    const lifetime = ports.policy.verificationSeconds
-    const kept = handle === null ? [] : [serializeCookie('registration', handle, lifetime, settings, authPath)]
-    const headers = kept.length > 0 ? { 'set-cookie': kept } : {}
-    if (!context.form) return json(202, answer, headers)
-    return redirect(303, withWish(`${authPath}/verify-email?done=1`, context.wish), headers)
+    const next = withWish(`${authPath}/verify-email?done=1`, context.wish)
+    const done = context.form ? redirect(303, next) : json(202, answer)
+    if (handle === null) return done
+    const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
+    return withHeaders(done, { 'set-cookie': [cookie] })
   },
 })

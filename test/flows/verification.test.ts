@@ -79,7 +79,7 @@ describe('a hook after the registration', () => {
     ['has failed', () => new Error('down'), 503, 200],
     ['needed what could not be had', () => new AuthError('busy', { retryAfterSeconds: 1 }), 503, 200],
     ['refuses', () => new AuthError('forbidden'), 403, 400],
-  ])('that %s leaves no account, and the link as it should', async (_how, fault, status, again) => {
+  ])('that %s leaves no account; only a refusal uses the link up', async (_how, fault, status, again) => {
     let fails = true
     const { auth, client, mailbox } = await testAuth({
       hooks: {
