@@ -45,7 +45,7 @@ export async function afterLogin(ports: LoginHookPorts, session: Session, arrive
     await runHook(hook, arrived)
   } catch (refusal) {
     await endRefused(ports, session, visitor)
-    throw refusal
+    return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
   }
   const state = await unlessRefused<{ user: UserRecord } | null>(ports.sessions.find(session.id), { user })
   if (state) return state.user

@@ -44,8 +44,11 @@ describe('a hook that refuses afterwards', () => {
     const refused = await client().post('/auth/login', ada)
     expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' }, cookies: [] })
     expect((await auth.sessions.list(body.user.id)).items.map(({ id }) => id)).toEqual([body.session.id])
-    const [newest] = (await auth.audit.list({ limit: 1 })).items
-    expect(newest).toMatchObject({ event: 'session_revoked', userId: body.user.id, detail: { reason: 'hook' } })
+    const { items } = await auth.audit.list({ userId: body.user.id, limit: 2 })
+    expect(items).toMatchObject([
+      { event: 'login', outcome: 'failure', detail: { method: 'password', reason: 'forbidden' } },
+      { event: 'session_revoked', detail: { reason: 'hook' } },
+    ])
   })
 
   it.each(['required', 'optional'] as const)(
