@@ -32,7 +32,10 @@ export async function fileRegistration(
     await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, refused))
     return
   }
-  const { token, mail } = draftRegistration(ports, email, handle, existing || reserved ? null : applicant)
+  const { token, mail } = draftRegistration(ports, email, handle, {
+    applicant,
+    isDecoy: existing !== null || reserved,
+  })
   await ports.oneTimeTokens.put(token, mail, {
     keep: registrationsSideBySide,
     now: ports.clock.now(),

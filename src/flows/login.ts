@@ -6,7 +6,7 @@ import type { Ports } from '../ports.js'
 import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
 import type { OpenSessionPorts } from './open-session.js'
-import { readApplicant } from './registration.js'
+import { readTypedHash } from './registration.js'
 import { requireEmail } from './require-email.js'
 import { usableFault } from './require-usable.js'
 import { mailAgain, type ResendPorts } from './resend-verification.js'
@@ -29,39 +29,40 @@ export interface LoginInput {
 /**
  * Checks an address and password and signs in.
  *
- * Exactly one hash is compared: the account's, else that of the newest pending registration, else a dummy, so that an
- * unknown address costs as much as a wrong password (OWASP ASVS 5.0, 6.3.8). What is wrong beyond the password is
- * said only after the right one.
+ * The account's hash is compared, or a dummy, so that an unknown address costs as much as a wrong password (OWASP ASVS
+ * 5.0, 6.3.8). Where a registration waits there, its hash is compared as well, whether or not there is an account: a
+ * stranger who registers an address and tries what they typed is told the same of both (ATK-001). What is wrong beyond
+ * the password is said only after the right one.
  *
  * Every comparison is counted before it begins, so that no number of them at once gets past the limit; while it is
- * reached, the right password is refused like a wrong one (ASVS 5.0, 6.3.1).
+ * reached, the right password is refused like a wrong one (ASVS 5.0, 6.3.1). Only the account's own password makes
+ * failures forgotten.
  *
  * @throws {AuthError} `rate_limited`, `invalid_credentials`, `email_not_verified`, `account_disabled`, `busy`, `hook_failed`
  */
 export async function login(ports: LoginPorts, input: LoginInput): Promise<SignInResult> {
   const startedAt = ports.clock.monotonicMs()
   const email = requireEmail(input.email).canonical
-  const [user, pending] = await Promise.all([
+  const [user, [waiting]] = await Promise.all([
     ports.users.findByEmail(email),
     ports.oneTimeTokens.listByEmail('registration', email, ports.clock.now()),
   ])
-  const registration = user ? null : (pending[0] ?? null)
-  const stored = user ? user.passwordHash : registration && (readApplicant(ports, registration)?.passwordHash ?? null)
-
   const failures = await countPassword(ports, { address: email, userId: user?.id ?? null, device: input.device })
-  const check = await ports.passwords.verify(input.password, stored)
-  if (!check.matches) {
-    await auditRefusal(ports, user, input)
+  const stored = user?.passwordHash ?? null
+  // At once: one after the other, the time would tell that something waits.
+  const [check, waits] = await Promise.all([
+    ports.passwords.verify(input.password, stored),
+    waiting && ports.passwords.verify(input.password, readTypedHash(ports, waiting)),
+  ])
+  if (!user || !check.matches) {
+    const registered = waits?.matches ? waiting : undefined
+    if (registered) await mailAgain(ports, registered)
+    // At an account it is a wrong password like any other.
+    await auditRefusal(ports, user, input, registered && !user ? 'email_not_verified' : undefined)
     await ports.passwords.floor(startedAt)
-    throw new AuthError('invalid_credentials')
+    throw new AuthError(registered ? 'email_not_verified' : 'invalid_credentials')
   }
   await ports.limiter.forget('login', failures)
-  if (registration) {
-    await mailAgain(ports, registration)
-    await auditRefusal(ports, null, input, 'email_not_verified')
-    throw new AuthError('email_not_verified')
-  }
-  if (!user) throw new AuthError('invalid_credentials')
 
   const fault = await usableFault(ports, user)
   if (fault) {

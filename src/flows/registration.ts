@@ -48,6 +48,12 @@ export function draftSecrets(
 }
 
 /**
+ * What a registration is sealed for. A decoy's purpose is another, so that nothing which makes accounts can open it
+ * whatever becomes of the row; its text is the same, so that its size tells nothing.
+ */
+const sealedFor = { account: 'registration-payload', decoy: 'registration-decoy' } as const
+
+/**
  * A registration that waits for its mail. For an address that has an account already it is a decoy: the same rows and
  * the same work, but nothing to confirm, and the mail tells the owner (OWASP ASVS 5.0, 6.3.8).
  */
@@ -55,22 +61,22 @@ export function draftRegistration(
   ports: RegistrationPorts,
   email: string,
   handle: string,
-  applicant: Applicant | null,
+  { applicant, isDecoy }: { applicant: Applicant; isDecoy: boolean },
 ): Drafted {
   const id = ports.random.id()
   const row = { id, purpose: 'registration', email } as const
-  const { mail, ...secrets } = draftSecrets(ports, row, applicant?.name ?? null)
+  const { mail, ...secrets } = draftSecrets(ports, row, applicant.name)
   const token: OneTimeToken = {
     ...row,
     ...secrets,
     subject: email,
     userId: null,
     handleHash: ports.keyring.digest('registration-handle', handle),
-    payload: ports.keyring.seal('registration-payload', id, JSON.stringify(applicant)),
+    payload: ports.keyring.seal(isDecoy ? sealedFor.decoy : sealedFor.account, id, JSON.stringify(applicant)),
     tries: 0,
     createdAt: ports.clock.now(),
   }
-  return { token, mail: applicant ? mail : accountExistsMail(ports, email) }
+  return { token, mail: isDecoy ? accountExistsMail(ports, email) : mail }
 }
 
 /** The confirmation of an account that exists already; `handle` is null when no browser asked for it. */
@@ -97,8 +103,18 @@ export function accountExistsMail(ports: Pick<Ports, 'mails' | 'policy'>, email:
 
 /** The applicant inside; null for a decoy, or when the key that sealed it is gone. */
 export function readApplicant(ports: Pick<Ports, 'keyring'>, token: OneTimeToken): Applicant | null {
-  if (token.payload === null) return null
-  const text = ports.keyring.open('registration-payload', token.id, token.payload)
+  return openSealed(ports, token, sealedFor.account)
+}
+
+/** The hash of the password that was typed, a decoy's too: to compare a sign-in with, and for nothing else. */
+export function readTypedHash(ports: Pick<Ports, 'keyring'>, token: OneTimeToken): string | null {
+  const typed = readApplicant(ports, token) ?? openSealed(ports, token, sealedFor.decoy)
+  return typed?.passwordHash ?? null
+}
+
+function openSealed(ports: Pick<Ports, 'keyring'>, { id, payload }: OneTimeToken, purpose: string): Applicant | null {
+  if (payload === null) return null
+  const text = ports.keyring.open(purpose, id, payload)
   return text === null ? null : parseApplicant(text)
 }
 
