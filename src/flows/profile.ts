@@ -5,6 +5,7 @@ import type { Ports } from '../ports.js'
 import type { SessionState } from '../store/sessions.js'
 import type { PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
+import { changeFields } from './change-fields.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { requirePassword } from './require-password.js'
 
@@ -22,7 +23,7 @@ export async function readProfile(ports: Pick<Ports, 'sessions'>, principal: Ses
 }
 
 /**
- * Sets the name or extra fields.
+ * Sets the name or extra fields: what is sent, as far as the owner's schema allows.
  *
  * @throws {AuthError} `invalid_request` by the owner's schema, `token_revoked`
  */
@@ -32,8 +33,7 @@ export async function updateProfile(
   input: { name?: string | null; fields: Readonly<Record<string, unknown>>; visitor: Visitor },
 ): Promise<SessionState> {
   const { user } = await readProfile(ports, principal)
-  const given = Object.keys(input.fields).length > 0
-  const fields = given ? await ports.policy.parseFields({ ...user.fields, ...input.fields }) : undefined
+  const fields = await changeFields(ports, user.fields, input.fields)
   await ports.users.updateProfile(
     principal.userId,
     { ...(input.name === undefined ? {} : { name: input.name }), ...(fields ? { fields } : {}) },

@@ -211,7 +211,10 @@ export interface RegistrationInput {
   enabled?: boolean | undefined
   /** Whether an account needs a confirmed address to sign in. Default: `required`. */
   emailVerification?: 'required' | 'optional' | undefined
-  /** Standard Schema of the extra user fields that a client may set. Default: none may be set. */
+  /**
+   * Standard Schema of the extra user fields that a client may set. Default: none may be set. A change is checked together
+   * with the stored fields that the schema takes; fields that were not sent and that it does not know stay as they are.
+   */
   fields?: StandardSchema | undefined
 }
 
