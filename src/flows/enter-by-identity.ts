@@ -7,6 +7,7 @@ import type { ProviderAccount } from '../oauth/provider.js'
 import type { Ports } from '../ports.js'
 import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
+import { auditRefusal } from './audit-refusal.js'
 import { isReserved } from './email-tokens.js'
 import { identityNotice } from './identity-notice.js'
 import { changeMattersUntil } from './issue-tokens.js'
@@ -33,7 +34,14 @@ export type Entry =
   | { kind: 'signed_in'; result: SignInResult }
   /** Nobody knows yet which address is theirs; it waits for this browser to say. */
   | { kind: 'incomplete' }
-  | { kind: 'failure'; code: 'oauth_email_unverified' | 'oauth_link_required' }
+  | { kind: 'failure'; code: EntryFault; userId?: string }
+
+type EntryFault =
+  | 'oauth_email_unverified'
+  | 'oauth_link_required'
+  | 'account_disabled'
+  | 'email_not_verified'
+  | 'registration_disabled'
 
 const attempts = 3
 
@@ -42,7 +50,7 @@ const attempts = 3
  * address is by now (ASVS 5.0, 6.8.1). An address joins them to an account only where the provider's word about it suffices;
  * where nobody had verified that account before, nothing that may have been planted is left of it (GHSA-g38m-r43w-p2q7).
  *
- * @throws {AuthError} `account_disabled`, `email_not_verified`, `registration_disabled`, `busy`, and as `openSession`
+ * @throws {AuthError} `busy`, what a hook around registration throws, and as `openSession`
  */
 export async function enterByIdentity(ports: EnterPorts, arrival: Arrival): Promise<Entry> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -65,7 +73,7 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
   const existing = email && (await ports.users.findByEmail(email.canonical))
   if (existing) return trusted ? join(ports, existing, arrival) : { kind: 'failure', code: 'oauth_link_required' }
 
-  if (!ports.policy.registrationEnabled) throw new AuthError('registration_disabled')
+  if (!ports.policy.registrationEnabled) return { kind: 'failure', code: 'registration_disabled' }
   if (email && trusted) return create(ports, email, arrival)
   await keepNewcomer(ports, arrival.handle, {
     provider,
@@ -78,7 +86,7 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
 
 async function enter(ports: EnterPorts, user: UserRecord, arrival: Arrival): Promise<Entry> {
   const fault = await usableFault(ports, user)
-  if (fault) throw new AuthError(fault)
+  if (fault) return { kind: 'failure', code: fault, userId: user.id }
   const { visitor, device } = arrival
   const method = methodOf(arrival)
   const result = await signIn(ports, { user, mode: 'cookie', method, amr: ['fed'], visitor, device })
@@ -86,7 +94,7 @@ async function enter(ports: EnterPorts, user: UserRecord, arrival: Arrival): Pro
 }
 
 async function join(ports: EnterPorts, user: UserRecord, arrival: Arrival): Promise<Entry | null> {
-  if (isDisabled(user, ports.clock.now())) throw new AuthError('account_disabled')
+  if (isDisabled(user, ports.clock.now())) return { kind: 'failure', code: 'account_disabled', userId: user.id }
   const { provider, visitor } = arrival
   const identity = identityOf(ports, user, arrival)
   const detail = { provider, firstProof: !user.emailVerified }
@@ -117,7 +125,9 @@ async function create(ports: EnterPorts, email: EmailAddress, arrival: Arrival):
   const identity = identityOf(ports, fresh, arrival)
   const user: UserRecord = { ...fresh, emailVerified: true, identities: [{ provider, linkedAt: identity.linkedAt }] }
   const method = methodOf(arrival)
-  await runHook(ports.hooks.beforeRegister, { user, method, visitor })
+  await runHook(ports.hooks.beforeRegister, { user, method, visitor }).catch((refusal: unknown) =>
+    auditRefusal(ports, { userId: null, method, visitor }, refusal),
+  )
 
   const audit = auditEvent(ports, 'account_created', visitor, { userId: user.id, detail: { method } })
   if (!(await ports.identities.create(user, identity, audit))) {

@@ -32,13 +32,14 @@ export async function fileRegistration(
     await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, refused))
     return
   }
-  const { token, mail } = draftRegistration(ports, email, handle, {
-    applicant,
-    isDecoy: existing !== null || reserved,
-  })
+  const isDecoy = existing !== null || reserved
+  const { token, mail } = draftRegistration(ports, email, handle, { applicant, isDecoy })
   await ports.oneTimeTokens.put(token, mail, {
     keep: registrationsSideBySide,
     now: ports.clock.now(),
-    audit: auditEvent(ports, 'registration_requested', visitor, facts),
+    audit: auditEvent(ports, 'registration_requested', visitor, {
+      ...facts,
+      outcome: isDecoy ? 'failure' : 'success',
+    }),
   })
 }

@@ -66,11 +66,12 @@ async function finish(ports: FinishOAuthPorts, state: OAuthState, input: OAuthRe
   const { provider, visitor, device } = input
   if (state.link) {
     const linked = await linkIdentity(ports, { provider, account, by: state.link, visitor })
-    if (!linked) return refuse(ports, input, state, 'oauth_state')
+    if (linked === 'session_ended') return refuse(ports, input, state, 'oauth_state')
+    if (linked === 'identity_taken') return refuse(ports, input, state, linked)
     return { landing: { to: 'linked', wish: state.wish, code: null }, result: null, fault: null }
   }
   const entry = await enterByIdentity(ports, { provider, account, handle: input.handle ?? '', visitor, device })
-  if (entry.kind === 'failure') return refuse(ports, input, state, entry.code)
+  if (entry.kind === 'failure') return refuse(ports, input, state, entry.code, entry.userId)
   if (entry.kind === 'incomplete') {
     return { landing: { to: 'identity', wish: state.wish, code: null }, result: null, fault: null }
   }
@@ -110,9 +111,10 @@ async function refuse(
   { provider, visitor }: OAuthReturn,
   state: OAuthState | null,
   code: string,
+  userId = state?.link?.userId ?? null,
 ): Promise<FinishedOAuth> {
   const detail = { method: `oauth:${provider}`, reason: code }
-  const facts = { userId: state?.link?.userId ?? null, outcome: 'failure', detail } as const
+  const facts = { userId, outcome: 'failure', detail } as const
   await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
   return { landing: failure(state, code), result: null, fault: null }
 }

@@ -59,9 +59,10 @@ export async function requireLinking(
 }
 
 /**
- * Adds who came back from the provider to the account of the session that asked. False when that session has ended.
+ * Adds who came back from the provider to the account of the session that asked.
  *
- * @throws {AuthError} `identity_taken` when it is another user's, or the user has another one of that provider
+ * `identity_taken` when it is another user's, or the user has another one of that provider; `session_ended` when the session
+ * that asked has.
  */
 export async function linkIdentity(
   ports: LinkPorts,
@@ -71,11 +72,11 @@ export async function linkIdentity(
     by: { userId: string; sessionId: string }
     visitor: Visitor
   },
-): Promise<boolean> {
+): Promise<'linked' | 'identity_taken' | 'session_ended'> {
   const { provider, visitor } = input
   const { userId, sessionId } = input.by
   const user = await ports.users.findById(userId)
-  if (!user) return false
+  if (!user) return 'session_ended'
   const identity = { provider, subject: input.account.id, userId, linkedAt: ports.clock.now() }
   const facts = { userId, sessionId, detail: { provider } }
   const linked = await ports.identities.link(
@@ -86,8 +87,8 @@ export async function linkIdentity(
       ...identityNotice(ports, { user, provider, visitor, change: 'linked' }),
     },
   )
-  if (linked === 'taken') throw new AuthError('identity_taken')
-  return linked !== null
+  if (linked === 'taken') return 'identity_taken'
+  return linked ? 'linked' : 'session_ended'
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
+import { auditRefusal } from './audit-refusal.js'
 import type { OpenSessionPorts } from './open-session.js'
 import { readTypedHash } from './registration.js'
 import { requireEmail } from './require-email.js'
@@ -47,7 +48,10 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
     ports.users.findByEmail(email),
     ports.oneTimeTokens.listByEmail('registration', email, ports.clock.now()),
   ])
-  const failures = await countPassword(ports, { address: email, userId: user?.id ?? null, device: input.device })
+  const tried = { address: email, userId: user?.id ?? null, device: input.device }
+  const failures = await countPassword(ports, tried).catch((fault: unknown) =>
+    auditRefusal(ports, { userId: tried.userId, visitor: input.visitor }, fault),
+  )
   const stored = user?.passwordHash ?? null
   // At once: one after the other, the time would tell that something waits.
   const [check, waits] = await Promise.all([
@@ -58,7 +62,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
     const registered = waits?.matches ? waiting : undefined
     if (registered) await mailAgain(ports, registered)
     // At an account it is a wrong password like any other.
-    await auditRefusal(ports, user, input, registered && !user ? 'email_not_verified' : undefined)
+    await auditFailure(ports, user, input, registered && !user ? 'email_not_verified' : undefined)
     await ports.passwords.floor(startedAt)
     throw new AuthError(registered ? 'email_not_verified' : 'invalid_credentials')
   }
@@ -66,7 +70,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
 
   const fault = await usableFault(ports, user)
   if (fault) {
-    await auditRefusal(ports, user, input, fault)
+    await auditFailure(ports, user, input, fault)
     throw new AuthError(fault)
   }
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
@@ -75,7 +79,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
 }
 
 /** With `reason` the password was right, which is worth knowing all the more (ASVS 5.0, 16.3.1). */
-async function auditRefusal(
+async function auditFailure(
   ports: LoginPorts,
   user: UserRecord | null,
   { visitor }: LoginInput,

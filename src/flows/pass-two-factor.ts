@@ -45,9 +45,10 @@ export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFac
   const { token, user, first } = found
   if (first.mode !== input.mode) throw new AuthError('forbidden')
 
-  await countFactorTry(ports, user.id)
+  const by = { userId: user.id, method: first.method, visitor }
+  await countFactorTry(ports, user.id).catch((fault: unknown) => refuseLogin(ports, by, fault))
   if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) {
-    return refuseLogin(ports, { userId: user.id, method: first.method, visitor }, new AuthError('invalid_token'))
+    return refuseLogin(ports, by, new AuthError('invalid_token'))
   }
   return enter(ports, found, input)
 }

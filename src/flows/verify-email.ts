@@ -17,7 +17,7 @@ import { type SignInResult, signIn } from './sign-in.js'
 
 export type VerifyEmailPorts = OpenSessionPorts &
   PasswordLimitPorts &
-  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring'>
+  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring' | 'audit'>
 
 export interface VerifyEmailInput {
   /** From the mail's link; else `code`, with `email` in any browser but the one that registered. */

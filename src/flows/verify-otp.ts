@@ -6,6 +6,7 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countTry, guessesAt } from './account-limits.js'
 import { auditEvent } from './audit.js'
+import { auditRefusal } from './audit-refusal.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { matchesCode } from './mailed-code.js'
 import type { OpenSessionPorts } from './open-session.js'
@@ -40,7 +41,7 @@ export interface VerifyOtpInput {
  */
 export async function verifyOtp(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<SignInResult> {
   const asked = await findAsked(ports, input)
-  const proved = asked !== null && (input.token !== undefined || (await guessCode(ports, asked, input.code ?? '')))
+  const proved = asked !== null && (input.token !== undefined || (await guessCode(ports, asked, input)))
   const user = proved ? await proveMailbox(ports, asked, input.visitor) : null
   if (!asked || !user) {
     const facts = { userId: asked?.userId ?? null, outcome: 'failure', detail: { method: 'otp' } } as const
@@ -77,10 +78,15 @@ async function listAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<
  *
  * @throws {AuthError} `rate_limited`
  */
-async function guessCode(ports: VerifyOtpPorts, token: OneTimeToken, code: string): Promise<boolean> {
-  await countTry(ports, 'guess', guessesAt.otp(token.email))
+async function guessCode(
+  ports: VerifyOtpPorts,
+  token: OneTimeToken,
+  { code, visitor }: VerifyOtpInput,
+): Promise<boolean> {
+  const by = { userId: token.userId, method: 'otp', visitor }
+  await countTry(ports, 'guess', guessesAt.otp(token.email)).catch((fault: unknown) => auditRefusal(ports, by, fault))
   const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
-  return counted && matchesCode(ports, token, code)
+  return counted && matchesCode(ports, token, code ?? '')
 }
 
 async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor: Visitor): Promise<UserRecord | null> {

@@ -130,7 +130,7 @@ describe('ATK-112 audit events', () => {
       'logout success',
       'login failure',
       'otp_requested failure',
-      'registration_requested success',
+      'registration_requested failure',
       'registration_requested success',
       'account_created success',
       'login success',

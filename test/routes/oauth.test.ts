@@ -171,8 +171,10 @@ describe('whom the application refuses', () => {
     await enterAs(world, world.client(), adaAtGoogle)
     await users.disable(id)
     expect(landedAt(await enterAs(world, world.client(), adaAtGoogle))).toBe(refused)
-    const [event] = (await world.auth.audit.list({ event: 'login' })).items
-    expect(event).toMatchObject({ outcome: 'success' })
+    const detail = { method: 'oauth:google', reason: 'account_disabled' }
+    const failure = { outcome: 'failure', userId: id, detail }
+    const success = { outcome: 'success', userId: id }
+    expect((await world.auth.audit.list({ event: 'login' })).items).toMatchObject([failure, success, failure])
   })
 
   it('by hooks, which are told how the user came; what had been begun is undone', async () => {
