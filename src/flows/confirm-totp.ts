@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.js'
+import { withoutGaps } from '../lib/readable-code.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { BackupCode } from '../model/second-factor.js'
@@ -73,7 +74,7 @@ async function provenSecret(
   const secret = payload && openSecret(ports, user.id, payload)
   if (!secret) throw new AuthError('invalid_token')
   const now = ports.clock.now()
-  const step = await ports.authenticator.stepOf(secret, code.replaceAll(' ', ''), null, now)
+  const step = await ports.authenticator.stepOf(secret, withoutGaps(code), null, now)
   if (step !== null) return { sealedSecret: sealSecret(ports, user.id, secret), lastStep: step, enabledAt: now }
 
   const facts = {

@@ -1,3 +1,4 @@
+import { withoutGaps } from '../lib/readable-code.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
 
@@ -15,5 +16,5 @@ export function matchesCode(ports: Pick<Ports, 'keyring'>, token: OneTimeToken, 
 }
 
 function codeText({ id }: Coded, code: string): string {
-  return `${id}.${code}`
+  return `${id}.${withoutGaps(code)}`
 }

@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.js'
-import { canonicalCode } from '../lib/readable-code.js'
+import { canonicalCode, withoutGaps } from '../lib/readable-code.js'
 import type { AuditEventName } from '../model/audit-event.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { FactorProof } from '../model/second-factor.js'
@@ -41,7 +41,7 @@ export async function proveFactor(
   typed: string,
 ): Promise<FactorProof | null> {
   if (totp === null) return null
-  const digits = typed.replaceAll(' ', '')
+  const digits = withoutGaps(typed)
   if (/^\d{6}$/.test(digits)) {
     const secret = openSecret(ports, id, totp.sealedSecret)
     if (secret === null) return null

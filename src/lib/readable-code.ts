@@ -13,8 +13,14 @@ const lookAlikes: Readonly<Record<string, string>> = { o: '0', i: '1', l: '1' }
  * @example canonicalCode(' 7QXK0-mb4 rI ') // '7qxk0mb4r1'
  */
 export function canonicalCode(typed: string): string {
-  return typed
-    .toLowerCase()
-    .replaceAll(/[\s\p{Pd}]/gu, '')
-    .replaceAll(/[oil]/g, (letter) => lookAlikes[letter] ?? letter)
+  return withoutGaps(typed.toLowerCase()).replaceAll(/[oil]/g, (letter) => lookAlikes[letter] ?? letter)
+}
+
+/**
+ * A code without the blanks and dashes that people, and what they copy from, put in.
+ *
+ * @example withoutGaps('081-424 ') // '081424'
+ */
+export function withoutGaps(typed: string): string {
+  return typed.replaceAll(/[\s\p{Pd}]/gu, '')
 }

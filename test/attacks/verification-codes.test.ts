@@ -117,12 +117,31 @@ describe('ATK-022 guessing a code', () => {
     const { client, code } = await register(email)
     const full = [...code].map((digit) => String.fromCodePoint(0xff10 + Number(digit))).join('')
     const arabic = [...code].map((digit) => String.fromCodePoint(0x660 + Number(digit))).join('')
-    for (const spelled of [full, arabic, `${code} `, `+${code}`, `0${code}`, `${code}\0`]) {
+    for (const spelled of [full, arabic, `${code}.`, `+${code}`, `0${code}`, `${code}\0`]) {
       expect(['invalid_token', 'invalid_request']).toContain(await verify(client, { email, code: spelled }))
     }
     for (const typed of [Number(code), [code], { code }, true, null, '', '0', code.slice(0, 3)]) {
       expect(await verify(client, { email, code: typed })).toBe('invalid_request')
     }
+  })
+})
+
+describe('a code with the blanks and dashes of whoever types or copies it', () => {
+  test.each([
+    ['a blank at the end', (code: string) => `${code} `],
+    ['a line end', (code: string) => `${code}\r\n`],
+    ['a blank in between', (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`],
+    ['a dash in between', (code: string) => `${code.slice(0, 3)}–${code.slice(3)}`],
+    ['a blank that does not break', (code: string) => `\u00a0${code.slice(0, 3)}\u00a0${code.slice(3)}`],
+  ])('is that code: %s', async (what, spelled) => {
+    const email = `${what.replaceAll(' ', '-')}@example.test`
+    const { client, code } = await register(email)
+    expect(await verify(client, { email, code: spelled(code) })).toBe('ok')
+
+    await client.post('/auth/otp', { email })
+    const mail = await server.mailbox.waitFor(email, /code to sign in/)
+    const asked = { email, code: spelled(server.mailbox.code(mail)) }
+    expect((await client.post('/auth/otp/verify', asked)).status).toBe(200)
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { canonicalCode, readableAlphabet } from '../../src/lib/readable-code.js'
+import { canonicalCode, readableAlphabet, withoutGaps } from '../../src/lib/readable-code.js'
 
 describe('readable codes', () => {
   test('have thirty-two characters, and none that looks like another', () => {
@@ -19,6 +19,10 @@ describe('readable codes', () => {
     ['', ''],
   ])('%j is read as %j', (typed, code) => {
     expect(canonicalCode(typed)).toBe(code)
+  })
+
+  test.each(['081424 ', '081 424', '081-424', '081–424', '\u00a0081\u202f424\n'])('%j is 081424', (typed) => {
+    expect(withoutGaps(typed)).toBe('081424')
   })
 
   test('what is in the alphabet stays as it is', () => {

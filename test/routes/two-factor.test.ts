@@ -43,7 +43,7 @@ describe('setting up', () => {
     const before = await browser.signUp(ada)
     const { body } = await browser.post<{ secret: string }>('/auth/two-factor/totp', { password: ada.password })
     const code = totpCode(body.secret, runtime.clock.now())
-    const spaced = `${code.slice(0, 3)} ${code.slice(3)}`
+    const spaced = ` ${code.slice(0, 3)}-${code.slice(3)}\n`
     const confirmed = await browser.post<Confirmed>('/auth/two-factor/totp/confirm', { code: spaced })
     expect(confirmed).toMatchObject({ status: 200, body: { user: { email: ada.email, twoFactor: true } } })
     expect(confirmed.body.backupCodes).toHaveLength(10)
@@ -94,7 +94,8 @@ describe('signing in with two steps', () => {
     expect((await browser.get('/api/notes')).status).toBe(401)
 
     const { challenge } = asked.body
-    const passed = await browser.post<SignedIn>(path, { challenge, code: factor.code() })
+    const code = `${factor.code().slice(0, 3)}-${factor.code().slice(3)}\u00a0`
+    const passed = await browser.post<SignedIn>(path, { challenge, code })
     expect(passed).toMatchObject({ status: 200, body: { user: { twoFactor: true } } })
     expect(await amrOf(browser)).toEqual(['pwd', 'otp', 'mfa'])
     expect(
