@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.js'
+import type { OutboxMail } from '../model/outbox-mail.js'
 import type { FactorProof } from '../model/second-factor.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
@@ -6,7 +7,7 @@ import { auditEvent } from './audit.js'
 import { type EmailToken, findEmailToken } from './email-tokens.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { notice } from './notices.js'
-import { type FactorPorts, factorTries, forgetFactorTries, judgeFactor } from './second-factor.js'
+import { type FactorPorts, factorNotice, factorTries, forgetFactorTries, judgeFactor } from './second-factor.js'
 
 export type UndoEmailPorts = FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'mails' | 'policy'>
 
@@ -20,7 +21,7 @@ export interface UndoEmailInput {
 /**
  * Gives an account the address back that a change took from it. Changes that came later are undone with it, every session
  * ends, and a second factor that was turned on since goes. The password stays: whoever made the change may know it, so
- * the page leads on to another one. The address that is left is told. It opens nothing, so it works on a disabled account, too.
+ * the page leads on to another one. The address that is left is told, and the restored one of a factor that went. It opens nothing, so it works on a disabled account, too.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, expired and guessed at too often look alike), `invalid_code` where
  *   the second factor that was on at the change still is
@@ -37,7 +38,7 @@ export async function undoEmail(ports: UndoEmailPorts, input: UndoEmailInput): P
   const step = {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_restored', input.visitor, { userId: user.id, detail }),
-    ...noticeOfUndo(ports, found, input.visitor),
+    ...noticesOfUndo(ports, found, proof, input.visitor),
   }
   const undo = { email: typed, factorSince, proof }
   const restored = await ports.users.undoEmail(token.id, undo, ports.clock.now(), step)
@@ -61,9 +62,22 @@ function asksForCode({ user, factorSince }: EmailToken): boolean {
   return user.totp !== null && user.totp.enabledAt === factorSince
 }
 
-/** To the address that is left, whose owner it may be taken from (ASVS 5.0, 6.3.7); none where it stays the same. */
-function noticeOfUndo(ports: UndoEmailPorts, { token, user }: EmailToken, { userAgent }: Visitor) {
-  return user.emailCanonical === token.email ? {} : notice(ports, 'email-restored', { user, userAgent })
+/**
+ * To the address that is left, whose owner it may be taken from; none where it stays the same. To the one that comes back,
+ * which the token has proved, that its account has no second factor any more (ASVS 5.0, 6.3.7).
+ */
+function noticesOfUndo(
+  ports: UndoEmailPorts,
+  { token, user }: EmailToken,
+  proof: FactorProof | null,
+  visitor: Visitor,
+): { mail?: OutboxMail; secondMail?: OutboxMail } {
+  const { userAgent } = visitor
+  const left = user.emailCanonical === token.email ? {} : notice(ports, 'email-restored', { user, userAgent })
+  if (user.totp === null || proof !== null) return left
+  const restored = { ...user, emailCanonical: token.email, emailVerified: true }
+  const { mail } = factorNotice(ports, { user: restored, visitor, change: 'off' })
+  return mail ? { ...left, secondMail: mail } : left
 }
 
 /**

@@ -13,6 +13,8 @@ export interface AccountStep {
   audit: AuditEvent
   /** A notice that must go out if and only if the change happened. */
   mail?: OutboxMail
+  /** Another, where `undoEmail` has two to tell. */
+  secondMail?: OutboxMail
 }
 
 export interface PasswordChange {

@@ -361,6 +361,9 @@ describe('a second factor that was turned on after the change', () => {
     const planted = await enrol(thief, ada.password, runtime.clock)
     expect((await client().open(`/auth/email-undo?token=${token}`)).text).not.toContain('name="code"')
     expect((await client().post('/auth/email/undo', { token })).status).toBe(200)
+    // Both addresses are told, each what concerns it.
+    await mailbox.waitFor(ada.email, /Two-factor authentication was turned off/)
+    await mailbox.waitFor(next, /former email address again/)
 
     const { body } = await owner.signIn(ada)
     expect(body.user).toMatchObject({ email: ada.email, twoFactor: false })

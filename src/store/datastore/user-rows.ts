@@ -39,12 +39,13 @@ export async function requireAt(unit: Unit, id: string, version: number, now: nu
 export async function changeUser(
   unit: Unit,
   row: UsersTable,
-  { until, audit, mail }: AccountStep,
+  { until, audit, mail, secondMail }: AccountStep,
 ): Promise<UserRecord> {
   const changed = { ...row, version: row.version + 1 }
   unit.put(users, changed)
   await writeAudit(unit, audit)
   if (mail) writeMail(unit, mail)
+  if (secondMail) writeMail(unit, secondMail)
   tellOfUser(unit, changed, until)
   return toUser(changed)
 }

@@ -98,11 +98,13 @@ export async function startAnew(
 }
 
 /** The last writes of a step that raised the version: event, notice, and the row that kills every older access token. */
-export async function tellOfUser(unit: Unit, id: string, { until, audit, mail }: AccountStep): Promise<UserRecord> {
+export async function tellOfUser(unit: Unit, id: string, step: AccountStep): Promise<UserRecord> {
+  const { until, audit, mail, secondMail } = step
   const user = await readUser(unit.db, 'id', id)
   if (!user) throw new Refused()
   await writeAudit(unit, audit)
   if (mail) await writeMail(unit, mail)
+  if (secondMail) await writeMail(unit, secondMail)
   await writeChanges(unit, 'user', [id], until, user.version)
   return user
 }

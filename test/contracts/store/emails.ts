@@ -374,7 +374,10 @@ function undoingContract(current: () => TestStore): void {
     changes.length = 0
 
     const audit = anEvent({ event: 'email_restored' })
-    const restored = await store.users.undoEmail(undo.id, undoOf('Ada@example.com'), now, aStep({ audit }))
+    const mails = { mail: aMail(), secondMail: aMail() }
+    const waiting = (await store.outbox.depth()).waiting
+    const restored = await store.users.undoEmail(undo.id, undoOf('Ada@example.com'), now, aStep({ audit, ...mails }))
+    expect((await store.outbox.depth()).waiting).toBe(waiting + 2)
     const back = { email: 'Ada@example.com', emailCanonical: 'ada@example.com', emailVerified: true }
     expect(restored).toEqual({ ...user, ...back, version: 3, lastLoginAt: now })
     expect(await store.users.findByEmail('ada@example.com')).toEqual(restored)
