@@ -20,11 +20,13 @@ export type ResetPasswordPorts = Pick<
   | 'clock'
   | 'policy'
   | 'limiter'
+  | 'tokens'
 >
 
 /**
  * Sets a new password by the mailed link. Ends every session and signs nobody in: what else the account asks for at a
- * sign-in is asked at the next one (ASVS 5.0, 6.4.3).
+ * sign-in is asked at the next one (ASVS 5.0, 6.4.3). Tells whether the browser itself held a session of that user, which
+ * is worth nothing any more.
  *
  * A password that is refused does not use the link up. Of many that hold one link, one sets the password.
  *
@@ -33,8 +35,8 @@ export type ResetPasswordPorts = Pick<
  */
 export async function resetPassword(
   ports: ResetPasswordPorts,
-  input: { token: string; password: string; visitor: Visitor },
-): Promise<void> {
+  input: { token: string; password: string; refreshToken: string | null; visitor: Visitor },
+): Promise<{ endedHere: boolean }> {
   const hashes = ports.keyring.digests('password_reset', input.token)
   const token = await ports.oneTimeTokens.findByHash('password_reset', hashes, ports.clock.now())
   const user = token?.userId ? await ports.users.findById(token.userId) : null
@@ -60,4 +62,6 @@ export async function resetPassword(
   if (!changed) throw new AuthError('invalid_token')
   // Whoever was locked out by another's guesses has proved the mailbox: the way in is open again.
   await ports.limiter.forget('login', [user.emailCanonical])
+  const held = input.refreshToken === null ? null : ports.tokens.checkRefresh(input.refreshToken)
+  return { endedHere: held?.sub === user.id }
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { changePassword } from '../flows/change-password.js'
 import { forgotPassword } from '../flows/forgot-password.js'
-import { resetPassword } from '../flows/reset-password.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'
 import { sessionSchema, statusSchema } from './answer-schemas.js'
-import { emailField, passwordField, tokenField } from './fields.js'
+import { emailField, passwordField } from './fields.js'
 import { issuedAnswer } from './session-answer.js'
 import { sessionCookies } from './session-cookies.js'
 
@@ -21,22 +20,6 @@ export const forgotPasswordRoute = defineRoute({
   async handle({ ports, visitor, form, authPath }, { email }) {
     await forgotPassword(ports, { email, visitor })
     return form ? redirect(303, `${authPath}/forgot?done=1`) : json(202, { status: 'reset_sent' })
-  },
-})
-
-export const resetPasswordRoute = defineRoute({
-  method: 'POST',
-  path: '/password/reset',
-  limit: 'guess',
-  body: z.object({ token: tokenField, password: passwordField }),
-  page: '/reset',
-  keepsOnError: ['token'],
-  summary: 'Sets a new password by the mailed link, ends every session and signs nobody in.',
-  answers: { 200: statusSchema('password_changed') },
-  errors: ['invalid_token', 'weak_password', 'busy'],
-  async handle({ ports, visitor, form, authPath }, { token, password }) {
-    await resetPassword(ports, { token, password, visitor })
-    return form ? redirect(303, `${authPath}/reset?done=1`) : json(200, { status: 'password_changed' })
   },
 })
 
