@@ -1,4 +1,3 @@
-import { AuthError } from '../errors.js'
 import type { AuditEvent, AuditEventName } from '../model/audit-event.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
@@ -28,19 +27,4 @@ export function auditEvent(
     userAgent: visitor.userAgent,
     detail: facts.detail ?? {},
   }
-}
-
-/** Writes down a sign-in that came to nothing, whatever had been proved by then (ASVS 5.0, 16.3.1), and says why. */
-export async function refuseLogin(
-  ports: Pick<Ports, 'audit' | 'clock' | 'random'>,
-  { userId, method, visitor }: { userId: string | null; method: string | null; visitor: Visitor },
-  refusal: unknown,
-): Promise<never> {
-  const detail = {
-    ...(method !== null && { method }),
-    ...(refusal instanceof AuthError && { reason: refusal.code }),
-  }
-  const facts = { userId, outcome: 'failure', detail } as const
-  await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
-  throw refusal
 }

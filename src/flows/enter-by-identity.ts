@@ -7,11 +7,11 @@ import type { ProviderAccount } from '../oauth/provider.js'
 import type { Ports } from '../ports.js'
 import { afterRegister } from './after-register.js'
 import { auditEvent } from './audit.js'
-import { auditRefusal } from './audit-refusal.js'
 import { isReserved } from './email-tokens.js'
 import { identityNotice } from './identity-notice.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { keepNewcomer, newcomerFields, newcomerName } from './newcomer.js'
+import { refuseLogin } from './refuse-login.js'
 import { newUser } from './register.js'
 import { type RequireUsablePorts, usableFault } from './require-usable.js'
 import { runHook } from './run-hook.js'
@@ -126,7 +126,7 @@ async function create(ports: EnterPorts, email: EmailAddress, arrival: Arrival):
   const user: UserRecord = { ...fresh, emailVerified: true, identities: [{ provider, linkedAt: identity.linkedAt }] }
   const method = methodOf(arrival)
   await runHook(ports.hooks.beforeRegister, { user, method, visitor }).catch((refusal: unknown) =>
-    auditRefusal(ports, { userId: null, method, visitor }, refusal),
+    refuseLogin(ports, { userId: null, method, visitor }, refusal),
   )
 
   const audit = auditEvent(ports, 'account_created', visitor, { userId: user.id, detail: { method } })

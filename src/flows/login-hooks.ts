@@ -3,8 +3,9 @@ import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { auditEvent, refuseLogin } from './audit.js'
+import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
+import { refuseLogin } from './refuse-login.js'
 import { runHook } from './run-hook.js'
 
 export type LoginHookPorts = Pick<Ports, 'users' | 'sessions' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>

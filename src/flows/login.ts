@@ -5,8 +5,8 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countPassword, type PasswordLimitPorts } from './account-limits.js'
 import { auditEvent } from './audit.js'
-import { auditRefusal } from './audit-refusal.js'
 import type { OpenSessionPorts } from './open-session.js'
+import { refuseLogin } from './refuse-login.js'
 import { readTypedHash } from './registration.js'
 import { requireEmail } from './require-email.js'
 import { usableFault } from './require-usable.js'
@@ -50,7 +50,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
   ])
   const tried = { address: email, userId: user?.id ?? null, device: input.device }
   const failures = await countPassword(ports, tried).catch((fault: unknown) =>
-    auditRefusal(ports, { userId: tried.userId, visitor: input.visitor }, fault),
+    refuseLogin(ports, { userId: tried.userId, method: null, visitor: input.visitor }, fault),
   )
   const stored = user?.passwordHash ?? null
   // At once: one after the other, the time would tell that something waits.

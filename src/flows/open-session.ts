@@ -5,11 +5,12 @@ import type { Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { auditEvent, refuseLogin } from './audit.js'
+import { auditEvent } from './audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from './devices.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
 import { afterLogin, beforeLogin, unlessRefused } from './login-hooks.js'
 import { notice } from './notices.js'
+import { refuseLogin } from './refuse-login.js'
 import { atVersionProved } from './still-proved.js'
 
 export type OpenSessionPorts = DevicePorts &

@@ -2,9 +2,9 @@ import { AuthError } from '../errors.js'
 import type { SessionMode } from '../model/session.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
-import { refuseLogin } from './audit.js'
 import type { IssuedSession } from './issue-tokens.js'
 import { type OpenSessionPorts, openSession } from './open-session.js'
+import { refuseLogin } from './refuse-login.js'
 import {
   countFactorTry,
   type FactorPorts,

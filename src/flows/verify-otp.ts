@@ -6,10 +6,10 @@ import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import { countTry, guessesAt } from './account-limits.js'
 import { auditEvent } from './audit.js'
-import { auditRefusal } from './audit-refusal.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { matchesCode } from './mailed-code.js'
 import type { OpenSessionPorts } from './open-session.js'
+import { refuseLogin } from './refuse-login.js'
 import { holdsOtp } from './request-otp.js'
 import { requireEmail } from './require-email.js'
 import { type SignInResult, signIn } from './sign-in.js'
@@ -84,7 +84,7 @@ async function guessCode(
   { code, visitor }: VerifyOtpInput,
 ): Promise<boolean> {
   const by = { userId: token.userId, method: 'otp', visitor }
-  await countTry(ports, 'guess', guessesAt.otp(token.email)).catch((fault: unknown) => auditRefusal(ports, by, fault))
+  await countTry(ports, 'guess', guessesAt.otp(token.email)).catch((fault: unknown) => refuseLogin(ports, by, fault))
   const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
   return counted && matchesCode(ports, token, code ?? '')
 }

@@ -87,7 +87,7 @@ describe('ATK-112 written down as a sign-in that failed', () => {
       await inTurn(tries, () => other.post('/auth/login/two-factor', { challenge: text, code: factor.wrongCode() }))
       await runtime.clock.advance('1m')
     }
-    expect((await failures(auth))[0]).toEqual({ userId, detail: { reason: 'rate_limited' } })
+    expect((await failures(auth))[0]).toEqual({ userId, detail: { method: 'password', reason: 'rate_limited' } })
 
     const app = client({ ip: '198.51.100.2' })
     await app.post('/auth/otp', { email: ada.email })

@@ -223,7 +223,7 @@ describe('API tokens for the application’s own code', () => {
       (await both.client({ as: 'server', headers: { 'x-apikey': text } }).get('/api/notes')).status
     expect(await ask(token)).toBe(200)
     await both.auth.close()
-    await expect(testAuth({ ...shared, encryptionKey: keys[1] ?? '' })).rejects.toThrow(/key that is gone/)
+    await expect(testAuth({ ...shared, encryptionKey: keys[1] ?? '' })).rejects.toThrow(/secret that is gone/)
 
     const again = await testAuth({ ...shared, encryptionKey: keys.toReversed() })
     await again.auth.apiTokens.rotate(id)
