@@ -18,18 +18,21 @@ type FieldPorts = { policy: Pick<Ports['policy'], 'parseFields'> }
  */
 export async function changeFields(ports: FieldPorts, stored: Fields, sent: Fields): Promise<Fields | null> {
   if (Object.keys(sent).length === 0) return null
+  const others = Object.entries(stored).filter(([name]) => !Object.hasOwn(sent, name))
+  const parsed = await parseAmong(ports, sent, others)
+  // Without a schema, too: then none may be set.
+  if (Object.keys(parsed).length === 0) return null
+  return { ...stored, ...parsed, ...Object.fromEntries(others) }
+}
+
+async function parseAmong(ports: FieldPorts, sent: Fields, others: readonly [string, unknown][]): Promise<Fields> {
   try {
-    const parsed = await ports.policy.parseFields({ ...stored, ...sent })
-    // Without a schema, too: then none may be set.
-    return Object.keys(parsed).length === 0 ? null : { ...stored, ...parsed }
+    return await ports.policy.parseFields({ ...Object.fromEntries(others), ...sent })
   } catch (fault) {
-    if (!isRefusal(fault)) throw fault
-    const others = Object.entries(stored).filter(([name]) => !Object.hasOwn(sent, name))
-    if (others.length > mostLookedThrough) throw fault
+    if (!isRefusal(fault) || others.length > mostLookedThrough) throw fault
     const fit = await fitFields(ports, others)
     if (fit.size === others.length) throw fault
-    const parsed = await ports.policy.parseFields({ ...Object.fromEntries(fit), ...sent })
-    return { ...stored, ...parsed, ...Object.fromEntries(others.filter(([name]) => !fit.has(name))) }
+    return ports.policy.parseFields({ ...Object.fromEntries(fit), ...sent })
   }
 }
 

@@ -1,4 +1,3 @@
-import { AuthError } from '../errors.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { Ports } from '../ports.js'
 import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from './account-limits.js'
@@ -23,8 +22,7 @@ export interface Guess {
  * one of them does a guess use up anything: else strangers could stop a code that they cannot use. The browser that
  * registered need not say the address again: what it holds is of one registration.
  *
- * @throws {AuthError} `rate_limited`, `invalid_request`, `busy`; `invalid_credentials` when the code is right and the
- *   password is not
+ * @throws {AuthError} `rate_limited`, `invalid_request`, `busy`
  */
 export async function guessVerification(ports: GuessPorts, guess: Guess): Promise<OneTimeToken | null> {
   if (guess.email === undefined) {
@@ -39,21 +37,22 @@ export async function guessVerification(ports: GuessPorts, guess: Guess): Promis
 }
 
 /**
- * Counted at the code first: one that has been guessed at too often uses up none of the address's guesses. Of those there
- * are more than mails bring codes, so that whoever registers the same address does not use them up, either.
+ * A code that has been guessed at too often uses up none of the address's guesses, and an address that has had too many
+ * none of the code's: whoever has to wait can use it then.
  */
 async function guessByHandle(
   ports: GuessPorts,
   own: readonly OneTimeToken[],
   { code = '' }: Guess,
 ): Promise<OneTimeToken | null> {
-  const open: OneTimeToken[] = []
-  for (const token of own) if (await countAt(ports, token)) open.push(token)
+  const open = own.filter(({ tries }) => tries < ports.policy.codeTries)
   const [first] = open
   if (!first) return null
   const subject = guessesAt.verification(first.email)
   await countTry(ports, 'guess', subject)
-  const found = open.find((token) => matchesCode(ports, token, code)) ?? null
+  const counted: OneTimeToken[] = []
+  for (const token of open) if (await countAt(ports, token)) counted.push(token)
+  const found = counted.find((token) => matchesCode(ports, token, code)) ?? null
   if (found) await ports.limiter.forget('guess', [subject])
   return found
 }
@@ -62,7 +61,8 @@ async function guessByHandle(
  * Counted like a sign-in, and forgotten only where the code is right, too. One password is compared, also where nothing
  * waits (OWASP ASVS 5.0, 6.3.8): that of the registration whose code it is, else that of any one, chosen anew each time, so
  * that the guesses of somebody who has registered the same address count there soon, whoever registered it since. The
- * answer is as late for the right password as for a wrong one: it would tell whether an account was in the way.
+ * answer is the same and as late whichever of code and password is wrong: it would tell a code that nobody has counted, or
+ * whether an account was in the way.
  */
 async function guessByPassword(
   ports: GuessPorts,
@@ -82,7 +82,6 @@ async function guessByPassword(
     return named
   }
   await ports.passwords.floor(startedAt)
-  if (named && !matches) throw new AuthError('invalid_credentials')
   return null
 }
 

@@ -51,11 +51,8 @@ export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInp
 }
 
 async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
-  return guessVerification(ports, input).catch((error: unknown) => {
-    if (error instanceof AuthError && error.code === 'invalid_credentials')
-      return refuse(ports, null, input, error.code)
-    throw error
-  })
+  const by = { userId: null, method: 'registration', visitor: input.visitor }
+  return guessVerification(ports, input).catch((fault: unknown) => refuseLogin(ports, by, fault))
 }
 
 async function confirmRegistration(

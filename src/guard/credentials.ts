@@ -61,9 +61,8 @@ export function identify(ports: CredentialPorts, request: HttpRequest, at: Momen
   if (!('then' in own)) return own
   // By what is known after the wait, not before it.
   return own.then(async (found) => {
-    if (found !== null) return found
     await ports.requireFresh()
-    return byCredential(ports, sent, ports.clock.moment())
+    return found ?? byCredential(ports, sent, ports.clock.moment())
   })
 }
 

@@ -74,7 +74,13 @@ export function createGuard(options: GuardOptions): Guard {
     require(request, requirement, found) {
       return whenFresh(wired, request, (at) => judge(wired, request, at, requirement, found))
     },
-    open: (request) => pass(wired, request, null),
+    open(request) {
+      try {
+        return pass(wired, request, null)
+      } catch (error) {
+        return refuse(wired, request, toAuthError(error))
+      }
+    },
     async identify(request) {
       await wired.requireFresh()
       return identify(wired, request, wired.clock.moment())

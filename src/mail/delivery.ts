@@ -15,7 +15,7 @@ export interface DeliveryOptions {
   now(): number
   /** A number in [0, 1), to spread retries. */
   random(): number
-  /** What one delivery takes at most. Default: 30 s. */
+  /** What one delivery takes at most. Default: half of its lease. */
   deliveryMilliseconds?: number
   /** Told of each attempt: what became of it and, unless it was sent, why. */
   told?(template: string, delivered: Delivered, reason: string | null): void

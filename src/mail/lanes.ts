@@ -20,13 +20,11 @@ export interface Lanes {
 
 const laneCount = 4
 const batchSize = 10
-const leaseSeconds = 120
-/** Each clock may be half of that from the store's (`lib/shared-clock.ts`), so a lease may be over that much sooner elsewhere. */
-const clocksApartSeconds = 60
+const leaseSeconds = 60
 /** What one delivery takes at most, however its transport behaves. */
 export const deliverySeconds = 30
 /** Begun later, a delivery could outlive its lease, and another process would send the mail as well. */
-const beginWithinSeconds = leaseSeconds - clocksApartSeconds - deliverySeconds - 5
+const beginWithinSeconds = leaseSeconds - deliverySeconds - 5
 /** A server that took nothing of a whole batch is left alone for that long. */
 const restSeconds = 5
 

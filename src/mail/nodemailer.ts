@@ -33,7 +33,7 @@ const smtpDefaults = {
 /** No mail of ours has attachments; nothing in one may ever be read from a disk or fetched. */
 const noOutsideContent = { disableFileAccess: true, disableUrlAccess: true }
 
-/** One whole delivery, however slowly the server drips: well below what the outbox leases a mail for. */
+/** One whole delivery, however slowly the server drips: well below the minute that the outbox leases a mail for. */
 const sendMilliseconds = 20_000
 
 /**

@@ -14,7 +14,7 @@ export function sentRefreshToken(
   { refreshToken }: z.output<typeof refreshTokenBody>,
 ): string | null {
   if (mode === 'token') return refreshToken ?? null
-  if (refreshToken === undefined) return cookies.refresh
+  if (refreshToken === undefined || cookies.refresh !== null) return cookies.refresh
   const message = 'must be token where the refresh token is in the body'
   throw new AuthError('invalid_request', { errors: [{ path: 'X-Auth-Mode', message }] })
 }

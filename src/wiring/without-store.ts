@@ -32,7 +32,10 @@ export function createWithoutStore(early: Pick<Early, 'settings' | 'templates'>)
   async function openly(request: HttpRequest): Promise<Verdict> {
     const asked = preflight(request, settings)
     if (asked) return answer(withHeaders(asked, { 'x-request-id': requestId() }))
-    open ??= loadOpen(settings, requestId)
+    open ??= loadOpen(settings, requestId).catch((error: unknown) => {
+      open = null
+      throw error
+    })
     return (await open)(request)
   }
 

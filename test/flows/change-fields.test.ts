@@ -57,6 +57,14 @@ describe('extra fields that the application has imported are kept', () => {
     })
   })
 
+  it('as they are, where the schema would make something else of them each time', async () => {
+    const tag = z.string().transform((text) => `#${text}`)
+    const { patch, user } = await importedUser(z.object({ company: tag, city: tag.optional() }))
+    expect((await patch({ city: 'London' })).status).toBe(200)
+    expect((await patch({ company: 'B' })).status).toBe(200)
+    expect(await user()).toMatchObject({ company: '#B', city: '#London', ...imported })
+  })
+
   it('and rules between what is sent and what is stored hold', async () => {
     const seats = z.strictObject({ company: z.string().optional(), seats: z.number().optional() })
     const { patch, user } = await importedUser(

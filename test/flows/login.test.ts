@@ -114,7 +114,7 @@ test('ATK-112 a confirmation by a wrong password or a wrong code is written down
   const wrong = { email: ada.email, code: '0000000' }
   for (const [asked, proof, expected] of [
     [client(), { token, password: 'not the password' }, 'invalid_credentials'],
-    [client(), { email: ada.email, code, password: 'not the password' }, 'invalid_credentials'],
+    [client(), { email: ada.email, code, password: 'not the password' }, 'invalid_token'],
     [client(), { ...wrong, password: ada.password }, 'invalid_token'],
     [client(), wrong, 'invalid_token'],
     [browser, wrong, 'invalid_token'],

@@ -220,6 +220,17 @@ describe('guessed codes', () => {
     expect((await browser.post('/auth/verify-email', { code })).status).toBe(200)
   })
 
+  test('while an address has had too many, a guess uses up none of its code: whoever waits can use it', async () => {
+    const { client, mailbox, runtime } = await limitedAuth({ limits: { guess: { account: '2/15m' } } })
+    const browser = client()
+    await browser.post('/auth/register', ada)
+    const code = mailbox.code(await mailbox.waitFor(ada.email))
+    expect(await inTurn(2, () => browser.post('/auth/verify-email', { code: '0000000' }))).toEqual(times(2, 400))
+    expect(await inTurn(6, () => browser.post('/auth/verify-email', { code }))).toEqual(times(6, 429))
+    await leap({ runtime }, 900)
+    expect((await browser.post('/auth/verify-email', { code })).status).toBe(200)
+  })
+
   test('the mailed link still works', async () => {
     const { client, mailbox } = await limitedAuth()
     const browser = client()

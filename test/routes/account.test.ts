@@ -67,6 +67,9 @@ describe('an account', () => {
       const answer = await server.post(path, { refreshToken })
       expect(answer.body, path).toMatchObject({ code: 'invalid_request', errors: [{ path: 'X-Auth-Mode' }] })
     }
+    const browser = client()
+    await browser.signIn(ada)
+    expect((await browser.post('/auth/logout', { refreshToken })).status, 'a browser has its cookie').toBe(204)
     const headers = { 'x-auth-mode': 'token' }
     expect((await server.post('/auth/logout', { refreshToken }, { headers })).status).toBe(204)
     const after = await server.post('/auth/refresh', { refreshToken }, { headers })

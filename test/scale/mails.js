@@ -8,7 +8,7 @@ const kinds = [
   ['changed', /^Your password was changed/],
 ]
 /** A lease and a look at the outbox: how long after a fault a mail may come a second time. */
-const echoMs = 180_000
+const echoMs = 120_000
 
 export function createMails() {
   const promised = []
