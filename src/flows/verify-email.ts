@@ -52,7 +52,11 @@ export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInp
 
 async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
   const by = { userId: null, method: 'registration', visitor: input.visitor }
-  return guessVerification(ports, input).catch((fault: unknown) => refuseLogin(ports, by, fault))
+  return guessVerification(ports, input).catch((fault: unknown) => {
+    // What is no address is no sign-in, either.
+    if (fault instanceof AuthError && fault.code === 'rate_limited') return refuseLogin(ports, by, fault)
+    throw fault
+  })
 }
 
 async function confirmRegistration(
