@@ -7,6 +7,7 @@ import { type EnterPorts, enterByIdentity } from './enter-by-identity.js'
 import { type LinkPorts, linkIdentity } from './link-identity.js'
 import { type Landing, noteLanding, type OAuthState, takeState } from './oauth-state.js'
 import type { SignInResult } from './sign-in.js'
+import { unlessRefused } from './unless-refused.js'
 
 export type FinishOAuthPorts = EnterPorts & LinkPorts & Pick<Ports, 'providers' | 'tokens' | 'audit'>
 
@@ -49,7 +50,7 @@ export async function finishOAuth(ports: FinishOAuthPorts, input: OAuthReturn): 
 
     const finished = await orFailure(taken.state, () => finish(ports, taken.state, input))
     // Whoever is signed in stays it: only the same callback, come again, has nowhere to land then.
-    await noteLanding(ports, taken.id, finished.landing).catch(onlyRefusal)
+    await unlessRefused(noteLanding(ports, taken.id, finished.landing), undefined)
     return finished
   })
 }
@@ -131,8 +132,4 @@ async function orFailure(state: OAuthState | null, run: () => Promise<FinishedOA
 /** Whoever is signed in reads it on the page where they began. */
 function failure(state: OAuthState | null, code: string): Landing {
   return { to: state?.link && code !== 'oauth_state' ? 'account' : 'failure', wish: state?.wish ?? null, code }
-}
-
-function onlyRefusal(error: unknown): void {
-  if (!(error instanceof AuthError)) throw error
 }

@@ -7,6 +7,7 @@ import { auditEvent } from './audit.js'
 import { changeMattersUntil } from './issue-tokens.js'
 import { refuseLogin } from './refuse-login.js'
 import { runHook } from './run-hook.js'
+import { unlessRefused } from './unless-refused.js'
 
 export type LoginHookPorts = Pick<Ports, 'users' | 'sessions' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
 
@@ -58,15 +59,4 @@ async function endRefused(ports: LoginHookPorts, { id, userId }: Session, visito
   const detail = { reason: 'hook' }
   const audit = auditEvent(ports, 'session_revoked', visitor, { userId, sessionId: id, detail })
   await ports.sessions.end(id, null, { until: changeMattersUntil(ports), audit })
-}
-
-/**
- * For the last steps of a sign-in. The session is open and nobody holds it until its tokens are given out: what is missing
- * besides must not keep them back.
- */
-export async function unlessRefused<Result>(step: Promise<Result>, otherwise: Result): Promise<Result> {
-  return step.catch((error: unknown) => {
-    if (error instanceof AuthError) return otherwise
-    throw error
-  })
 }

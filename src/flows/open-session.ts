@@ -8,10 +8,11 @@ import type { Ports } from '../ports.js'
 import { auditEvent } from './audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from './devices.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from './issue-tokens.js'
-import { afterLogin, beforeLogin, unlessRefused } from './login-hooks.js'
+import { afterLogin, beforeLogin } from './login-hooks.js'
 import { notice } from './notices.js'
 import { refuseLogin } from './refuse-login.js'
 import { atVersionProved } from './still-proved.js'
+import { unlessRefused } from './unless-refused.js'
 
 export type OpenSessionPorts = DevicePorts &
   Pick<Ports, 'users' | 'sessions' | 'tokens' | 'mails' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>

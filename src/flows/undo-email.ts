@@ -21,7 +21,8 @@ export interface UndoEmailInput {
 /**
  * Gives an account the address back that a change took from it. Changes that came later are undone with it, every session
  * ends, and a second factor that was turned on since goes. The password stays: whoever made the change may know it, so
- * the page leads on to another one. The address that is left is told, and the restored one of a factor that went. It opens nothing, so it works on a disabled account, too.
+ * the page leads on to another one. The address that is left is told, and the restored one of a factor that
+ * went. It opens nothing, so it works on a disabled account, too.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, expired and guessed at too often look alike), `invalid_code` where
  *   the second factor that was on at the change still is

@@ -1,6 +1,6 @@
-import { AuthError } from '../errors.js'
 import type { IssuedSession } from '../flows/issue-tokens.js'
 import { logout } from '../flows/logout.js'
+import { unlessRefused } from '../flows/unless-refused.js'
 import { clearCookie } from '../http/cookies.js'
 import { enrolUrl } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
@@ -47,12 +47,8 @@ export async function signedInAnswer(
 ): Promise<HttpResponse> {
   const { ports, cookies, visitor } = context
   const former = { accessToken: cookies.access, refreshToken: cookies.refresh, visitor }
-  await logout(ports, former).catch(onlyRefusal)
+  await unlessRefused(logout(ports, former), undefined)
   return issuedAnswer({ ...context, landing: landingAfter(context, issued) }, status, issued)
-}
-
-function onlyRefusal(error: unknown): void {
-  if (!(error instanceof AuthError)) throw error
 }
 
 /** Where a browser goes that has just signed in: whoever lacks a demanded second factor sets one up on the way. */
