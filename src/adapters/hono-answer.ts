@@ -1,7 +1,7 @@
 import { ServerResponse } from 'node:http'
+import { addHeaders } from './add-headers.js'
 import type { HonoContext } from './hono-message.js'
 import { addLate } from './late-headers.js'
-import { addHeaders } from './node-message.js'
 
 type Added = Readonly<Record<string, string>>
 

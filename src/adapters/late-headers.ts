@@ -1,6 +1,6 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { privately } from '../http/verdict.js'
-import { type Add, addHeaders } from './node-message.js'
+import { type Add, addHeaders } from './add-headers.js'
 
 export type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
 type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse

@@ -1,17 +1,19 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
-import { addLate, completing, type Given } from './late-headers.js'
-import type { Add } from './node-message.js'
+import type { Add } from './add-headers.js'
+import { completing, type Given } from './late-headers.js'
 
 const origin = 'Origin'
 
 /**
- * The same with `Vary`, which is a list that others have a say in (RFC 9110 §12.5.5): ours joins it as the head is written,
- * since a framework that hands over all headers at the end would put its own in our place.
+ * `add`, but for `Vary`, which is a list that others have a say in (RFC 9110 §12.5.5): ours joins it as the head is written,
+ * since whoever sets it after us, or hands over all headers at the end, would put its own in our place.
  */
-export const addLateVary: Add = (res, headers) => {
-  if (headers.vary !== origin || Object.hasOwn(res, 'writeHead')) return addLate(res, headers)
-  for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')
-  res.writeHead = writeVarying
+export function withLateVary(add: Add): Add {
+  return (res, headers) => {
+    if (headers.vary !== origin || Object.hasOwn(res, 'writeHead')) return add(res, headers)
+    for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')
+    res.writeHead = writeVarying
+  }
 }
 
 /** What is given for the head takes the place of what was set before. */

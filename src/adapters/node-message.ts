@@ -4,6 +4,8 @@ import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdi
 import { isApiKeyName, withQuery } from '../lib/api-key-query.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure, type Gate } from './adapter.js'
+import { type Add, addHeaders } from './add-headers.js'
+import { withLateVary } from './late-vary.js'
 import { mountPrefix } from './mount-prefix.js'
 import { peerAddress } from './peer-address.js'
 
@@ -22,15 +24,14 @@ export type NodeListener = (req: NodeRequest, res: ServerResponse, next: (pass: 
 /** Makes a request and its response what handlers of the framework would see by now. */
 export type Dress = (req: NodeRequest, res: ServerResponse) => void
 
-/** Puts headers on the application's answer. */
-export type Add = (res: ServerResponse, headers: Readonly<Record<string, string>>) => void
+const addVarying = withLateVary(addHeaders)
 
 /**
  * `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's.
  *
  * @param dress called before a hook is shown the pair, where the framework has not been at them yet
  */
-export function createListener(handle: Handle, dress: Dress = asItIs, add: Add = addHeaders): NodeListener {
+export function createListener(handle: Handle, dress: Dress = asItIs, add: Add = addVarying): NodeListener {
   return listener((req, res) => handle(new NodeMessage(req, res, dress)), add)
 }
 
@@ -52,7 +53,7 @@ function listener(
 }
 
 /** The same for a single route. */
-export function createGate(ask: Ask, add: Add = addHeaders): NodeListener {
+export function createGate(ask: Ask, add: Add = addVarying): NodeListener {
   return listener((req) => ask(readRequest(req), req.auth ?? null), add)
 }
 
@@ -207,15 +208,6 @@ export function dressRequest(req: NodeRequest, { planted, query, forwarded, prin
   if (planted.length > 0) dropHeaders(req, planted)
   if (forwarded !== null) writeHeaders(req.headers, forwarded)
   req.auth = principal
-}
-
-/** `Vary` is a list that others have a say in (RFC 9110 §12.5.5); everything else is replaced. */
-export function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
-  for (const name in headers) {
-    const value = headers[name] ?? ''
-    if (name === 'vary') res.appendHeader(name, value)
-    else res.setHeader(name, value)
-  }
 }
 
 /**

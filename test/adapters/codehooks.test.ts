@@ -9,7 +9,13 @@ import { type AppRoute, adapterContract, type Running, type Scene } from '../con
 import { type CodehooksApp, type Hook, hostCodehooks, loadCodehooks } from '../support/codehooks-host.js'
 import { rawRequest } from '../support/raw-http.js'
 
-adapterContract('codehooks-js', serve, { prefix: true, ownsSocket: false, parentParser: false, resolvesDots: false })
+adapterContract('codehooks-js', serve, {
+  prefix: true,
+  ownsSocket: false,
+  parentParser: false,
+  resolvesDots: false,
+  keepsOneValue: true,
+})
 
 const paths: Mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const pass: Pass = {

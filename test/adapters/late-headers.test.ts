@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { type Add, addHeaders } from '../../src/adapters/add-headers.js'
 import { addLate } from '../../src/adapters/late-headers.js'
-import { type Add, addHeaders } from '../../src/adapters/node-message.js'
 import { privately } from '../../src/http/verdict.js'
 
 type Answer = (res: ServerResponse) => void
