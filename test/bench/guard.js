@@ -2,8 +2,9 @@
 // Both get the very same request, credential and all, so that the ratio tells of the guard and not of parsing a header.
 // A second bare application in the guard's own process tells what the guard costs from what the process around it does.
 // Each contender alone with its bare twin: servers on one core, client on the other. Both warm up; then each guarded slice
-// stands between two bare ones, and only the ratio of slices that follow each other counts. Two processes of the same
-// program differ by some hundredths all their lives, so each contender has three pairs of them.
+// stands between two bare ones, and only the ratio of slices that follow each other counts; short ones, since the machine
+// changes its pace from second to second. Two processes of the same program differ by some hundredths all their lives, so
+// each contender has three pairs of them.
 import { drawGuard } from './chart.js'
 import { median, shuffled, spread, table } from './numbers.js'
 import { ask, launch, message, serve } from './process.js'
@@ -27,17 +28,17 @@ const others = [
 const targets = { express: 0.92, fastify: 0.85, hono: 0.85, 'node:http': 0.85 }
 
 /** A slice of load, and what a server gets to warm up, seconds. */
-const slice = 0.7
-const warmUp = 4
+const slice = 0.25
+const warmUp = 3
 
 /** Rounds of each pair of processes, and pairs of each contender. */
-const roundsEach = 3
+const roundsEach = 12
 const pairs = 3
 
-/** `only`: the frameworks to measure, all unless told. Some 25 minutes for all. */
+/** `only`: the frameworks to measure, all unless told. Some 35 minutes for all. */
 export async function benchGuard({ only = [] } = {}) {
   const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
-  const client = launch('load.js', [], 1)
+  const client = launch('keep-asking.js', [], 1)
   await message(client)
   const samples = new Map()
   for (const contender of shuffled(contenders)) {

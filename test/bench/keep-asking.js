@@ -1,0 +1,67 @@
+// Client process: asks one URL by 32 connections, each as soon as it has its answer. A bare framework answers faster than a
+// full HTTP client can ask, and then it is the client that is measured; this one writes a prepared request and, after the
+// first answer of a connection, compares little more than lengths.
+import { connect } from 'node:net'
+import { percentile } from './numbers.js'
+
+const connections = 32
+
+process.on('message', async ({ url, headers, seconds }) => {
+  const { hostname, port, host, pathname } = new URL(url)
+  const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const request = Buffer.from(`GET ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  const latencies = []
+  const began = performance.now()
+  const end = began + seconds * 1000
+  const ask = () => keepAsking({ hostname, port, request, end, latencies })
+  await Promise.all(Array.from({ length: connections }, ask))
+  const perSecond = (latencies.length / (performance.now() - began)) * 1000
+  process.send({ requests: latencies.length, perSecond, p99: percentile(latencies, 0.99) })
+})
+process.on('disconnect', () => process.exit())
+process.send('ready')
+
+/** One connection: resolves with the answer that comes at or after `end`, rejects with one that is no 2xx. */
+function keepAsking({ hostname, port, request, end, latencies }) {
+  return new Promise((resolve, reject) => {
+    let sentAt = 0
+    /** Bytes of an answer, of which all but the date are the same each time. */
+    let usual = 0
+    let kept = null
+    const socket = connect({ host: hostname, port, noDelay: true }, send)
+    socket.on('error', reject)
+    socket.on('close', () => reject(new Error('the server closed a connection')))
+    socket.on('data', (chunk) => {
+      if (kept !== null || chunk.length !== usual) {
+        kept = kept === null ? chunk : Buffer.concat([kept, chunk])
+        if (!isWhole(kept)) return
+        usual = kept.length
+      }
+      const answer = kept ?? chunk
+      kept = null
+      // `2` of `HTTP/1.1 200`.
+      if (answer[9] !== 0x32) return reject(new Error(`refused: ${answer.latin1Slice(0, 400)}`))
+      const now = performance.now()
+      latencies.push(now - sentAt)
+      if (now < end) return send()
+      socket.removeAllListeners('close')
+      socket.destroy()
+      resolve()
+    })
+
+    function send() {
+      sentAt = performance.now()
+      socket.write(request)
+    }
+  })
+}
+
+function isWhole(answer) {
+  const text = answer.latin1Slice()
+  const border = text.indexOf('\r\n\r\n')
+  if (border === -1) return false
+  const head = text.slice(0, border)
+  const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? []
+  if (length !== undefined) return text.length >= border + 4 + Number(length)
+  return /\r\ntransfer-encoding: *chunked/i.test(head) && text.endsWith('\r\n0\r\n\r\n')
+}
