@@ -3,12 +3,9 @@ import { SettingsError } from '../errors.js'
 import { type Pass, untouched } from '../http/verdict.js'
 import type { Adapter } from './adapter.js'
 import type { FastifyApp, FastifyGate, FastifyReply, FastifyRequest } from './fastify-shape.js'
-import { addLate } from './late-headers.js'
-import { withLateVary } from './late-vary.js'
+import { addLateVarying } from './late-vary.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
-
-const add = withLateVary(addLate)
 
 /**
  * Fastify 5: a hook of the root instance, which every route has that is registered in it or below, before or after. What
@@ -20,7 +17,7 @@ export const fastify: Adapter<FastifyGate> = {
   mount(app, handle, { watch }) {
     if (!isFastify(app)) throw new TypeError('not a Fastify application')
     requireRoot(app)
-    const layer = createListener(handle, undefined, add)
+    const layer = createListener(handle, undefined, addLateVarying)
     const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
@@ -35,7 +32,7 @@ export const fastify: Adapter<FastifyGate> = {
     guardUpgrades(app.server, handle, watch, upgraded)
   },
   gate(ask) {
-    const layer = createGate(ask, add)
+    const layer = createGate(ask, addLateVarying)
     return (request, reply, done) => layer(request.raw, reply.raw, tell(request, reply, done))
   },
 }

@@ -1,14 +1,20 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
-import type { Add } from './add-headers.js'
-import { completing, type Given } from './late-headers.js'
+import { type Add, addHeaders } from './add-headers.js'
+import { addLate, completing, type Given } from './late-headers.js'
 
 const origin = 'Origin'
+
+/** At once, but for `Vary`. */
+export const addVarying = withLateVary(addHeaders)
+
+/** Late what can be late. */
+export const addLateVarying = withLateVary(addLate)
 
 /**
  * `add`, but for `Vary`, which is a list that others have a say in (RFC 9110 §12.5.5): ours joins it as the head is written,
  * since whoever sets it after us, or hands over all headers at the end, would put its own in our place.
  */
-export function withLateVary(add: Add): Add {
+function withLateVary(add: Add): Add {
   return (res, headers) => {
     if (headers.vary !== origin || Object.hasOwn(res, 'writeHead')) return add(res, headers)
     for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')

@@ -4,8 +4,8 @@ import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdi
 import { isApiKeyName, withQuery } from '../lib/api-key-query.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure, type Gate } from './adapter.js'
-import { type Add, addHeaders } from './add-headers.js'
-import { withLateVary } from './late-vary.js'
+import type { Add } from './add-headers.js'
+import { addVarying } from './late-vary.js'
 import { mountPrefix } from './mount-prefix.js'
 import { peerAddress } from './peer-address.js'
 
@@ -23,8 +23,6 @@ export type NodeListener = (req: NodeRequest, res: ServerResponse, next: (pass: 
 
 /** Makes a request and its response what handlers of the framework would see by now. */
 export type Dress = (req: NodeRequest, res: ServerResponse) => void
-
-const addVarying = withLateVary(addHeaders)
 
 /**
  * `handle` as middleware. Synchronous as long as `handle` is; what `next` does or throws is the application's.
