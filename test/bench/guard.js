@@ -35,7 +35,7 @@ const warmUp = 3
 const roundsEach = 12
 const pairs = 3
 
-/** `only`: the frameworks to measure, all unless told. Some 35 minutes for all. */
+/** `only`: the frameworks to measure, all unless told. Some 30 minutes for all. */
 export async function benchGuard({ only = [] } = {}) {
   const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
   const client = launch('keep-asking.js', [], 1)

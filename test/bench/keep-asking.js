@@ -1,6 +1,8 @@
 // Client process: asks one URL by 32 connections, each as soon as it has its answer. A bare framework answers faster than a
 // full HTTP client can ask, and then it is the client that is measured; this one writes a prepared request and, after the
 // first answer of a connection, compares little more than lengths.
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { percentile } from './numbers.js'
 
@@ -10,11 +12,13 @@ process.on('message', async ({ url, headers, seconds }) => {
   const { hostname, port, host, pathname } = new URL(url)
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   const request = Buffer.from(`GET ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  const { address } = await lookup(hostname, 4)
+  const sockets = Array.from({ length: connections }, () => connect({ host: address, port, noDelay: true }))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   const latencies = []
   const began = performance.now()
   const end = began + seconds * 1000
-  const ask = () => keepAsking({ hostname, port, request, end, latencies })
-  await Promise.all(Array.from({ length: connections }, ask))
+  await Promise.all(sockets.map((socket) => keepAsking(socket, { request, end, latencies })))
   const perSecond = (latencies.length / (performance.now() - began)) * 1000
   process.send({ requests: latencies.length, perSecond, p99: percentile(latencies, 0.99) })
 })
@@ -22,13 +26,12 @@ process.on('disconnect', () => process.exit())
 process.send('ready')
 
 /** One connection: resolves with the answer that comes at or after `end`, rejects with one that is no 2xx. */
-function keepAsking({ hostname, port, request, end, latencies }) {
+function keepAsking(socket, { request, end, latencies }) {
   return new Promise((resolve, reject) => {
     let sentAt = 0
     /** Bytes of an answer, of which all but the date are the same each time. */
     let usual = 0
     let kept = null
-    const socket = connect({ host: hostname, port, noDelay: true }, send)
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('the server closed a connection')))
     socket.on('data', (chunk) => {
@@ -48,6 +51,7 @@ function keepAsking({ hostname, port, request, end, latencies }) {
       socket.destroy()
       resolve()
     })
+    send()
 
     function send() {
       sentAt = performance.now()
