@@ -3,7 +3,7 @@ import { privately } from '../http/verdict.js'
 import { type Add, addHeaders } from './add-headers.js'
 
 export type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
-type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
+export type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
 
 /**
  * Adds the headers of what an API token opened when the head is written, by whichever call that is; what the application
@@ -20,18 +20,22 @@ export const addLate: Add = (res, headers) => {
 }
 
 /**
- * A `writeHead` that completes what is given to it. One function for all responses: behind it stands what node, or a
- * framework, has for each of them.
+ * A `writeHead` that completes what is given to it and goes on with `before`. Without that it is one function for all
+ * responses: behind it stands what node, or a framework, has for each of them.
  */
-export function completing(complete: (res: ServerResponse, given: Given) => Given): WriteHead {
+export function completing(complete: (res: ServerResponse, given: Given) => Given, before?: WriteHead): WriteHead {
   return function writeHead(status, reason, given) {
-    // Some wrap a response by inheriting from it, and so this function.
-    let from: { writeHead: WriteHead } = Object.getPrototypeOf(this)
-    while (from.writeHead === writeHead) from = Object.getPrototypeOf(from)
-    const { writeHead: next } = from
+    const next = before ?? inherited(this, writeHead)
     if (typeof reason === 'string') return next.call(this, status, reason, complete(this, given))
     return next.call(this, status, complete(this, given ?? reason))
   }
+}
+
+/** Some wrap a response by inheriting from it, and so `own`. */
+function inherited(res: ServerResponse, own: WriteHead): WriteHead {
+  let from: { writeHead: WriteHead } = Object.getPrototypeOf(res)
+  while (from.writeHead === own) from = Object.getPrototypeOf(from)
+  return from.writeHead
 }
 
 /** A name that stands in both, in whatever case, is the application's. Literals take a quarter of the time of a loop. */

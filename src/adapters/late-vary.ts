@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { type Add, addHeaders } from './add-headers.js'
-import { addLate, completing, type Given } from './late-headers.js'
+import { addLate, completing, type Given, type WriteHead } from './late-headers.js'
 
 const origin = 'Origin'
 
@@ -16,9 +16,11 @@ export const addLateVarying = withLateVary(addLate)
  */
 function withLateVary(add: Add): Add {
   return (res, headers) => {
-    if (headers.vary !== origin || Object.hasOwn(res, 'writeHead')) return add(res, headers)
+    if (headers.vary !== origin) return add(res, headers)
     for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')
-    res.writeHead = writeVarying
+    // Also where somebody wrapped it before us.
+    const { writeHead }: { writeHead: WriteHead } = Object(res)
+    res.writeHead = completing(varied, writeHead)
   }
 }
 
@@ -44,5 +46,3 @@ function joined(header: OutgoingHttpHeader | undefined): string {
   const isThere = named.split(',').some((one) => one.trim().toLowerCase() === origin.toLowerCase())
   return named === '' ? origin : isThere ? named : `${named}, ${origin}`
 }
-
-const writeVarying = completing(varied)

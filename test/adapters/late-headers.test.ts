@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Add, addHeaders } from '../../src/adapters/add-headers.js'
 import { addLate } from '../../src/adapters/late-headers.js'
+import { addVarying } from '../../src/adapters/late-vary.js'
 import { privately } from '../../src/http/verdict.js'
 
 type Answer = (res: ServerResponse) => void
@@ -82,6 +83,18 @@ test('whoever wrapped writeHead before is still asked', async () => {
   const early: Add = (res, headers) => [wrap(res), addLate(res, headers)]
   const { fields } = await received(early, (res) => res.end('in'))
   expect(fields).toMatchObject({ ...privately, 'x-wrapped': '1' })
+})
+
+test('our Vary joins what is set later also where somebody wraps the response before us, after us, or inherits from it', async () => {
+  const varying: Answer = (res) => res.setHeader('Vary', 'Accept').end('in')
+  const before: Add = (res, headers) => [wrap(res), addVarying(res, headers)]
+  const after: Add = (res, headers) => [addVarying(res, headers), wrap(res)]
+  for (const add of [before, after]) {
+    const { fields } = await received(add, varying, { vary: 'Origin' })
+    expect(fields).toMatchObject({ vary: 'Accept, Origin', 'x-wrapped': '1' })
+  }
+  const derived: Answer = (res) => res.end(Object.create(res).writeHead(200, { vary: 'Accept' })._header)
+  expect((await received(after, derived, { vary: 'Origin' })).body).toContain('vary: Accept, Origin')
 })
 
 test('other headers are added at once, and one that cannot be sent throws', async () => {

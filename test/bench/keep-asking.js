@@ -9,26 +9,27 @@ import { percentile } from './numbers.js'
 const connections = 32
 
 process.on('message', async ({ url, headers, seconds }) => {
-  const { hostname, port, host, pathname } = new URL(url)
+  const { hostname, port, host, pathname, search } = new URL(url)
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  const request = Buffer.from(`GET ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`)
+  const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
   const { address } = await lookup(hostname, 4)
   const sockets = Array.from({ length: connections }, () => connect({ host: address, port, noDelay: true }))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-  const latencies = []
+  const taken = { requests: 0, latencies: [] }
   const began = performance.now()
   const end = began + seconds * 1000
-  await Promise.all(sockets.map((socket) => keepAsking(socket, { request, end, latencies })))
-  const perSecond = (latencies.length / (performance.now() - began)) * 1000
-  process.send({ requests: latencies.length, perSecond, p99: percentile(latencies, 0.99) })
+  await Promise.all(sockets.map((socket) => keepAsking(socket, { request, end, taken })))
+  const perSecond = (taken.requests / (performance.now() - began)) * 1000
+  process.send({ requests: taken.requests, perSecond, p99: percentile(taken.latencies, 0.99) })
 })
 process.on('disconnect', () => process.exit())
 process.send('ready')
 
 /** One connection: resolves with the answer that comes at or after `end`, rejects with one that is no 2xx. */
-function keepAsking(socket, { request, end, latencies }) {
+function keepAsking(socket, { request, end, taken }) {
   return new Promise((resolve, reject) => {
     let sentAt = 0
+    let isFirst = true
     /** Bytes of an answer, of which all but the date are the same each time. */
     let usual = 0
     let kept = null
@@ -45,7 +46,10 @@ function keepAsking(socket, { request, end, latencies }) {
       // `2` of `HTTP/1.1 200`.
       if (answer[9] !== 0x32) return reject(new Error(`refused: ${answer.latin1Slice(0, 400)}`))
       const now = performance.now()
-      latencies.push(now - sentAt)
+      taken.requests += 1
+      // The first one tells how long a connection takes.
+      if (isFirst) isFirst = false
+      else taken.latencies.push(now - sentAt)
       if (now < end) return send()
       socket.removeAllListeners('close')
       socket.destroy()
@@ -67,5 +71,6 @@ function isWhole(answer) {
   const head = text.slice(0, border)
   const [, length] = /\r\ncontent-length: *(\d+)/i.exec(head) ?? []
   if (length !== undefined) return text.length >= border + 4 + Number(length)
-  return /\r\ntransfer-encoding: *chunked/i.test(head) && text.endsWith('\r\n0\r\n\r\n')
+  if (!/\r\ntransfer-encoding: *chunked/i.test(head)) throw new Error(`an answer of unknown length: ${head}`)
+  return text.endsWith('\r\n0\r\n\r\n')
 }
