@@ -157,7 +157,8 @@ function readBearer(request: HttpRequest): Sent {
   if (request.headers.authorization === undefined) return undefined
   const header = singleHeader(request, 'authorization')
   if (header === null) return null
-  if (!/^bearer(?: |$)/i.test(header)) return undefined
+  // Nearly all write it like that; the other spellings cost more.
+  if (!header.startsWith('Bearer ') && !/^bearer(?: |$)/i.test(header)) return undefined
   return header.slice(7) || null
 }
 
@@ -169,7 +170,8 @@ function readAccessCookie({ cookieNames }: CredentialPorts, request: HttpRequest
 function requireOwnOrigin(settings: CredentialPorts['settings'], request: HttpRequest, cookieDecides: boolean): void {
   const type = request.headers['content-type']
   const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
-  const upgrade = String(request.headers.upgrade ?? '').toLowerCase() === 'websocket'
+  const asked = request.headers.upgrade
+  const upgrade = asked !== undefined && String(asked).toLowerCase() === 'websocket'
   const fault = originFault(request, settings, { cookieDecides, form, upgrade })
   if (fault) throw new AuthError(fault, { explain: originRule })
 }

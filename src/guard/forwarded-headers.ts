@@ -26,8 +26,10 @@ const identityHeaders: ReadonlySet<string> = new Set([
 
 const none: readonly string[] = Object.freeze([])
 
-/** What such names begin with: most headers of a request need no closer look. */
-const initials: ReadonlySet<number> = new Set([...identityHeaders].map((name) => name.charCodeAt(0)))
+/** By the code of a name's first character, whether such names begin with it: most headers need no closer look. */
+const initials: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  [...identityHeaders].some((name) => name.charCodeAt(0) === code),
+)
 
 /**
  * Names of headers by which the client says who or where it is: all of them go, and none of it is believed.
@@ -37,7 +39,7 @@ const initials: ReadonlySet<number> = new Set([...identityHeaders].map((name) =>
 export function plantedHeaders(headers: RequestHeaders): readonly string[] {
   let planted: string[] | null = null
   for (const name in headers) {
-    if (!initials.has(name.charCodeAt(0))) continue
+    if (!initials[name.charCodeAt(0)]) continue
     if (!identityHeaders.has(name) && !name.startsWith('x-forwarded-')) continue
     planted ??= []
     planted.push(name)

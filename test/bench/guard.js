@@ -1,10 +1,9 @@
 // What a guard costs: the same route of the same framework, bare and guarded, with a credential that was seen before.
 // Both get the very same request, credential and all, so that the ratio tells of the guard and not of parsing a header.
-// A second bare application in the guard's own process tells what the guard costs from what the process around it does.
-// Each contender alone with its bare twin: servers on one core, client on the other. Both warm up; then each guarded slice
-// stands between two bare ones, and only the ratio of slices that follow each other counts; short ones, since the machine
-// changes its pace from second to second. Two processes of the same program differ by some hundredths all their lives, so
-// each contender has three pairs of them.
+// Each contender alone with its bare twin: servers on one core, client on the other. Both warm up until all that they run is
+// optimised; then each guarded slice stands between two bare ones, and only the ratio of slices that follow each other
+// counts; short ones, since the machine changes its pace from second to second. Two processes of the same program differ by
+// some hundredths all their lives, so each contender has three pairs of them.
 import { drawGuard } from './chart.js'
 import { median, shuffled, spread, table } from './numbers.js'
 import { ask, launch, message, serve } from './process.js'
@@ -27,9 +26,12 @@ const others = [
 /** What must be reached on each framework. */
 const targets = { express: 0.92, fastify: 0.85, hono: 0.85, 'node:http': 0.85 }
 
-/** A slice of load, and what a server gets to warm up, seconds. */
+/** A slice of load, and of warming up, seconds. */
 const slice = 0.25
-const warmUp = 3
+const warmUpSlice = 1
+
+/** What each server gets of those. In turns, as later: connections that are idle for longer would be closed. */
+const warmUps = 5
 
 /** Rounds of each pair of processes, and pairs of each contender. */
 const roundsEach = 12
@@ -63,8 +65,7 @@ async function duel({ peer, framework, credential }, client, rounds) {
     const result = await ask(client, { url: `${baseUrl}/api/hello`, headers, seconds })
     return { ...result, cpu: ((await cpu()) - before) / result.requests }
   }
-  const beside = server.besideUrl ? { ...server, baseUrl: server.besideUrl } : null
-  for (const one of [bareServer, server, beside]) if (one) await run(one, warmUp)
+  for (let turn = 0; turn < warmUps; turn += 1) for (const one of [bareServer, server]) await run(one, warmUpSlice)
 
   const runs = []
   for (let round = 0; round < rounds; round += 1) {
@@ -76,7 +77,6 @@ async function duel({ peer, framework, credential }, client, rounds) {
       bare,
       guarded: guarded.perSecond,
       ratio: guarded.perSecond / bare,
-      beside: beside ? guarded.perSecond / (await run(beside)).perSecond : null,
       p99: guarded.p99,
       cpu: guarded.cpu - (before.cpu + after.cpu) / 2,
     })
@@ -87,26 +87,15 @@ async function duel({ peer, framework, credential }, client, rounds) {
 }
 
 function report(samples) {
-  const head = [
-    'guard',
-    'bare req/s',
-    'guarded req/s',
-    'guarded/bare',
-    '±',
-    'of bare in its own process',
-    'CPU µs/request',
-    'p99 ms (c32)',
-  ]
+  const head = ['guard', 'bare req/s', 'guarded req/s', 'guarded/bare', '±', 'CPU µs/request', 'p99 ms (c32)']
   const measured = [...samples].map(([contender, runs]) => {
     const of = (key) => median(runs.map((run) => run[key]))
-    const beside = runs[0].beside === null ? null : of('beside')
     const error = spread(runs.map((run) => run.ratio))
     return {
       ...contender,
       bare: of('bare'),
       guarded: of('guarded'),
       ratio: of('ratio'),
-      beside,
       error,
       cpu: of('cpu'),
       p99: of('p99'),
@@ -118,7 +107,6 @@ function report(samples) {
     figures.guarded.toFixed(0),
     figures.ratio.toFixed(2),
     `${(100 * figures.error).toFixed(1)}%`,
-    figures.beside === null ? '–' : figures.beside.toFixed(2),
     `+${figures.cpu.toFixed(1)}`,
     figures.p99.toFixed(1),
   ])

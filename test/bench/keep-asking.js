@@ -8,13 +8,14 @@ import { percentile } from './numbers.js'
 
 const connections = 32
 
+/** By port: what a server does for a new connection is none of the guard's doing, so they are kept from slice to slice. */
+const open = new Map()
+
 process.on('message', async ({ url, headers, seconds }) => {
   const { hostname, port, host, pathname, search } = new URL(url)
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
   const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`)
-  const { address } = await lookup(hostname, 4)
-  const sockets = Array.from({ length: connections }, () => connect({ host: address, port, noDelay: true }))
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  const sockets = await connected(hostname, port)
   const taken = { requests: 0, latencies: [] }
   const began = performance.now()
   const end = began + seconds * 1000
@@ -25,6 +26,19 @@ process.on('message', async ({ url, headers, seconds }) => {
 process.on('disconnect', () => process.exit())
 process.send('ready')
 
+/** Open connections to that server, those of the last time where it has not closed them since. */
+async function connected(host, port) {
+  const before = open.get(port) ?? []
+  if (before.length > 0 && before.every((socket) => !socket.destroyed)) return before
+  const { address } = await lookup(host, 4)
+  const sockets = Array.from({ length: connections }, () => connect({ host: address, port, noDelay: true }))
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  // Whatever goes wrong closes it as well.
+  for (const socket of sockets) socket.on('error', () => {})
+  open.set(port, sockets)
+  return sockets
+}
+
 /** One connection: resolves with the answer that comes at or after `end`, rejects with one that is no 2xx. */
 function keepAsking(socket, { request, end, taken }) {
   return new Promise((resolve, reject) => {
@@ -33,9 +47,11 @@ function keepAsking(socket, { request, end, taken }) {
     /** Bytes of an answer, of which all but the date are the same each time. */
     let usual = 0
     let kept = null
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error('the server closed a connection')))
-    socket.on('data', (chunk) => {
+    const isGone = () => reject(new Error('the server closed a connection'))
+    socket.on('close', isGone).on('data', take)
+    send()
+
+    function take(chunk) {
       if (kept !== null || chunk.length !== usual) {
         kept = kept === null ? chunk : Buffer.concat([kept, chunk])
         if (!isWhole(kept)) return
@@ -47,15 +63,13 @@ function keepAsking(socket, { request, end, taken }) {
       if (answer[9] !== 0x32) return reject(new Error(`refused: ${answer.latin1Slice(0, 400)}`))
       const now = performance.now()
       taken.requests += 1
-      // The first one tells how long a connection takes.
+      // The first one tells how long it takes to ask all of them.
       if (isFirst) isFirst = false
       else taken.latencies.push(now - sentAt)
       if (now < end) return send()
-      socket.removeAllListeners('close')
-      socket.destroy()
+      socket.off('close', isGone).off('data', take)
       resolve()
-    })
-    send()
+    }
 
     function send() {
       sentAt = performance.now()

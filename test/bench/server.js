@@ -21,7 +21,7 @@ const accounts = Array.from({ length: Number(accountCount) }, (_, index) => ({
 const peer = await start({ baseUrl, file, accounts, server, framework })
 if (peer.app) server.on('request', peer.app)
 const credentials = peer.ready ? await peer.ready() : peer.credentials
-process.send({ baseUrl, credentials, login: peer.login, besideUrl: await serveBeside(peer.beside) })
+process.send({ baseUrl, credentials, login: peer.login })
 
 // Asked around each run: what a request costs in CPU time tells more than requests a second when the machine is busy.
 process.on('message', () => {
@@ -33,11 +33,3 @@ process.on('disconnect', () => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true })
   process.exit()
 })
-
-/** The bare application once more, in this very process: what then differs is the guard and nothing else. */
-async function serveBeside(app) {
-  if (!app) return null
-  const beside = createServer(app)
-  await new Promise((resolve) => beside.listen(0, '127.0.0.1', resolve))
-  return `http://localhost:${beside.address().port}`
-}

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import jwt from 'jsonwebtoken'
 import { init } from '../../../dist/index.js'
 import { cookiesOf } from './cookies-of.js'
-import { frameworks, plain } from './frameworks.js'
+import { frameworks } from './frameworks.js'
 import { configuration } from './latchkey-settings.js'
 
 const issuer = 'https://issuer.example'
@@ -24,19 +24,9 @@ export async function start({ baseUrl, file, accounts, server, framework }) {
   }
   return {
     app: await listener(app),
-    beside: await besideOf(framework),
     ready,
     login: { path: '/auth/login', accounts },
   }
-}
-
-/** The bare application once more, for the same process. */
-async function besideOf(framework) {
-  if (framework === 'node:http') return plain
-  const { create, route, listener } = frameworks[framework]
-  const app = create()
-  route(app)
-  return listener(app)
 }
 
 /** An issuer of tokens of its own, as an identity provider is one. */
