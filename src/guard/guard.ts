@@ -203,11 +203,22 @@ async function requireFresh(options: GuardOptions): Promise<void> {
 /** A person who opens a guarded page is led to what they lack, a session or a second factor; a program gets the problem. */
 function refusalFor(settings: Settings, request: HttpRequest, fault: AuthError, requestId: string): HttpResponse {
   if (!isNavigation(request)) return problem(fault, requestId)
+  const here = outerPath(settings, request, request.path)
   // What may not be a landing is not even taken along: the page there may be the application's own (ATK-094).
-  const back = wishedLanding(settings, outerPath(settings, request, request.path)) ?? ''
-  if (fault.status === 401) return redirect(303, withWish(settings.redirectFailUrl, back))
+  const back = wishedLanding(settings, here) ?? ''
+  if (fault.status === 401) {
+    // A sign-in page that is guarded itself would lead to itself for ever.
+    if (isAt(settings, settings.redirectFailUrl, here)) return problem(fault, requestId)
+    return redirect(303, withWish(settings.redirectFailUrl, back))
+  }
   if (fault.code !== 'two_factor_enrolment_required') return problem(fault, requestId)
   return redirect(303, enrolUrl(authPathOf(settings, request), back))
+}
+
+/** Whether that address of ours is that path. */
+function isAt({ origin }: Settings, address: string, path: string): boolean {
+  const url = new URL(address, origin)
+  return url.origin === origin && url.pathname === path
 }
 
 function isNavigation({ method, headers }: HttpRequest): boolean {

@@ -54,4 +54,14 @@ describe('a guarded page that somebody opens who is not signed in', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/enter'])
     },
   )
+
+  it('is told so where the sign-in page is guarded itself: nobody is led in circles', async () => {
+    const { auth } = await testAuth({ baseAPIRoutes: '/', redirectFailUrl: '/enter?from=auth' })
+    const open = (path: string) => auth.fetch(new Request(`http://localhost:3000${path}`, { headers: navigation }))
+    const led = await open('/notes')
+    expect([led.status, led.headers.get('location')]).toEqual([303, '/enter?from=auth&redirect=%2Fnotes'])
+    const answer = await open('/enter?from=auth&redirect=%2Fnotes')
+    expect([answer.status, answer.headers.get('location')]).toEqual([401, null])
+    expect(await answer.json()).toMatchObject({ code: 'unauthenticated' })
+  })
 })
