@@ -213,6 +213,7 @@ describe('habits', () => {
     'crypto.randomUUID()',
     'crypto.getRandomValues(a)',
     "import { randomBytes } from 'node:crypto'",
+    "import { hrtime } from 'node:process'",
   ])('«%s» in a flow is a fault', (text) => {
     expect(worldFaults(house({ 'src/flows/login.ts': text }))).toHaveLength(1)
   })

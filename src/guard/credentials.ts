@@ -157,7 +157,7 @@ function readBearer(request: HttpRequest): Sent {
   if (request.headers.authorization === undefined) return undefined
   const header = singleHeader(request, 'authorization')
   if (header === null) return null
-  // Nearly all write it like that; the other spellings cost more.
+  // Nearly all write it like that, and need no expression.
   if (!header.startsWith('Bearer ') && !/^bearer(?: |$)/i.test(header)) return undefined
   return header.slice(7) || null
 }

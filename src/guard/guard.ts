@@ -3,7 +3,7 @@ import { corsHeaders } from '../http/cors.js'
 import { enrolUrl, wishedLanding, withWish } from '../http/landing.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { explanation, problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
-import { authPathOf, outerPath } from '../http/refusal.js'
+import { authPathOf, isAtSignIn, outerPath } from '../http/refusal.js'
 import { logFault, toAuthError } from '../http/router.js'
 import { privately, untouched, type Verdict } from '../http/verdict.js'
 import { takeApiKey } from '../lib/api-key-query.js'
@@ -183,7 +183,7 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   refused[fault.code] = (refused[fault.code] ?? 0) + 1
   const requestId = wired.requestId()
   logFault(wired.settings.logger, fault, requestId)
-  const response = withHeaders(refusalFor(wired.settings, request, fault, requestId), {
+  const response = withHeaders(refusalFor(wired, request, fault, requestId), {
     'x-request-id': requestId,
     ...explanation(wired.settings, fault),
     ...transportHeaders(wired.settings),
@@ -201,24 +201,20 @@ async function requireFresh(options: GuardOptions): Promise<void> {
 }
 
 /** A person who opens a guarded page is led to what they lack, a session or a second factor; a program gets the problem. */
-function refusalFor(settings: Settings, request: HttpRequest, fault: AuthError, requestId: string): HttpResponse {
+function refusalFor(
+  { settings, jwts }: Pick<Wired, 'settings' | 'jwts'>,
+  request: HttpRequest,
+  fault: AuthError,
+  requestId: string,
+): HttpResponse {
   if (!isNavigation(request)) return problem(fault, requestId)
-  const here = outerPath(settings, request, request.path)
+  // Signed in or not, nobody comes in by opening a page there, and who is signed in would be led right back.
+  if (fault.status === 401 && (jwts?.exclusive || isAtSignIn(settings, request))) return problem(fault, requestId)
   // What may not be a landing is not even taken along: the page there may be the application's own (ATK-094).
-  const back = wishedLanding(settings, here) ?? ''
-  if (fault.status === 401) {
-    // A sign-in page that is guarded itself would lead to itself for ever.
-    if (isAt(settings, settings.redirectFailUrl, here)) return problem(fault, requestId)
-    return redirect(303, withWish(settings.redirectFailUrl, back))
-  }
+  const back = wishedLanding(settings, outerPath(settings, request, request.path)) ?? ''
+  if (fault.status === 401) return redirect(303, withWish(settings.redirectFailUrl, back))
   if (fault.code !== 'two_factor_enrolment_required') return problem(fault, requestId)
   return redirect(303, enrolUrl(authPathOf(settings, request), back))
-}
-
-/** Whether that address of ours is that path. */
-function isAt({ origin }: Settings, address: string, path: string): boolean {
-  const url = new URL(address, origin)
-  return url.origin === origin && url.pathname === path
 }
 
 function isNavigation({ method, headers }: HttpRequest): boolean {

@@ -32,7 +32,7 @@ interface RefusalOptions {
 export async function refusal(options: RefusalOptions, refused: Refused): Promise<HttpResponse> {
   const { request, fault, requestId, headers } = refused
   const back = signInAgain(options, refused)
-  if (back !== null) return toSignIn(options, refused, back)
+  if (back !== null && !isAtSignIn(options.settings, request)) return toSignIn(options, refused, back)
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (refused.form && refused.route !== null && fault.code !== 'csrf_rejected') return ledBack(options, refused)
   const told = problem(fault, requestId, headers)
@@ -59,6 +59,21 @@ export function outerPath(
   path: string,
 ): string {
   return `${mount === '' ? urlPath : mount}${path}`
+}
+
+/**
+ * Whether the request came where whoever is not signed in is led to: a sign-in page that asks for a session itself. Led
+ * there once more, a browser would go in circles.
+ */
+export function isAtSignIn(
+  settings: Pick<Settings, 'redirectFailUrl' | 'origin' | 'ownOrigins' | 'urlPath'>,
+  request: Pick<HttpRequest, 'mount' | 'path' | 'query'>,
+): boolean {
+  const { origin, pathname, search } = new URL(settings.redirectFailUrl, settings.origin)
+  if (!settings.ownOrigins.includes(origin) || !request.query.startsWith(search.slice(1))) return false
+  const here = outerPath(settings, request, request.path)
+  // A mount's own root has no slash outside.
+  return here === pathname || (request.path === '/' && here === `${pathname}/`)
 }
 
 function ledBack({ settings }: RefusalOptions, refused: Refused): HttpResponse {

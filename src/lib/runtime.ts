@@ -1,7 +1,5 @@
 import { lookup } from 'node:dns/promises'
-
-/** As it is when this is loaded: a global is looked up anew each time, which takes as long as the clock. */
-const { hrtime } = process
+import { hrtime } from 'node:process'
 
 /**
  * The outside world as an application may replace it, for tests and unusual hosts.

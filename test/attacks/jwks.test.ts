@@ -38,6 +38,7 @@ const inAnHour = now / 1000 + 3600
 
 const one = issuerKey('one')
 const two = issuerKey('two')
+const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
 const claims = { iss: 'https://issuer.test', aud: 'test-app', sub: 'user-1', exp: inAnHour }
 
 /** An application that trusts the key set of that server, by the real network. */
@@ -210,6 +211,9 @@ describe('ATK-108 tokens', () => {
       const browser = app.client({ mailbox: app.mailbox })
       await browser.signUp({ email: 'ada@example.test', password: 'correct horse battery' })
       expect((await browser.get('/api/x')).status).toBe(wanted)
+      // Nor is a page led to the sign-in page, which would find the session alive and lead right back.
+      const opened = await browser.get('/api/x', { headers: navigation })
+      expect([opened.status, opened.headers.get('location')]).toEqual([wanted, null])
       const program = app.client({ as: 'token' })
       await program.signIn({ email: 'ada@example.test', password: 'correct horse battery' })
       expect((await program.get('/api/x')).status).toBe(wanted)

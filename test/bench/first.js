@@ -3,6 +3,7 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import { ProofBatches } from '../../dist/guard/proofs.js'
 import { checkSession } from '../../dist/guard/session.js'
+import { realMonotonic } from '../../dist/lib/runtime.js'
 import { createSharedClock } from '../../dist/lib/shared-clock.js'
 import { createTokens } from '../../dist/tokens/jwt.js'
 import { createVerifiedCache } from '../../dist/tokens/verified-cache.js'
@@ -51,7 +52,7 @@ function time(check, sign) {
 
 /** As the guard has it: verify, remember, note the proof, ask expiry and revocation. Nothing is revoked, nothing is written. */
 function createCheck() {
-  const clock = createSharedClock({ now: Date.now, monotonic: () => performance.now(), testing: false })
+  const clock = createSharedClock({ now: Date.now, monotonic: realMonotonic, testing: false })
   const ports = {
     settings: { accessTokenSeconds: 900, twoFactor: { required: false } },
     tokens: createOwnTokens(),

@@ -1,7 +1,7 @@
 // What a guard costs: the same route of the same framework, bare and guarded, with a credential that was seen before.
 // Both get the very same request, credential and all, so that the ratio tells of the guard and not of parsing a header.
-// Each contender alone with its bare twin: servers on one core, client on the other. Both warm up until all that they run is
-// optimised; then each guarded slice stands between two bare ones, and only the ratio of slices that follow each other
+// Each contender alone with its bare twin: servers on one core, client on the other. Both warm up for five
+// seconds; then each guarded slice stands between two bare ones, and only the ratio of slices that follow each other
 // counts; short ones, since the machine changes its pace from second to second. Two processes of the same program differ by
 // some hundredths all their lives, so each contender has three pairs of them.
 import { drawGuard } from './chart.js'

@@ -1,6 +1,6 @@
 // Client process: asks one URL by 32 connections, each as soon as it has its answer. A bare framework answers faster than a
 // full HTTP client can ask, and then it is the client that is measured; this one writes a prepared request and, after the
-// first answer of a connection, compares little more than lengths.
+// first answer of a slice, compares little more than lengths.
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -30,6 +30,7 @@ process.send('ready')
 async function connected(host, port) {
   const before = open.get(port) ?? []
   if (before.length > 0 && before.every((socket) => !socket.destroyed)) return before
+  for (const socket of before) socket.destroy()
   const { address } = await lookup(host, 4)
   const sockets = Array.from({ length: connections }, () => connect({ host: address, port, noDelay: true }))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
@@ -48,6 +49,7 @@ function keepAsking(socket, { request, end, taken }) {
     let usual = 0
     let kept = null
     const isGone = () => reject(new Error('the server closed a connection'))
+    if (socket.destroyed) return isGone()
     socket.on('close', isGone).on('data', take)
     send()
 
@@ -63,7 +65,7 @@ function keepAsking(socket, { request, end, taken }) {
       if (answer[9] !== 0x32) return reject(new Error(`refused: ${answer.latin1Slice(0, 400)}`))
       const now = performance.now()
       taken.requests += 1
-      // The first one tells how long it takes to ask all of them.
+      // The first one waited while the other connections were being asked.
       if (isFirst) isFirst = false
       else taken.latencies.push(now - sentAt)
       if (now < end) return send()

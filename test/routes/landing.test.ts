@@ -55,13 +55,40 @@ describe('a guarded page that somebody opens who is not signed in', () => {
     },
   )
 
-  it('is told so where the sign-in page is guarded itself: nobody is led in circles', async () => {
-    const { auth } = await testAuth({ baseAPIRoutes: '/', redirectFailUrl: '/enter?from=auth' })
+  it.each([
+    ['/enter?from=auth', {}, '/enter?from=auth&redirect=%2Fnotes'],
+    ['/', {}, '/'],
+    // What a proxy took off the front.
+    ['/app', { baseUrl: 'http://localhost:3000/app' }, '/'],
+    ['http://127.0.0.1:3000/enter', { trustedOrigins: ['http://127.0.0.1:3000'] }, '/enter'],
+  ])('is told so where the sign-in page %s is guarded itself: nobody is led in circles', async (page, more, path) => {
+    const { auth } = await testAuth({ baseAPIRoutes: '/', redirectFailUrl: page, ...more })
     const open = (path: string) => auth.fetch(new Request(`http://localhost:3000${path}`, { headers: navigation }))
-    const led = await open('/notes')
-    expect([led.status, led.headers.get('location')]).toEqual([303, '/enter?from=auth&redirect=%2Fnotes'])
-    const answer = await open('/enter?from=auth&redirect=%2Fnotes')
+    expect((await open('/notes')).status).toBe(303)
+    const answer = await open(path)
     expect([answer.status, answer.headers.get('location')]).toEqual([401, null])
     expect(await answer.json()).toMatchObject({ code: 'unauthenticated' })
+  })
+
+  it.each([
+    ['another view', { redirectFailUrl: '/?view=login' }, '/'],
+    ['a longer path', { redirectFailUrl: '/enter' }, '/enter/'],
+    [
+      'the same path elsewhere',
+      { redirectFailUrl: 'https://spa.example.test/enter', trustedOrigins: ['https://spa.example.test'] },
+      '/enter',
+    ],
+  ])('leads to the sign-in page from what only resembles it: %s', async (_, settings, path) => {
+    const { auth } = await testAuth({ baseAPIRoutes: '/', ...settings })
+    const answer = await auth.fetch(new Request(`http://localhost:3000${path}`, { headers: navigation }))
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('location')).toContain(settings.redirectFailUrl)
+  })
+
+  it('is told so on a page of ours, too, where that is the sign-in page', async () => {
+    const { auth } = await testAuth({ redirectFailUrl: '/auth/account' })
+    const open = (path: string) => auth.fetch(new Request(`http://localhost:3000${path}`, { headers: navigation }))
+    expect((await open('/auth/two-factor/setup')).headers.get('location')).toMatch(/^\/auth\/account\?redirect=/)
+    expect((await open('/auth/account')).status).toBe(401)
   })
 })

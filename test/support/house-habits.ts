@@ -116,7 +116,8 @@ export function worldFaults(sources: readonly Source[]): string[] {
       const text = ts.isPropertyAccessExpression(node) || ts.isIdentifier(node) ? node.getText(source.tree) : ''
       if (text === 'process.env') faults.push(`${place} reads process.env`)
       if (text === 'Math.random') faults.push(`${place} uses Math.random`)
-      if (!inLib && /^(Date\.now|performance\.now|process\.hrtime)$/.test(text)) faults.push(`${place} reads ${text}`)
+      if (!inLib && /^(Date\.now|performance\.now|process\.hrtime|hrtime)$/.test(text))
+        faults.push(`${place} reads ${text}`)
       if (!inLib && ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length) {
         faults.push(`${place} reads new Date()`)
       }
