@@ -9,6 +9,7 @@ import {
   type HonoMatch,
   isFusable,
 } from './hono-app.js'
+import { createHeaderFinder, type FindsHeader } from './hono-headers.js'
 import { admit, inTurn } from './hono-layer.js'
 import { type HonoContext, HonoMessage } from './hono-message.js'
 
@@ -23,6 +24,7 @@ export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
   const { router } = app
   // Routers that look a route up in a table answer with the same list each time.
   const known = new WeakMap<HonoMatch[0], HonoMatch[0]>()
+  const isFound = createHeaderFinder()
   app.router = {
     get name() {
       return router.name
@@ -36,7 +38,7 @@ export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
       let one = known.get(row)
       if (one === undefined) {
         const [[handler, route], parameters] = second
-        one = [[[fused(app, handle, handler), route], parameters]]
+        one = [[[fused(app, handle, handler, isFound), route], parameters]]
         known.set(row, one)
       }
       return [one, found[1]]
@@ -44,14 +46,14 @@ export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
   }
 }
 
-function fused(app: FusableApp, handle: Handle, handler: HonoHandler): HonoHandler {
+function fused(app: FusableApp, handle: Handle, handler: HonoHandler, isFound: FindsHeader): HonoHandler {
   return function latchkey(context, next) {
     // In a row, an answer that is there already stays.
     const rest = async () => (context.finalized ? undefined : next())
     const judged = decide(handle, new HonoMessage(context, null), null)
     if ('then' in judged) return judged.then((verdict) => inTurn(app, context, verdict, handler, rest))
     if (judged.kind === 'answer' || !isSaidBefore(context, judged)) return inTurn(app, context, judged, handler, rest)
-    return admit(context, judged) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
+    return admit(context, judged, isFound) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
   }
 }
 

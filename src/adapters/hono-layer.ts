@@ -4,6 +4,7 @@ import { decide, failure } from './adapter.js'
 import { toResponse } from './fetch-message.js'
 import { addAfter, addBefore } from './hono-answer.js'
 import type { FusableApp, HonoGate, HonoHandler } from './hono-app.js'
+import { askForHeader, type FindsHeader } from './hono-headers.js'
 import { type HonoContext, present } from './hono-message.js'
 
 /** Middleware that asks for a verdict on each request, as `read` shows it. */
@@ -29,9 +30,9 @@ async function carryOut(
 }
 
 /** Shows the application what it may see. An answer where that cannot be done: closed. */
-export function admit(context: HonoContext, pass: Pass): Response | null {
+export function admit(context: HonoContext, pass: Pass, isFound: FindsHeader = askForHeader): Response | null {
   try {
-    present(context, pass)
+    present(context, pass, isFound)
     if (pass.responseHeaders !== null) addBefore(context, pass.responseHeaders)
     return null
   } catch {

@@ -4,6 +4,7 @@ import type { Pass } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
 import { bodyOf } from './fetch.js'
 import { prepare } from './fetch-message.js'
+import type { FindsHeader } from './hono-headers.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
 import { peerAddress } from './peer-address.js'
@@ -83,7 +84,7 @@ export class HonoMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return addressOf(this.env, this.raw)
+    return this.incoming === null ? addressOf(this.env, this.raw) : peerAddress(this.incoming.socket)
   }
 
   get body(): RequestBody {
@@ -145,9 +146,9 @@ function withoutBody({ url, method, headers, signal }: Request): Request {
 }
 
 /** Makes the request what the application is to see. Throws when one of the headers cannot be. */
-export function present(context: HonoContext, pass: Pass): void {
+export function present(context: HonoContext, pass: Pass, isFound: FindsHeader): void {
   const { raw } = context.req
-  if (!writeInPlace(context, pass)) {
+  if (!writeInPlace(context, pass, isFound)) {
     const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
     if (prepared === null) throw new TypeError('a header cannot be written')
     context.req.raw = prepared.request
@@ -159,14 +160,14 @@ export function present(context: HonoContext, pass: Pass): void {
  * On node the runtime reads headers where node keeps them, until it makes its own copy; then, or when the client planted
  * some, the request has to be copied, which costs more than everything else here.
  */
-function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: Pass): boolean {
+function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: Pass, isFound: FindsHeader): boolean {
   if (planted.length > 0 || query !== null) return false
   if (forwarded === null) return true
   const incoming = incomingOf(env)
   if (incoming === null) return false
   writeHeaders(incoming.headers, forwarded)
   listHeaders(incoming.rawHeaders, forwarded)
-  return req.raw.headers.get('x-request-id') === forwarded['x-request-id']
+  return isFound(req.raw, forwarded['x-request-id'])
 }
 
 /** @hono/node-server gives `{ incoming, outgoing }`. */

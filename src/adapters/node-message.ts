@@ -261,18 +261,26 @@ export function writeHeaders(headers: NodeRequest['headers'], forwarded: Forward
   if (apiKey !== null) headers['x-api-key'] = apiKey
 }
 
-/** The same where names and values stand in turn. */
+/** The same where names and values stand in turn: most of them at once, since each call may have to make room. */
 export function listHeaders(rawHeaders: string[], forwarded: ForwardedHeaders): void {
-  rawHeaders.push('x-request-id', forwarded['x-request-id'])
+  rawHeaders.push(
+    'x-request-id',
+    forwarded['x-request-id'],
+    'x-forwarded-host',
+    forwarded['x-forwarded-host'],
+    'x-forwarded-port',
+    forwarded['x-forwarded-port'],
+    'x-forwarded-proto',
+    forwarded['x-forwarded-proto'],
+    'x-forwarded-scheme',
+    forwarded['x-forwarded-scheme'],
+    'x-scheme',
+    forwarded['x-scheme'],
+  )
   const ip = forwarded['x-real-ip']
   if (ip !== null) rawHeaders.push('x-real-ip', ip)
   const chain = forwarded['x-forwarded-for']
   if (chain !== null) rawHeaders.push('x-forwarded-for', chain)
-  rawHeaders.push('x-forwarded-host', forwarded['x-forwarded-host'])
-  rawHeaders.push('x-forwarded-port', forwarded['x-forwarded-port'])
-  rawHeaders.push('x-forwarded-proto', forwarded['x-forwarded-proto'])
-  rawHeaders.push('x-forwarded-scheme', forwarded['x-forwarded-scheme'])
-  rawHeaders.push('x-scheme', forwarded['x-scheme'])
   const apiKey = forwarded['x-api-key']
   if (apiKey !== null) rawHeaders.push('x-api-key', apiKey)
 }

@@ -5,9 +5,6 @@ import { connect, createReading } from './connect.js'
 import { createListener, nodeGate } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
-/** The events by which node's server hands a request on. */
-const requestEvents: ReadonlySet<string> = new Set(['request', 'checkContinue', 'checkExpectation'])
-
 /**
  * A server of `node:http` or `node:https`. The layer stands where the server tells of a request, so whoever listens, from
  * whenever on, hears only of what may pass. Handlers read `req.auth`.
@@ -26,7 +23,7 @@ export const node: Adapter = {
     guardUpgrades(server, handle, mounting.watch)
     const emitOther: Emit = server.emit
     server.emit = (event: string, ...given: unknown[]): boolean => {
-      if (!requestEvents.has(event)) return emitOther.call(server, event, ...given)
+      if (!handsRequestOn(event)) return emitOther.call(server, event, ...given)
       const [req, res] = given
       // What cannot be judged is told to nobody.
       if (!isRequest(req) || !isResponse(res)) return false
@@ -37,6 +34,11 @@ export const node: Adapter = {
     }
   },
   gate: nodeGate,
+}
+
+/** The events by which node's server hands a request on. */
+function handsRequestOn(event: string): boolean {
+  return event === 'request' || event === 'checkContinue' || event === 'checkExpectation'
 }
 
 function isServer(app: unknown): app is Server {

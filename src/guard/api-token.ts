@@ -2,6 +2,7 @@ import { AuthError } from '../errors.js'
 import { apiTokenMemorySeconds, apiTokenPurpose } from '../flows/api-tokens.js'
 import type { HttpRequest } from '../http/message.js'
 import type { RequestLimits } from '../http/request-limits.js'
+import { isSafeMethod } from '../http/safe-method.js'
 import { createIpSet } from '../lib/client-ip.js'
 import { copiedText } from '../lib/copied-text.js'
 import type { Keyring } from '../lib/keyring.js'
@@ -52,8 +53,6 @@ const refreshMs = memoryMs * 0.75
 
 /** As we make them (RFC 9562 §5.4), in lower or upper case (§4); nothing else is looked up. */
 const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
-
-const safeMethods: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
 /**
  * Turns an API token into its principal: one frozen object for each token that is remembered. Expiry, networks, access
@@ -183,5 +182,5 @@ function isExpired({ expiresAt }: KnownApiToken, now: number): boolean {
 /** Through an upgraded connection anything can be sent; `h2c` is an offer that common clients make and servers pass over. */
 function isRead({ method, headers }: HttpRequest): boolean {
   const { upgrade } = headers
-  return safeMethods.includes(method) && (upgrade === undefined || String(upgrade).toLowerCase() === 'h2c')
+  return isSafeMethod(method) && (upgrade === undefined || String(upgrade).toLowerCase() === 'h2c')
 }

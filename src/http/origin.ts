@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors.js'
 import type { Settings } from '../settings.js'
 import { type HttpRequest, singleHeader } from './message.js'
+import { isSafeMethod } from './safe-method.js'
 
 export interface OriginFacts {
   /** One of our cookies came, and no other credential is going to decide in its place. */
@@ -16,9 +17,6 @@ type Origins = Pick<Settings, 'ownOrigins' | 'trustedOrigins'>
 
 /** What a developer is told of it. */
 export const originRule = 'origin rule: not from a page of this or a trusted origin'
-
-/** RFC 9110 §9.2.1. Any other method, or the same in another case, counts as a write. */
-const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * The origin rule: whether another site may have made somebody's browser send this (ASVS 5.0, 3.5.1).
@@ -53,7 +51,7 @@ function siteIsFine(request: Request, facts: OriginFacts): boolean {
 }
 
 function isWrite(request: Request, facts: OriginFacts): boolean {
-  return facts.upgrade === true || !safeMethods.has(request.method)
+  return facts.upgrade === true || !isSafeMethod(request.method)
 }
 
 function isFromOurPages(request: Request, { ownOrigins }: Origins): boolean {

@@ -59,6 +59,51 @@ describe('an application below a parent that has read the body', () => {
   })
 })
 
+describe('the headers of a request', () => {
+  /** What somebody outside of Hono does to a request before the application gets it. */
+  const outside: [string, (request: Request) => Request][] = [
+    ['nobody has asked for', (request) => request],
+    ['somebody has asked for one of', (request) => withHeaders(request, (headers) => headers.get('x-a'))],
+    ['somebody has asked for all of', (request) => withHeaders(request, (headers) => [...headers])],
+    ['somebody has changed', (request) => withHeaders(request, (headers) => headers.set('x-a', 'b'))],
+    ['somebody has copied', (request) => new Request(request)],
+    ['somebody has cloned', (request) => request.clone()],
+  ]
+
+  test('that nobody, one or all were asked of before are ours for the application, whichever comes first', async () => {
+    const app: App = new Hono()
+    const auth = install(app)
+    app.get('/api/headers', (c) => {
+      const all = Object.fromEntries(c.req.raw.headers)
+      return c.json([c.req.header('x-real-ip'), all['x-real-ip'], c.req.header('x-request-id') === all['x-request-id']])
+    })
+    await auth.ready()
+    const { token } = await auth.apiTokens.create({ name: 'reader' })
+    const ways = new Map(outside)
+    const port = await listening(
+      serve({
+        // By the address, since asking for a header is one of the ways.
+        fetch: (request, env) =>
+          app.fetch(ways.get(decodeURI(request.url.split('?')[1] ?? ''))?.(request) ?? request, env),
+        port: 0,
+        hostname: '127.0.0.1',
+      }),
+    )
+    const plain = await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }))
+    const ask = async (at: number, headers: Record<string, string>, query = '') => {
+      const answer = await fetch(`http://127.0.0.1:${at}/api/headers${query}`, {
+        headers: { 'x-apikey': token, ...headers },
+      })
+      return answer.json()
+    }
+    for (const [way] of [...outside, ...outside]) {
+      expect([way, await ask(port, {}, `?${encodeURI(way)}`)]).toEqual([way, ['127.0.0.1', '127.0.0.1', true]])
+      expect(await ask(plain, {})).toEqual(['127.0.0.1', '127.0.0.1', true])
+      expect(await ask(plain, { 'x-real-ip': '6.6.6.6' })).toEqual(['127.0.0.1', '127.0.0.1', true])
+    }
+  })
+})
+
 describe('over http2', () => {
   test('the address is that of the socket', async () => {
     const app: App = new Hono()
@@ -99,6 +144,11 @@ describe('a path', () => {
     },
   )
 })
+
+function withHeaders(request: Request, use: (headers: Headers) => unknown): Request {
+  use(request.headers)
+  return request
+}
 
 /** An application of its own, put below a parent whose middleware comes first. */
 async function serveBelow(before: (c: Context) => unknown): Promise<{ port: number; token: string }> {
