@@ -5,6 +5,7 @@
 // counts; short ones, since the machine changes its pace from second to second. Two processes of the same program differ by
 // some hundredths all their lives, so each contender has three pairs of them.
 import { drawGuard } from './chart.js'
+import { startIssuer } from './issuer.js'
 import { median, shuffled, spread, table } from './numbers.js'
 import { ask, launch, message, serve } from './process.js'
 
@@ -41,25 +42,27 @@ const pairs = 3
 export async function benchGuard({ only = [] } = {}) {
   const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
   const client = launch('keep-asking.js', [], 1)
+  const issuer = await startIssuer()
   await message(client)
   const samples = new Map()
   for (const contender of shuffled(contenders)) {
     const runs = []
-    for (let pair = 0; pair < pairs; pair += 1) runs.push(...(await duel(contender, client, roundsEach)))
+    for (let pair = 0; pair < pairs; pair += 1) runs.push(...(await duel(contender, client, issuer)))
     samples.set(contender, runs)
   }
   client.disconnect()
+  issuer.stop()
   return report(new Map(contenders.map((contender) => [contender, samples.get(contender)])))
 }
 
 /** One contender and its bare twin, and nobody else: what stands idle beside them would still take from caches and memory. */
-async function duel({ peer, framework, credential }, client, rounds) {
+async function duel({ peer, framework, credential }, client, issuer) {
   const [bareServer, server] = [
     await serve('bare', { core: 0, framework }),
-    await serve(peer, { core: 0, framework, accounts: 1 }),
+    await serve(peer, { core: 0, framework, accounts: 1, issuer: issuer.url }),
   ]
   // The bare route gets the same headers: reading them off the wire is not the guard's doing.
-  const headers = server.credentials[credential]
+  const headers = { ...server.credentials, jwt: issuer.credentials }[credential]
   const run = async ({ baseUrl, cpu }, seconds = slice) => {
     const before = await cpu()
     const result = await ask(client, { url: `${baseUrl}/api/hello`, headers, seconds })
@@ -68,7 +71,7 @@ async function duel({ peer, framework, credential }, client, rounds) {
   for (let turn = 0; turn < warmUps; turn += 1) for (const one of [bareServer, server]) await run(one, warmUpSlice)
 
   const runs = []
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < roundsEach; round += 1) {
     const before = await run(bareServer)
     const guarded = await run(server)
     const after = await run(bareServer)

@@ -22,10 +22,13 @@ export function message(child) {
   return new Promise((resolve) => child.once('message', resolve))
 }
 
-/** Starts the server of a peer and waits until it can be measured. */
-export async function serve(peer, { core = null, framework = 'express', accounts = 16 } = {}) {
-  const child = launch('server.js', [peer, framework, String(accounts)], core)
-  return { ...(await message(child)), pid: child.pid, cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
+/** Starts the server of a peer, signs in where somebody can, and waits until it can be measured. `issuer`: the URL of its keys. */
+export async function serve(peer, { core = null, framework = 'express', accounts = 16, issuer } = {}) {
+  const child = launch('server.js', [peer, framework, String(accounts), ...(issuer ? [issuer] : [])], core)
+  const server = await message(child)
+  const { signIn } = await import(`./peers/${peer}.js`)
+  const credentials = { ...server.credentials, ...(await signIn?.(server)) }
+  return { ...server, credentials, pid: child.pid, cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
 }
 
 /** Sends a message and waits for the answer. */

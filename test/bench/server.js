@@ -1,11 +1,12 @@
-// node server.js <peer> [framework] [accounts]: one contender in a process of its own. Tells its parent where it listens and how to get in.
+// node server.js <peer> [framework] [accounts] [issuer]: one contender in a process of its own. Tells its parent where it listens and
+// who may get in; nobody signs in from here, since what a client leaves behind in node would be measured with the server.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const [name, framework = 'express', accountCount = '16'] = process.argv.slice(2)
+const [name, framework = 'express', accountCount = '16', issuer = null] = process.argv.slice(2)
 const { start } = await import(`./peers/${name}.js`)
 const server = createServer()
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -18,10 +19,9 @@ const accounts = Array.from({ length: Number(accountCount) }, (_, index) => ({
   password: `difference-engine-${randomUUID()}`,
 }))
 
-const peer = await start({ baseUrl, file, accounts, server, framework })
+const peer = await start({ baseUrl, file, accounts, server, framework, issuer })
 if (peer.app) server.on('request', peer.app)
-const credentials = peer.ready ? await peer.ready() : peer.credentials
-process.send({ baseUrl, credentials, login: peer.login })
+process.send({ baseUrl, accounts, credentials: peer.credentials, login: peer.login })
 
 // Asked around each run: what a request costs in CPU time tells more than requests a second when the machine is busy.
 process.on('message', () => {

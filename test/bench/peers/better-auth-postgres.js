@@ -10,17 +10,17 @@ import { cookiesOf } from './cookies-of.js'
 
 const sessions = 32
 
-export async function start({ baseUrl, accounts }) {
+export async function start({ baseUrl }) {
   const database = new pg.Pool({ connectionString: process.env.LATCHKEY_BENCH_DATABASE })
   const options = { ...configuration(baseUrl, ':memory:'), database, session: { updateAge: 0 } }
   await migrate(options)
   const app = express()
   app.all('/api/auth/{*any}', toNodeHandler(betterAuth(options)))
-  return { app, ready: () => signedIn(baseUrl, accounts[0]) }
+  return { app }
 }
 
 /** A session for each connection of the load, so that none waits for another's row. */
-async function signedIn(baseUrl, account) {
+export async function signIn({ baseUrl, accounts: [account] }) {
   await post(baseUrl, '/api/auth/sign-up/email', { ...account, name: 'Ada' })
   const cookies = []
   for (let count = 0; count < sessions; count += 1) {

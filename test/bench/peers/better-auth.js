@@ -24,10 +24,10 @@ export async function start({ baseUrl, file, accounts }, { cookieCache = true } 
     else response.status(401).end()
   })
 
-  return { app, ready: () => signUp(baseUrl, accounts), login: { path: '/api/auth/sign-in/email', accounts } }
+  return { app, login: { path: '/api/auth/sign-in/email', accounts } }
 }
 
-async function signUp(baseUrl, accounts) {
+export async function signIn({ baseUrl, accounts }) {
   let cookie = ''
   for (const account of accounts) {
     const response = await fetch(`${baseUrl}/api/auth/sign-up/email`, {

@@ -12,19 +12,16 @@ export async function start({ baseUrl, accounts }) {
   const auth = init(app, settings)
   app.get('/api/hello', (_request, response) => response.send('hello'))
   await auth.ready()
-  const ready = async () => {
-    // A second server may be started on the same database.
-    const account = { ...accounts[0], email: `${randomUUID()}@example.com` }
-    await auth.users.create({ ...account, emailVerified: true })
-    const cookie = cookiesOf(await signIn(baseUrl, account))
-    return { account, cookie: { cookie }, refreshCookie: cookie, secret: settings.JWT_REFRESH_TOKEN_SECRET }
-  }
-  return { app, ready }
+  // A second server may be started on the same database.
+  const account = { ...accounts[0], email: `${randomUUID()}@example.com` }
+  await auth.users.create({ ...account, emailVerified: true })
+  return { app, credentials: { account, secret: settings.JWT_REFRESH_TOKEN_SECRET } }
 }
 
-async function signIn(baseUrl, account) {
+export async function signIn({ baseUrl, credentials: { account } }) {
   const headers = { 'content-type': 'application/json', origin: baseUrl }
   const response = await fetch(`${baseUrl}/auth/login`, { method: 'POST', headers, body: JSON.stringify(account) })
   if (!response.ok) throw new Error(`login: ${response.status} ${await response.text()}`)
-  return response
+  const cookie = cookiesOf(response)
+  return { cookie: { cookie }, refreshCookie: cookie }
 }
