@@ -9,6 +9,7 @@ import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
 import { peerAddress } from './peer-address.js'
 import { targetOf } from './request-target.js'
+import { dropUnread } from './unread-headers.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {
@@ -59,6 +60,8 @@ export class HonoMessage implements HttpRequest {
     this.raw = raw
     this.env = env
     this.incoming = incomingOf(env)
+    // Somebody may have made headers of those already.
+    if (this.incoming !== null && dropUnread(this.incoming)) this.listed = Object.fromEntries(raw.headers)
     this.method = raw.method
     const { path, query } = targetOf(raw.url)
     this.query = query
@@ -84,7 +87,7 @@ export class HonoMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return this.incoming === null ? addressOf(this.env, this.raw) : peerAddress(this.incoming.socket)
+    return addressOf(this.env, this.raw)
   }
 
   get body(): RequestBody {
@@ -157,8 +160,8 @@ export function present(context: HonoContext, pass: Pass, isFound: FindsHeader):
 }
 
 /**
- * On node the runtime reads headers where node keeps them, until it makes its own copy; then, or when the client planted
- * some, the request has to be copied, which costs more than everything else here.
+ * On node the runtime reads headers where node keeps them, until somebody has asked for them; then, or when the client
+ * planted some, the request has to be copied, which costs more than everything else here.
  */
 function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: Pass, isFound: FindsHeader): boolean {
   if (planted.length > 0 || query !== null) return false

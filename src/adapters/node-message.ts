@@ -8,6 +8,7 @@ import type { Add } from './add-headers.js'
 import { addVarying } from './late-vary.js'
 import { mountPrefix } from './mount-prefix.js'
 import { peerAddress } from './peer-address.js'
+import { dropUnread } from './unread-headers.js'
 
 /** A request as node's server and the frameworks around it hand it on. */
 export interface NodeRequest extends IncomingMessage {
@@ -204,7 +205,10 @@ function passOn(req: NodeRequest, res: ServerResponse, pass: Pass, add: Add): bo
 export function dressRequest(req: NodeRequest, { planted, query, forwarded, principal }: Pass): void {
   if (query !== null) writeQuery(req, query)
   if (planted.length > 0) dropHeaders(req, planted)
-  if (forwarded !== null) writeHeaders(req.headers, forwarded)
+  if (forwarded !== null) {
+    dropUnread(req)
+    writeHeaders(req.headers, forwarded)
+  }
   req.auth = principal
 }
 

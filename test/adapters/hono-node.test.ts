@@ -64,43 +64,67 @@ describe('the headers of a request', () => {
   const outside: [string, (request: Request) => Request][] = [
     ['nobody has asked for', (request) => request],
     ['somebody has asked for one of', (request) => withHeaders(request, (headers) => headers.get('x-a'))],
+    ['somebody has asked for another of', (request) => withHeaders(request, (headers) => headers.get('authorization'))],
     ['somebody has asked for all of', (request) => withHeaders(request, (headers) => [...headers])],
     ['somebody has changed', (request) => withHeaders(request, (headers) => headers.set('x-a', 'b'))],
     ['somebody has copied', (request) => new Request(request)],
     ['somebody has cloned', (request) => request.clone()],
   ]
 
-  test('that nobody, one or all were asked of before are ours for the application, whichever comes first', async () => {
+  const replaced: (typeof outside)[number] = [
+    'somebody has put others in place of',
+    (request) => Object.defineProperty(request, 'headers', { value: new Headers() }),
+  ]
+
+  test.each([...outside, replaced])(
+    'that %s first are ours for the application, and so are all others',
+    async (first) => {
+      const app: App = new Hono()
+      const auth = install(app)
+      app.get('/api/headers', (c) => {
+        const all = Object.fromEntries(c.req.raw.headers)
+        return c.json([
+          all['x-real-ip'],
+          c.req.header('x-real-ip'),
+          c.req.header('x-request-id') === all['x-request-id'],
+        ])
+      })
+      await auth.ready()
+      const { token } = await auth.apiTokens.create({ name: 'reader' })
+      // By the address, since asking for a header is one of the ways.
+      const ways = new Map(
+        [...outside, replaced].map(([way, change], index) => [`/api/headers?${index}`, { way, change }]),
+      )
+      const fetchApp = (request: Request, env: object) => {
+        const url = new URL(request.url)
+        return app.fetch(ways.get(url.pathname + url.search)?.change(request) ?? request, env)
+      }
+      const port = await listening(serve({ fetch: fetchApp, port: 0, hostname: '127.0.0.1' }))
+      const begin = [...ways].filter(([, { way }]) => way === first)
+      for (const [path, { way }] of [...begin, ...ways, ...ways]) {
+        for (const planted of [{}, { 'x-real-ip': '6.6.6.6' }]) {
+          const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-apikey': token, ...planted } })
+          expect([way, await answer.json()]).toEqual([way, ['127.0.0.1', '127.0.0.1', true]])
+        }
+      }
+    },
+  )
+
+  test.each(outside)('that %s hold nothing that stood behind more than node reads (ATK-100)', async (_how, change) => {
     const app: App = new Hono()
     const auth = install(app)
     app.get('/api/headers', (c) => {
       const all = Object.fromEntries(c.req.raw.headers)
-      return c.json([c.req.header('x-real-ip'), all['x-real-ip'], c.req.header('x-request-id') === all['x-request-id']])
+      return c.json([all['x-real-ip'], c.req.header('x-real-ip'), all['x-user'] ?? null])
     })
     await auth.ready()
     const { token } = await auth.apiTokens.create({ name: 'reader' })
-    const ways = new Map(outside)
-    const port = await listening(
-      serve({
-        // By the address, since asking for a header is one of the ways.
-        fetch: (request, env) =>
-          app.fetch(ways.get(decodeURI(request.url.split('?')[1] ?? ''))?.(request) ?? request, env),
-        port: 0,
-        hostname: '127.0.0.1',
-      }),
-    )
-    const plain = await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }))
-    const ask = async (at: number, headers: Record<string, string>, query = '') => {
-      const answer = await fetch(`http://127.0.0.1:${at}/api/headers${query}`, {
-        headers: { 'x-apikey': token, ...headers },
-      })
-      return answer.json()
-    }
-    for (const [way] of [...outside, ...outside]) {
-      expect([way, await ask(port, {}, `?${encodeURI(way)}`)]).toEqual([way, ['127.0.0.1', '127.0.0.1', true]])
-      expect(await ask(plain, {})).toEqual(['127.0.0.1', '127.0.0.1', true])
-      expect(await ask(plain, { 'x-real-ip': '6.6.6.6' })).toEqual(['127.0.0.1', '127.0.0.1', true])
-    }
+    const fetchApp = (request: Request, env: object) => app.fetch(change(request), env)
+    const port = await listening(serve({ fetch: fetchApp, port: 0, hostname: '127.0.0.1' }))
+    const many = Array.from({ length: 1_005 }, (_, index) => `A${index}:1\r\n`).join('')
+    const start = `GET /api/headers HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Apikey: ${token}\r\n`
+    const { body } = await rawRequest(port, `${start}${many}X-Real-IP: 6.6.6.6\r\nX-User: admin\r\n\r\n`)
+    expect(JSON.parse(String(body))).toEqual(['127.0.0.1', '127.0.0.1', null])
   })
 })
 

@@ -3,7 +3,7 @@
 // Each contender alone with its bare twin: servers on one core, client on the other. Both warm up for five
 // seconds; then each guarded slice stands between two bare ones, and only the ratio of slices that follow each other
 // counts; short ones, since the machine changes its pace from second to second. Two processes of the same program differ by
-// some hundredths all their lives, so each contender has three pairs of them.
+// some hundredths all their lives, so each contender has two pairs of them.
 import { drawGuard } from './chart.js'
 import { startIssuer } from './issuer.js'
 import { median, shuffled, spread, table } from './numbers.js'
@@ -36,9 +36,9 @@ const warmUps = 5
 
 /** Rounds of each pair of processes, and pairs of each contender. */
 const roundsEach = 12
-const pairs = 3
+const pairs = 2
 
-/** `only`: the frameworks to measure, all unless told. Some 30 minutes for all. */
+/** `only`: the frameworks to measure, all unless told. Some 20 minutes for all. */
 export async function benchGuard({ only = [] } = {}) {
   const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
   const client = launch('keep-asking.js', [], 1)

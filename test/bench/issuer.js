@@ -2,9 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import jwt from 'jsonwebtoken'
-
-/** What its tokens say; the guard is told the same. */
-export const parties = { issuer: 'https://issuer.example', audience: 'bench' }
+import { parties } from './peers/latchkey-settings.js'
 
 export async function startIssuer() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

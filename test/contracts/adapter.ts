@@ -291,6 +291,18 @@ function describePasses(world: World, verdict: (verdict: Verdict) => void, { kee
     expect(call?.headersDistinct ?? { host: ['x'], 'x-kept': ['yes'] }).toEqual({ host: ['x'], 'x-kept': ['yes'] })
   })
 
+  test('ATK-100 headers behind more than node reads are nobody’s', async () => {
+    verdict({ ...pass, forwarded })
+    const many = Array.from({ length: 1_005 }, (_, index) => `A${index}:1\r\n`).join('')
+    await rawRequest(
+      world.port,
+      `GET /api/secret HTTP/1.1\r\nHost: x\r\n${many}X-Real-IP: 6.6.6.6\r\nX-User: planted\r\n\r\n`,
+    )
+    const [call] = world.calls
+    expect(call?.headers).toMatchObject({ ...forwarded, a1: '1' })
+    expect(JSON.stringify([call?.headers, call?.rawHeaders])).not.toMatch(/6\.6\.6\.6|planted/)
+  })
+
   test('what cannot be known of the client is absent, whatever it said', async () => {
     verdict({
       ...pass,

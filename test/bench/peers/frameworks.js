@@ -34,7 +34,7 @@ export const frameworks = {
   },
 }
 
-function plain(_request, response) {
+export function plain(_request, response) {
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.end(JSON.stringify(answer))
 }

@@ -17,6 +17,9 @@ export function configuration(baseUrl, file) {
   }
 }
 
+/** What the tokens of the other issuer say. */
+export const parties = { issuer: 'https://issuer.example', audience: 'bench' }
+
 const nowhere = {
   name: 'nowhere',
   version: '1',

@@ -1,9 +1,8 @@
 // Latchkey in each framework, with every kind of credential that it takes.
 import { init } from '../../../dist/index.js'
-import { parties } from '../issuer.js'
 import { cookiesOf } from './cookies-of.js'
 import { frameworks } from './frameworks.js'
-import { configuration } from './latchkey-settings.js'
+import { configuration, parties } from './latchkey-settings.js'
 
 /** `issuer`: where the keys of another issuer are, if its tokens count. */
 export async function start({ baseUrl, file, accounts, server, framework, issuer }) {
