@@ -9,7 +9,7 @@ import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
 import { peerAddress } from './peer-address.js'
 import { targetOf } from './request-target.js'
-import { dropUnread } from './unread-headers.js'
+import { countAsRead, dropUnread } from './unread-headers.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {
@@ -170,6 +170,7 @@ function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: 
   if (incoming === null) return false
   writeHeaders(incoming.headers, forwarded)
   listHeaders(incoming.rawHeaders, forwarded)
+  countAsRead(incoming)
   return isFound(req.raw, forwarded['x-request-id'])
 }
 

@@ -19,3 +19,8 @@ export function dropUnread(req: IncomingMessage): boolean {
   req.rawHeaders.length = read
   return true
 }
+
+/** All that `rawHeaders` lists by now counts as read: what we have added is no client's. */
+export function countAsRead(req: IncomingMessage): void {
+  if (readKey !== undefined) Reflect.set(req, readKey, req.rawHeaders.length)
+}

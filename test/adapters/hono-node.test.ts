@@ -110,6 +110,19 @@ describe('the headers of a request', () => {
     },
   )
 
+  test('are ours also behind a route that asks for more', async () => {
+    const app: App = new Hono()
+    const auth = install(app)
+    app.get('/api/asked', auth.require({ kinds: ['apiToken'] }), (c) => {
+      return c.json([Object.fromEntries(c.req.raw.headers)['x-real-ip'], c.req.header('x-real-ip')])
+    })
+    await auth.ready()
+    const { token } = await auth.apiTokens.create({ name: 'reader' })
+    const port = await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }))
+    const answer = await fetch(`http://127.0.0.1:${port}/api/asked`, { headers: { 'x-apikey': token } })
+    expect([answer.status, await answer.json()]).toEqual([200, ['127.0.0.1', '127.0.0.1']])
+  })
+
   test.each(outside)('that %s hold nothing that stood behind more than node reads (ATK-100)', async (_how, change) => {
     const app: App = new Hono()
     const auth = install(app)
