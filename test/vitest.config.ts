@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -14,5 +15,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Vitest leaves one core free, and so would take one file at a time on two; much of what is tested here waits.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 })
