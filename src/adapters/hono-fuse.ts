@@ -11,7 +11,13 @@ import {
 } from './hono-app.js'
 import { createHeaderFinder, type FindsHeader } from './hono-headers.js'
 import { admit, inTurn } from './hono-layer.js'
-import { type HonoContext, HonoMessage } from './hono-message.js'
+import type { HonoContext, HonoMessage } from './hono-message.js'
+
+/** By whom each request is judged, and as what they are shown it. */
+interface Judging {
+  handle: Handle
+  read(context: HonoContext): HonoMessage
+}
 
 /**
  * Hono runs what is in a row by promises, and a single handler without any. So where a request meets nothing but the layer
@@ -19,7 +25,7 @@ import { type HonoContext, HonoMessage } from './hono-message.js'
  *
  * @param layer what the application has as its first middleware
  */
-export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
+export function fuse(app: HonoApp, layer: HonoGate, judging: Judging): void {
   if (!isFusable(app)) return
   const { router } = app
   // Routers that look a route up in a table answer with the same list each time.
@@ -38,7 +44,7 @@ export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
       let one = known.get(row)
       if (one === undefined) {
         const [[handler, route], parameters] = second
-        one = [[[fused(app, handle, handler, isFound), route], parameters]]
+        one = [[[fused(app, judging, handler, isFound), route], parameters]]
         known.set(row, one)
       }
       return [one, found[1]]
@@ -46,14 +52,17 @@ export function fuse(app: HonoApp, layer: HonoGate, handle: Handle): void {
   }
 }
 
-function fused(app: FusableApp, handle: Handle, handler: HonoHandler, isFound: FindsHeader): HonoHandler {
+function fused(app: FusableApp, { handle, read }: Judging, handler: HonoHandler, isFound: FindsHeader): HonoHandler {
   return function latchkey(context, next) {
     // In a row, an answer that is there already stays.
     const rest = async () => (context.finalized ? undefined : next())
-    const judged = decide(handle, new HonoMessage(context, null), null)
-    if ('then' in judged) return judged.then((verdict) => inTurn(app, context, verdict, handler, rest))
-    if (judged.kind === 'answer' || !isSaidBefore(context, judged)) return inTurn(app, context, judged, handler, rest)
-    return admit(context, judged, isFound) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
+    const shown = { context, message: read(context) }
+    const judged = decide(handle, shown.message, null)
+    if ('then' in judged) return judged.then((verdict) => inTurn(app, { ...shown, verdict }, handler, rest))
+    if (judged.kind === 'answer' || !isSaidBefore(context, judged)) {
+      return inTurn(app, { ...shown, verdict: judged }, handler, rest)
+    }
+    return admit(shown, judged, isFound) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
   }
 }
 

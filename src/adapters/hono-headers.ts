@@ -14,7 +14,7 @@ export function createHeaderFinder(): FindsHeader {
   let known: { kind: unknown; key: symbol } | null = null
   return (raw, requestId) => {
     const kind: unknown = Object.getPrototypeOf(raw)
-    if (known !== null && kind === known.kind) return !Object.hasOwn(raw, known.key) && !Object.hasOwn(raw, 'headers')
+    if (known !== null && kind === known.kind) return !(known.key in raw) && !Object.hasOwn(raw, 'headers')
     const key = keyOfHeaders(raw, requestId)
     if (key !== null) known ??= { kind, key }
     return key !== null

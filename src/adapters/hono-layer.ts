@@ -1,28 +1,36 @@
-import type { HttpRequest } from '../http/message.js'
 import type { Handle, Pass, Verdict } from '../http/verdict.js'
 import { decide, failure } from './adapter.js'
 import { toResponse } from './fetch-message.js'
 import { addAfter, addBefore } from './hono-answer.js'
 import type { FusableApp, HonoGate, HonoHandler } from './hono-app.js'
 import { askForHeader, type FindsHeader } from './hono-headers.js'
-import { type HonoContext, present } from './hono-message.js'
+import { type HonoContext, type HonoMessage, present } from './hono-message.js'
 
 /** Middleware that asks for a verdict on each request, as `read` shows it. */
-export function createLayer(handle: Handle, read: (context: HonoContext) => HttpRequest): HonoGate {
+export function createLayer(handle: Handle, read: (context: HonoContext) => HonoMessage): HonoGate {
   return async function latchkey(context, next) {
-    const judged = decide(handle, read(context), null)
-    return carryOut(context, 'then' in judged ? await judged : judged, next)
+    const message = read(context)
+    const judged = decide(handle, message, null)
+    return carryOut({ context, message, verdict: 'then' in judged ? await judged : judged }, next)
   }
 }
 
+/** A request of Hono, and what the guard was shown of it. */
+interface Shown {
+  context: HonoContext
+  message: HonoMessage
+}
+
+/** Also what is to become of it. */
+interface Judged extends Shown {
+  verdict: Verdict
+}
+
 /** Our answer; undefined where `next` has made the application's. */
-async function carryOut(
-  context: HonoContext,
-  verdict: Verdict,
-  next: () => Promise<void>,
-): Promise<Response | undefined> {
+async function carryOut(judged: Judged, next: () => Promise<void>): Promise<Response | undefined> {
+  const { context, verdict } = judged
   if (verdict.kind === 'answer') return toResponse(context.req.raw.method, verdict.response)
-  const failed = admit(context, verdict)
+  const failed = admit(judged, verdict)
   if (failed !== null) return failed
   await next()
   if (verdict.responseHeaders !== null) addAfter(context, verdict.responseHeaders)
@@ -30,9 +38,9 @@ async function carryOut(
 }
 
 /** Shows the application what it may see. An answer where that cannot be done: closed. */
-export function admit(context: HonoContext, pass: Pass, isFound: FindsHeader = askForHeader): Response | null {
+export function admit({ context, message }: Shown, pass: Pass, isFound: FindsHeader = askForHeader): Response | null {
   try {
-    present(context, pass, isFound)
+    present(context, pass, message, isFound)
     if (pass.responseHeaders !== null) addBefore(context, pass.responseHeaders)
     return null
   } catch {
@@ -46,12 +54,12 @@ export function admit(context: HonoContext, pass: Pass, isFound: FindsHeader = a
  */
 export async function inTurn(
   app: FusableApp,
-  context: HonoContext,
-  verdict: Verdict,
+  judged: Judged,
   handler: HonoHandler,
   next: () => Promise<void>,
 ): Promise<Response | undefined> {
-  const answer = await carryOut(context, verdict, async () => {
+  const { context } = judged
+  const answer = await carryOut(judged, async () => {
     try {
       const response = await handler(context, next)
       if (response && !context.finalized) context.res = response

@@ -7,8 +7,8 @@ import { prepare } from './fetch-message.js'
 import type { FindsHeader } from './hono-headers.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
-import { peerAddress } from './peer-address.js'
-import { targetOf } from './request-target.js'
+import { type PeerAddress, peerAddress } from './peer-address.js'
+import { targetAsRouted } from './request-target.js'
 import { countAsRead, dropUnread } from './unread-headers.js'
 
 /** The part of a Hono context that we use. */
@@ -49,21 +49,24 @@ export class HonoMessage implements HttpRequest {
   private readonly req: HonoContext['req']
   private readonly raw: Request
   private readonly env: unknown
-  private readonly incoming: IncomingMessage | null
+  /** What node has for the request; null elsewhere. */
+  readonly incoming: IncomingMessage | null
+  private readonly addressOf: PeerAddress
   /** Asked for some ten times a request. */
   private listed: RequestHeaders | null = null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
-  constructor({ req, env }: HonoContext, layer: string | null) {
+  constructor({ req, env }: HonoContext, layer: string | null, addressOf: PeerAddress = peerAddress) {
     const { raw, path: routed } = req
     this.req = req
     this.raw = raw
     this.env = env
+    this.addressOf = addressOf
     this.incoming = incomingOf(env)
     // Somebody may have made headers of those already.
     if (this.incoming !== null && dropUnread(this.incoming)) this.listed = Object.fromEntries(raw.headers)
     this.method = raw.method
-    const { path, query } = targetOf(raw.url)
+    const { path, query } = targetAsRouted(raw.url, routed)
     this.query = query
     const depth = layer === null ? 0 : depthBelow(layer, req.routePath)
     this.path =
@@ -87,7 +90,7 @@ export class HonoMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return addressOf(this.env, this.raw)
+    return this.incoming === null ? addressIn(this.env, this.raw) : this.addressOf(this.incoming.socket)
   }
 
   get body(): RequestBody {
@@ -149,9 +152,9 @@ function withoutBody({ url, method, headers, signal }: Request): Request {
 }
 
 /** Makes the request what the application is to see. Throws when one of the headers cannot be. */
-export function present(context: HonoContext, pass: Pass, isFound: FindsHeader): void {
+export function present(context: HonoContext, pass: Pass, { incoming }: HonoMessage, isFound: FindsHeader): void {
   const { raw } = context.req
-  if (!writeInPlace(context, pass, isFound)) {
+  if (!writeInPlace(raw, pass, incoming, isFound)) {
     const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
     if (prepared === null) throw new TypeError('a header cannot be written')
     context.req.raw = prepared.request
@@ -163,15 +166,19 @@ export function present(context: HonoContext, pass: Pass, isFound: FindsHeader):
  * On node the runtime reads headers where node keeps them, until somebody has asked for them; then, or when the client
  * planted some, the request has to be copied, which costs more than everything else here.
  */
-function writeInPlace({ req, env }: HonoContext, { planted, query, forwarded }: Pass, isFound: FindsHeader): boolean {
+function writeInPlace(
+  raw: Request,
+  { planted, query, forwarded }: Pass,
+  incoming: IncomingMessage | null,
+  isFound: FindsHeader,
+): boolean {
   if (planted.length > 0 || query !== null) return false
   if (forwarded === null) return true
-  const incoming = incomingOf(env)
   if (incoming === null) return false
   writeHeaders(incoming.headers, forwarded)
   listHeaders(incoming.rawHeaders, forwarded)
   countAsRead(incoming)
-  return isFound(req.raw, forwarded['x-request-id'])
+  return isFound(raw, forwarded['x-request-id'])
 }
 
 /** @hono/node-server gives `{ incoming, outgoing }`. */
@@ -184,7 +191,7 @@ function incomingOf(env: unknown): IncomingMessage | null {
  * @hono/node-server gives what node has for the request, over http2 too. Deno gives `{ remoteAddr: { hostname } }`, Bun its
  * server, which knows. No other runtime says it but in headers.
  */
-function addressOf(env: unknown, raw: Request): string | null {
+function addressIn(env: unknown, raw: Request): string | null {
   if (!(env instanceof Object)) return null
   if ('incoming' in env && hasSocket(env.incoming)) return peerAddress(env.incoming.socket)
   if ('requestIP' in env && typeof env.requestIP === 'function') return textIn(env.requestIP(raw), 'address')

@@ -1,8 +1,13 @@
+interface Target {
+  path: string
+  query: string
+}
+
 /**
  * Path and query of an absolute URL as they stand there. Without an authority there is no path to judge by; '' is nobody's
  * public route. Every request of a router of the Fetch world comes this way: a regular expression takes three times as long.
  */
-export function targetOf(absolute: string): { path: string; query: string } {
+export function targetOf(absolute: string): Target {
   const colon = absolute.indexOf(':')
   if (colon < 1 || !absolute.startsWith('://', colon)) return { path: '', query: '' }
   let start = colon + 3
@@ -17,4 +22,19 @@ export function targetOf(absolute: string): { path: string; query: string } {
 /** `/`, `\`, `?` or `#` */
 function endsAuthority(code: number): boolean {
   return code === 47 || code === 92 || code === 63 || code === 35
+}
+
+/**
+ * The same, quicker where a router has told what it took for the path: mostly just what stands there behind the host, so that
+ * nothing need be looked for but the ends.
+ */
+export function targetAsRouted(absolute: string, routed: string): Target {
+  // Behind `http://` and a host, which has one character at least.
+  const start = absolute.indexOf('/', 8)
+  const mark = absolute.indexOf('?', 7)
+  const end = mark === -1 ? absolute.length : mark
+  // Cut out and compared, which takes a third of what `startsWith` does.
+  const isThere = end - start === routed.length && absolute.slice(start, end) === routed
+  if (!isThere || start === -1 || absolute.includes('#')) return targetOf(absolute)
+  return { path: routed, query: mark === -1 ? '' : absolute.slice(mark + 1) }
 }

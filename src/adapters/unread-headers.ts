@@ -2,9 +2,10 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 
 /** Under which symbol a request of node says how many names and values of `rawHeaders` it reads; other runtimes have none. */
-const readKey = Object.getOwnPropertySymbols(new IncomingMessage(new Socket())).find(
-  ({ description }) => description === 'kHeadersCount',
-)
+const readKey =
+  Object.getOwnPropertySymbols(new IncomingMessage(new Socket())).find(
+    ({ description }) => description === 'kHeadersCount',
+  ) ?? Symbol('no request has it')
 
 /**
  * Takes off `rawHeaders` what node does not read. Of very many headers (1,000, unless the server's `maxHeadersCount` says
@@ -14,7 +15,7 @@ const readKey = Object.getOwnPropertySymbols(new IncomingMessage(new Socket())).
  * @returns whether there was any
  */
 export function dropUnread(req: IncomingMessage): boolean {
-  const read: unknown = readKey === undefined ? undefined : Reflect.get(req, readKey)
+  const read = isCounted(req) ? req[readKey] : null
   if (typeof read !== 'number' || read >= req.rawHeaders.length) return false
   req.rawHeaders.length = read
   return true
@@ -22,5 +23,10 @@ export function dropUnread(req: IncomingMessage): boolean {
 
 /** All that `rawHeaders` lists by now counts as read: what we have added is no client's. */
 export function countAsRead(req: IncomingMessage): void {
-  if (readKey !== undefined) Reflect.set(req, readKey, req.rawHeaders.length)
+  if (isCounted(req)) req[readKey] = req.rawHeaders.length
+}
+
+/** For every request: `Reflect` takes as long as the rest of the guard's writing. */
+function isCounted(req: object): req is Record<symbol, unknown> {
+  return readKey in req
 }

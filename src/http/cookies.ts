@@ -98,20 +98,20 @@ export function readCookie(header: string | readonly string[] | undefined, name:
   if (header === undefined) return null
   const text = typeof header === 'string' ? header : header.join('; ')
 
-  let found = -1
+  let start = -1
+  let end = -1
   let at = 0
   do {
     while (isBlank(text, at)) at += 1
+    const next = text.indexOf(';', at)
     if (isPair(text, at, name)) {
-      if (found !== -1) return null
-      found = at + name.length + 1
+      if (start !== -1) return null
+      start = at + name.length + 1
+      end = next === -1 ? text.length : next
     }
-    at = text.indexOf(';', at) + 1
+    at = next + 1
   } while (at !== 0)
-  if (found === -1) return null
-
-  const end = text.indexOf(';', found)
-  return trimBlanks(text, found, end === -1 ? text.length : end) || null
+  return start === -1 ? null : trimBlanks(text, start, end) || null
 }
 
 /**
@@ -156,9 +156,10 @@ function attributesOf(short: CookieName, { cookies, development }: CookieSetting
   }
 }
 
-/** The first character is looked at before the name is compared, which is a call that most cookies need not cost. */
+/** The first character is looked at before the name is cut out and compared, which most cookies need not cost. */
 function isPair(text: string, at: number, name: string): boolean {
-  return text[at] === name[0] && text[at + name.length] === '=' && text.startsWith(name, at)
+  const end = at + name.length
+  return text.charCodeAt(at) === name.charCodeAt(0) && text[end] === '=' && text.slice(at, end) === name
 }
 
 function trimBlanks(text: string, from: number, to: number): string {
@@ -170,7 +171,8 @@ function trimBlanks(text: string, from: number, to: number): string {
 }
 
 function isBlank(text: string, at: number): boolean {
-  return text[at] === ' ' || text[at] === '\t'
+  const code = text.charCodeAt(at)
+  return code === 32 || code === 9
 }
 
 function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {

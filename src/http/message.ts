@@ -53,12 +53,14 @@ export interface HttpResponse {
 export function singleHeader(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>, name: string): string | null {
   const value = request.headers[name]
   if (typeof value !== 'string') return null
-  if (request.rawHeaders === null) return value
+  const { rawHeaders } = request
+  if (rawHeaders === null) return value
 
   let seen = 0
-  for (let index = 0; index < request.rawHeaders.length; index += 2) {
-    const raw = request.rawHeaders[index]
-    if (raw?.length === name.length && raw.toLowerCase() === name) seen += 1
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index]
+    // Many write names in lower case, and need no second text.
+    if (raw?.length === name.length && (raw === name || raw.toLowerCase() === name)) seen += 1
   }
   return seen === 1 ? value : null
 }

@@ -1,11 +1,25 @@
 import { randomBytes } from 'node:crypto'
 
+const base = 36
+
+/** `00` to `zz`: put together, not worked out, since a number in another base than ten costs each request a call into V8. */
+const endings: readonly string[] = Array.from({ length: base * base }, (_, count) =>
+  count.toString(base).padStart(2, '0'),
+)
+
 /** Names requests within this process: a random start and a count, cheap enough for every request. */
 export function createRequestIds(): () => string {
   const start = randomBytes(9).toString('base64url')
-  let count = 0
+  let turns = 0
+  let beginning = `${start}-`
+  let at = 0
   return () => {
-    count += 1
-    return `${start}-${count.toString(36)}`
+    at += 1
+    if (at === endings.length) {
+      at = 0
+      turns += 1
+      beginning = `${start}-${turns.toString(base)}`
+    }
+    return beginning + endings[at]
   }
 }

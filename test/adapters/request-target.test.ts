@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { targetOf } from '../../src/adapters/request-target.js'
+import { targetAsRouted, targetOf } from '../../src/adapters/request-target.js'
 
 /** The rule in one line: what stands behind an authority, up to `?` and `#`. */
 function byRule(absolute: string): { path: string; query: string } {
@@ -15,6 +15,26 @@ test('path and query of an absolute URL are what stands there, and none without 
   fc.assert(
     fc.property(fc.oneof(parts, below), (text) => {
       expect(targetOf(text)).toEqual(byRule(text))
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('it is the same with what a router took for the path, whatever that was', () => {
+  const part = fc.constantFrom('/', '?', '#', ':', '//', '%2e', 'a', 'api', '@', '')
+  const below = fc.array(part, { maxLength: 9 }).map((all) => all.join(''))
+  const origin = fc.constantFrom(
+    'http://a',
+    'https://a',
+    'http://api.test:3000',
+    'https://[::1]',
+    'http://u:p@api.test',
+  )
+  fc.assert(
+    fc.property(origin, below, fc.nat({ max: 40 }), fc.nat({ max: 20 }), (base, text, from, length) => {
+      const { href } = new URL(`${base}/${text}`)
+      expect(targetAsRouted(href, href.slice(from, from + length))).toEqual(byRule(href))
+      expect(targetAsRouted(href, byRule(href).path)).toEqual(byRule(href))
     }),
     { numRuns: 5_000 },
   )
