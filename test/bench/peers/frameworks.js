@@ -6,16 +6,25 @@ import { Hono } from 'hono'
 
 const answer = { hello: 'world' }
 
-/** `create` makes an application, `route` adds the route, `listener` is what a server calls; `guard` is of the framework's form. */
+/**
+ * `create` makes an application, `route` adds the route, `listener` is what a server calls; `guard` is of the framework's form.
+ * `POST /body` reads a body, as every API does sooner or later.
+ */
 export const frameworks = {
   express: {
     create: () => express(),
-    route: (app, ...guards) => app.get('/api/hello', ...guards, (_request, response) => response.json(answer)),
+    route(app, ...guards) {
+      app.get('/api/hello', ...guards, (_request, response) => response.json(answer))
+      app.post('/body', express.json(), (request, response) => response.json(request.body))
+    },
     listener: (app) => app,
   },
   fastify: {
     create: () => Fastify(),
-    route: (app, ...guards) => app.get('/api/hello', { onRequest: guards }, async () => answer),
+    route(app, ...guards) {
+      app.get('/api/hello', { onRequest: guards }, async () => answer)
+      app.post('/body', async (request) => request.body)
+    },
     async listener(app) {
       await app.ready()
       return app.routing
@@ -23,7 +32,10 @@ export const frameworks = {
   },
   hono: {
     create: () => new Hono(),
-    route: (app, ...guards) => app.get('/api/hello', ...guards, (c) => c.json(answer)),
+    route(app, ...guards) {
+      app.get('/api/hello', ...guards, (c) => c.json(answer))
+      app.post('/body', async (c) => c.json(await c.req.json()))
+    },
     listener: (app) => getRequestListener(app.fetch),
   },
   'node:http': {
@@ -34,7 +46,14 @@ export const frameworks = {
   },
 }
 
-export function plain(_request, response) {
+export function plain(request, response) {
+  if (request.method === 'POST') return void echo(request, response)
   response.setHeader('content-type', 'application/json; charset=utf-8')
   response.end(JSON.stringify(answer))
+}
+
+async function echo(request, response) {
+  const chunks = []
+  for await (const chunk of request) chunks.push(chunk)
+  response.end(Buffer.concat(chunks))
 }
