@@ -13,7 +13,7 @@ import { createHeaderFinder, type FindsHeader } from './hono-headers.js'
 import { admit, inTurn } from './hono-layer.js'
 import type { HonoContext, HonoMessage } from './hono-message.js'
 
-/** By whom each request is judged, and as what they are shown it. */
+/** Who judges a request, and what they are shown of it. */
 interface Judging {
   handle: Handle
   read(context: HonoContext): HonoMessage
@@ -57,12 +57,12 @@ function fused(app: FusableApp, { handle, read }: Judging, handler: HonoHandler,
     // In a row, an answer that is there already stays.
     const rest = async () => (context.finalized ? undefined : next())
     const shown = { context, message: read(context) }
-    const judged = decide(handle, shown.message, null)
-    if ('then' in judged) return judged.then((verdict) => inTurn(app, { ...shown, verdict }, handler, rest))
-    if (judged.kind === 'answer' || !isSaidBefore(context, judged)) {
-      return inTurn(app, { ...shown, verdict: judged }, handler, rest)
+    const verdict = decide(handle, shown.message, null)
+    if ('then' in verdict) return verdict.then((settled) => inTurn(app, { ...shown, verdict: settled }, handler, rest))
+    if (verdict.kind === 'answer' || !isSaidBefore(context, verdict)) {
+      return inTurn(app, { ...shown, verdict }, handler, rest)
     }
-    return admit(shown, judged, isFound) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
+    return admit(shown, verdict, isFound) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
   }
 }
 

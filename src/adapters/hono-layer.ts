@@ -10,8 +10,8 @@ import { type HonoContext, type HonoMessage, present } from './hono-message.js'
 export function createLayer(handle: Handle, read: (context: HonoContext) => HonoMessage): HonoGate {
   return async function latchkey(context, next) {
     const message = read(context)
-    const judged = decide(handle, message, null)
-    return carryOut({ context, message, verdict: 'then' in judged ? await judged : judged }, next)
+    const verdict = decide(handle, message, null)
+    return carryOut({ context, message, verdict: 'then' in verdict ? await verdict : verdict }, next)
   }
 }
 
@@ -21,7 +21,7 @@ interface Shown {
   message: HonoMessage
 }
 
-/** Also what is to become of it. */
+/** The two, and what is to become of the request. */
 interface Judged extends Shown {
   verdict: Verdict
 }

@@ -7,7 +7,7 @@ import { prepare } from './fetch-message.js'
 import type { FindsHeader } from './hono-headers.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
-import { type PeerAddress, peerAddress } from './peer-address.js'
+import { peerAddress } from './peer-address.js'
 import { targetAsRouted } from './request-target.js'
 import { countAsRead, dropUnread } from './unread-headers.js'
 
@@ -51,17 +51,15 @@ export class HonoMessage implements HttpRequest {
   private readonly env: unknown
   /** What node has for the request; null elsewhere. */
   readonly incoming: IncomingMessage | null
-  private readonly addressOf: PeerAddress
   /** Asked for some ten times a request. */
   private listed: RequestHeaders | null = null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
-  constructor({ req, env }: HonoContext, layer: string | null, addressOf: PeerAddress = peerAddress) {
+  constructor({ req, env }: HonoContext, layer: string | null) {
     const { raw, path: routed } = req
     this.req = req
     this.raw = raw
     this.env = env
-    this.addressOf = addressOf
     this.incoming = incomingOf(env)
     // Somebody may have made headers of those already.
     if (this.incoming !== null && dropUnread(this.incoming)) this.listed = Object.fromEntries(raw.headers)
@@ -90,7 +88,7 @@ export class HonoMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return this.incoming === null ? addressIn(this.env, this.raw) : this.addressOf(this.incoming.socket)
+    return hasSocket(this.incoming) ? peerAddress(this.incoming.socket) : addressIn(this.env, this.raw)
   }
 
   get body(): RequestBody {

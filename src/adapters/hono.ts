@@ -5,7 +5,6 @@ import { fuse } from './hono-fuse.js'
 import { createLayer } from './hono-layer.js'
 import { HonoMessage } from './hono-message.js'
 import { baseFaults, lateFault } from './hono-routes.js'
-import { createPeerAddress } from './peer-address.js'
 
 /**
  * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand
@@ -19,12 +18,11 @@ export const hono: Adapter<HonoGate> = {
     const late = lateFault(app.routes, mounting)
     requireNone(late === null ? [] : [late])
     let path = '/*'
-    const addressOf = createPeerAddress()
-    const layer = createLayer(handle, (context) => new HonoMessage(context, path, addressOf))
+    const layer = createLayer(handle, (context) => new HonoMessage(context, path))
     app.use(layer)
     path = app.routes.at(-1)?.path ?? path
     requireNone(baseFaults(path, mounting))
-    fuse(app, layer, { handle, read: (context) => new HonoMessage(context, null, addressOf) })
+    fuse(app, layer, { handle, read: (context) => new HonoMessage(context, null) })
   },
   gate: (ask) => (context, next) => {
     const found = context.get('auth') ?? null

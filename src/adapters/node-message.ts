@@ -7,7 +7,7 @@ import { decide, failure, type Gate } from './adapter.js'
 import type { Add } from './add-headers.js'
 import { addVarying } from './late-vary.js'
 import { mountPrefix } from './mount-prefix.js'
-import { createPeerAddress, type PeerAddress, peerAddress } from './peer-address.js'
+import { peerAddress } from './peer-address.js'
 import { dropUnread } from './unread-headers.js'
 
 /** A request as node's server and the frameworks around it hand it on. */
@@ -31,8 +31,7 @@ export type Dress = (req: NodeRequest, res: ServerResponse) => void
  * @param dress called before a hook is shown the pair, where the framework has not been at them yet
  */
 export function createListener(handle: Handle, dress: Dress = asItIs, add: Add = addVarying): NodeListener {
-  const addressOf = createPeerAddress()
-  return listener((req, res) => handle(new NodeMessage(req, res, dress, addressOf)), add)
+  return listener((req, res) => handle(new NodeMessage(req, res, dress)), add)
 }
 
 function asItIs(): void {}
@@ -80,15 +79,13 @@ class NodeMessage implements HttpRequest {
   private readonly req: NodeRequest
   private readonly res: ServerResponse | null
   private readonly dress: Dress
-  private readonly addressOf: PeerAddress
   /** As it was when the layer saw it: routers change `req.url` on the way. */
   private readonly url: string
 
-  constructor(req: NodeRequest, res: ServerResponse | null, dress: Dress, addressOf: PeerAddress = peerAddress) {
+  constructor(req: NodeRequest, res: ServerResponse | null, dress: Dress) {
     this.req = req
     this.res = res
     this.dress = dress
-    this.addressOf = addressOf
     this.url = req.url ?? '/'
     const target = originForm(this.url)
     const mark = target.indexOf('?')
@@ -108,7 +105,7 @@ class NodeMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return this.addressOf(this.req.socket)
+    return peerAddress(this.req.socket)
   }
 
   get body(): RequestBody {

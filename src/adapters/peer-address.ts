@@ -2,9 +2,7 @@ import type { Socket } from 'node:net'
 import { AuthError } from '../errors.js'
 
 /** The part of a socket that we use; http2 gives one that only looks like it. */
-export type Peer = Pick<Socket, 'destroyed'> & { [Name in 'remoteAddress' | 'localAddress']?: string | undefined }
-
-export type PeerAddress = (socket: Peer) => string | null
+type Peer = Pick<Socket, 'destroyed'> & { [Name in 'remoteAddress' | 'localAddress']?: string | undefined }
 
 /**
  * The address of a socket's other end; null where it has none, as on a Unix socket.
@@ -21,16 +19,4 @@ export function peerAddress(socket: Peer): string | null {
     throw new AuthError('invalid_request', { explain: 'client: it has gone' })
   }
   return null
-}
-
-/** The same with a memory: node works an address out anew for each request of a connection, which never changes it. */
-export function createPeerAddress(): PeerAddress {
-  const known = new WeakMap<Peer, string>()
-  return (socket) => {
-    const found = known.get(socket)
-    if (found !== undefined) return found
-    const address = peerAddress(socket)
-    if (address !== null) known.set(socket, address)
-    return address
-  }
 }

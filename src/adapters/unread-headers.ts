@@ -26,7 +26,7 @@ export function countAsRead(req: IncomingMessage): void {
   if (isCounted(req)) req[readKey] = req.rawHeaders.length
 }
 
-/** For every request: `Reflect` takes as long as the rest of the guard's writing. */
+/** Whether it counts them: a predicate, since `Reflect` takes as long as all else that is written into a request. */
 function isCounted(req: object): req is Record<symbol, unknown> {
   return readKey in req
 }

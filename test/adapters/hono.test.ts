@@ -63,6 +63,7 @@ describe('Hono', () => {
   test.each<[string, (request: Request) => string]>([
     ['without a prefix of the address', ({ url }) => new URL(url).pathname.replace(/^\/v1/, '')],
     ['with the host before it', ({ url }) => `/${new URL(url).host}${new URL(url).pathname}`],
+    ['with the query behind it', ({ url }) => url.slice(url.indexOf('/', 8))],
     ['decoded once more', ({ url }) => decodeURIComponent(new URL(url).pathname).replace(/^\/v1/, '')],
   ])(
     'a path of the application’s own making, %s, is served to nobody, since another one was judged',
@@ -75,7 +76,7 @@ describe('Hono', () => {
       })
       mount(app, ({ path }) => (path.startsWith('/api') ? refusal : pass))
       app.all('*', (c) => c.text('leaked'))
-      for (const path of ['/v1/api/secret', '/v1/api/%73ecret']) {
+      for (const path of ['/v1/api/secret?a=1', '/v1/api/%73ecret?a=1']) {
         expect(await (await app.request(`http://app.test${path}`)).text()).toBe('failed')
       }
       expect(faults[0]).toContain('getPath')

@@ -33,7 +33,7 @@ test('it is the same with what a router took for the path, whatever part of the 
   fc.assert(
     fc.property(origin, below, fc.nat({ max: 40 }), fc.nat({ max: 20 }), (base, text, from, length) => {
       const { href } = new URL(`${base}/${text}`)
-      const [routed = ''] = href.slice(from, from + length).split(/[?#]/)
+      const [routed = ''] = href.slice(from, from + length).split('#')
       expect(targetAsRouted(href, routed)).toEqual(byRule(href))
       expect(targetAsRouted(href, byRule(href).path)).toEqual(byRule(href))
     }),

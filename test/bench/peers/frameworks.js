@@ -8,7 +8,7 @@ const answer = { hello: 'world' }
 
 /**
  * `create` makes an application, `route` adds the route, `listener` is what a server calls; `guard` is of the framework's form.
- * `POST /body` reads a body, as every API does sooner or later.
+ * `POST /body` reads a body.
  */
 export const frameworks = {
   express: {
