@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import { IncomingMessage } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import { serve as serveNode } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { mount as mounted } from 'hono/mount'
@@ -82,6 +83,20 @@ describe('Hono', () => {
       expect(faults[0]).toContain('getPath')
     },
   )
+
+  test('a request that somebody made without a socket comes from nowhere', async () => {
+    const app: App = new Hono()
+    const seen: unknown[] = []
+    mount(app, ({ ip }) => {
+      seen.push(ip)
+      return pass
+    })
+    app.get('/x', (c) => c.text('served'))
+    const incoming = new IncomingMessage(new Socket())
+    Reflect.set(incoming, 'socket', null)
+    await app.fetch(new Request('http://app.test/x'), { incoming })
+    expect(seen).toEqual([null])
+  })
 
   test.each([{}, { strict: false }])('a path is the same however it is written, with %j', async (options) => {
     const app: App = new Hono(options)

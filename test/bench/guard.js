@@ -1,6 +1,5 @@
 // What a guard costs: the same route of the same framework, bare and guarded, with a credential that was seen before.
-// Both get the very same request, credential and all, so that the ratio tells of the guard and not of parsing a header, and
-// both have read a body before.
+// Both get the very same request, credential and all, so that the ratio tells of the guard and not of parsing a header.
 // Each contender alone with its bare twin: servers on one core, client on the other. Both warm up for five
 // seconds; then each guarded slice stands between two bare ones, and only the ratio of slices that follow each other
 // counts; short ones, since the machine changes its pace from second to second. Two processes of the same program differ by
@@ -64,9 +63,6 @@ async function duel({ peer, framework, credential }, client, issuer) {
   ]
   // The bare route gets the same headers: reading them off the wire is not the guard's doing.
   const headers = { ...server.credentials, jwt: issuer.credentials }[credential]
-  // From the first body on, node's own streams take longer over each request, guarded or not.
-  for (const { baseUrl } of [bareServer, server])
-    for (let turn = 0; turn < 3; turn += 1) await sendBody(baseUrl, headers)
   const run = async ({ baseUrl, cpu }, seconds = slice) => {
     const before = await cpu()
     const result = await ask(client, { url: `${baseUrl}/api/hello`, headers, seconds })
@@ -91,16 +87,6 @@ async function duel({ peer, framework, credential }, client, issuer) {
   await bareServer.stop()
   await server.stop()
   return runs
-}
-
-async function sendBody(baseUrl, headers) {
-  const response = await fetch(`${baseUrl}/body`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ name: 'Ada', interests: ['engines', 'numbers'] }),
-  })
-  if (!response.ok) throw new Error(`${baseUrl}/body: ${response.status} ${await response.text()}`)
-  await response.arrayBuffer()
 }
 
 function report(samples) {
