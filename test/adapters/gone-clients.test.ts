@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
@@ -10,7 +10,9 @@ import express5 from 'express'
 import Fastify from 'fastify'
 import { Hono } from 'hono'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { createListener } from '../../src/adapters/node-message.js'
 import { peerAddress } from '../../src/adapters/peer-address.js'
+import { untouched } from '../../src/http/verdict.js'
 import { type Auth, init, type SettingsInput } from '../../src/index.js'
 import { createTestMailbox, createTestRuntime, type TestMailbox, testSettings } from '../../src/testing.js'
 
@@ -83,10 +85,18 @@ test('an address is that of the other end, null where there is none, and nobodyâ
 })
 
 test('an address that a server in front has written onto a connection counts for each request anew', () => {
-  const socket = { remoteAddress: '192.0.2.1', localAddress: '192.0.2.9', destroyed: false }
-  expect(peerAddress(socket)).toBe('192.0.2.1')
-  socket.remoteAddress = '192.0.2.2'
-  expect(peerAddress(socket)).toBe('192.0.2.2')
+  const seen: unknown[] = []
+  const layer = createListener(({ ip }) => {
+    seen.push(ip)
+    return untouched
+  })
+  const socket = new Socket()
+  for (const value of ['192.0.2.1', '192.0.2.2']) {
+    Object.defineProperty(socket, 'remoteAddress', { value, configurable: true })
+    const request = new IncomingMessage(socket)
+    layer(request, new ServerResponse(request), () => {})
+  }
+  expect(seen).toEqual(['192.0.2.1', '192.0.2.2'])
 })
 
 async function serve(install: Install, settings: Partial<SettingsInput>, unix = false): Promise<World> {
