@@ -51,8 +51,8 @@ export class HonoMessage implements HttpRequest {
   private readonly env: unknown
   /** What node has for the request; null elsewhere. */
   readonly incoming: IncomingMessage | null
-  /** Asked for some ten times a request. */
-  private listed: RequestHeaders | null = null
+  /** At once where node has them: asked for some ten times a request. */
+  private listed: RequestHeaders | null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
   constructor({ req, env }: HonoContext, layer: string | null) {
@@ -61,8 +61,7 @@ export class HonoMessage implements HttpRequest {
     this.raw = raw
     this.env = env
     this.incoming = incomingOf(env)
-    // Somebody may have made headers of those already.
-    if (this.incoming !== null && dropUnread(this.incoming)) this.listed = Object.fromEntries(raw.headers)
+    this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
     const { path, query } = targetAsRouted(raw.url, routed)
     this.query = query
@@ -79,7 +78,11 @@ export class HonoMessage implements HttpRequest {
   }
 
   get headers(): RequestHeaders {
-    this.listed ??= this.incoming?.headers ?? Object.fromEntries(this.raw.headers)
+    return this.listed ?? this.list()
+  }
+
+  private list(): RequestHeaders {
+    this.listed = Object.fromEntries(this.raw.headers)
     return this.listed
   }
 
@@ -94,6 +97,11 @@ export class HonoMessage implements HttpRequest {
   get body(): RequestBody {
     return this.raw.bodyUsed ? keptBody(this.req) : bodyOf(this.raw)
   }
+}
+
+function headersOf(incoming: IncomingMessage, raw: Request): RequestHeaders {
+  // Somebody may have made headers of what node leaves unread already.
+  return dropUnread(incoming) ? Object.fromEntries(raw.headers) : incoming.headers
 }
 
 /** How many segments stand before the layer's own path: that is where a parent has put the application. */

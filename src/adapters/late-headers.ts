@@ -14,9 +14,9 @@ export type WriteHead = (this: ServerResponse, status: number, reason?: string |
  */
 export const addLate: Add = (res, headers) => {
   // Somebody else may have a hand in the head already, and http2 has no such quick way.
-  if (headers !== privately || Object.hasOwn(res, 'writeHead') || !(res instanceof ServerResponse)) {
-    addHeaders(res, headers)
-  } else res.writeHead = writePrivately
+  const isNodes = res.writeHead === ServerResponse.prototype.writeHead
+  if (headers === privately && isNodes) res.writeHead = writePrivately
+  else addHeaders(res, headers)
 }
 
 /**
@@ -55,7 +55,8 @@ function completed(res: ServerResponse, given: Given): Given {
 }
 
 function names(given: Given, wanted: string): boolean {
-  if (Array.isArray(given)) return false
+  if (!given || Array.isArray(given)) return false
+  if (Object.hasOwn(given, wanted)) return true
   for (const name in given) {
     if (name.length === wanted.length && name.toLowerCase() === wanted && Object.hasOwn(given, name)) return true
   }

@@ -26,6 +26,8 @@ export interface KnownApiToken {
   mark: number
   /** When the read began, milliseconds of the monotonic clock. */
   readAtMs: number
+  /** The latest use that was noted, Unix seconds; null: none yet. */
+  usedAt: number | null
 }
 
 export interface ApiTokenCheckOptions {
@@ -81,9 +83,10 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
 
   return {
     check(sent, request, at) {
-      const token = sent.toLowerCase()
-      const known = recall(token, at)
+      // Nearly all send it as we made it.
+      const known = recall(sent, at) ?? recall(sent.toLowerCase(), at)
       if (known !== null) return admit(options, known, request, at.now)
+      const token = sent.toLowerCase()
       if (!uuid.test(token)) throw new AuthError('unauthenticated', { explain: 'API token: not a UUID' })
       return readFirst(token, request)
     },
@@ -111,7 +114,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
       if (before !== null) before.readAtMs = Number.NEGATIVE_INFINITY
       return null
     }
-    const known = { ...understood(record, before), mark, readAtMs }
+    const known = { ...understood(record, before), mark, readAtMs, usedAt: before?.usedAt ?? null }
     // What was changed while it was read may be what it was before.
     if (news.isSince(record.id, mark)) return known
     cache.set(copiedText(token), known)
@@ -138,7 +141,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
 function understood(
   { id: tokenId, name, access, cidrs, expiresAt }: ApiTokenRecord,
   before: KnownApiToken | null,
-): Omit<KnownApiToken, 'mark' | 'readAtMs'> {
+): Pick<KnownApiToken, 'principal' | 'expiresAt' | 'mayComeFrom'> {
   const former = before?.principal
   const isSame = former?.tokenId === tokenId && former.name === name && former.access === access
   const principal = isSame ? former : Object.freeze<ApiTokenPrincipal>({ kind: 'apiToken', tokenId, name, access })
@@ -165,7 +168,10 @@ function admit(
   }
   if (principal.access === 'READ' && !isRead(request))
     throw new AuthError('insufficient_access', { explain: 'API token: it may only read' })
-  options.lastUses.note(principal.tokenId, now)
+  if (known.usedAt !== now) {
+    known.usedAt = now
+    options.lastUses.note(principal.tokenId, now)
+  }
   return principal
 }
 

@@ -32,8 +32,8 @@ export interface ApiTokenCheck {
 }
 
 export interface JwtCheck {
-  /** Nothing else is a credential. */
-  exclusive: boolean
+  /** Whether nothing else is a credential. */
+  isExclusive(): boolean
   /** Whose token that is, if it was checked before. Throws `AuthError`. */
   recall(token: string, at: Moment): JwtPrincipal | null
   /** Whether its header, which nobody has checked, names another algorithm than ours. */
@@ -49,7 +49,7 @@ export interface JwtCheck {
  * @throws {AuthError} or rejects with one
  */
 export function identify(ports: CredentialPorts, request: HttpRequest, at: Moment): Principal | Promise<Principal> {
-  if (ports.allowList.restricts && !ports.allowList.allows(ports.clientIp(request))) throw notAllowed(ports, request)
+  if (ports.allowList.restricts() && !ports.allowList.allows(ports.clientIp(request))) throw notAllowed(ports, request)
   const apiToken = readApiToken(ports, request)
   const bearer = apiToken === undefined ? readBearer(request) : undefined
   const cookie = apiToken === undefined && bearer === undefined ? readAccessCookie(ports, request) : null
@@ -90,7 +90,7 @@ function byCredential(
 ): Principal | Promise<Principal> {
   if (apiToken !== undefined) return byApiToken(ports, request, apiToken, at)
   if (bearer !== undefined) return byBearer(ports, bearer, at)
-  if (ports.jwts?.exclusive) throw exclusively()
+  if (ports.jwts?.isExclusive()) throw exclusively()
   if (cookie === null) throw new AuthError('unauthenticated', { explain: explainNoCookie(ports, request) })
   return checkSession(ports, cookie, at, true)
 }
@@ -103,7 +103,7 @@ function byApiToken(
   at: Moment,
 ): Principal | Promise<Principal> {
   if (settings.apiTokens.refuseBrowsers && isFromBrowser(request)) throw new AuthError('api_token_in_browser')
-  if (jwts?.exclusive) throw exclusively()
+  if (jwts?.isExclusive()) throw exclusively()
   if (token === null) throw new AuthError('unauthenticated', { explain: 'API token: sent more than once' })
   return apiTokens.check(token, request, at)
 }
@@ -112,13 +112,13 @@ function byApiToken(
 function byBearer(ports: CredentialPorts, token: string | null, at: Moment): Principal | Promise<Principal> {
   if (token === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
-  const session = jwts?.exclusive ? null : recallSession(ports, token, at)
+  const session = jwts?.isExclusive() ? null : recallSession(ports, token, at)
   if (session !== null) return session
   if (jwts === null) return checkSession(ports, token, at)
   const other = jwts.recall(token, at)
   if (other !== null) return other
   if (jwts.isForeign(token)) return jwts.check(token)
-  if (jwts.exclusive) throw exclusively()
+  if (jwts.isExclusive()) throw exclusively()
   return checkSession(ports, token, at)
 }
 
@@ -146,16 +146,18 @@ export function sentApiToken({ headers, query }: HttpRequest): string | null {
 
 /** In the header, or in the URL where the settings allow that; in both, or twice, it is none. */
 function readApiToken({ settings }: CredentialPorts, request: HttpRequest): Sent {
-  const inHeader = request.headers['x-apikey'] !== undefined
+  const header = request.headers['x-apikey']
+  const inHeader = header !== undefined
   const inUrl = settings.apiTokens.inUrl ? takeApiKey(request.query) : null
-  if (inUrl === null) return inHeader ? singleHeader(request, 'x-apikey') : undefined
+  if (inUrl === null) return inHeader ? singleHeader(request, 'x-apikey', header) : undefined
   return inHeader || inUrl.values.length !== 1 ? null : (inUrl.values[0] ?? null)
 }
 
 /** Other schemes than Bearer are somebody else's: a proxy's Basic, for one. RFC 6750 §2.1. */
 function readBearer(request: HttpRequest): Sent {
-  if (request.headers.authorization === undefined) return undefined
-  const header = singleHeader(request, 'authorization')
+  const { authorization } = request.headers
+  if (authorization === undefined) return undefined
+  const header = singleHeader(request, 'authorization', authorization)
   if (header === null) return null
   // Nearly all write it like that, and need no expression.
   if (header.slice(0, 7) !== 'Bearer ' && !/^bearer(?: |$)/i.test(header)) return undefined

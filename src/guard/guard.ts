@@ -209,7 +209,7 @@ function refusalFor(
 ): HttpResponse {
   if (!isNavigation(request)) return problem(fault, requestId)
   // Signed in or not, nobody comes in by opening a page there, and who is signed in would be led right back.
-  if (fault.status === 401 && (jwts?.exclusive || isAtSignIn(settings, request))) return problem(fault, requestId)
+  if (fault.status === 401 && (jwts?.isExclusive() || isAtSignIn(settings, request))) return problem(fault, requestId)
   // What may not be a landing is not even taken along: the page there may be the application's own (ATK-094).
   const back = wishedLanding(settings, outerPath(settings, request, request.path)) ?? ''
   if (fault.status === 401) return redirect(303, withWish(settings.redirectFailUrl, back))

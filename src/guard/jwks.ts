@@ -44,9 +44,7 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
   }
 
   return {
-    get exclusive() {
-      return exclusive && inForce !== null
-    },
+    isExclusive: () => exclusive && inForce !== null,
     isForeign: (token) => inForce !== null && namesForeign(token.slice(0, Math.max(0, token.indexOf('.')))),
     recall(token, at) {
       const found = inForce === null ? null : inForce.tokens.recall(token, at)

@@ -29,6 +29,6 @@ export function followTokens(feed: Pick<Revocations, 'subscribe'>): TokenNews {
   })
   return {
     mark: () => count,
-    isSince: (tokenId, mark) => missedAt > mark || (changes.get(tokenId) ?? 0) > mark,
+    isSince: (tokenId, mark) => mark !== count && (missedAt > mark || (changes.get(tokenId) ?? 0) > mark),
   }
 }

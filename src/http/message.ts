@@ -49,9 +49,16 @@ export interface HttpResponse {
   body: string | Uint8Array | null
 }
 
-/** The one value of a header, or null when it is absent or was sent more than once. */
-export function singleHeader(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>, name: string): string | null {
-  const value = request.headers[name]
+/**
+ * The one value of a header, or null when it is absent or was sent more than once.
+ *
+ * @param value what the request has under that name, from who has looked there already
+ */
+export function singleHeader(
+  request: Pick<HttpRequest, 'headers' | 'rawHeaders'>,
+  name: string,
+  value = request.headers[name],
+): string | null {
   if (typeof value !== 'string') return null
   const { rawHeaders } = request
   if (rawHeaders === null) return value

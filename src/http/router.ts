@@ -49,9 +49,10 @@ export function createRouter(options: RouterOptions): Router {
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
   const table = createRouteTable(options.routes.filter((route) => answers(route, options.settings)))
   return {
-    find(request) {
-      if (!request.path.startsWith(ownPaths)) return null
-      return table(request.path.slice(basePath.length))
+    find({ path }) {
+      // Few paths have a slash at that place, so few need to be compared.
+      if (path[ownPaths.length - 1] !== '/' || !path.startsWith(ownPaths)) return null
+      return table(path.slice(basePath.length))
     },
     missing: (request) => missing(working, request),
     answer: (request, match) => answer(working, request, match),

@@ -1,7 +1,7 @@
 /** A map that forgets what was neither set nor asked for lately. */
-export interface Recent<V> {
-  get(key: string): V | undefined
-  set(key: string, value: V): void
+export interface Recent<V, K = string> {
+  get(key: K): V | undefined
+  set(key: K, value: V): void
   clear(): void
 }
 
@@ -11,12 +11,12 @@ export interface Recent<V> {
  *
  * @example const seen = createRecent<number>(10_000)
  */
-export function createRecent<V>(size: number): Recent<V> {
+export function createRecent<V, K = string>(size: number): Recent<V, K> {
   const half = Math.max(1, Math.floor(size / 2))
-  let young = new Map<string, V>()
-  let old = new Map<string, V>()
+  let young = new Map<K, V>()
+  let old = new Map<K, V>()
 
-  function set(key: string, value: V): void {
+  function set(key: K, value: V): void {
     if (young.size >= half && !young.has(key)) {
       old = young
       young = new Map()

@@ -40,7 +40,7 @@ export function createAccess({ settings, world, store, clock, revocations, polic
   function use({ jwksUrl, networks }: AccessRecord): void {
     allowList.use(networks)
     jwts.use(jwksUrl ?? policy.jwksUrl)
-    if (allowList.restricts && !policy.knowsClients) {
+    if (allowList.restricts() && !policy.knowsClients) {
       logger.error({ event: 'allow_list' }, 'The allow-list lets nobody in: trustedProxies must be CIDRs, not a count.')
     }
   }

@@ -48,6 +48,9 @@ const ways: [name: string, answer: Answer][] = [
     'writeHead after the same header',
     (res) => res.setHeader('cache-control', 'b').writeHead(200, { x: '2' }).end('in'),
   ],
+  ['writeHead with both as we write them', (res) => res.writeHead(200, { ...privately, 'x-own': '1' }).end('in')],
+  // Not in its types, but node takes it.
+  ['writeHead with null', (res) => Reflect.apply(res.writeHead, res, [200, null]).end('in')],
   ['writeHead with inherited names', (res) => res.writeHead(200, Object.create({ 'x-not': '1' })).end('in')],
   ['writeHead with a list', (res) => res.writeHead(200, ['X-Own', '1', 'X-Own', '2']).end('in')],
   ['writeHead with the same header in a list', (res) => res.writeHead(200, ['Cache-Control', 'c']).end('in')],

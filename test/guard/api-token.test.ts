@@ -107,7 +107,29 @@ describe('the check of API tokens', () => {
     expect(Object.isFrozen(first)).toBe(true)
     const second = ask()
     expect(second).toBe(first)
-    expect([state.reads, state.noted, state.counted]).toEqual([1, 2, 0])
+    expect([state.reads, state.noted, state.counted]).toEqual([1, 1, 0])
+  })
+
+  it('notes a use once a second, also of a token that was read anew', async () => {
+    const { state, clock, keep, ask, tell } = await world()
+    await keep()
+    for (let turn = 0; turn < 3; turn += 1) await ask()
+    expect(state.noted).toBe(1)
+    tell(change('t1'))
+    await ask()
+    expect([state.reads, state.noted]).toEqual([2, 1])
+    await clock.advance('1s')
+    for (let turn = 0; turn < 3; turn += 1) await ask()
+    expect([state.reads, state.noted]).toEqual([2, 2])
+  })
+
+  it('answers at once in whatever case, by one memory', async () => {
+    const { state, keep, ofAnyText } = await world()
+    await keep()
+    const first = await ofAnyText(token.toUpperCase())
+    expect(ofAnyText(token)).toBe(first)
+    expect(ofAnyText(token.toUpperCase())).toBe(first)
+    expect(state.reads).toBe(1)
   })
 
   it('has one read for many requests at once', async () => {
