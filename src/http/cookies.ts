@@ -156,10 +156,10 @@ function attributesOf(short: CookieName, { cookies, development }: CookieSetting
   }
 }
 
-/** The first character is looked at before the name is cut out and compared, which most cookies need not cost. */
+/** The first character and the `=` are looked at before the name is cut out and compared, which most cookies need not cost. */
 function isPair(text: string, at: number, name: string): boolean {
   const end = at + name.length
-  return text.charCodeAt(at) === name.charCodeAt(0) && text[end] === '=' && text.slice(at, end) === name
+  return text.charCodeAt(at) === name.charCodeAt(0) && text.charCodeAt(end) === 61 && text.slice(at, end) === name
 }
 
 function trimBlanks(text: string, from: number, to: number): string {
