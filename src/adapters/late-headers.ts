@@ -13,10 +13,14 @@ export type WriteHead = (this: ServerResponse, status: number, reason?: string |
  * they are only while nothing has been set on the response before, and else checks and copies each once more.
  */
 export const addLate: Add = (res, headers) => {
-  // Somebody else may have a hand in the head already, and http2 has no such quick way.
-  const isNodes = res.writeHead === ServerResponse.prototype.writeHead
-  if (headers === privately && isNodes) res.writeHead = writePrivately
+  if (headers === privately && isUntouched(res)) res.writeHead = writePrivately
   else addHeaders(res, headers)
+}
+
+/** Somebody else may have a hand in the head already, and http2 has no such quick way. What node's is, is seen at once. */
+function isUntouched(res: ServerResponse): boolean {
+  if (res.writeHead === ServerResponse.prototype.writeHead) return true
+  return !Object.hasOwn(res, 'writeHead') && res instanceof ServerResponse
 }
 
 /**
@@ -55,12 +59,16 @@ function completed(res: ServerResponse, given: Given): Given {
 }
 
 function names(given: Given, wanted: string): boolean {
-  if (!given || Array.isArray(given)) return false
-  if (Object.hasOwn(given, wanted)) return true
+  if (Array.isArray(given)) return false
   for (const name in given) {
-    if (name.length === wanted.length && name.toLowerCase() === wanted && Object.hasOwn(given, name)) return true
+    if (name.length === wanted.length && isName(name, wanted) && Object.hasOwn(given, name)) return true
   }
   return false
+}
+
+/** Most are written in lower case, and need no second text. */
+function isName(name: string, wanted: string): boolean {
+  return name === wanted || name.toLowerCase() === wanted
 }
 
 const writePrivately = completing(completed)

@@ -83,10 +83,11 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
 
   return {
     check(sent, request, at) {
-      // Nearly all send it as we made it.
-      const known = recall(sent, at) ?? recall(sent.toLowerCase(), at)
+      const asSent = recall(sent, at)
+      // Nearly all send it as we made it, in lower case.
+      const token = asSent === null ? sent.toLowerCase() : sent
+      const known = token === sent ? asSent : recall(token, at)
       if (known !== null) return admit(options, known, request, at.now)
-      const token = sent.toLowerCase()
       if (!uuid.test(token)) throw new AuthError('unauthenticated', { explain: 'API token: not a UUID' })
       return readFirst(token, request)
     },

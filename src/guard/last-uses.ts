@@ -25,7 +25,7 @@ export class LastUses {
     this.#options = options
   }
 
-  /** Cheap and synchronous: on the path of every request with a token. `at`: Unix seconds. */
+  /** Cheap and synchronous: on the path of requests with a token, once a second of each. `at`: Unix seconds. */
   note(tokenId: string, at: number): void {
     this.#pending.set(tokenId, at)
     this.#arm()

@@ -7,21 +7,28 @@
  */
 export function remember<T>(answer: (text: string) => T, size = 1_000): (text: string) => T {
   const known = new Map<string, Known<T>>()
-  // To compare two texts takes a third of finding one in a map, where its hash is not known yet.
-  const latest: (Known<T> | null)[] = Array.from({ length: latestLengths }, () => null)
+  const places = Math.min(mostPlaces, size)
+  // By its length, where it has a place that others may have had: to compare two texts takes a third of finding one in a
+  // map, where its hash is not known yet.
+  const latest: (Known<T> | null)[] = Array.from({ length: places }, () => null)
 
   function find(text: string): Known<T> {
     const before = known.get(text)
     if (before !== undefined) return before
     const found = { text, value: answer(text) }
     if (text.length > longestText) return found
-    if (known.size >= size) known.clear()
+    if (known.size >= size) forget()
     known.set(text, found)
     return found
   }
 
+  function forget(): void {
+    known.clear()
+    latest.fill(null)
+  }
+
   return (text) => {
-    const place = text.length % latestLengths
+    const place = text.length % places
     const last = latest[place]
     if (last?.text === text) return last.value
     const found = find(text)
@@ -35,8 +42,7 @@ interface Known<T> {
   value: T
 }
 
-/** The latest of each length is asked first, of so many lengths. */
-const latestLengths = 64
+const mostPlaces = 64
 
 /** What is longer is no use to remember, and would be memory for whoever sends it. */
 const longestText = 256

@@ -21,18 +21,22 @@ export interface VerifiedCache<V> {
 interface Entry<V> {
   token: string
   value: V
+  /** Another one whose token ends alike, without a further one. */
+  beside: Entry<V> | null
 }
 
-/** Characters at a token's end that find its entry: 32 bits of a UUID, */
+/** Characters of a UUID, and how many of them, 32 bits, find its entry. */
+const uuidLength = 36
 const uuidTail = 8
-/** and 30 of a signature. Each takes longer to read in a text that was cut out of a header. */
+
+/** Characters of a signature that do: 26 to 28 bits. Each takes longer to read in a text that was cut out of a header. */
 const signatureTail = 5
 
 /**
  * A bounded cache of verified tokens; those that were not asked for lately go first.
  *
- * An entry is found by the end of the token and counts only if the whole text is equal; two tokens that end alike only take
- * turns in being remembered. Every request brings its token as a new string, whose hash would have to be worked out.
+ * An entry is found by the end of the token and counts only if the whole text is equal; of more than two tokens that end
+ * alike, two are remembered. Every request brings its token as a new string, whose hash would have to be worked out.
  *
  * @param size entries, 10,000 unless told
  * @example
@@ -45,21 +49,29 @@ export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCa
   return {
     get(token) {
       const entry = entries.get(tailOf(token))
-      return entry !== undefined && entry.token === token ? entry.value : null
+      if (entry === undefined) return null
+      if (entry.token === token) return entry.value
+      return entry.beside?.token === token ? entry.beside.value : null
     },
     set(token, value) {
-      entries.set(tailOf(token), { token, value })
+      const tail = tailOf(token)
+      entries.set(tail, { token, value, beside: otherThan(token, entries.get(tail)) })
     },
     clear: entries.clear,
   }
 }
 
-/** The token's end as a number of 32 bits, which a `Map` takes as it is. */
+function otherThan<V>(token: string, before: Entry<V> | undefined): Entry<V> | null {
+  if (before === undefined) return null
+  return before.token === token ? before.beside : { ...before, beside: null }
+}
+
+/** The token's end as a number of 32 bits, which a `Map` takes as it is. The factor, FNV's, keeps ends of few bits apart. */
 function tailOf(token: string): number {
+  const length = token.length > uuidLength ? signatureTail : uuidTail
   let tail = 0
-  const length = token.length > 36 ? signatureTail : uuidTail
   for (let at = Math.max(0, token.length - length); at < token.length; at += 1) {
-    tail = (Math.imul(tail, 31) + token.charCodeAt(at)) | 0
+    tail = (Math.imul(tail, 0x01000193) + token.charCodeAt(at)) | 0
   }
   return tail
 }

@@ -48,7 +48,10 @@ const ways: [name: string, answer: Answer][] = [
     'writeHead after the same header',
     (res) => res.setHeader('cache-control', 'b').writeHead(200, { x: '2' }).end('in'),
   ],
-  ['writeHead with both as we write them', (res) => res.writeHead(200, { ...privately, 'x-own': '1' }).end('in')],
+  [
+    'writeHead with a name that is not listed',
+    (res) => res.writeHead(200, Object.defineProperty({}, 'cache-control', { value: 'public' })).end('in'),
+  ],
   // Not in its types, but node takes it.
   ['writeHead with null', (res) => Reflect.apply(res.writeHead, res, [200, null]).end('in')],
   ['writeHead with inherited names', (res) => res.writeHead(200, Object.create({ 'x-not': '1' })).end('in')],
@@ -98,6 +101,17 @@ test('our Vary joins what is set later also where somebody wraps the response be
   }
   const derived: Answer = (res) => res.end(Object.create(res).writeHead(200, { vary: 'Accept' })._header)
   expect((await received(after, derived, { vary: 'Origin' })).body).toContain('vary: Accept, Origin')
+})
+
+test('a response that inherits from a wrapped one has its head completed, too', async () => {
+  const derived: Add = (res, headers) => {
+    wrap(res)
+    const inheriting = Object.create(res)
+    addLate(inheriting, headers)
+    inheriting.writeHead(200, { 'x-own': '1' })
+  }
+  const { fields } = await received(derived, (res) => res.end('in'))
+  expect(fields).toMatchObject({ ...privately, 'x-own': '1' })
 })
 
 test('other headers are added at once, and one that cannot be sent throws', async () => {

@@ -23,6 +23,19 @@ test('the memory is bounded, in entries and in the length of a text', () => {
   expect([known(long), known(long)]).toEqual([5, 6])
 })
 
+test('what was forgotten is asked anew, whatever its length', () => {
+  const asked: string[] = []
+  const known = remember((text) => void asked.push(text), 3)
+  for (const text of ['a', 'bb', 'ccc', 'dddd', 'a', 'bb', 'dddd']) known(text)
+  expect(asked).toEqual(['a', 'bb', 'ccc', 'dddd', 'a', 'bb'])
+})
+
+test('texts of one length, and of lengths that share a place, are told apart', () => {
+  const known = remember((text) => `of ${text}`)
+  const texts = ['one', 'two', 'o'.repeat(3 + 64), 'one', 'two', 't'.repeat(3 + 64), 'one']
+  expect(texts.map(known)).toEqual(texts.map((text) => `of ${text}`))
+})
+
 test('what throws is not remembered', () => {
   let fails = true
   const known = remember(() => {
