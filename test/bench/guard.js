@@ -3,7 +3,8 @@
 // Each contender alone with its bare twin: servers on one core, client on the other. Both warm up for five
 // seconds; then each guarded slice stands between two bare ones, and only the ratio of slices that follow each other
 // counts; short ones, since the machine changes its pace from second to second. Two processes of the same program differ by
-// some hundredths all their lives, so each contender has two pairs of them.
+// some hundredths all their lives, so each contender has two pairs of them, in another part of the time each: a machine that
+// others use, too, has bad minutes.
 import { drawGuard } from './chart.js'
 import { startIssuer } from './issuer.js'
 import { median, shuffled, spread, table } from './numbers.js'
@@ -44,15 +45,14 @@ export async function benchGuard({ only = [] } = {}) {
   const client = launch('keep-asking.js', [], 1)
   const issuer = await startIssuer()
   await message(client)
-  const samples = new Map()
-  for (const contender of shuffled(contenders)) {
-    const runs = []
-    for (let pair = 0; pair < pairs; pair += 1) runs.push(...(await duel(contender, client, issuer)))
-    samples.set(contender, runs)
+  const samples = new Map(contenders.map((contender) => [contender, []]))
+  for (let pair = 0; pair < pairs; pair += 1) {
+    for (const contender of shuffled(contenders))
+      samples.get(contender).push(...(await duel(contender, client, issuer)))
   }
   client.disconnect()
   issuer.stop()
-  return report(new Map(contenders.map((contender) => [contender, samples.get(contender)])))
+  return report(samples)
 }
 
 /** One contender and its bare twin, and nobody else: what stands idle beside them would still take from caches and memory. */
