@@ -39,7 +39,8 @@ export function fuse(app: HonoApp, layer: HonoGate, judging: Judging): void {
     match(method, path) {
       const found = router.match(method, path)
       const row = found[0]
-      const [first, second] = row
+      const first = row[0]
+      const second = row[1]
       if (row.length !== 2 || first?.[0][0] !== layer || second === undefined) return found
       let one = known.get(row)
       if (one === undefined) {

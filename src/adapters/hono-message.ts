@@ -91,7 +91,8 @@ export class HonoMessage implements HttpRequest {
   }
 
   get ip(): string | null {
-    return hasSocket(this.incoming) ? peerAddress(this.incoming.socket) : addressIn(this.env, this.raw)
+    const socket = this.incoming?.socket
+    return socket ? peerAddress(socket) : addressIn(this.env, this.raw)
   }
 
   get body(): RequestBody {

@@ -44,9 +44,13 @@ function listener(
     if (verdict.kind === 'answer') answer(req, res, verdict.response)
     else if (passOn(req, res, verdict, add)) next(verdict)
   }
+  // A function of its own for the same reason as in `guard/guard.ts`: see `whenFresh`.
+  const carryOutLater = (verdict: Promise<Verdict>, ...[req, res, next]: Parameters<NodeListener>) => {
+    void verdict.then((settled) => carryOut(settled, req, res, next))
+  }
   return function latchkey(req, res, next) {
     const verdict = decide(judge, req, res)
-    if ('then' in verdict) void verdict.then((settled) => carryOut(settled, req, res, next))
+    if ('then' in verdict) carryOutLater(verdict, req, res, next)
     else carryOut(verdict, req, res, next)
   }
 }
@@ -150,19 +154,21 @@ function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array |
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = []
     let size = 0
+    // The listeners stay on: a promise settles once, and after the first `off` node tells every request of less, slower.
     const onData = (chunk: Uint8Array | string) => {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-      chunks.push(bytes)
       size += bytes.length
-      if (size > limitBytes) settle(null)
+      if (size > limitBytes) onGone()
+      else chunks.push(bytes)
     }
-    const onEnd = () => settle(Buffer.concat(chunks, size))
+    const onEnd = () => settle(Buffer.concat(chunks))
     const onGone = () => settle(null)
     stream.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone)
 
+    /** Once. What came is no longer kept here, since the stream may outlive it. */
     function settle(body: Uint8Array | null): void {
-      stream.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone)
       resolve(body)
+      chunks.length = 0
     }
   })
 }

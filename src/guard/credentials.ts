@@ -58,12 +58,18 @@ export function identify(ports: CredentialPorts, request: HttpRequest, at: Momen
   const own = ports.hook?.(request) ?? null
   const sent = { request, apiToken, bearer, cookie }
   if (own === null) return byCredential(ports, sent, at)
-  if (!('then' in own)) return own
-  // By what is known after the wait, not before it.
-  return own.then(async (found) => {
-    await ports.requireFresh()
-    return found ?? byCredential(ports, sent, ports.clock.moment())
-  })
+  return 'then' in own ? afterHook(ports, sent, own) : own
+}
+
+/** By what is known after the wait, not before it. */
+async function afterHook(
+  ports: CredentialPorts,
+  sent: Credentials,
+  own: Promise<Principal | null>,
+): Promise<Principal> {
+  const found = await own
+  await ports.requireFresh()
+  return found ?? byCredential(ports, sent, ports.clock.moment())
 }
 
 function notAllowed(ports: CredentialPorts, request: HttpRequest): AuthError {

@@ -69,10 +69,10 @@ export function createGuard(options: GuardOptions): Guard {
   const ofOwnRoutes: Wired = { ...wired, demandsFactor: false, hook: null, jwts: null }
   return {
     protect(request) {
-      return whenFresh(wired, request, (at) => decide(wired, request, at))
+      return whenFresh(wired, request, decide)
     },
     require(request, requirement, found) {
-      return whenFresh(wired, request, (at) => judge(wired, request, at, requirement, found))
+      return whenFresh(wired, request, (...asked) => judge(...asked, requirement, found))
     },
     open(request) {
       try {
@@ -104,16 +104,20 @@ function isFresh({ revocations, accessNews }: Pick<GuardOptions, 'revocations' |
   return revocations.isFresh(at) && accessNews.isCurrent()
 }
 
-/** Decides by news that is fresh, and by the clocks as they are then. */
-function whenFresh(
-  wired: Wired,
-  request: HttpRequest,
-  run: (at: Moment) => Verdict | Promise<Verdict>,
-): Verdict | Promise<Verdict> {
+type Decide = (wired: Wired, request: HttpRequest, at: Moment) => Verdict | Promise<Verdict>
+
+/**
+ * Decides by news that is fresh, and by the clocks as they are then. What has to wait is a function of its own, here and
+ * below: a closure that is seldom made costs the function around it memory on each call.
+ */
+function whenFresh(wired: Wired, request: HttpRequest, run: Decide): Verdict | Promise<Verdict> {
   const at = wired.clock.moment()
-  if (isFresh(wired, at)) return run(at)
+  return isFresh(wired, at) ? run(wired, request, at) : onceFresh(wired, request, run)
+}
+
+function onceFresh(wired: Wired, request: HttpRequest, run: Decide): Promise<Verdict> {
   return wired.requireFresh().then(
-    () => run(wired.clock.moment()),
+    () => run(wired, request, wired.clock.moment()),
     (error) => refuse(wired, request, toAuthError(error)),
   )
 }
@@ -128,9 +132,9 @@ function judge(
 ): Verdict | Promise<Verdict> {
   const found = isOurs(left) ? left : null
   const outside = found === null && wired.scopeOf(request.path) === 'outside'
-  return settle(wired, request, at, found, (principal) => {
+  return settle(wired, request, at, found, (_, given, principal) => {
     checkRequirement(principal, requirement, wired.clock.now())
-    return outside ? pass(wired, request, principal) : { ...untouched, principal }
+    return outside ? pass(wired, given, principal) : { ...untouched, principal }
   })
 }
 
@@ -142,11 +146,15 @@ function isOurs(left: unknown): left is Principal {
 }
 
 function decide(wired: Wired, request: HttpRequest, at: Moment): Verdict | Promise<Verdict> {
-  return settle(wired, request, at, null, (principal) => {
-    wired.decisions.passed[principal.kind] += 1
-    return pass(wired, request, principal)
-  })
+  return settle(wired, request, at, null, admit)
 }
+
+function admit(wired: Wired, request: HttpRequest, principal: Principal): Verdict {
+  wired.decisions.passed[principal.kind] += 1
+  return pass(wired, request, principal)
+}
+
+type Accept = (wired: Wired, request: HttpRequest, principal: Principal) => Verdict
 
 /** Synchronous where nobody has to be asked who it is. */
 function settle(
@@ -154,15 +162,20 @@ function settle(
   request: HttpRequest,
   at: Moment,
   found: Principal | null,
-  accept: (principal: Principal) => Verdict,
+  accept: Accept,
 ): Verdict | Promise<Verdict> {
   try {
     const principal = found ?? identify(wired, request, at)
-    if (!('then' in principal)) return accept(principal)
-    return principal.then(accept).catch((error: unknown) => refuse(wired, request, toAuthError(error)))
+    return 'then' in principal ? settleLater(wired, request, principal, accept) : accept(wired, request, principal)
   } catch (error) {
     return refuse(wired, request, toAuthError(error))
   }
+}
+
+function settleLater(wired: Wired, request: HttpRequest, who: Promise<Principal>, accept: Accept): Promise<Verdict> {
+  return who
+    .then((principal) => accept(wired, request, principal))
+    .catch((error: unknown) => refuse(wired, request, toAuthError(error)))
 }
 
 function pass(wired: Passing, request: HttpRequest, principal: Principal | null): Verdict {

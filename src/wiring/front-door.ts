@@ -2,7 +2,9 @@ import type { Guard } from '../guard/guard.js'
 import type { Revocations } from '../guard/revocations.js'
 import { createScope } from '../guard/scope.js'
 import { corsHeaders, preflight } from '../http/cors.js'
+import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { transportHeaders, withHeaders } from '../http/problem.js'
+import type { RouteMatch } from '../http/route-table.js'
 import type { Router } from '../http/router.js'
 import { type Answer, type Handle, untouched } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
@@ -19,11 +21,8 @@ export interface Behind {
  * A route, too, waits for news when there was none for long, and the router refuses what would change anything without it: a
  * process that slept, or whose clock jumped, must not sign tokens by a wrong clock.
  */
-export function createFrontDoor(
-  settings: Settings,
-  { router, guard, revocations }: Behind,
-  requestId: () => string,
-): Handle {
+export function createFrontDoor(settings: Settings, behind: Behind, requestId: () => string): Handle {
+  const { router, guard } = behind
   const scopeOf = createScope(settings)
   const transport = transportHeaders(settings)
   const ownPaths = `${settings.basePath}/`
@@ -44,9 +43,18 @@ export function createFrontDoor(
     }
     if (!match) return scope === 'public' ? guard.open(request) : guard.protect(request)
     const added = { ...transport, ...corsHeaders(request, settings) }
-    const answer = async (): Promise<Answer> => {
-      return { kind: 'answer', response: withHeaders(await router.answer(request, match), added) }
-    }
-    return revocations.isFresh() ? answer() : revocations.catchUp().then(answer)
+    return answer(behind, { request, match, added })
   }
+}
+
+/** For one of our own routes; `added` are the headers that all of them have. */
+interface Asked {
+  request: HttpRequest
+  match: RouteMatch
+  added: HttpResponse['headers']
+}
+
+async function answer({ router, revocations }: Behind, { request, match, added }: Asked): Promise<Answer> {
+  if (!revocations.isFresh()) await revocations.catchUp()
+  return { kind: 'answer', response: withHeaders(await router.answer(request, match), added) }
 }

@@ -1,6 +1,8 @@
 // Contenders and clients are processes of their own, pinned apart where the machine can do it.
 import { spawn, spawnSync } from 'node:child_process'
-import { cpus } from 'node:os'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const canPin = cpus().length > 1 && spawnSync('taskset', ['--version']).status === 0
@@ -22,13 +24,43 @@ export function message(child) {
   return new Promise((resolve) => child.once('message', resolve))
 }
 
-/** Starts the server of a peer, signs in where somebody can, and waits until it can be measured. `issuer`: the URL of its keys. */
-export async function serve(peer, { core = null, framework = 'express', accounts = 16, issuer } = {}) {
-  const child = launch('server.js', [peer, framework, String(accounts), ...(issuer ? [issuer] : [])], core)
-  const server = await message(child)
+/**
+ * Starts the server of a peer, signs in where somebody can, and waits until it can be measured. `issuer`: the URL of its
+ * keys. `elsewhere`: who signs in does so at another process of the same site, which has ended by then: what sign-ins leave
+ * behind in node's functions (bodies that were read, threads that hashed) slows down every later request a little, a bare
+ * server's as well, and the guard has no part in it.
+ */
+export async function serve(
+  peer,
+  { core = null, framework = 'express', accounts = 16, issuer, elsewhere = false } = {},
+) {
   const { signIn } = await import(`./peers/${peer}.js`)
-  const credentials = { ...server.credentials, ...(await signIn?.(server)) }
-  return { ...server, credentials, pid: child.pid, cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
+  const given = { peer, framework, issuer, site: newSite(accounts) }
+  const entrance = signIn && elsewhere ? await open({ ...given, leaves: true }, null) : null
+  const before = entrance ? await signIn(entrance) : {}
+  await entrance?.stop()
+  const server = await open({ ...given, port: entrance?.port }, core)
+  const after = signIn && !elsewhere ? await signIn(server) : {}
+  return { ...server, credentials: { ...server.credentials, ...before, ...after } }
+}
+
+/** What all processes of one site have in common. */
+function newSite(accounts) {
+  return {
+    file: join(tmpdir(), `latchkey-bench-${randomUUID()}.db`),
+    secrets: [randomBytes(48).toString('base64url'), randomBytes(48).toString('base64url')],
+    // A UUID can hold `ada`, and a password like the address would be refused.
+    accounts: Array.from({ length: accounts }, (_, index) => ({
+      email: `reader${index}@example.com`,
+      password: `difference-engine-${randomUUID()}`,
+    })),
+  }
+}
+
+async function open(given, core) {
+  const child = launch('server.js', [JSON.stringify(given)], core)
+  const server = await message(child)
+  return { ...server, pid: child.pid, cpu: () => ask(child, 'cpu'), stop: () => stop(child) }
 }
 
 /** Sends a message and waits for the answer. */

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import Database from 'better-sqlite3'
 
-export function configuration(baseURL, file, { cookieCache = true } = {}) {
+export function configuration(baseURL, file, secret = random(), { cookieCache = true } = {}) {
   return {
     baseURL,
-    secret: randomBytes(48).toString('base64url'),
+    secret,
     database: new Database(file),
     emailAndPassword: { enabled: true },
     session: { cookieCache: { enabled: cookieCache, maxAge: 3600 } },
@@ -13,4 +13,8 @@ export function configuration(baseURL, file, { cookieCache = true } = {}) {
     telemetry: { enabled: false },
     logger: { level: 'error' },
   }
+}
+
+function random() {
+  return randomBytes(48).toString('base64url')
 }

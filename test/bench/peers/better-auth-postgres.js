@@ -10,9 +10,9 @@ import { cookiesOf } from './cookies-of.js'
 
 const sessions = 32
 
-export async function start({ baseUrl }) {
+export async function start({ baseUrl, secrets }) {
   const database = new pg.Pool({ connectionString: process.env.LATCHKEY_BENCH_DATABASE })
-  const options = { ...configuration(baseUrl, ':memory:'), database, session: { updateAge: 0 } }
+  const options = { ...configuration(baseUrl, ':memory:', secrets[0]), database, session: { updateAge: 0 } }
   await migrate(options)
   const app = express()
   app.all('/api/auth/{*any}', toNodeHandler(betterAuth(options)))
@@ -24,7 +24,7 @@ export async function signIn({ baseUrl, accounts: [account] }) {
   await post(baseUrl, '/api/auth/sign-up/email', { ...account, name: 'Ada' })
   const cookies = []
   for (let count = 0; count < sessions; count += 1) {
-    cookies.push(cookiesOf(await post(baseUrl, '/api/auth/sign-in/email', account)))
+    cookies.push(cookiesOf(await post(baseUrl, '/api/auth/sign-in/email', account), '/api/auth'))
   }
   return { cookies }
 }

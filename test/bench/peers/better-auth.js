@@ -11,8 +11,8 @@ export async function migrate(options) {
   await runMigrations()
 }
 
-export async function start({ baseUrl, file, accounts }, { cookieCache = true } = {}) {
-  const options = configuration(baseUrl, file, { cookieCache })
+export async function start({ baseUrl, file, secrets, accounts }, { cookieCache = true } = {}) {
+  const options = configuration(baseUrl, file, secrets[0], { cookieCache })
   await migrate(options)
   const auth = betterAuth(options)
 
@@ -36,7 +36,7 @@ export async function signIn({ baseUrl, accounts }) {
       body: JSON.stringify({ ...account, name: 'Ada' }),
     })
     if (!response.ok) throw new Error(`better-auth sign-up: ${response.status} ${await response.text()}`)
-    cookie = cookiesOf(response)
+    cookie = cookiesOf(response, '/api/hello')
   }
   return { cookie: { cookie } }
 }

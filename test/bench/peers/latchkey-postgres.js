@@ -22,6 +22,8 @@ export async function signIn({ baseUrl, credentials: { account } }) {
   const headers = { 'content-type': 'application/json', origin: baseUrl }
   const response = await fetch(`${baseUrl}/auth/login`, { method: 'POST', headers, body: JSON.stringify(account) })
   if (!response.ok) throw new Error(`login: ${response.status} ${await response.text()}`)
-  const cookie = cookiesOf(response)
-  return { cookie: { cookie }, refreshCookie: cookie }
+  return {
+    cookie: { cookie: cookiesOf(response, '/api/hello') },
+    refreshCookie: cookiesOf(response, '/auth/refresh'),
+  }
 }

@@ -3,10 +3,10 @@
 // go nowhere, and a minute's worth of sign-ins from the one address that all the load comes from.
 import { randomBytes } from 'node:crypto'
 
-export function configuration(baseUrl, file) {
+export function configuration(baseUrl, file, [access, refresh] = [random(), random()]) {
   return {
-    JWT_ACCESS_TOKEN_SECRET: randomBytes(48).toString('base64url'),
-    JWT_REFRESH_TOKEN_SECRET: randomBytes(48).toString('base64url'),
+    JWT_ACCESS_TOKEN_SECRET: access,
+    JWT_REFRESH_TOKEN_SECRET: refresh,
     baseUrl,
     accessTokenLifetime: '1d',
     database: `sqlite:${file}`,
@@ -15,6 +15,10 @@ export function configuration(baseUrl, file) {
     password: { checkBreached: false },
     limits: { login: { ip: '1000000/1m' }, mail: { ip: '1000000/1m' } },
   }
+}
+
+function random() {
+  return randomBytes(48).toString('base64url')
 }
 
 /** What the tokens of the other issuer say. */

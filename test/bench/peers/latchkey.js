@@ -5,11 +5,11 @@ import { frameworks } from './frameworks.js'
 import { configuration, parties } from './latchkey-settings.js'
 
 /** `issuer`: where the keys of another issuer are, if its tokens count. */
-export async function start({ baseUrl, file, accounts, server, framework, issuer }) {
+export async function start({ baseUrl, file, secrets, accounts, server, framework, issuer }) {
   const { create, route, listener } = frameworks[framework]
   const app = create(server)
   const jwks = issuer === null ? {} : { jwks: { url: issuer, ...parties, allowPrivate: true } }
-  const auth = init(app, { ...configuration(baseUrl, file), ...jwks })
+  const auth = init(app, { ...configuration(baseUrl, file, secrets), ...jwks })
   route(app)
   await auth.ready()
   const { token } = await auth.apiTokens.create({ name: 'bench' })
@@ -22,7 +22,7 @@ export async function start({ baseUrl, file, accounts, server, framework, issuer
 
 export async function signIn({ baseUrl, accounts }) {
   for (const account of accounts) await post(`${baseUrl}/auth/register`, account)
-  const cookie = cookiesOf(await post(`${baseUrl}/auth/login`, accounts[0], { origin: baseUrl }))
+  const cookie = cookiesOf(await post(`${baseUrl}/auth/login`, accounts[0], { origin: baseUrl }), '/api/hello')
   const { accessToken } = await (await post(`${baseUrl}/auth/login`, accounts[0], { 'x-auth-mode': 'token' })).json()
   return { cookie: { cookie }, bearer: { authorization: `Bearer ${accessToken}` } }
 }
