@@ -154,7 +154,7 @@ function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array |
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = []
     let size = 0
-    // The listeners stay on: a promise settles once, and after the first `off` node tells every request of less, slower.
+    // The listeners stay on, as a promise settles once: after an `off` node's event functions are slower for all requests.
     const onData = (chunk: Uint8Array | string) => {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       size += bytes.length

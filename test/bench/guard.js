@@ -58,7 +58,7 @@ export async function benchGuard({ only = [] } = {}) {
 /**
  * One contender and its bare twin, and nobody else: what stands idle beside them would still take from caches and memory.
  * Only who is sent another issuer's tokens knows that issuer: after one `fetch` every request of a process, guarded or not,
- * takes a hundredth longer.
+ * takes a hundredth more instructions.
  */
 async function duel({ peer, framework, credential }, client, issuer) {
   const [bareServer, server] = [
