@@ -1,23 +1,28 @@
-/** Whether the application will find in a request what was written where node keeps its headers. */
-export type FindsHeader = (raw: Request, requestId: string) => boolean
+import type { IncomingMessage } from 'node:http'
+
+/** Whether the application will find in a request what was written where node keeps the headers of `incoming`. */
+export type FindsHeader = (raw: Request, incoming: IncomingMessage, requestId: string) => boolean
 
 /**
  * Only where nobody has asked for headers before: whoever did may have left a copy, or begun one. By asking for one of them,
  * which takes longer than writing them all.
  */
-export function askForHeader(raw: Request, requestId: string): boolean {
-  return keyOfHeaders(raw, requestId) !== null
-}
+export const askForHeader: FindsHeader = (raw, _, requestId) => keyOfHeaders(raw, requestId) !== null
 
-/** The same, but asks only until one request has shown under which symbol its kind keeps headers once they are asked for. */
+/**
+ * The same, but asks only until one request has shown under which symbols its kind keeps what it was made of, and headers
+ * once they are asked for.
+ */
 export function createHeaderFinder(): FindsHeader {
-  let known: { kind: unknown; key: symbol } | null = null
-  return (raw, requestId) => {
-    const kind: unknown = Object.getPrototypeOf(raw)
-    if (known !== null && kind === known.kind) return !(known.key in raw) && !Object.hasOwn(raw, 'headers')
-    const key = keyOfHeaders(raw, requestId)
-    if (key !== null) known ??= { kind, key }
-    return key !== null
+  let known: { source: symbol; headers: symbol } | null = null
+  return (raw, incoming, requestId) => {
+    if (known !== null && has(raw, known.source) && raw[known.source] === incoming) {
+      return !(known.headers in raw) && !Object.hasOwn(raw, 'headers')
+    }
+    const headers = keyOfHeaders(raw, requestId)
+    const source = Object.getOwnPropertySymbols(raw).find((key) => Reflect.get(raw, key) === incoming)
+    if (headers !== null && source !== undefined) known ??= { source, headers }
+    return headers !== null
   }
 }
 
@@ -27,4 +32,9 @@ function keyOfHeaders(raw: Request, requestId: string): symbol | null {
   if (raw.headers.get('x-request-id') !== requestId) return null
   const [key, ...others] = Object.getOwnPropertySymbols(raw).filter((symbol) => !before.includes(symbol))
   return key !== undefined && others.length === 0 ? key : null
+}
+
+/** For one symbol alone: V8 is slow where the same place asks for several. */
+function has(raw: object, key: symbol): raw is Record<symbol, unknown> {
+  return key in raw
 }

@@ -63,7 +63,7 @@ export class HonoMessage implements HttpRequest {
     this.incoming = incomingOf(env)
     this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
-    const { path, query } = targetAsRouted(raw.url, routed)
+    const { path, query } = targetAsRouted(raw.url, routed, this.incoming)
     this.query = query
     const depth = layer === null ? 0 : depthBelow(layer, req.routePath)
     this.path =
@@ -185,7 +185,7 @@ function writeInPlace(
   writeHeaders(incoming.headers, forwarded)
   listHeaders(incoming.rawHeaders, forwarded)
   countAsRead(incoming)
-  return isFound(raw, forwarded['x-request-id'])
+  return isFound(raw, incoming, forwarded['x-request-id'])
 }
 
 /** @hono/node-server gives `{ incoming, outgoing }`. */

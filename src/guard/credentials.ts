@@ -34,12 +34,12 @@ export interface ApiTokenCheck {
 export interface JwtCheck {
   /** Whether nothing else is a credential. */
   isExclusive(): boolean
-  /** Whose token that is, if it was checked before. Throws `AuthError`. */
-  recall(token: string, at: Moment): JwtPrincipal | null
+  /** Whose token came in that header, if it was checked before. Throws `AuthError`. */
+  recall(header: string, at: Moment): JwtPrincipal | null
   /** Whether its header, which nobody has checked, names another algorithm than ours. */
   isForeign(token: string): boolean
-  /** Rejects with `AuthError`. */
-  check(token: string): Promise<JwtPrincipal>
+  /** What came in that header. Rejects with `AuthError`. */
+  check(token: string, header: string): Promise<JwtPrincipal>
 }
 
 /**
@@ -85,6 +85,7 @@ type Sent = string | null | undefined
 interface Credentials {
   request: HttpRequest
   apiToken: Sent
+  /** The whole header, by which its token is found again: to cut that out of it takes as long. */
   bearer: Sent
   cookie: string | null
 }
@@ -98,7 +99,7 @@ function byCredential(
   if (bearer !== undefined) return byBearer(ports, bearer, at)
   if (ports.jwts?.isExclusive()) throw exclusively()
   if (cookie === null) throw new AuthError('unauthenticated', { explain: explainNoCookie(ports, request) })
-  return checkSession(ports, cookie, at, true)
+  return checkSession(ports, cookie, at)
 }
 
 /** Hygiene for honest mistakes, before anything is looked up: a token in a page is everybody's. */
@@ -115,17 +116,17 @@ function byApiToken(
 }
 
 /** Whose token it is was decided when it was checked; only of one that nobody remembers is the header read. */
-function byBearer(ports: CredentialPorts, token: string | null, at: Moment): Principal | Promise<Principal> {
-  if (token === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
+function byBearer(ports: CredentialPorts, header: string | null, at: Moment): Principal | Promise<Principal> {
+  if (header === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
-  const session = jwts?.isExclusive() ? null : recallSession(ports, token, at)
+  const session = jwts?.isExclusive() ? null : recallSession(ports, header, at)
   if (session !== null) return session
-  if (jwts === null) return checkSession(ports, token, at)
-  const other = jwts.recall(token, at)
+  const other = jwts === null ? null : jwts.recall(header, at)
   if (other !== null) return other
-  if (jwts.isForeign(token)) return jwts.check(token)
-  if (jwts.isExclusive()) throw exclusively()
-  return checkSession(ports, token, at)
+  const token = header.slice(scheme.length)
+  if (jwts?.isForeign(token)) return jwts.check(token, header)
+  if (jwts?.isExclusive()) throw exclusively()
+  return checkSession(ports, token, at, header)
 }
 
 function exclusively(): AuthError {
@@ -159,6 +160,8 @@ function readApiToken({ settings }: CredentialPorts, request: HttpRequest): Sent
   return inHeader || inUrl.values.length !== 1 ? null : (inUrl.values[0] ?? null)
 }
 
+const scheme = 'Bearer '
+
 /** Other schemes than Bearer are somebody else's: a proxy's Basic, for one. RFC 6750 §2.1. */
 function readBearer(request: HttpRequest): Sent {
   const { authorization } = request.headers
@@ -166,8 +169,8 @@ function readBearer(request: HttpRequest): Sent {
   const header = singleHeader(request, 'authorization', authorization)
   if (header === null) return null
   // Nearly all write it like that, and need no expression.
-  if (header.slice(0, 7) !== 'Bearer ' && !/^bearer(?: |$)/i.test(header)) return undefined
-  return header.slice(7) || null
+  if (header.slice(0, scheme.length) !== scheme && !/^bearer(?: |$)/i.test(header)) return undefined
+  return header.length > scheme.length ? header : null
 }
 
 function readAccessCookie({ cookieNames }: CredentialPorts, request: HttpRequest): string | null {

@@ -46,13 +46,13 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
   return {
     isExclusive: () => exclusive && inForce !== null,
     isForeign: (token) => inForce !== null && namesForeign(token.slice(0, Math.max(0, token.indexOf('.')))),
-    recall(token, at) {
-      const found = inForce === null ? null : inForce.tokens.recall(token, at)
+    recall(header, at) {
+      const found = inForce === null ? null : inForce.tokens.recall(header, at)
       return found === null ? null : accept(found, at.now)
     },
-    async check(token) {
+    async check(token, header) {
       const asked = inForce
-      const found = await asked?.tokens.check(token)
+      const found = await asked?.tokens.check(token, header)
       // What was checked by keys that are in force no more is worth nothing.
       if (found === undefined || asked !== inForce) throw new AuthError('unauthenticated')
       const principal = accept(found, clock.now())

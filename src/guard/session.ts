@@ -16,12 +16,14 @@ export interface VerifiedToken {
   expiresAt: number
   /** `twoFactor.required` asks this user for a factor that the session has not proved. */
   lacksFactor: boolean
+  /** Whether it came in a header, which nothing that comes in a cookie may find. */
+  inHeader: boolean
 }
 
-/** Bounded memory of verified tokens, keyed by the whole token; it holds no failures. */
+/** Bounded memory of verified tokens, keyed by the whole header that one came in, or the whole cookie; it holds no failures. */
 export interface VerifiedTokens {
-  get(token: string): VerifiedToken | null
-  set(token: string, verified: VerifiedToken): void
+  get(sent: string): VerifiedToken | null
+  set(sent: string, verified: VerifiedToken): void
 }
 
 export interface SessionCheckPorts {
@@ -38,16 +40,23 @@ export interface SessionCheckPorts {
  * Turns an access token into its principal. Synchronous: no store, no pool, and for a token seen before no cryptography;
  * expiry and revocation are asked every time.
  *
- * @param isCutOut whether the token stands in a longer text, beside what else the client sent
+ * @param header what it came in, by which it is remembered; null for a cookie, of which it is copied out
  * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
-export function checkSession(ports: SessionCheckPorts, token: string, at: Moment, isCutOut = false): SessionPrincipal {
-  return admit(ports, ports.verified.get(token) ?? verify(ports, token, at, isCutOut), at)
+export function checkSession(
+  ports: SessionCheckPorts,
+  token: string,
+  at: Moment,
+  header: string | null = null,
+): SessionPrincipal {
+  const known = ports.verified.get(header ?? token)
+  const isKnown = known !== null && known.inHeader === (header !== null)
+  return admit(ports, isKnown ? known : verify(ports, token, at, header), at)
 }
 
-/** The same for a token that was seen before; null for any other. */
-export function recallSession(ports: SessionCheckPorts, token: string, at: Moment): SessionPrincipal | null {
-  const known = ports.verified.get(token)
+/** The same for a header that was seen before; null for any other. */
+export function recallSession(ports: SessionCheckPorts, header: string, at: Moment): SessionPrincipal | null {
+  const known = ports.verified.get(header)
   return known === null ? null : admit(ports, known, at)
 }
 
@@ -62,7 +71,7 @@ function admit(ports: SessionCheckPorts, known: VerifiedToken, at: Moment): Sess
   return known.principal
 }
 
-function verify(ports: SessionCheckPorts, token: string, at: Moment, isCutOut: boolean): VerifiedToken {
+function verify(ports: SessionCheckPorts, token: string, at: Moment, header: string | null): VerifiedToken {
   const claims = ports.tokens.checkAccess(token)
   if (!claims) throw new AuthError('unauthenticated', { explain: 'access token: not one of ours' })
   ports.proofs.note(claims.sid, claims.ctr, at.monotonicMs)
@@ -73,9 +82,10 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, isCutOut: b
     version: claims.ver,
     expiresAt,
     lacksFactor: lacksFactor(ports.settings.twoFactor, claims),
+    inHeader: header !== null,
   }
   // Sound, so it has no character of more than one byte.
-  ports.verified.set(isCutOut ? copiedText(token) : token, verified)
+  ports.verified.set(header ?? copiedText(token), verified)
   return verified
 }
 

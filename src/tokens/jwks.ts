@@ -64,16 +64,16 @@ export function createForeignTokens(
   const source = createKeySource({ url, reach, algorithms, world, logger, onChange: verified.clear })
   const verifier: Verifier = { rules, world, source, verified }
   return {
-    recall(token, at) {
-      const known = verified.get(token)
+    recall(sent, at) {
+      const known = verified.get(sent)
       return known !== null && source.current(at) === null ? { fault: 'keys_unavailable' } : known
     },
-    check: (token) => verify(verifier, token),
+    check: (token, sent = token) => verify(verifier, token, sent),
     close: source.close,
   }
 }
 
-async function verify(verifier: Verifier, token: string): Promise<ForeignToken | ForeignFault> {
+async function verify(verifier: Verifier, token: string, sent: string): Promise<ForeignToken | ForeignFault> {
   const { rules, source, verified } = verifier
   const header = readHeader(token)
   if (header === null) return { fault: 'malformed' }
@@ -87,7 +87,7 @@ async function verify(verifier: Verifier, token: string): Promise<ForeignToken |
   if (found.keys.length === 0) return { fault: 'unknown_key' }
   const opened = await openWithAny(verifier, token, alg, found.keys)
   // Unless the keys have changed meanwhile.
-  if (!('fault' in opened) && source.current() === found.set) verified.set(token, opened)
+  if (!('fault' in opened) && source.current() === found.set) verified.set(sent, opened)
   return opened
 }
 

@@ -9,9 +9,9 @@ import { createRecent } from '../lib/recent.js'
 export interface VerifiedCache<V> {
   get(token: string): V | null
   /**
-   * Only for a token that was just verified; failures are never stored. One that was cut out of a longer text keeps that
-   * alive as long as it is remembered: a bearer token its header, which is hardly longer, but a cookie or a query is copied
-   * out before (`copiedText`).
+   * Only for a token that was just verified; failures are never stored. A bearer token stands here as the header that it came
+   * in. One that was cut out of a longer text, a cookie or a query, would keep that alive as long as it is remembered, so it
+   * is copied out before (`copiedText`).
    */
   set(token: string, value: V): void
   /** Forgets all: the verifier's keys have changed. */

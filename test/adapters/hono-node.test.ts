@@ -69,6 +69,7 @@ describe('the headers of a request', () => {
     ['somebody has changed', (request) => withHeaders(request, (headers) => headers.set('x-a', 'b'))],
     ['somebody has copied', (request) => new Request(request)],
     ['somebody has cloned', (request) => request.clone()],
+    ['somebody has made another inherit', (request) => Object.create(request)],
   ]
 
   const replaced: (typeof outside)[number] = [

@@ -18,3 +18,19 @@ test('ATK-063 a session that was ended stays ended, also for tokens from before 
   await after.runtime.clock.advance('25m')
   expect((await ask()).body).toMatchObject({ code: 'token_expired' })
 })
+
+test('what is remembered of a bearer token lets in nothing that comes in a cookie, and the other way round', async () => {
+  const { client } = await testAuth()
+  const app = client({ as: 'token' })
+  await app.signUp(ada)
+  const token = app.tokens()?.accessToken ?? ''
+  const ask = async (headers: Record<string, string>) =>
+    (await client({ as: 'server' }).get('/api/notes', { headers })).status
+
+  expect(await ask({ authorization: `Bearer ${token}` })).toBe(200)
+  expect(await ask({ cookie: `access-token=Bearer ${token}` })).toBe(401)
+  expect(await ask({ cookie: `access-token=${token}` })).toBe(200)
+  expect(await ask({ authorization: token })).toBe(401)
+  expect(await ask({ authorization: `bearer ${token}` })).toBe(200)
+  expect(await ask({ authorization: `Bearer Bearer ${token}` })).toBe(401)
+})
