@@ -10,8 +10,8 @@ export type FindsHeader = (raw: Request, incoming: IncomingMessage, requestId: s
 export const askForHeader: FindsHeader = (raw, _, requestId) => keyOfHeaders(raw, requestId) !== null
 
 /**
- * The same, but asks only until one request has shown under which symbols its kind keeps what it was made of, and headers
- * once they are asked for.
+ * The same, but asks only until one request has shown under which symbols it keeps what it was made of, and headers once they
+ * are asked for. Of a request that was given another prototype, which reads headers elsewhere, it knows nothing.
  */
 export function createHeaderFinder(): FindsHeader {
   let known: { source: symbol; headers: symbol } | null = null

@@ -63,7 +63,7 @@ export class HonoMessage implements HttpRequest {
     this.incoming = incomingOf(env)
     this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
-    const { path, query } = targetAsRouted(raw.url, routed, this.incoming)
+    const { path, query } = targetAsRouted(raw.url, routed)
     this.query = query
     const depth = layer === null ? 0 : depthBelow(layer, req.routePath)
     this.path =

@@ -24,21 +24,11 @@ function endsAuthority(code: number): boolean {
   return code === 47 || code === 92 || code === 63 || code === 35
 }
 
-/** What node has read off the wire. */
-interface Sent {
-  url?: string | undefined
-  headers: { host?: string | undefined }
-}
-
-const longestScheme = 'https://'.length
-
 /**
  * The same of a URL as requests have it, quicker where a router has told what it took for the path: mostly just what stands
- * behind the host, or all that was sent. So that is compared, and little looked for. A `#` in it stays: such a path the guard
- * opens to nobody.
+ * behind the host. So that is compared, and nothing looked for. A `#` in it stays: such a path the guard opens to nobody.
  */
-export function targetAsRouted(absolute: string, routed: string, sent: Sent | null): Target {
-  if (sent !== null && isAllOf(sent, absolute, routed)) return { path: routed, query: '' }
+export function targetAsRouted(absolute: string, routed: string): Target {
   // Behind `http://` and a host, which has one character at least.
   const start = absolute.indexOf('/', 8)
   const end = start + routed.length
@@ -47,9 +37,4 @@ export function targetAsRouted(absolute: string, routed: string, sent: Sent | nu
   if (end === absolute.length) return { path: routed, query: '' }
   if (absolute[end] !== '?' || absolute.includes('#', end)) return targetOf(absolute)
   return { path: routed, query: absolute.slice(end + 1) }
-}
-
-/** Nobody has put a query into the URL, which then would be longer, nor does the router take one for a part of the path. */
-function isAllOf({ url, headers: { host = '' } }: Sent, absolute: string, routed: string): boolean {
-  return url === routed && absolute.length - routed.length <= longestScheme + host.length && !routed.includes('?')
 }

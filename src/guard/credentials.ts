@@ -8,7 +8,7 @@ import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/princi
 import type { Settings } from '../settings.js'
 import type { AllowList } from './allow-list.js'
 import type { OwnWord } from './hook.js'
-import { checkSession, recallSession, type SessionCheckPorts } from './session.js'
+import { checkBearer, checkCookie, recallSession, type SessionCheckPorts } from './session.js'
 
 export interface CredentialPorts extends SessionCheckPorts {
   settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'apiTokens' | 'ownOrigins' | 'trustedOrigins'>
@@ -34,11 +34,11 @@ export interface ApiTokenCheck {
 export interface JwtCheck {
   /** Whether nothing else is a credential. */
   isExclusive(): boolean
-  /** Whose token came in that header, if it was checked before. Throws `AuthError`. */
+  /** Whose token came in that `Authorization` header, if it was checked before. Throws `AuthError`. */
   recall(header: string, at: Moment): JwtPrincipal | null
-  /** Whether its header, which nobody has checked, names another algorithm than ours. */
+  /** Whether the token's own header, which nobody has checked, names another algorithm than ours. */
   isForeign(token: string): boolean
-  /** What came in that header. Rejects with `AuthError`. */
+  /** The same for the token of an `Authorization` header that nobody remembers. Rejects with `AuthError`. */
   check(token: string, header: string): Promise<JwtPrincipal>
 }
 
@@ -85,7 +85,7 @@ type Sent = string | null | undefined
 interface Credentials {
   request: HttpRequest
   apiToken: Sent
-  /** The whole header, by which its token is found again: to cut that out of it takes as long. */
+  /** The whole `Authorization` header, by which its token is found again: to cut the token out would take as long as that. */
   bearer: Sent
   cookie: string | null
 }
@@ -99,7 +99,7 @@ function byCredential(
   if (bearer !== undefined) return byBearer(ports, bearer, at)
   if (ports.jwts?.isExclusive()) throw exclusively()
   if (cookie === null) throw new AuthError('unauthenticated', { explain: explainNoCookie(ports, request) })
-  return checkSession(ports, cookie, at)
+  return checkCookie(ports, cookie, at)
 }
 
 /** Hygiene for honest mistakes, before anything is looked up: a token in a page is everybody's. */
@@ -115,7 +115,7 @@ function byApiToken(
   return apiTokens.check(token, request, at)
 }
 
-/** Whose token it is was decided when it was checked; only of one that nobody remembers is the header read. */
+/** Whose token it is was decided when it was checked; only of one that nobody remembers is its own header read. */
 function byBearer(ports: CredentialPorts, header: string | null, at: Moment): Principal | Promise<Principal> {
   if (header === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
@@ -126,7 +126,7 @@ function byBearer(ports: CredentialPorts, header: string | null, at: Moment): Pr
   const token = header.slice(scheme.length)
   if (jwts?.isForeign(token)) return jwts.check(token, header)
   if (jwts?.isExclusive()) throw exclusively()
-  return checkSession(ports, token, at, header)
+  return checkBearer(ports, token, header, at)
 }
 
 function exclusively(): AuthError {

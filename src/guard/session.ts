@@ -16,11 +16,11 @@ export interface VerifiedToken {
   expiresAt: number
   /** `twoFactor.required` asks this user for a factor that the session has not proved. */
   lacksFactor: boolean
-  /** Whether it came in a header, which nothing that comes in a cookie may find. */
+  /** Whether it came in an `Authorization` header, by which no cookie of the same text may find it. */
   inHeader: boolean
 }
 
-/** Bounded memory of verified tokens, keyed by the whole header that one came in, or the whole cookie; it holds no failures. */
+/** Bounded memory of verified tokens, keyed by the whole `Authorization` header, or the whole cookie; it holds no failures. */
 export interface VerifiedTokens {
   get(sent: string): VerifiedToken | null
   set(sent: string, verified: VerifiedToken): void
@@ -37,27 +37,25 @@ export interface SessionCheckPorts {
 }
 
 /**
- * Turns an access token into its principal. Synchronous: no store, no pool, and for a token seen before no cryptography;
- * expiry and revocation are asked every time.
+ * Turns the access token of a cookie into its principal. Synchronous: no store, no pool, and for a token seen before no
+ * cryptography; expiry and revocation are asked every time.
  *
- * @param header what it came in, by which it is remembered; null for a cookie, of which it is copied out
  * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
-export function checkSession(
-  ports: SessionCheckPorts,
-  token: string,
-  at: Moment,
-  header: string | null = null,
-): SessionPrincipal {
-  const known = ports.verified.get(header ?? token)
-  const isKnown = known !== null && known.inHeader === (header !== null)
-  return admit(ports, isKnown ? known : verify(ports, token, at, header), at)
+export function checkCookie(ports: SessionCheckPorts, token: string, at: Moment): SessionPrincipal {
+  const known = ports.verified.get(token)
+  return admit(ports, known === null || known.inHeader ? verify(ports, token, at, null) : known, at)
 }
 
-/** The same for a header that was seen before; null for any other. */
+/** The same for an `Authorization` header that was seen before; null for any other. No sound token begins like one. */
 export function recallSession(ports: SessionCheckPorts, header: string, at: Moment): SessionPrincipal | null {
   const known = ports.verified.get(header)
   return known === null ? null : admit(ports, known, at)
+}
+
+/** The same for the bearer token of a header that nobody remembers. */
+export function checkBearer(ports: SessionCheckPorts, token: string, header: string, at: Moment): SessionPrincipal {
+  return admit(ports, verify(ports, token, at, header), at)
 }
 
 function admit(ports: SessionCheckPorts, known: VerifiedToken, at: Moment): SessionPrincipal {
@@ -84,7 +82,7 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, header: str
     lacksFactor: lacksFactor(ports.settings.twoFactor, claims),
     inHeader: header !== null,
   }
-  // Sound, so it has no character of more than one byte.
+  // A sound token has no character of more than one byte, which the copy relies on.
   ports.verified.set(header ?? copiedText(token), verified)
   return verified
 }

@@ -28,8 +28,8 @@ export interface ForeignFault {
 
 /** Checks JWTs of another issuer by the keys that it publishes. */
 export interface ForeignTokens {
-  /** Never rejects. Remembers the token by what it was `sent` in, which says nothing else; by itself unless told. */
-  check(token: string, sent?: string): Promise<ForeignToken | ForeignFault>
+  /** Never rejects. The token is remembered by the text it was `sent` in, which says nothing else. */
+  check(token: string, sent: string): Promise<ForeignToken | ForeignFault>
   /** What `check` found before, at once and without cryptography; null for what nobody remembers. */
   recall(sent: string, at: Moment): ForeignToken | ForeignFault | null
   close(): void

@@ -68,7 +68,7 @@ export function createForeignTokens(
       const known = verified.get(sent)
       return known !== null && source.current(at) === null ? { fault: 'keys_unavailable' } : known
     },
-    check: (token, sent = token) => verify(verifier, token, sent),
+    check: (token, sent) => verify(verifier, token, sent),
     close: source.close,
   }
 }

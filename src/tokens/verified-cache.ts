@@ -1,7 +1,7 @@
 import { createRecent } from '../lib/recent.js'
 
 /**
- * Tokens already verified by one verifier, with what was worked out from their claims.
+ * Tokens already verified by one verifier, each as it was sent, with what was worked out from their claims.
  *
  * Only the signature and the claims' types are remembered. Whoever gets a value must still ask its expiry and its
  * revocation, on every hit.
@@ -29,7 +29,7 @@ interface Entry<V> {
 const uuidLength = 36
 const uuidTail = 8
 
-/** Characters of a signature that do: 26 to 28 bits. Each takes longer to read in a text that was cut out of a header. */
+/** Characters of a signature that do: 26 to 28 bits. Each takes longer to read in a text that was cut out of a cookie. */
 const signatureTail = 5
 
 /**

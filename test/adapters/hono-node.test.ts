@@ -69,7 +69,11 @@ describe('the headers of a request', () => {
     ['somebody has changed', (request) => withHeaders(request, (headers) => headers.set('x-a', 'b'))],
     ['somebody has copied', (request) => new Request(request)],
     ['somebody has cloned', (request) => request.clone()],
-    ['somebody has made another inherit', (request) => Object.create(request)],
+    ['another inherits', (request) => Object.create(request)],
+    [
+      'another inherits that somebody has asked for',
+      (request) => Object.create(withHeaders(request, (headers) => [...headers])),
+    ],
   ]
 
   const replaced: (typeof outside)[number] = [

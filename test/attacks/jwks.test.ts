@@ -149,6 +149,8 @@ describe('ATK-108 tokens', () => {
     const { principal } = app.passed[0] ?? {}
     const groups: unknown = principal?.kind === 'jwt' ? principal.claims.groups : null
     expect([principal, groups, Array.isArray(groups) && groups[0]].every(Object.isFrozen)).toBe(true)
+    expect((await ask(app, token))[0]).toBe(200)
+    expect(app.passed[1]?.principal).toBe(principal)
     await app.runtime.clock.advance('61m')
     expect(await ask(app, token)).toEqual([401, 'token_expired'])
   })

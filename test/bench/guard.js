@@ -36,10 +36,10 @@ const warmUpSlice = 1
 const warmUps = 5
 
 /** Rounds of each pair of processes, and pairs of each contender: ours lie closer to what they must reach. */
-const roundsEach = 6
+const roundsEach = 12
 const pairs = { ours: 4, others: 2 }
 
-/** `only`: the frameworks to measure, all unless told. Some 25 minutes for all. */
+/** `only`: the frameworks to measure, all unless told. Some 30 minutes for all. */
 export async function benchGuard({ only = [] } = {}) {
   const contenders = [...ours, ...others].filter(({ framework }) => only.length === 0 || only.includes(framework))
   const client = launch('keep-asking.js', [], 1)

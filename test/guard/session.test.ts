@@ -19,10 +19,10 @@ test('ATK-063 a session that was ended stays ended, also for tokens from before 
   expect((await ask()).body).toMatchObject({ code: 'token_expired' })
 })
 
-test('what is remembered of a bearer token lets in nothing that comes in a cookie, and the other way round', async () => {
-  const { client } = await testAuth()
+test('a token is remembered as it came: a cookie of the text of a header is none, and all of them end with the session', async () => {
+  const { auth, client } = await testAuth()
   const app = client({ as: 'token' })
-  await app.signUp(ada)
+  const { body } = await app.signUp(ada)
   const token = app.tokens()?.accessToken ?? ''
   const ask = async (headers: Record<string, string>) =>
     (await client({ as: 'server' }).get('/api/notes', { headers })).status
@@ -30,7 +30,12 @@ test('what is remembered of a bearer token lets in nothing that comes in a cooki
   expect(await ask({ authorization: `Bearer ${token}` })).toBe(200)
   expect(await ask({ cookie: `access-token=Bearer ${token}` })).toBe(401)
   expect(await ask({ cookie: `access-token=${token}` })).toBe(200)
-  expect(await ask({ authorization: token })).toBe(401)
   expect(await ask({ authorization: `bearer ${token}` })).toBe(200)
+  expect(await ask({ authorization: token })).toBe(401)
   expect(await ask({ authorization: `Bearer Bearer ${token}` })).toBe(401)
+
+  await auth.sessions.revokeAll(body.user.id)
+  expect(await ask({ authorization: `Bearer ${token}` })).toBe(401)
+  expect(await ask({ authorization: `bearer ${token}` })).toBe(401)
+  expect(await ask({ cookie: `access-token=${token}` })).toBe(401)
 })
