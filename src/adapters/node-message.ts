@@ -13,7 +13,7 @@ import { dropUnread } from './unread-headers.js'
 /** A request as node's server and the frameworks around it hand it on. */
 export interface NodeRequest extends IncomingMessage {
   /** The URL before a framework took a mount prefix off. */
-  originalUrl?: string
+  originalUrl?: string | undefined
   /** What a body parser made of the body. */
   body?: unknown
   auth?: Principal | null

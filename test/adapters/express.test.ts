@@ -2,7 +2,7 @@ import { createServer, type RequestListener, Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import express5, { type ErrorRequestHandler, type Express } from 'express'
+import express5, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { express as adapter } from '../../src/adapters/express.js'
 import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
@@ -72,6 +72,27 @@ describe.each([
       expect(await (await ask(app, '/api/secret')).json()).toEqual('query' in Object(query) ? expect.anything() : {})
     },
   )
+
+  test('handlers find on a request and its response what they find there without us, and later ones what earlier ones left', async () => {
+    const found = async (isMounted: boolean, isBelow: boolean) => {
+      const seen: unknown[] = []
+      const app = tour(express, seen)
+      if (isMounted) mount(app, () => pass)
+      const top = isBelow ? express().use('/:site', app) : app
+      const { port, close } = await listen(top)
+      onTestFinished(close)
+      for (const path of ['/plain', '/users/7/posts/8?a=1', '/below/x/deep?b=2', '/failing', '/nowhere?c=3']) {
+        const response = await fetch(`http://127.0.0.1:${port}${isBelow ? '/here' : ''}${path}`)
+        seen.push(path, response.status, await response.text())
+      }
+      return seen
+    }
+    for (const isBelow of [false, true]) {
+      const bare = await found(false, isBelow)
+      expect(bare).toContainEqual(expect.objectContaining({ name: 'merged', params: { user: '7', post: '8' }, query: { a: '1' } }))
+      expect(await found(true, isBelow)).toEqual(bare)
+    }
+  })
 
   test('an error of the application is handled by the application', async () => {
     const app = express()
@@ -235,6 +256,31 @@ test('Express applications are recognised, their routers and other servers are n
   const others = [express5.Router(), express4.Router(), createServer(), {}, () => {}, null, undefined, 'app']
   expect(others.map(adapter.recognises)).toEqual(others.map(() => false))
 })
+
+/** An application that tells at each of its stations what stands on the request and the response. */
+function tour(express: typeof express5, seen: unknown[]): Express {
+  const app = express()
+  const station = (name: string): RequestHandler => {
+    return (req, res, next) => {
+      const { url, path, baseUrl, originalUrl, params, query } = req
+      const [route, calls, locals] = [req.route?.path, typeof req.next, Object.keys(res.locals)]
+      seen.push({ name, url, path, baseUrl, originalUrl, params, query, route, calls, locals })
+      res.locals[name] = true
+      next()
+    }
+  }
+  const answer: RequestHandler = (req, res) => void res.json([req.route.path, req.params, Object.keys(res.locals)])
+  app.use(station('middleware'))
+  app.get('/plain', station('route'), answer)
+  app.use('/users/:user', express.Router({ mergeParams: true }).get('/posts/:post', station('merged'), answer))
+  app.use('/below/:one', express().use(station('mounted')).get('/deep', station('deep'), answer))
+  app.get('/failing', () => {
+    throw new Error('mine')
+  })
+  app.use(station('last'))
+  const onError: ErrorRequestHandler = (error, req, res, _next) => void res.status(418).json([error.message, req.baseUrl])
+  return app.use(onError)
+}
 
 function mount(app: Express, handle: Handle): void {
   adapter.mount(app, handle, paths)
