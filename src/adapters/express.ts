@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
+import { type ExpressHandle, nameEarly } from './express-names.js'
 import { createListener, type NodeRequest, nodeGate } from './node-message.js'
 
 /** The part of an Express 4 or 5 application that we use. */
@@ -8,7 +9,7 @@ interface ExpressApp {
   /** What requests and responses inherit from. */
   request: object
   response: object
-  handle: ExpressRouter['handle']
+  handle: ExpressHandle
   get(setting: 'query parser fn'): unknown
   /** Express 4 only: makes the router; there, reading `router` throws. */
   lazyrouter?(): void
@@ -18,20 +19,7 @@ interface ExpressApp {
 
 /** What every request goes through that enters the application's routes. */
 interface ExpressRouter {
-  handle(req: ExpressRequest, res: ExpressResponse, done: (error?: unknown) => void): unknown
-}
-
-/** With what Express writes to it: in 4 and 5 under the same names. */
-interface ExpressRequest extends NodeRequest {
-  _parsedUrl?: unknown
-  next?: unknown
-  baseUrl?: unknown
-  route?: unknown
-  params?: unknown
-}
-
-interface ExpressResponse extends ServerResponse {
-  locals?: unknown
+  handle: ExpressHandle
 }
 
 /**
@@ -54,26 +42,6 @@ export const express: Adapter = {
     router.handle = (req, res, done) => layer(req, res, () => route.call(router, req, res, done))
   },
   gate: nodeGate,
-}
-
-/**
- * Express gives each request another prototype before its router sees it. A property that is new to a request from then on
- * has V8 make a shape for that one request, and ten of them cost more than the whole guard; one that is there already does
- * not. So ours and those that Express writes to every request are there from the start, empty as they read when they are not.
- */
-function nameEarly(app: ExpressApp): void {
-  const { handle } = app
-  app.handle = (req, res, done) => {
-    req.auth ??= null
-    req._parsedUrl ??= undefined
-    req.next ??= undefined
-    req.baseUrl ??= undefined
-    req.originalUrl ??= undefined
-    req.route ??= undefined
-    req.params ??= undefined
-    res.locals ??= undefined
-    return handle.call(app, req, res, done)
-  }
 }
 
 function isExpress(app: unknown): app is ExpressApp {

@@ -89,7 +89,9 @@ describe.each([
     }
     for (const isBelow of [false, true]) {
       const bare = await found(false, isBelow)
-      expect(bare).toContainEqual(expect.objectContaining({ name: 'merged', params: { user: '7', post: '8' }, query: { a: '1' } }))
+      expect(bare).toContainEqual(
+        expect.objectContaining({ name: 'merged', params: { user: '7', post: '8' }, query: { a: '1' } }),
+      )
       expect(await found(true, isBelow)).toEqual(bare)
     }
   })
@@ -278,7 +280,8 @@ function tour(express: typeof express5, seen: unknown[]): Express {
     throw new Error('mine')
   })
   app.use(station('last'))
-  const onError: ErrorRequestHandler = (error, req, res, _next) => void res.status(418).json([error.message, req.baseUrl])
+  const onError: ErrorRequestHandler = (error, req, res, _next) =>
+    void res.status(418).json([error.message, req.baseUrl])
   return app.use(onError)
 }
 

@@ -35,7 +35,22 @@ describe('our own tokens', () => {
     expect(tokens.checkRefresh(tokens.signRefresh(refreshClaims))).toEqual(refreshClaims)
   })
 
+  test('lists of one word are the same list in every token, and no other', () => {
+    const read = (roles: string[], amr: string[]) => {
+      const claims = tokens.checkAccess(tokens.signAccess({ ...accessClaims, roles, amr }))
+      return [claims?.roles, claims?.amr]
+    }
+    const [roles, amr] = read(['USER'], ['pwd'])
+    expect([roles, amr]).toEqual([['USER'], ['pwd']])
+    expect(read(['USER'], ['pwd'])[0]).toBe(roles)
+    expect(read(['pwd'], ['USER'])).toEqual([['pwd'], ['USER']])
+    expect(read(['USER', 'ADMIN'], [])).toEqual([['USER', 'ADMIN'], []])
+    expect(read(['toString'], ['__proto__'])).toEqual([['toString'], ['__proto__']])
+  })
+
   test('lists of claims are frozen, and claims of refresh tokens', () => {
+    const several = tokens.checkAccess(tokens.signAccess({ ...accessClaims, roles: ['USER', 'ADMIN'], amr: [] }))
+    expect([several?.roles, several?.amr].map(Object.isFrozen)).toEqual([true, true])
     const claims = tokens.checkAccess(tokens.signAccess(accessClaims))
     expect(Object.isFrozen(claims?.roles)).toBe(true)
     expect(Object.isFrozen(claims?.amr)).toBe(true)
