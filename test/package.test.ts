@@ -187,16 +187,3 @@ describe('the packed package', () => {
     expect(output.stdout).toBe('')
   }, 60_000)
 })
-
-test('the benchmark that takes parts out of the build still finds them, and measures', async () => {
-  const script = `import { benchFirst } from ${JSON.stringify(join(root, 'test/bench/first.js'))}
-    const { results } = await benchFirst({ rounds: 1 })
-    console.log(JSON.stringify(results))`
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])
-  const measured = JSON.parse(stdout).map(({ name, value }: { name: string; value: string }) => [
-    name,
-    Number(value) > 0,
-  ])
-  const names = ['first sight / by hand, latchkey, bearer', 'first sight / by hand, latchkey, cookie']
-  expect(measured).toEqual(names.map((name) => [name, true]))
-}, 60_000)

@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
-import { type ExpressHandle, nameEarly } from './express-names.js'
-import { createListener, type NodeRequest, nodeGate } from './node-message.js'
+import { type ExpressHandle, type ExpressRequest, type ExpressResponse, nameEarly } from './express-names.js'
+import { createListener, nodeGate } from './node-message.js'
 
 /** The part of an Express 4 or 5 application that we use. */
 interface ExpressApp {
@@ -49,10 +48,12 @@ function isExpress(app: unknown): app is ExpressApp {
 }
 
 /** What Express itself does in the first layers of its router, which come after ours. */
-function dress(app: ExpressApp, req: NodeRequest, res: ServerResponse): void {
+function dress(app: ExpressApp, req: ExpressRequest, res: ExpressResponse): void {
   Object.setPrototypeOf(req, app.request)
   Object.setPrototypeOf(res, app.response)
-  Object.assign(req, { res, originalUrl: req.originalUrl ?? req.url })
+  const { originalUrl = req.url, baseUrl = '', params = {} } = req
+  Object.assign(req, { res, originalUrl, baseUrl, params })
+  res.locals ??= Object.create(null)
   // Express 5 has a getter; Express 4 leaves what is there, so it has to be what its own parser makes.
   const parse = 'query' in req ? null : app.get('query parser fn')
   const [, query = null] = /\?(.*)/s.exec(req.url ?? '') ?? []

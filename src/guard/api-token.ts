@@ -4,7 +4,6 @@ import type { HttpRequest } from '../http/message.js'
 import type { RequestLimits } from '../http/request-limits.js'
 import { isSafeMethod } from '../http/safe-method.js'
 import { createIpSet } from '../lib/client-ip.js'
-import { copiedText } from '../lib/copied-text.js'
 import type { Keyring } from '../lib/keyring.js'
 import { remember } from '../lib/remember.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
@@ -118,7 +117,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
     const known = { ...understood(record, before), mark, readAtMs, usedAt: before?.usedAt ?? null }
     // What was changed while it was read may be what it was before.
     if (news.isSince(record.id, mark)) return known
-    cache.set(copiedText(token), known)
+    cache.setCopy(token, known)
     keep(known)
     return known
   }

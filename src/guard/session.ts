@@ -1,5 +1,4 @@
 import { AuthError } from '../errors.js'
-import { copiedText } from '../lib/copied-text.js'
 import type { Moment } from '../lib/shared-clock.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { Proofs } from '../ports.js'
@@ -24,6 +23,8 @@ export interface VerifiedToken {
 export interface VerifiedTokens {
   get(sent: string): VerifiedToken | null
   set(sent: string, verified: VerifiedToken): void
+  /** For a cookie, which was cut out of a longer text. */
+  setCopy(sent: string, verified: VerifiedToken): void
 }
 
 export interface SessionCheckPorts {
@@ -83,7 +84,8 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, header: str
     inHeader: header !== null,
   }
   // A sound token has no character of more than one byte, which the copy relies on.
-  ports.verified.set(header ?? copiedText(token), verified)
+  if (header === null) ports.verified.setCopy(token, verified)
+  else ports.verified.set(header, verified)
   return verified
 }
 

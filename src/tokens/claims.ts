@@ -17,20 +17,20 @@ const unfitForId = /[^\x21-\x7e]/
 
 /** Reads the payload of a token whose signature is sound. Null: a claim is missing or of the wrong type. */
 export interface ClaimsReader {
-  /** Their lists are frozen. */
+  /** Claims whose lists are frozen; those of other tokens may have the very same list. */
   readAccess(payload: unknown): AccessClaims | null
-  /** Frozen. */
+  /** Frozen claims. */
   readRefresh(payload: unknown): RefreshClaims | null
 }
 
 /** Claims that we do not know are left out, so that an instance of an older version accepts what a newer one signed. */
 export function createClaimsReader(parties: Parties): ClaimsReader {
-  const listOf = remember((word): readonly string[] => Object.freeze([word]))
+  const sharedList = remember((word): readonly string[] => Object.freeze([word]))
 
   /** Most lists have one word, the same in most tokens: those share a list, since thousands of tokens are kept. */
-  function kept(words: string[]): readonly string[] {
+  function frozen(words: string[]): readonly string[] {
     const [word] = words
-    return word !== undefined && words.length === 1 ? listOf(word) : Object.freeze(words)
+    return word !== undefined && words.length === 1 ? sharedList(word) : Object.freeze(words)
   }
 
   return {
@@ -42,7 +42,7 @@ export function createClaimsReader(parties: Parties): ClaimsReader {
       if (!isText(email) || typeof email_verified !== 'boolean' || !isTexts(roles) || !isTexts(amr)) return null
       if (!isTime(auth_time) || !isTime(iat) || !isTime(exp)) return null
 
-      return { sub, sid, ctr, ver, email, email_verified, roles: kept(roles), amr: kept(amr), auth_time, iat, exp }
+      return { sub, sid, ctr, ver, email, email_verified, roles: frozen(roles), amr: frozen(amr), auth_time, iat, exp }
     },
     readRefresh(payload) {
       if (!isOurs(payload, parties)) return null

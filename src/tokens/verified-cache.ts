@@ -1,3 +1,4 @@
+import { createTextCopier } from '../lib/copied-text.js'
 import { createRecent } from '../lib/recent.js'
 
 /**
@@ -8,12 +9,13 @@ import { createRecent } from '../lib/recent.js'
  */
 export interface VerifiedCache<V> {
   get(token: string): V | null
-  /**
-   * Only for a token that was just verified; failures are never stored. A bearer token stands here as the header that it came
-   * in. One that was cut out of a longer text, a cookie or a query, would keep that alive as long as it is remembered, so it
-   * is copied out before (`copiedText`).
-   */
+  /** Only for a token that was just verified; failures are never stored. A bearer token stands here as the header it came in. */
   set(token: string, value: V): void
+  /**
+   * The same for one that was cut out of a longer text, a cookie or a query: it would keep that alive as long as it is
+   * remembered, so a copy of it is.
+   */
+  setCopy(token: string, value: V): void
   /** Forgets all: the verifier's keys have changed. */
   clear(): void
 }
@@ -45,6 +47,12 @@ const signatureTail = 5
  */
 export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCache<V> {
   const entries = createRecent<Entry<V>, number>(size)
+  const copied = createTextCopier()
+
+  function set(token: string, value: V): void {
+    const tail = tailOf(token)
+    entries.set(tail, { token, value, beside: otherThan(token, entries.get(tail)) })
+  }
 
   return {
     get(token) {
@@ -53,10 +61,8 @@ export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCa
       if (entry.token === token) return entry.value
       return entry.beside?.token === token ? entry.beside.value : null
     },
-    set(token, value) {
-      const tail = tailOf(token)
-      entries.set(tail, { token, value, beside: otherThan(token, entries.get(tail)) })
-    },
+    set,
+    setCopy: (token, value) => set(copied(token), value),
     clear: entries.clear,
   }
 }

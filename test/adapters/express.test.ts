@@ -2,7 +2,13 @@ import { createServer, type RequestListener, Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import express5, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import express5, {
+  type ErrorRequestHandler,
+  type Express,
+  type Response as ExpressResponse,
+  type Request,
+  type RequestHandler,
+} from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { express as adapter } from '../../src/adapters/express.js'
 import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
@@ -73,27 +79,73 @@ describe.each([
     },
   )
 
-  test('handlers find on a request and its response what they find there without us, and later ones what earlier ones left', async () => {
-    const found = async (isMounted: boolean, isBelow: boolean) => {
+  test.each<[string, (app: Express, seen: unknown[]) => RequestListener]>([
+    ['by itself', (app) => app],
+    [
+      'in another application',
+      (app, seen) => express().use('/:site', station('before', seen), app, station('after', seen)),
+    ],
+    [
+      'behind a server that names another URL',
+      (app) => (req, res) => app(Object.assign(req, { originalUrl: '/x' }), res),
+    ],
+  ])('handlers find on request and response what they find there without us: %s', async (_where, within) => {
+    const found = async (handle: Handle | null) => {
       const seen: unknown[] = []
       const app = tour(express, seen)
-      if (isMounted) mount(app, () => pass)
-      const top = isBelow ? express().use('/:site', app) : app
-      const { port, close } = await listen(top)
+      if (handle !== null) mount(app, handle)
+      const { port, close } = await listen(within(app, seen))
       onTestFinished(close)
       for (const path of ['/plain', '/users/7/posts/8?a=1', '/below/x/deep?b=2', '/failing', '/nowhere?c=3']) {
-        const response = await fetch(`http://127.0.0.1:${port}${isBelow ? '/here' : ''}${path}`)
-        seen.push(path, response.status, await response.text())
+        for (const method of ['GET', 'OPTIONS']) {
+          const prefix = within.length === 2 ? '/here' : ''
+          const response = await fetch(`http://127.0.0.1:${port}${prefix}${path}`, { method })
+          seen.push(method, path, response.status, await response.text())
+        }
       }
       return seen
     }
-    for (const isBelow of [false, true]) {
-      const bare = await found(false, isBelow)
-      expect(bare).toContainEqual(
-        expect.objectContaining({ name: 'merged', params: { user: '7', post: '8' }, query: { a: '1' } }),
-      )
-      expect(await found(true, isBelow)).toEqual(bare)
-    }
+    const bare = await found(null)
+    const merged = { name: 'merged', params: expect.objectContaining({ user: '7', post: '8' }), query: { a: '1' } }
+    expect(bare).toContainEqual(expect.objectContaining(merged))
+    expect(await found(() => pass)).toEqual(bare)
+    expect(await found(async () => pass)).toEqual(bare)
+  })
+
+  test('a hook that is shown the request finds there what the first handler finds', async () => {
+    const seen: unknown[] = []
+    const app = express()
+    mount(app, ({ native }) => {
+      const { request, response } = Object(native)
+      seen.push({ ...sight('first', request, response), calls: 'function' })
+      return pass
+    })
+    app.use(station('first', seen))
+    await ask(app, '/api/secret?a=1')
+    expect(seen).toHaveLength(2)
+    expect(seen[0]).toEqual({ ...Object(seen[1]), has: expect.arrayContaining(['params', 'baseUrl', 'originalUrl']) })
+  })
+
+  test('what Express writes to every request is there before it changes the prototype', async () => {
+    const app = express()
+    const { handle } = app as unknown as Record<'handle', (...pair: object[]) => unknown>
+    const given: string[][] = []
+    Object.assign(app, {
+      handle(...pair: object[]) {
+        given.push(...pair.slice(0, 2).map(Object.keys))
+        return handle.apply(app, pair)
+      },
+    })
+    mount(app, () => pass)
+    const fresh: string[][] = []
+    app.get('/api/secret', (req, res) => {
+      fresh.push(...[req, res].map((one, index) => Object.keys(one).filter((name) => !given[index]?.includes(name))))
+      res.end()
+    })
+    await ask(app, '/api/secret')
+    // `res` comes before that; Express 4 has parsed the query by then.
+    expect(fresh).toEqual([expect.arrayContaining(['res', 'route']), []])
+    expect(fresh[0]?.filter((name) => name !== 'query')).toHaveLength(2)
   })
 
   test('an error of the application is handled by the application', async () => {
@@ -259,29 +311,54 @@ test('Express applications are recognised, their routers and other servers are n
   expect(others.map(adapter.recognises)).toEqual(others.map(() => false))
 })
 
-/** An application that tells at each of its stations what stands on the request and the response. */
+const names = ['_parsedUrl', 'next', 'baseUrl', 'originalUrl', 'params', 'route', 'query', 'body']
+
+/** What stands on a request and its response. */
+function sight(name: string, req: Request, res: ExpressResponse) {
+  const { url, path, baseUrl, originalUrl, params, query, route } = req
+  const has = names.filter((one) => one in req)
+  const locals = Object.keys(res.locals)
+  return {
+    name,
+    url,
+    path,
+    baseUrl,
+    originalUrl,
+    params,
+    query,
+    route: route?.path,
+    calls: typeof req.next,
+    has,
+    locals,
+  }
+}
+
+/** A handler that tells what it sees, and leaves something for the next one. */
+function station(name: string, seen: unknown[]): RequestHandler {
+  return (req, res, next) => {
+    seen.push(sight(name, req, res))
+    res.locals[name] = true
+    next()
+  }
+}
+
+/** An application with a station wherever Express looks different. */
 function tour(express: typeof express5, seen: unknown[]): Express {
   const app = express()
-  const station = (name: string): RequestHandler => {
-    return (req, res, next) => {
-      const { url, path, baseUrl, originalUrl, params, query } = req
-      const [route, calls, locals] = [req.route?.path, typeof req.next, Object.keys(res.locals)]
-      seen.push({ name, url, path, baseUrl, originalUrl, params, query, route, calls, locals })
-      res.locals[name] = true
-      next()
-    }
-  }
+  const at = (name: string) => station(name, seen)
   const answer: RequestHandler = (req, res) => void res.json([req.route.path, req.params, Object.keys(res.locals)])
-  app.use(station('middleware'))
-  app.get('/plain', station('route'), answer)
-  app.use('/users/:user', express.Router({ mergeParams: true }).get('/posts/:post', station('merged'), answer))
-  app.use('/below/:one', express().use(station('mounted')).get('/deep', station('deep'), answer))
+  app.use(at('middleware'))
+  app.get('/plain', at('route'), answer)
+  app.use('/users/:user', express.Router({ mergeParams: true }).get('/posts/:post', at('merged'), answer))
+  app.use('/below/:one', express().use(at('mounted')).get('/deep', at('deep'), answer))
   app.get('/failing', () => {
     throw new Error('mine')
   })
-  app.use(station('last'))
-  const onError: ErrorRequestHandler = (error, req, res, _next) =>
-    void res.status(418).json([error.message, req.baseUrl])
+  app.use(at('last'))
+  const onError: ErrorRequestHandler = (error, req, res, _next) => {
+    seen.push(sight('error', req, res))
+    res.status(418).json([error.message, req.baseUrl])
+  }
   return app.use(onError)
 }
 

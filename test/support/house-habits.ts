@@ -129,7 +129,7 @@ export function worldFaults(sources: readonly Source[]): string[] {
   })
 }
 
-/** Two `init` calls in one process share nothing: no variable and no empty collection at the top of a module. */
+/** Two `init` calls in one process share nothing: no variable, no empty collection and no room for bytes at the top of a module. */
 export function stateFaults(sources: readonly Source[]): string[] {
   return sources.flatMap((source) =>
     source.tree.statements.filter(ts.isVariableStatement).flatMap((statement) => {
@@ -177,6 +177,7 @@ function isAssertion(node: ts.Node): boolean {
 function isEmptyCollection(node: ts.Expression): boolean {
   if (ts.isArrayLiteralExpression(node)) return node.elements.length === 0
   if (ts.isObjectLiteralExpression(node)) return node.properties.length === 0
+  if (ts.isCallExpression(node)) return /^Buffer\.alloc/.test(node.expression.getText())
   if (!ts.isNewExpression(node)) return false
   const kind = node.expression.getText()
   const [content] = node.arguments ?? []

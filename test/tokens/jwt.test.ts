@@ -35,7 +35,7 @@ describe('our own tokens', () => {
     expect(tokens.checkRefresh(tokens.signRefresh(refreshClaims))).toEqual(refreshClaims)
   })
 
-  test('lists of one word are the same list in every token, and no other', () => {
+  test('lists of one and the same word are one list, of the tokens that one reader has checked', () => {
     const read = (roles: string[], amr: string[]) => {
       const claims = tokens.checkAccess(tokens.signAccess({ ...accessClaims, roles, amr }))
       return [claims?.roles, claims?.amr]
@@ -46,6 +46,8 @@ describe('our own tokens', () => {
     expect(read(['pwd'], ['USER'])).toEqual([['pwd'], ['USER']])
     expect(read(['USER', 'ADMIN'], [])).toEqual([['USER', 'ADMIN'], []])
     expect(read(['toString'], ['__proto__'])).toEqual([['toString'], ['__proto__']])
+    expect(read(['x'.repeat(300)], ['pwd'])[0]).toEqual(['x'.repeat(300)])
+    expect(createTokens(tokenSettings).checkAccess(tokens.signAccess(accessClaims))?.amr).not.toBe(amr)
   })
 
   test('lists of claims are frozen, and claims of refresh tokens', () => {
@@ -187,10 +189,30 @@ describe('what is no token of ours', () => {
 
   test('a payload text that is not canonical base64url is refused under a sound signature', () => {
     const [header, payload] = tokens.signAccess(accessClaims).split('.')
-    const text = `${header}.${payload}=`
-    expect(
-      tokens.checkAccess(`${text}.${createHmac('sha256', accessSecret).update(text).digest('base64url')}`),
-    ).toBeNull()
+    const signed = (text: string) => `${text}.${createHmac('sha256', accessSecret).update(text).digest('base64url')}`
+    expect(tokens.checkAccess(signed(`${header}.${payload}`))).toEqual(accessClaims)
+    expect(tokens.checkAccess(signed(`${header}.${payload}=`))).toBeNull()
+    expect(tokens.checkAccess(signed(`${header}.`))).toBeNull()
+    expect(tokens.checkAccess(signed(`${header}`))).toBeNull()
+  })
+
+  test.each([0, 1, 2, 3])(
+    'a further point is refused under a sound signature, with %i blanks in the payload',
+    (blanks) => {
+      const whole = signBytes(wholePayload + ' '.repeat(blanks))
+      const [header = '', payload = ''] = whole.split('.')
+      expect(tokens.checkAccess(whole)).toEqual(accessClaims)
+      for (const text of [`.${payload}`, `${payload}.`, `${payload}..`, `${payload.slice(0, 9)}.${payload.slice(9)}`]) {
+        const signed = `${header}.${text}`
+        const signature = createHmac('sha256', accessSecret).update(signed).digest('base64url')
+        expect(tokens.checkAccess(`${signed}.${signature}`)).toBeNull()
+      }
+    },
+  )
+
+  test('an id of 128 characters is good', () => {
+    const claims = { ...accessClaims, sub: 'x'.repeat(128) }
+    expect(tokens.checkAccess(tokens.signAccess(claims))).toEqual(claims)
   })
 })
 
@@ -226,6 +248,8 @@ describe('claims', () => {
     ['sub', 'a b'],
     ['sub', 'a\u0000'],
     ['sub', 'é'],
+    ['sub', '\ud800'],
+    ['sub', 'x'.repeat(129)],
     ['sub', { $ne: null }],
     ['sid', 7],
     ['ctr', -1],
