@@ -3,7 +3,7 @@ import type { Clock, Proofs } from '../ports.js'
 import type { Proof, Sessions } from '../store/sessions.js'
 
 /** How long first sights are gathered before they are written. */
-const batchMs = 1_000
+const gatheringMs = 1_000
 /** A store that fails is asked again after twice as long each time, up to this. */
 const longestWaitMs = 30_000
 /** How many one statement run writes; more wait for the next, which then comes sooner. */
@@ -21,6 +21,9 @@ interface Sight {
   seenAtMs: number
 }
 
+/** By the session's id, in the order of arrival. */
+type Sights = Map<string, Sight>
+
 export interface ProofsOptions {
   sessions: Pick<Sessions, 'prove'>
   clock: Pick<Clock, 'monotonicMs'>
@@ -30,13 +33,18 @@ export interface ProofsOptions {
 /**
  * Gathers which rotation of which session a verifier has seen. The newest counter of a session is kept with its first
  * sight until the store confirms it; a process that dies loses at most one batch, which delays a rotation and nothing else.
+ *
+ * The sights stand in many small maps: to find a place in a map of thousands, and to make it larger, took a fourth of
+ * what the first sight of a token costs.
  */
 export class ProofBatches implements Proofs {
   readonly #options: ProofsOptions
-  readonly #pending = new Map<string, Sight>()
+  /** Of a batch's size each, the oldest first. */
+  #full: Sights[] = []
+  #open: Sights = new Map()
   readonly #written = createRecent<number>(rememberedSessions)
   #stopTimer: (() => void) | null = null
-  #waitMs = batchMs
+  #waitMs = gatheringMs
   #closed = false
 
   constructor(options: ProofsOptions) {
@@ -44,15 +52,18 @@ export class ProofBatches implements Proofs {
   }
 
   note(sessionId: string, counter: number, seenAtMs: number): void {
-    const waiting = this.#pending.get(sessionId)
-    if (waiting === undefined ? this.#pending.size >= rememberedSessions : waiting.counter >= counter) return
-    this.#pending.set(sessionId, { counter, seenAtMs })
+    if (!isNews(this.#open, sessionId, counter) || !this.#makeRoom()) return
+    this.#open.set(sessionId, { counter, seenAtMs })
     this.#arm()
   }
 
   async settle(sessionId: string): Promise<void> {
-    const sight = this.#pending.get(sessionId)
-    if (sight && !this.#isWritten(sessionId, sight)) await this.#write([[sessionId, sight]])
+    const mine: Sights = new Map()
+    for (const sights of this.#gathered()) {
+      const sight = sights.get(sessionId)
+      if (sight && this.#isDue(mine, sessionId, sight)) mine.set(sessionId, sight)
+    }
+    await this.#write(mine)
   }
 
   /** Writes what is left, as far as the store takes it. */
@@ -60,59 +71,75 @@ export class ProofBatches implements Proofs {
     this.#closed = true
     this.#stopTimer?.()
     try {
-      while (this.#pending.size > 0) await this.#write(this.#nextBatch())
+      for (let batch = this.#nextBatch(); batch.size > 0; batch = this.#nextBatch()) await this.#write(batch)
     } catch {
       // The store is gone: what is lost delays rotations, no more.
     }
   }
 
+  #makeRoom(): boolean {
+    if (this.#open.size < batchSize) return true
+    if ((this.#full.length + 1) * batchSize >= rememberedSessions) return false
+    this.#full.push(this.#open)
+    this.#open = new Map()
+    return true
+  }
+
   #arm(): void {
     if (this.#stopTimer !== null || this.#closed) return
-    this.#stopTimer = this.#options.timer(this.#waitMs, () => {
-      this.#stopTimer = null
-      void this.#tick()
-    })
+    this.#stopTimer = this.#options.timer(this.#waitMs, () => void this.#tick())
   }
 
   async #tick(): Promise<void> {
+    const batch = this.#nextBatch()
     try {
-      const batch = this.#nextBatch()
       await this.#write(batch)
-      this.#waitMs = batch.length === batchSize ? nextBatchMs : batchMs
+      this.#waitMs = batch.size === batchSize ? nextBatchMs : gatheringMs
     } catch {
-      this.#waitMs = Math.min(2 * Math.max(this.#waitMs, batchMs), longestWaitMs)
+      this.#waitMs = Math.min(2 * Math.max(this.#waitMs, gatheringMs), longestWaitMs)
     }
-    if (this.#pending.size > 0) this.#arm()
+    this.#stopTimer = null
+    if (this.#gathered().some(({ size }) => size > 0)) this.#arm()
   }
 
-  /** Asked when a batch is put together, off the path of requests. */
-  #isWritten(sessionId: string, { counter }: Sight): boolean {
-    return (this.#written.get(sessionId) ?? -1) >= counter
+  #gathered(): Sights[] {
+    return [...this.#full, this.#open]
   }
 
-  #nextBatch(): [sessionId: string, sight: Sight][] {
-    const batch: [string, Sight][] = []
-    for (const entry of this.#pending) {
-      if (this.#isWritten(...entry)) this.#pending.delete(entry[0])
-      else batch.push(entry)
-      if (batch.length === batchSize) break
-    }
+  /** Whether it is news to that batch, and to the store. */
+  #isDue(batch: Sights, sessionId: string, { counter }: Sight): boolean {
+    return isNews(batch, sessionId, counter) && (this.#written.get(sessionId) ?? -1) < counter
+  }
+
+  /** The oldest that are due. Lets go of those that are written; the others stay until they are. */
+  #nextBatch(): Sights {
+    const batch: Sights = new Map()
+    for (const sights of this.#gathered()) this.#takeDue(sights, batch)
+    this.#full = this.#full.filter(({ size }) => size > 0)
     return batch
   }
 
-  async #write(batch: readonly (readonly [sessionId: string, sight: Sight])[]): Promise<void> {
-    if (batch.length === 0) return
+  #takeDue(sights: Sights, batch: Sights): void {
+    for (const [sessionId, sight] of sights) {
+      if (batch.size === batchSize) return
+      if (this.#isDue(batch, sessionId, sight)) batch.set(sessionId, sight)
+      else sights.delete(sessionId)
+    }
+  }
+
+  /** A larger counter that is seen while the batch is on its way is gathered anew. */
+  async #write(batch: Sights): Promise<void> {
+    if (batch.size === 0) return
     const now = this.#options.clock.monotonicMs()
-    const proofs = batch.map(([sessionId, { counter, seenAtMs }]): Proof => {
+    const proofs = Array.from(batch, ([sessionId, { counter, seenAtMs }]): Proof => {
       return { sessionId, counter, ageMs: Math.max(0, now - seenAtMs) }
     })
     await this.#options.sessions.prove(proofs)
-    for (const proof of proofs) this.#confirm(proof)
+    for (const { sessionId, counter } of proofs) this.#written.set(sessionId, counter)
   }
+}
 
-  /** A larger counter that was seen while the batch was on its way stays pending. */
-  #confirm({ sessionId, counter }: Proof): void {
-    if (this.#pending.get(sessionId)?.counter === counter) this.#pending.delete(sessionId)
-    this.#written.set(sessionId, counter)
-  }
+function isNews(sights: Sights, sessionId: string, counter: number): boolean {
+  const known = sights.get(sessionId)
+  return known === undefined || known.counter < counter
 }

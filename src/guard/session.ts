@@ -83,7 +83,6 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, header: str
     lacksFactor: lacksFactor(ports.settings.twoFactor, claims),
     inHeader: header !== null,
   }
-  // A sound token has no character of more than one byte, which the copy relies on.
   if (header === null) ports.verified.setCopy(token, verified)
   else ports.verified.set(header, verified)
   return verified

@@ -1,3 +1,28 @@
+import { isUtf8 } from 'node:buffer'
+
+/**
+ * Makes a function that reads the text which base64url stands for. Null for what is not how base64url writes it, so that no
+ * text has two spellings (RFC 4648 §3.5), and where the bytes are no UTF-8.
+ *
+ * All are read into the same bytes, in one step: to come by new ones takes longer than to fill them.
+ *
+ * @param longest characters in base64url; what is longer is null
+ * @example
+ * const read = createBase64urlReader(4096)
+ * read('e30') // '{}'
+ */
+export function createBase64urlReader(longest: number): (text: string) => string | null {
+  const bytes = Buffer.alloc(longest)
+  return (text) => {
+    if (text.length > longest) return null
+    const count = bytes.write(text, 'base64url')
+    if (!isCanonical(text, count)) return null
+    const read = bytes.toString('utf8', 0, count)
+    // Bytes that are no UTF-8 are read as that. It may be meant, too.
+    return read.includes('\ufffd') && !isUtf8(bytes.subarray(0, count)) ? null : read
+  }
+}
+
 /**
  * Whether a text is how base64url writes the bytes that it was read as, so that those have no other spelling (RFC 4648 §3.5).
  *
@@ -5,10 +30,9 @@
  * that are left over. What it passes over shows in the count of bytes, so writing them anew, which takes longer than reading,
  * is not needed.
  *
- * @param byteCount what `Buffer.from(text, 'base64url')` made of it
- * @example isCanonicalBase64url('QQ', 1) // true; 'QR', 'QQ==' and 'Q Q' are read as the same byte
+ * Of `QQ`, `QR`, `QQ==` and `Q Q`, which are all read as one byte, it is the first.
  */
-export function isCanonicalBase64url(text: string, byteCount: number): boolean {
+function isCanonical(text: string, byteCount: number): boolean {
   if (byteCount !== Math.floor((text.length * 3) / 4) || text.includes('+') || text.includes('/')) return false
   if (Buffer.byteLength(text) !== text.length) return false
   const left = text.length % 4

@@ -1,19 +1,10 @@
-/** Texts up to so many characters are laid out in the copier's own buffer on the way. */
-const usualLength = 4096
-
 /**
- * Makes a function that gives a text characters of its own. V8 cuts a text out of another by pointing into it, so what is
- * remembered of a long one would keep all of it alive. To come by a buffer for each text would take longer than to fill it;
- * the copier's own is written and read in one step, and what stands in it after that is read by nobody.
+ * The same text with characters of its own. V8 cuts a text out of another by pointing into it, so what is remembered of a
+ * long one would keep all of it alive. To join two parts writes them out, which takes less than the way through a buffer.
  *
- * The texts are of one byte a character, as a token is that was found sound.
- *
- * @example const copied = createTextCopier()
+ * @example copiedText(header.slice(7))
  */
-export function createTextCopier(): (text: string) => string {
-  const space = Buffer.alloc(usualLength)
-  return (text) => {
-    if (text.length > usualLength) return Buffer.from(text, 'latin1').toString('latin1')
-    return space.toString('latin1', 0, space.write(text, 0, 'latin1'))
-  }
+export function copiedText(text: string): string {
+  const middle = text.length >> 1
+  return [text.slice(0, middle), text.slice(middle)].join('')
 }

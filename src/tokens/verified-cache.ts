@@ -1,4 +1,4 @@
-import { createTextCopier } from '../lib/copied-text.js'
+import { copiedText } from '../lib/copied-text.js'
 import { createRecent } from '../lib/recent.js'
 
 /**
@@ -47,7 +47,6 @@ const signatureTail = 5
  */
 export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCache<V> {
   const entries = createRecent<Entry<V>, number>(size)
-  const copied = createTextCopier()
 
   function set(token: string, value: V): void {
     const tail = tailOf(token)
@@ -62,7 +61,7 @@ export function createVerifiedCache<V extends object>(size = 10_000): VerifiedCa
       return entry.beside?.token === token ? entry.beside.value : null
     },
     set,
-    setCopy: (token, value) => set(copied(token), value),
+    setCopy: (token, value) => set(copiedText(token), value),
     clear: entries.clear,
   }
 }

@@ -6,10 +6,12 @@ import { createTestClock } from '../../src/testing/clock.js'
 /** The port itself, failing on demand: what a store does with proofs is in its contract, what they are for in the rotation tests. */
 function world() {
   const clock = createTestClock(1_700_000_000_000)
-  const state = { down: false, written: [] as Proof[][] }
+  const state = { down: false, written: [] as Proof[][], begun: 0, hanging: Promise.resolve() }
   const proofs = new ProofBatches({
     sessions: {
       async prove(batch) {
+        state.begun += 1
+        await state.hanging
         if (state.down) throw new Error('down')
         state.written.push([...batch])
       },
@@ -18,7 +20,15 @@ function world() {
     timer: clock.timer,
   })
   const note = (sessionId: string, counter: number) => proofs.note(sessionId, counter, clock.now())
-  return { clock, state, note, idsWritten: () => state.written.flat().map(({ sessionId }) => sessionId) }
+  return { proofs, clock, state, note, idsWritten: () => state.written.flat().map(({ sessionId }) => sessionId) }
+}
+
+function hang(state: { hanging: Promise<void> }): () => void {
+  let release = () => {}
+  state.hanging = new Promise((resolve) => {
+    release = resolve
+  })
+  return release
 }
 
 describe('proofs of what a verifier has seen', () => {
@@ -56,5 +66,72 @@ describe('proofs of what a verifier has seen', () => {
     note('s50000', 0)
     await clock.advance('1s')
     expect(idsWritten()).toContain('s50000')
+  })
+
+  it('that are seen again and again do not keep others waiting, nor take their places', async () => {
+    const { clock, state, note, idsWritten } = world()
+    for (let index = 0; index < 10_000; index += 1) note(`s${index}`, 0)
+    await clock.advance('10s')
+    expect(idsWritten()).toHaveLength(10_000)
+    for (let time = 0; time < 4; time += 1) for (let index = 0; index < 10_000; index += 1) note(`s${index}`, 0)
+    note('new', 0)
+    await clock.advance('1s')
+    expect(state.written.at(-1)).toMatchObject([{ sessionId: 'new' }])
+    expect(idsWritten()).toHaveLength(10_001)
+  })
+
+  it('are of the newest rotation, whichever order they came in', async () => {
+    const { clock, state, note } = world()
+    const others = (name: string) => {
+      for (let index = 0; index < 200; index += 1) note(`${name}${index}`, 0)
+    }
+    note('up', 1)
+    note('down', 2)
+    others('a')
+    note('up', 2)
+    note('down', 1)
+    others('b')
+    await clock.advance('5s')
+    const counters = (id: string) => state.written.flat().filter(({ sessionId }) => sessionId === id)
+    expect(counters('up').at(-1)).toMatchObject({ counter: 2 })
+    expect(counters('down')).toMatchObject([{ counter: 2 }])
+  })
+
+  it('are settled for one session at once, with the newest that was seen', async () => {
+    const { proofs, clock, state, note } = world()
+    note('a', 1)
+    for (let index = 0; index < 300; index += 1) note(`s${index}`, 0)
+    note('a', 2)
+    await clock.advance(10)
+    await proofs.settle('a')
+    await proofs.settle('a')
+    await proofs.settle('nobody')
+    expect(state.written).toEqual([[{ sessionId: 'a', counter: 2, ageMs: 10 }]])
+  })
+
+  it('are not written a second time while the store takes its time', async () => {
+    const { clock, state, note, idsWritten } = world()
+    const release = hang(state)
+    note('a', 0)
+    await clock.advance('1s')
+    note('b', 0)
+    await clock.advance('20s')
+    expect(state.begun).toBe(1)
+    release()
+    await clock.advance('1s')
+    expect(idsWritten()).toEqual(['a', 'b'])
+  })
+
+  it('are all written when the process ends, those that are on their way too', async () => {
+    const { proofs, clock, state, note, idsWritten } = world()
+    const release = hang(state)
+    for (let index = 0; index < 500; index += 1) note(`s${index}`, 0)
+    await clock.advance('1s')
+    const closed = proofs.close()
+    release()
+    await closed
+    expect(new Set(idsWritten()).size).toBe(500)
+    await clock.advance('1m')
+    expect(state.begun).toBeLessThanOrEqual(4)
   })
 })
