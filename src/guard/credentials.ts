@@ -85,7 +85,10 @@ type Sent = string | null | undefined
 interface Credentials {
   request: HttpRequest
   apiToken: Sent
-  /** The whole `Authorization` header, by which its token is found again: to cut the token out would take as long as that. */
+  /**
+   * The whole `Authorization` header, its scheme as most spell it: by that its token is found again, since to cut the token
+   * out would take as long.
+   */
   bearer: Sent
   cookie: string | null
 }
@@ -169,8 +172,10 @@ function readBearer(request: HttpRequest): Sent {
   const header = singleHeader(request, 'authorization', authorization)
   if (header === null) return null
   // Nearly all write it like that, and need no expression.
-  if (header.slice(0, scheme.length) !== scheme && !/^bearer(?: |$)/i.test(header)) return undefined
-  return header.length > scheme.length ? header : null
+  const usual = header.slice(0, scheme.length) === scheme
+  if (!usual && !/^bearer(?: |$)/i.test(header)) return undefined
+  if (header.length <= scheme.length) return null
+  return usual ? header : scheme + header.slice(scheme.length)
 }
 
 function readAccessCookie({ cookieNames }: CredentialPorts, request: HttpRequest): string | null {
