@@ -34,11 +34,11 @@ export interface ApiTokenCheck {
 export interface JwtCheck {
   /** Whether nothing else is a credential. */
   isExclusive(): boolean
-  /** Whose token came in that `Authorization` header, if it was checked before. Throws `AuthError`. */
+  /** Whose token that is, with `Bearer ` before it, if it was checked before. Throws `AuthError`. */
   recall(header: string, at: Moment): JwtPrincipal | null
   /** Whether the token's own header, which nobody has checked, names another algorithm than ours. */
   isForeign(token: string): boolean
-  /** The same for the token of an `Authorization` header that nobody remembers. Rejects with `AuthError`. */
+  /** The same for a token that nobody remembers; `header` is what it will be remembered by. Rejects with `AuthError`. */
   check(token: string, header: string): Promise<JwtPrincipal>
 }
 
@@ -86,8 +86,8 @@ interface Credentials {
   request: HttpRequest
   apiToken: Sent
   /**
-   * The whole `Authorization` header, its scheme as most spell it: by that its token is found again, since to cut the token
-   * out would take as long.
+   * `Bearer ` and the token, however the scheme was spelled: by that the token is remembered, since to cut it out of each
+   * header would take as long as finding it.
    */
   bearer: Sent
   cookie: string | null

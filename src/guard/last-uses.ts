@@ -44,15 +44,14 @@ export class LastUses {
 
   #arm(): void {
     if (this.#stopTimer !== null || this.#closed) return
-    this.#stopTimer = this.#options.timer(batchMs, () => {
-      this.#stopTimer = null
-      void this.#tick()
-    })
+    this.#stopTimer = this.#options.timer(batchMs, () => void this.#tick())
   }
 
   async #tick(): Promise<void> {
     // What fails stays pending, and is tried again with the next batch.
     await this.#write().catch(() => {})
+    // Not before: one batch is under way at a time.
+    this.#stopTimer = null
     if (this.#pending.size > 0) this.#arm()
   }
 

@@ -9,11 +9,11 @@ const longestWaitMs = 30_000
 /** How many one statement run writes; more wait for the next, which then comes sooner. */
 const batchSize = 200
 const nextBatchMs = 50
-/**
- * How many sights wait at most, and how many written ones are remembered, so that a token that left the cache is not written
- * again; it waits until the next batch is put together. A sight more is left out: that delays a rotation until the token is
- * seen anew.
- */
+/** How many maps one batch is put together from, at most: sights that are written already may fill any number of them. */
+const mapsAtOnce = 25
+/** How many sights wait at most. One more is left out: that delays a rotation until the token is seen anew. */
+const mostSights = 50_000
+/** How many sessions are remembered as written, so that a token that left the cache is not written again. */
 const rememberedSessions = 50_000
 
 interface Sight {
@@ -34,14 +34,16 @@ export interface ProofsOptions {
  * Gathers which rotation of which session a verifier has seen. The newest counter of a session is kept with its first
  * sight until the store confirms it; a process that dies loses at most one batch, which delays a rotation and nothing else.
  *
- * The sights stand in many small maps: to find a place in a map of thousands, and to make it larger, took a fourth of
- * what the first sight of a token costs.
+ * The sights wait in many small maps. One of thousands took a good part of what the first sight of a token costs: to find a
+ * place in it, and to make it larger. So one session may wait in several; it is written once.
  */
 export class ProofBatches implements Proofs {
   readonly #options: ProofsOptions
-  /** Of a batch's size each, the oldest first. */
+  /** Each of a batch's size at most, the oldest first. */
   #full: Sights[] = []
   #open: Sights = new Map()
+  /** What the store is being told; `ended` never rejects. */
+  #underWay: { sights: Sights; ended: Promise<void> } | null = null
   readonly #written = createRecent<number>(rememberedSessions)
   #stopTimer: (() => void) | null = null
   #waitMs = gatheringMs
@@ -52,16 +54,17 @@ export class ProofBatches implements Proofs {
   }
 
   note(sessionId: string, counter: number, seenAtMs: number): void {
-    if (!isNews(this.#open, sessionId, counter) || !this.#makeRoom()) return
-    this.#open.set(sessionId, { counter, seenAtMs })
+    if (this.#open.size >= batchSize && !this.#open.has(sessionId) && !this.#openAnother()) return
+    keepNewest(this.#open, sessionId, { counter, seenAtMs })
     this.#arm()
   }
 
   async settle(sessionId: string): Promise<void> {
+    if (this.#underWay?.sights.has(sessionId)) await this.#underWay.ended
     const mine: Sights = new Map()
-    for (const sights of this.#gathered()) {
+    for (const sights of [...this.#full, this.#open]) {
       const sight = sights.get(sessionId)
-      if (sight && this.#isDue(mine, sessionId, sight)) mine.set(sessionId, sight)
+      if (sight && !this.#isWritten(sessionId, sight)) keepNewest(mine, sessionId, sight)
     }
     await this.#write(mine)
   }
@@ -70,64 +73,81 @@ export class ProofBatches implements Proofs {
   async close(): Promise<void> {
     this.#closed = true
     this.#stopTimer?.()
+    await this.#underWay?.ended
     try {
-      for (let batch = this.#nextBatch(); batch.size > 0; batch = this.#nextBatch()) await this.#write(batch)
+      while (this.#isWaiting()) await this.#write(this.#takeBatch())
     } catch {
       // The store is gone: what is lost delays rotations, no more.
     }
   }
 
-  #makeRoom(): boolean {
-    if (this.#open.size < batchSize) return true
-    if ((this.#full.length + 1) * batchSize >= rememberedSessions) return false
+  #isWaiting(): boolean {
+    return this.#full.length > 0 || this.#open.size > 0
+  }
+
+  #openAnother(): boolean {
+    if ((this.#full.length + 1) * batchSize >= mostSights) return false
     this.#full.push(this.#open)
     this.#open = new Map()
     return true
   }
 
+  /** One batch is under way at a time. */
   #arm(): void {
-    if (this.#stopTimer !== null || this.#closed) return
-    this.#stopTimer = this.#options.timer(this.#waitMs, () => void this.#tick())
+    if (this.#stopTimer !== null || this.#underWay !== null || this.#closed) return
+    this.#stopTimer = this.#options.timer(this.#waitMs, () => {
+      this.#stopTimer = null
+      const sights = this.#takeBatch()
+      this.#underWay = { sights, ended: this.#send(sights) }
+    })
   }
 
-  async #tick(): Promise<void> {
-    const batch = this.#nextBatch()
+  async #send(batch: Sights): Promise<void> {
     try {
       await this.#write(batch)
-      this.#waitMs = batch.size === batchSize ? nextBatchMs : gatheringMs
+      this.#waitMs = batch.size === batchSize || this.#full.length > 0 ? nextBatchMs : gatheringMs
     } catch {
+      this.#putBack(batch)
       this.#waitMs = Math.min(2 * Math.max(this.#waitMs, gatheringMs), longestWaitMs)
     }
-    this.#stopTimer = null
-    if (this.#gathered().some(({ size }) => size > 0)) this.#arm()
+    this.#underWay = null
+    if (this.#isWaiting()) this.#arm()
   }
 
-  #gathered(): Sights[] {
-    return [...this.#full, this.#open]
+  #isWritten(sessionId: string, { counter }: Sight): boolean {
+    return (this.#written.get(sessionId) ?? -1) >= counter
   }
 
-  /** Whether it is news to that batch, and to the store. */
-  #isDue(batch: Sights, sessionId: string, { counter }: Sight): boolean {
-    return isNews(batch, sessionId, counter) && (this.#written.get(sessionId) ?? -1) < counter
-  }
-
-  /** The oldest that are due. Lets go of those that are written; the others stay until they are. */
-  #nextBatch(): Sights {
+  /** The oldest that are not written, off the others. */
+  #takeBatch(): Sights {
     const batch: Sights = new Map()
-    for (const sights of this.#gathered()) this.#takeDue(sights, batch)
-    this.#full = this.#full.filter(({ size }) => size > 0)
+    for (let looked = 0; looked < mapsAtOnce && this.#isWaiting(); looked += 1) {
+      const oldest = this.#full[0] ?? this.#open
+      this.#dropWritten(oldest)
+      if (batch.size + oldest.size > batchSize) break
+      for (const [sessionId, sight] of oldest) keepNewest(batch, sessionId, sight)
+      if (oldest === this.#open) this.#open = new Map()
+      else this.#full.shift()
+    }
     return batch
   }
 
-  #takeDue(sights: Sights, batch: Sights): void {
-    for (const [sessionId, sight] of sights) {
-      if (batch.size === batchSize) return
-      if (this.#isDue(batch, sessionId, sight)) batch.set(sessionId, sight)
-      else sights.delete(sessionId)
-    }
+  #dropWritten(sights: Sights): void {
+    for (const [sessionId, sight] of sights) if (this.#isWritten(sessionId, sight)) sights.delete(sessionId)
   }
 
-  /** A larger counter that is seen while the batch is on its way is gathered anew. */
+  /** Where many wait already, each session keeps one place: those seen again and again take none from others. */
+  #putBack(batch: Sights): void {
+    this.#full.unshift(batch)
+    if (this.#full.length * batchSize <= mostSights / 2) return
+    const newest: Sights = new Map()
+    for (const sights of this.#full) {
+      this.#dropWritten(sights)
+      for (const [sessionId, sight] of sights) keepNewest(newest, sessionId, sight)
+    }
+    this.#full = inBatches(newest)
+  }
+
   async #write(batch: Sights): Promise<void> {
     if (batch.size === 0) return
     const now = this.#options.clock.monotonicMs()
@@ -135,11 +155,19 @@ export class ProofBatches implements Proofs {
       return { sessionId, counter, ageMs: Math.max(0, now - seenAtMs) }
     })
     await this.#options.sessions.prove(proofs)
-    for (const { sessionId, counter } of proofs) this.#written.set(sessionId, counter)
+    for (const [sessionId, sight] of batch) {
+      if (!this.#isWritten(sessionId, sight)) this.#written.set(sessionId, sight.counter)
+    }
   }
 }
 
-function isNews(sights: Sights, sessionId: string, counter: number): boolean {
+function keepNewest(sights: Sights, sessionId: string, sight: Sight): void {
   const known = sights.get(sessionId)
-  return known === undefined || known.counter < counter
+  if (known === undefined || known.counter < sight.counter) sights.set(sessionId, sight)
+}
+
+function inBatches(sights: Sights): Sights[] {
+  const all = [...sights]
+  const count = Math.ceil(all.length / batchSize)
+  return Array.from({ length: count }, (_, index) => new Map(all.slice(index * batchSize, (index + 1) * batchSize)))
 }

@@ -19,7 +19,7 @@ export interface VerifiedToken {
   inHeader: boolean
 }
 
-/** Bounded memory of verified tokens, keyed by the whole `Authorization` header, or the whole cookie; it holds no failures. */
+/** Bounded memory of verified tokens, by `Bearer ` and the token, or by the whole cookie; it holds no failures. */
 export interface VerifiedTokens {
   get(sent: string): VerifiedToken | null
   set(sent: string, verified: VerifiedToken): void
@@ -48,13 +48,13 @@ export function checkCookie(ports: SessionCheckPorts, token: string, at: Moment)
   return admit(ports, known === null || known.inHeader ? verify(ports, token, at, null) : known, at)
 }
 
-/** The same for an `Authorization` header that was seen before; null for any other. No sound token begins like one. */
+/** The same for `Bearer ` and a token, where that was seen before; null for any other. No sound token begins like that. */
 export function recallSession(ports: SessionCheckPorts, header: string, at: Moment): SessionPrincipal | null {
   const known = ports.verified.get(header)
   return known === null ? null : admit(ports, known, at)
 }
 
-/** The same for the bearer token of a header that nobody remembers. */
+/** The same for a bearer token that nobody remembers; `header` is what it will be remembered by. */
 export function checkBearer(ports: SessionCheckPorts, token: string, header: string, at: Moment): SessionPrincipal {
   return admit(ports, verify(ports, token, at, header), at)
 }

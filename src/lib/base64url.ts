@@ -18,7 +18,7 @@ export function createBase64urlReader(longest: number): (text: string) => string
     const count = bytes.write(text, 'base64url')
     if (!isCanonical(text, count)) return null
     const read = bytes.toString('utf8', 0, count)
-    // Bytes that are no UTF-8 are read as that. It may be meant, too.
+    // What is no UTF-8 is read as U+FFFD, which may also stand there itself.
     return read.includes('\ufffd') && !isUtf8(bytes.subarray(0, count)) ? null : read
   }
 }

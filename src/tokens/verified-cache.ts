@@ -2,14 +2,14 @@ import { copiedText } from '../lib/copied-text.js'
 import { createRecent } from '../lib/recent.js'
 
 /**
- * Tokens already verified by one verifier, each as it was sent, with what was worked out from their claims.
+ * Tokens already verified by one verifier, each under the text it is looked up by, with what was worked out from their claims.
  *
  * Only the signature and the claims' types are remembered. Whoever gets a value must still ask its expiry and its
  * revocation, on every hit.
  */
 export interface VerifiedCache<V> {
   get(token: string): V | null
-  /** Only for a token that was just verified; failures are never stored. A bearer token stands here as the header it came in. */
+  /** Only for a token that was just verified; failures are never stored. A bearer token stands here with its scheme. */
   set(token: string, value: V): void
   /**
    * The same for one that was cut out of a longer text, a cookie or a query: it would keep that alive as long as it is

@@ -81,6 +81,17 @@ describe('ATK-108 tokens', () => {
     expect(keys.asked).toBeLessThanOrEqual(2)
   })
 
+  test('are checked once however the scheme is spelled, so nobody pays us with spelling it in turns', async () => {
+    const keys = await server()
+    keys.publish(forged.jwks)
+    const app = await trusting(keys.url)
+    for (const scheme of ['bearer', 'BEARER', 'Bearer', 'bearer'])
+      await app.client({ as: 'server' }).get('/api/x', { headers: { authorization: `${scheme} ${control}` } })
+    expect(app.passed).toHaveLength(4)
+    // What is remembered is the same, to the object.
+    expect(new Set(app.passed.map(({ principal }) => principal)).size).toBe(1)
+  })
+
   test.each(wycheproof)('ATK-108 wycheproof $tcId $comment is refused', async ({ jwks, jws }) => {
     const keys = await server()
     keys.publish(jwks)

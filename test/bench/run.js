@@ -1,4 +1,4 @@
-// npm run bench [guard] [storm] [start] [memory] [first] [revoke] [hashing] [refresh] [million] [-- --write]: measures, against the peers where there
+// npm run bench [guard] [storm] [start] [memory] [first] [allow-list] [revoke] [hashing] [refresh] [million] [-- --write]: measures, against the peers where there
 // are any, and holds the results to the targets. Without a name it is the first three. `guard express` is that framework
 // alone. With --write their tables go into the README, with versions and date, and the picture of the guard beside this file.
 // Method: every contender in a process of its own, 5 interleaved rounds or more, medians, ratios inside a round.
@@ -28,6 +28,7 @@ const benches = {
 const alone = {
   memory: async () => (await import('./memory.js')).benchMemory(),
   first: async () => (await import('./first.js')).benchFirst(),
+  'allow-list': async () => (await import('./allow-list.js')).benchAllowList(),
   revoke: async () => (await import('./revoke.js')).benchRevoke(),
   hashing: async () => (await import('./hashing.js')).benchHashing(),
   refresh: async () => (await import('./refresh.js')).benchRefresh(),

@@ -8,10 +8,11 @@ const start = 1_700_000_000
 /** The port itself, failing on demand: what a store does with uses is in its contract. */
 function world() {
   const clock = createTestClock(start * 1000)
-  const state = { down: false, meanwhile: () => {}, written: [] as ApiTokenUse[][] }
+  const state = { down: false, hanging: Promise.resolve(), meanwhile: () => {}, written: [] as ApiTokenUse[][] }
   const lastUses = new LastUses({
     apiTokens: {
       async touch(uses) {
+        await state.hanging
         if (state.down) throw new Error('down')
         state.meanwhile()
         state.written.push([...uses])
@@ -81,5 +82,20 @@ describe('the last uses of API tokens', () => {
     broken.note('a')
     await broken.lastUses.close()
     expect(broken.state.written).toEqual([])
+  })
+
+  it('are not written a second time while the store takes its time', async () => {
+    const { clock, state, note } = world()
+    let release = () => {}
+    state.hanging = new Promise((resolve) => {
+      release = resolve
+    })
+    note('a')
+    await clock.advance('10s')
+    note('b')
+    await clock.advance('1m')
+    release()
+    await clock.advance('10s')
+    expect(state.written.flat().map(({ id }) => id)).toEqual(['a', 'b'])
   })
 })

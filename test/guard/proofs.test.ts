@@ -58,26 +58,53 @@ describe('proofs of what a verifier has seen', () => {
     state.down = true
     for (let index = 0; index < 50_010; index += 1) note(`s${index}`, 0)
     await clock.advance('1m')
+    note('s49999', 1)
     state.down = false
     await clock.advance('2m')
     expect(new Set(idsWritten()).size).toBe(50_000)
-    expect(idsWritten()).toContain('s49999')
+    expect(state.written.flat().filter(({ sessionId }) => sessionId === 's49999')).toMatchObject([{ counter: 1 }])
     expect(idsWritten()).not.toContain('s50000')
     note('s50000', 0)
     await clock.advance('1s')
     expect(idsWritten()).toContain('s50000')
   })
 
-  it('that are seen again and again do not keep others waiting, nor take their places', async () => {
-    const { clock, state, note, idsWritten } = world()
-    for (let index = 0; index < 10_000; index += 1) note(`s${index}`, 0)
-    await clock.advance('10s')
-    expect(idsWritten()).toHaveLength(10_000)
-    for (let time = 0; time < 4; time += 1) for (let index = 0; index < 10_000; index += 1) note(`s${index}`, 0)
-    note('new', 0)
+  it.each([false, true])(
+    'of sessions seen again and again take no place from others (store down: %s)',
+    async (down) => {
+      const { clock, state, note, idsWritten } = world()
+      state.down = down
+      for (let time = 0; time < 6; time += 1) {
+        for (let index = 0; index < 20_000; index += 1) note(`s${index}`, 0)
+        await clock.advance('1m')
+      }
+      note('new', 0)
+      await clock.advance('1s')
+      if (!down) expect(state.written.at(-1)).toMatchObject([{ sessionId: 'new' }])
+      state.down = false
+      await clock.advance('2m')
+      expect(idsWritten()).toHaveLength(20_001)
+      expect(new Set(idsWritten()).size).toBe(20_001)
+    },
+  )
+
+  it('are dated by the first sight of that rotation, in one batch as across several', async () => {
+    const { proofs, clock, state, note } = world()
+    note('a', 1)
+    note('b', 1)
+    await clock.advance(300)
+    note('a', 1)
+    for (let index = 0; index < 200; index += 1) note(`s${index}`, 0)
+    await clock.advance(200)
+    note('a', 1)
+    note('b', 1)
+    await proofs.settle('b')
+    expect(state.written).toEqual([[{ sessionId: 'b', counter: 1, ageMs: 500 }]])
     await clock.advance('1s')
-    expect(state.written.at(-1)).toMatchObject([{ sessionId: 'new' }])
-    expect(idsWritten()).toHaveLength(10_001)
+    expect(state.written.flat().filter(({ sessionId }) => sessionId.length === 1)).toEqual([
+      { sessionId: 'b', counter: 1, ageMs: 500 },
+      { sessionId: 'a', counter: 1, ageMs: 1_000 },
+    ])
   })
 
   it('are of the newest rotation, whichever order they came in', async () => {
@@ -122,7 +149,39 @@ describe('proofs of what a verifier has seen', () => {
     expect(idsWritten()).toEqual(['a', 'b'])
   })
 
-  it('are all written when the process ends, those that are on their way too', async () => {
+  it('are waited for by who needs them settled, where they are on their way', async () => {
+    const { proofs, clock, state, note, idsWritten } = world()
+    const release = hang(state)
+    note('a', 0)
+    await clock.advance('1s')
+    note('a', 1)
+    const settled = proofs.settle('a')
+    expect(state.begun).toBe(1)
+    release()
+    await settled
+    expect(state.written.map((batch) => batch[0])).toMatchObject([
+      { sessionId: 'a', counter: 0 },
+      { sessionId: 'a', counter: 1 },
+    ])
+    await clock.advance('1m')
+    expect(idsWritten()).toEqual(['a', 'a'])
+  })
+
+  it('are settled anew where the store failed on the way', async () => {
+    const { proofs, clock, state, note, idsWritten } = world()
+    const release = hang(state)
+    state.down = true
+    note('a', 0)
+    await clock.advance('1s')
+    const settled = proofs.settle('a')
+    release()
+    await expect(settled).rejects.toThrow('down')
+    state.down = false
+    await proofs.settle('a')
+    expect(idsWritten()).toEqual(['a'])
+  })
+
+  it('are all written when the process ends, and those that are on their way not again', async () => {
     const { proofs, clock, state, note, idsWritten } = world()
     const release = hang(state)
     for (let index = 0; index < 500; index += 1) note(`s${index}`, 0)
@@ -130,8 +189,9 @@ describe('proofs of what a verifier has seen', () => {
     const closed = proofs.close()
     release()
     await closed
+    expect(state.written.map((batch) => batch.length)).toEqual([200, 200, 100])
     expect(new Set(idsWritten()).size).toBe(500)
     await clock.advance('1m')
-    expect(state.begun).toBeLessThanOrEqual(4)
+    expect(state.begun).toBe(3)
   })
 })

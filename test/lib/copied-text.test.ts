@@ -8,6 +8,7 @@ test('a copy reads like its text', () => {
   const texts = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ maxLength: 60 }).map((text) => `\u0141${text}`.slice(1)),
     fc.string({ minLength: 4_090, maxLength: 4_110 }),
   )
   fc.assert(
