@@ -19,6 +19,8 @@ export class LastUses {
   /** Token id → Unix seconds. No more of them than tokens that live. */
   readonly #pending = new Map<string, number>()
   #stopTimer: (() => void) | null = null
+  /** Never rejects. */
+  #underWay: Promise<void> | null = null
   #closed = false
 
   constructor(options: LastUsesOptions) {
@@ -35,6 +37,7 @@ export class LastUses {
   async close(): Promise<void> {
     this.#closed = true
     this.#stopTimer?.()
+    await this.#underWay
     try {
       while (this.#pending.size > 0) await this.#write()
     } catch {
@@ -44,7 +47,9 @@ export class LastUses {
 
   #arm(): void {
     if (this.#stopTimer !== null || this.#closed) return
-    this.#stopTimer = this.#options.timer(batchMs, () => void this.#tick())
+    this.#stopTimer = this.#options.timer(batchMs, () => {
+      this.#underWay = this.#tick()
+    })
   }
 
   async #tick(): Promise<void> {

@@ -11,8 +11,10 @@ const batchSize = 200
 const nextBatchMs = 50
 /** How many maps one batch is put together from, at most: sights that are written already may fill any number of them. */
 const mapsAtOnce = 25
-/** How many sights wait at most. One more is left out: that delays a rotation until the token is seen anew. */
-const mostSights = 50_000
+/** How many maps wait at most, with 50,000 sights. One more is left out: that delays a rotation until the token is seen anew. */
+const mostMaps = 250
+/** Where more are left although each session has one place, there is no more room until the next batch. */
+const manyMaps = 225
 /** How many sessions are remembered as written, so that a token that left the cache is not written again. */
 const rememberedSessions = 50_000
 
@@ -47,6 +49,8 @@ export class ProofBatches implements Proofs {
   readonly #written = createRecent<number>(rememberedSessions)
   #stopTimer: (() => void) | null = null
   #waitMs = gatheringMs
+  /** Nothing would be gained, until the next batch, by looking for sessions that have several places. */
+  #isCrowded = false
   #closed = false
 
   constructor(options: ProofsOptions) {
@@ -75,7 +79,12 @@ export class ProofBatches implements Proofs {
     this.#stopTimer?.()
     await this.#underWay?.ended
     try {
-      while (this.#isWaiting()) await this.#write(this.#takeBatch())
+      while (this.#isWaiting()) {
+        const sights = this.#takeBatch()
+        const written = this.#write(sights)
+        this.#underWay = { sights, ended: written.catch(() => {}) }
+        await written
+      }
     } catch {
       // The store is gone: what is lost delays rotations, no more.
     }
@@ -86,10 +95,25 @@ export class ProofBatches implements Proofs {
   }
 
   #openAnother(): boolean {
-    if ((this.#full.length + 1) * batchSize >= mostSights) return false
+    if (this.#isAtMost() && !this.#isCrowded) this.#squeeze()
+    if (this.#isAtMost()) return false
     this.#full.push(this.#open)
     this.#open = new Map()
     return true
+  }
+
+  #isAtMost(): boolean {
+    return this.#full.length + 1 >= mostMaps
+  }
+
+  /** Each session keeps one place, with its newest sight: those seen again and again take none from others. */
+  #squeeze(): void {
+    const newest: Sights = new Map()
+    for (const [sessionId, sight] of this.#full.flatMap((sights) => [...sights])) {
+      if (!this.#isWritten(sessionId, sight)) keepNewest(newest, sessionId, sight)
+    }
+    this.#full = inBatches(newest)
+    this.#isCrowded = this.#full.length > manyMaps
   }
 
   /** One batch is under way at a time. */
@@ -107,10 +131,11 @@ export class ProofBatches implements Proofs {
       await this.#write(batch)
       this.#waitMs = batch.size === batchSize || this.#full.length > 0 ? nextBatchMs : gatheringMs
     } catch {
-      this.#putBack(batch)
+      this.#full.unshift(batch)
       this.#waitMs = Math.min(2 * Math.max(this.#waitMs, gatheringMs), longestWaitMs)
     }
     this.#underWay = null
+    this.#isCrowded = false
     if (this.#isWaiting()) this.#arm()
   }
 
@@ -123,29 +148,14 @@ export class ProofBatches implements Proofs {
     const batch: Sights = new Map()
     for (let looked = 0; looked < mapsAtOnce && this.#isWaiting(); looked += 1) {
       const oldest = this.#full[0] ?? this.#open
-      this.#dropWritten(oldest)
-      if (batch.size + oldest.size > batchSize) break
-      for (const [sessionId, sight] of oldest) keepNewest(batch, sessionId, sight)
-      if (oldest === this.#open) this.#open = new Map()
-      else this.#full.shift()
+      for (const [sessionId, sight] of oldest) {
+        if (batch.size === batchSize) return batch
+        if (!this.#isWritten(sessionId, sight)) keepNewest(batch, sessionId, sight)
+        oldest.delete(sessionId)
+      }
+      if (oldest !== this.#open) this.#full.shift()
     }
     return batch
-  }
-
-  #dropWritten(sights: Sights): void {
-    for (const [sessionId, sight] of sights) if (this.#isWritten(sessionId, sight)) sights.delete(sessionId)
-  }
-
-  /** Where many wait already, each session keeps one place: those seen again and again take none from others. */
-  #putBack(batch: Sights): void {
-    this.#full.unshift(batch)
-    if (this.#full.length * batchSize <= mostSights / 2) return
-    const newest: Sights = new Map()
-    for (const sights of this.#full) {
-      this.#dropWritten(sights)
-      for (const [sessionId, sight] of sights) keepNewest(newest, sessionId, sight)
-    }
-    this.#full = inBatches(newest)
   }
 
   async #write(batch: Sights): Promise<void> {

@@ -28,7 +28,7 @@ export interface ForeignFault {
 
 /** Checks JWTs of another issuer by the keys that it publishes. */
 export interface ForeignTokens {
-  /** Never rejects. The token is remembered by `sent`, a text that says nothing else, such as its whole header. */
+  /** Never rejects. The token is remembered by `sent`, a text that says nothing else: `Bearer ` and the token. */
   check(token: string, sent: string): Promise<ForeignToken | ForeignFault>
   /** What `check` found before, at once and without cryptography; null for what nobody remembers. */
   recall(sent: string, at: Moment): ForeignToken | ForeignFault | null

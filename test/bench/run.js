@@ -1,6 +1,7 @@
 // npm run bench [guard] [storm] [start] [memory] [first] [allow-list] [revoke] [hashing] [refresh] [million] [-- --write]:
 // measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
-// three. `guard express` is that framework alone. With --write their tables go into the README, with versions and date, and the picture of the guard beside this file.
+// three. `guard express` is that framework alone. With --write their tables go into the README, with versions and date, and
+// the picture of the guard beside this file.
 // Method: every contender in a process of its own, 5 interleaved rounds or more, medians, ratios inside a round.
 // Absolute figures are this machine's; quote ratios. Let nothing else run meanwhile.
 import { execSync } from 'node:child_process'

@@ -107,6 +107,41 @@ describe('proofs of what a verifier has seen', () => {
     ])
   })
 
+  it('keep their newest rotation and its first sight where they come together again', async () => {
+    const { clock, state, note } = world()
+    state.down = true
+    note('a', 2)
+    note('b', 1)
+    await clock.advance('1s')
+    note('a', 1)
+    note('a', 2)
+    note('b', 2)
+    state.down = false
+    await clock.advance('1m')
+    expect(state.written).toMatchObject([
+      [
+        { sessionId: 'a', counter: 2, ageMs: 3_000 },
+        { sessionId: 'b', counter: 2, ageMs: 2_000 },
+      ],
+    ])
+  })
+
+  it('make room for others between two batches, too, and keep the newest rotation then', async () => {
+    const { clock, state, note } = world()
+    const release = hang(state)
+    note('first', 0)
+    await clock.advance('1s')
+    for (let counter = 1; counter <= 5; counter += 1)
+      for (let index = 0; index < 12_000; index += 1) note(`s${index}`, counter)
+    note('new', 0)
+    release()
+    await clock.advance('2m')
+    const counters = new Map(state.written.flat().map(({ sessionId, counter }) => [sessionId, counter]))
+    expect(counters.size).toBe(12_002)
+    expect(counters.get('new')).toBe(0)
+    expect([counters.get('s0'), counters.get('s11999')]).toEqual([5, 5])
+  })
+
   it('are of the newest rotation, whichever order they came in', async () => {
     const { clock, state, note } = world()
     const others = (name: string) => {
@@ -179,6 +214,20 @@ describe('proofs of what a verifier has seen', () => {
     state.down = false
     await proofs.settle('a')
     expect(idsWritten()).toEqual(['a'])
+  })
+
+  it('are tried once more when the process ends while the store fails, and then given up', async () => {
+    const { proofs, clock, state, note } = world()
+    const release = hang(state)
+    state.down = true
+    note('a', 0)
+    await clock.advance('1s')
+    const closed = proofs.close()
+    release()
+    await closed
+    await clock.advance('1m')
+    expect(state.begun).toBe(2)
+    expect(state.written).toEqual([])
   })
 
   it('are all written when the process ends, and those that are on their way not again', async () => {
