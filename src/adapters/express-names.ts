@@ -18,8 +18,8 @@ export interface ExpressResponse extends ServerResponse {
 /**
  * Express gives each request another prototype, and writes to it after that. A property that is new by then has V8 make a
  * shape for that one request; one that is there already does not. All of those take longer than the guard. So what Express
- * writes to every request is there from the start, undefined until it does, and so is `auth`. `npm run bench guard express` shows
- * what that is worth without a guard (`named-early`).
+ * writes to every request is there from the start, undefined until it does, and so is `auth`. What that is worth without a
+ * guard shows in `npm run bench guard express` (`named-early`).
  *
  * Left alone: `route`, which is missing where no route matches, and handlers ask whether it is (`'route' in req`); `query`,
  * which belongs to the prototype in Express 5; what a symbol names. A value that an application gave one of our names on

@@ -1,7 +1,7 @@
 // What an allow-list of 10,000 networks costs a request: the addresses of requests that were never seen before, and one that
 // asks again. In one process, without HTTP; batches in turn, medians.
 import { createAllowList } from '../../dist/guard/allow-list.js'
-import { median, shuffled, spread, table } from './numbers.js'
+import { median, shuffled, timings } from './numbers.js'
 
 const batch = 5_000
 const rounds = 41
@@ -20,11 +20,6 @@ export async function benchAllowList() {
       if (round >= 0) samples[name].push(microseconds)
     }
   }
-  const rows = Object.entries(samples).map(([name, values]) => [
-    name,
-    median(values).toFixed(2),
-    `${(100 * spread(values)).toFixed(1)}%`,
-  ])
   const results = Object.entries(samples).map(([name, values]) => {
     const value = median(values)
     return {
@@ -34,7 +29,7 @@ export async function benchAllowList() {
       pass: value < 2,
     }
   })
-  return { table: table([['allow-list of 10,000 networks', 'µs', '±'], ...rows]), results }
+  return { table: timings('allow-list of 10,000 networks', samples), results }
 }
 
 function time(list, address) {

@@ -33,3 +33,13 @@ export function table(rows) {
   const rule = `|${widths.map((width, column) => (column ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`
   return [line(cells[0]), rule, ...cells.slice(1).map(line)].join('\n')
 }
+
+/** What each took: microseconds, the median and its spread. */
+export function timings(title, samples) {
+  const rows = Object.entries(samples).map(([name, values]) => [
+    name,
+    median(values).toFixed(2),
+    `${(100 * spread(values)).toFixed(1)}%`,
+  ])
+  return table([[title, 'µs', '±'], ...rows])
+}
