@@ -17,7 +17,7 @@ export type HonoHandler = (
 ) => Response | undefined | Promise<Response | undefined>
 
 /** Whose `match` each request is sent by. */
-interface HonoRouter {
+export interface HonoRouter {
   readonly name: string
   add(method: string, path: string, handler: unknown): void
   match(method: string, path: string): HonoMatch

@@ -1,17 +1,11 @@
 import type { Handle, Pass } from '../http/verdict.js'
 import { decide } from './adapter.js'
 import { saysAll } from './hono-answer.js'
-import {
-  type FusableApp,
-  type HonoApp,
-  type HonoGate,
-  type HonoHandler,
-  type HonoMatch,
-  isFusable,
-} from './hono-app.js'
+import { type FusableApp, type HonoApp, type HonoGate, type HonoHandler, isFusable } from './hono-app.js'
 import { createHeaderFinder, type FindsHeader } from './hono-headers.js'
 import { admit, inTurn } from './hono-layer.js'
 import type { HonoContext, HonoMessage } from './hono-message.js'
+import { FusingRouter } from './hono-router.js'
 
 /** Who judges a request, and what they are shown of it. */
 interface Judging {
@@ -19,52 +13,45 @@ interface Judging {
   read(context: HonoContext): HonoMessage
 }
 
+type Next = () => Promise<void>
+
 /**
  * Hono runs what is in a row by promises, and a single handler without any. So where a request meets nothing but the layer
- * and one handler, its router answers with the two as one; a longer row, or what looks like neither, stays as it is.
+ * and one handler, its router answers with the two as one.
  *
  * @param layer what the application has as its first middleware
  */
 export function fuse(app: HonoApp, layer: HonoGate, judging: Judging): void {
   if (!isFusable(app)) return
-  const { router } = app
-  // Routers that look a route up in a table answer with the same list each time.
-  const known = new WeakMap<HonoMatch[0], HonoMatch[0]>()
   const isFound = createHeaderFinder()
-  app.router = {
-    get name() {
-      return router.name
-    },
-    add: (...route) => router.add(...route),
-    match(method, path) {
-      const found = router.match(method, path)
-      const row = found[0]
-      const first = row[0]
-      const second = row[1]
-      if (row.length !== 2 || first?.[0][0] !== layer || second === undefined) return found
-      let one = known.get(row)
-      if (one === undefined) {
-        const [[handler, route], parameters] = second
-        one = [[[fused(app, judging, handler, isFound), route], parameters]]
-        known.set(row, one)
-      }
-      return [one, found[1]]
-    },
+  app.router = new FusingRouter(app.router, layer, (handler) => {
+    const judge = createJudge(app, judging, handler, isFound)
+    // Nothing else stands here, so that V8 compiles the handler into Hono as it does without a guard.
+    return function latchkey(context, next) {
+      const held = judge(context, next)
+      return held ?? handler(context, restOf(context, next)) ?? (context.finalized ? context.res : undefined)
+    }
+  })
+}
+
+/** Of a request that may pass it makes what the handler is to see: null. All others it answers. */
+function createJudge(app: FusableApp, { handle, read }: Judging, handler: HonoHandler, isFound: FindsHeader) {
+  return (context: HonoContext, next: Next): ReturnType<HonoHandler> | null => {
+    const message = read(context)
+    const verdict = decide(handle, message, null)
+    if ('then' in verdict) {
+      return verdict.then((settled) => inTurn(app, { message, verdict: settled }, handler, restOf(context, next)))
+    }
+    if (verdict.kind === 'answer' || !isSaidBefore(context, verdict)) {
+      return inTurn(app, { message, verdict }, handler, restOf(context, next))
+    }
+    return admit(message, verdict, isFound)
   }
 }
 
-function fused(app: FusableApp, { handle, read }: Judging, handler: HonoHandler, isFound: FindsHeader): HonoHandler {
-  return function latchkey(context, next) {
-    // In a row, an answer that is there already stays.
-    const rest = async () => (context.finalized ? undefined : next())
-    const shown = { context, message: read(context) }
-    const verdict = decide(handle, shown.message, null)
-    if ('then' in verdict) return verdict.then((settled) => inTurn(app, { ...shown, verdict: settled }, handler, rest))
-    if (verdict.kind === 'answer' || !isSaidBefore(context, verdict)) {
-      return inTurn(app, { ...shown, verdict }, handler, rest)
-    }
-    return admit(shown, verdict, isFound) ?? handler(context, rest) ?? (context.finalized ? context.res : undefined)
-  }
+/** In a row, an answer that is there already stays. */
+function restOf(context: HonoContext, next: Next): Next {
+  return async () => (context.finalized ? undefined : next())
 }
 
 /** Nothing is to be added to the answer once it is there. */

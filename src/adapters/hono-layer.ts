@@ -11,40 +11,34 @@ export function createLayer(handle: Handle, read: (context: HonoContext) => Hono
   return async function latchkey(context, next) {
     const message = read(context)
     const verdict = decide(handle, message, null)
-    return carryOut({ context, message, verdict: 'then' in verdict ? await verdict : verdict }, next)
+    return carryOut({ message, verdict: 'then' in verdict ? await verdict : verdict }, next)
   }
 }
 
-/** A request of Hono, and what the guard was shown of it. */
-interface Shown {
-  context: HonoContext
+/** What the guard was shown of a request, and what is to become of that. */
+interface Judged {
   message: HonoMessage
-}
-
-/** The two, and what is to become of the request. */
-interface Judged extends Shown {
   verdict: Verdict
 }
 
 /** Our answer; undefined where `next` has made the application's. */
-async function carryOut(judged: Judged, next: () => Promise<void>): Promise<Response | undefined> {
-  const { context, verdict } = judged
-  if (verdict.kind === 'answer') return toResponse(context.req.raw.method, verdict.response)
-  const failed = admit(judged, verdict)
+async function carryOut({ message, verdict }: Judged, next: () => Promise<void>): Promise<Response | undefined> {
+  if (verdict.kind === 'answer') return toResponse(message.method, verdict.response)
+  const failed = admit(message, verdict)
   if (failed !== null) return failed
   await next()
-  if (verdict.responseHeaders !== null) addAfter(context, verdict.responseHeaders)
+  if (verdict.responseHeaders !== null) addAfter(message.context, verdict.responseHeaders)
   return undefined
 }
 
 /** Shows the application what it may see. An answer where that cannot be done: closed. */
-export function admit({ context, message }: Shown, pass: Pass, isFound: FindsHeader = askForHeader): Response | null {
+export function admit(message: HonoMessage, pass: Pass, isFound: FindsHeader = askForHeader): Response | null {
   try {
-    present(context, pass, message, isFound)
-    if (pass.responseHeaders !== null) addBefore(context, pass.responseHeaders)
+    present(message, pass, isFound)
+    if (pass.responseHeaders !== null) addBefore(message.context, pass.responseHeaders)
     return null
   } catch {
-    return toResponse(context.req.raw.method, failure)
+    return toResponse(message.method, failure)
   }
 }
 
@@ -58,7 +52,7 @@ export async function inTurn(
   handler: HonoHandler,
   next: () => Promise<void>,
 ): Promise<Response | undefined> {
-  const { context } = judged
+  const { context } = judged.message
   const answer = await carryOut(judged, async () => {
     try {
       const response = await handler(context, next)

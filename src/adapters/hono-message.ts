@@ -46,21 +46,21 @@ export class HonoMessage implements HttpRequest {
   readonly query: string
   readonly mount: string
   readonly native = null
-  private readonly req: HonoContext['req']
-  private readonly raw: Request
-  private readonly env: unknown
+  readonly context: HonoContext
+  /** As it was judged. */
+  readonly raw: Request
   /** What node has for the request; null elsewhere. */
   readonly incoming: IncomingMessage | null
   /** At once where node has them: asked for some ten times a request. */
   private listed: RequestHeaders | null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
-  constructor({ req, env }: HonoContext, layer: string | null) {
+  constructor(context: HonoContext, layer: string | null) {
+    const { req } = context
     const { raw, path: routed } = req
-    this.req = req
+    this.context = context
     this.raw = raw
-    this.env = env
-    this.incoming = incomingOf(env)
+    this.incoming = incomingOf(context.env)
     this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
     const { path, query } = targetAsRouted(raw.url, routed)
@@ -92,11 +92,11 @@ export class HonoMessage implements HttpRequest {
 
   get ip(): string | null {
     const socket = this.incoming?.socket
-    return socket ? peerAddress(socket) : addressIn(this.env, this.raw)
+    return socket ? peerAddress(socket) : addressIn(this.context.env, this.raw)
   }
 
   get body(): RequestBody {
-    return this.raw.bodyUsed ? keptBody(this.req) : bodyOf(this.raw)
+    return this.raw.bodyUsed ? keptBody(this.context.req) : bodyOf(this.raw)
   }
 }
 
@@ -159,8 +159,7 @@ function withoutBody({ url, method, headers, signal }: Request): Request {
 }
 
 /** Makes the request what the application is to see. Throws when one of the headers cannot be. */
-export function present(context: HonoContext, pass: Pass, { incoming }: HonoMessage, isFound: FindsHeader): void {
-  const { raw } = context.req
+export function present({ context, raw, incoming }: HonoMessage, pass: Pass, isFound: FindsHeader): void {
   if (!writeInPlace(raw, pass, incoming, isFound)) {
     const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
     if (prepared === null) throw new TypeError('a header cannot be written')

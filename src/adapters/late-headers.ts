@@ -17,9 +17,12 @@ export const addLate: Add = (res, headers) => {
   else addHeaders(res, headers)
 }
 
+/** Looked up once: V8 finds the prototype of a class that is imported anew each time. */
+const ofNode = ServerResponse.prototype
+
 /** Somebody else may have a hand in the head already, and http2 has no such quick way. What node's is, is seen at once. */
 function isUntouched(res: ServerResponse): boolean {
-  if (res.writeHead === ServerResponse.prototype.writeHead) return true
+  if (res.writeHead === ofNode.writeHead) return true
   return !Object.hasOwn(res, 'writeHead') && res instanceof ServerResponse
 }
 

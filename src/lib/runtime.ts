@@ -1,5 +1,4 @@
 import { lookup } from 'node:dns/promises'
-import { hrtime } from 'node:process'
 
 /**
  * The outside world as an application may replace it, for tests and unusual hosts.
@@ -77,6 +76,9 @@ export function nextTurn(): Promise<void> {
     setImmediate(resolve)
   })
 }
+
+// Not imported: `node:process` as a module looks at all it exports, and so opens standard input.
+const { hrtime } = process
 
 /** The real clock that never goes back, milliseconds: for measuring work, also under a test clock. */
 export function realMonotonic(): number {

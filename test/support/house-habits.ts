@@ -114,6 +114,8 @@ export function worldFaults(sources: readonly Source[]): string[] {
     walk(source.tree, (node) => {
       const place = `${source.path}:${lineOf(source, node)}`
       const text = ts.isPropertyAccessExpression(node) || ts.isIdentifier(node) ? node.getText(source.tree) : ''
+      if (ts.isImportDeclaration(node) && node.moduleSpecifier.getText(source.tree).slice(1, -1) === 'node:process')
+        faults.push(`${place} imports node:process, which opens standard input`)
       if (text === 'process.env') faults.push(`${place} reads process.env`)
       if (text === 'Math.random') faults.push(`${place} uses Math.random`)
       if (!inLib && /^(Date\.now|performance\.now|process\.hrtime|hrtime)$/.test(text))
