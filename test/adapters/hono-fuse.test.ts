@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
+import fc from 'fast-check'
 import { type Context, Hono } from 'hono'
 import { getRouterName } from 'hono/dev'
 import { HTTPException } from 'hono/http-exception'
@@ -54,6 +55,7 @@ const paths = [
   '/api/middle',
   '/api/missing',
   '/files/a/b',
+  '/tenants/ada/notes',
 ]
 
 /** Every kind of handler there is. What is asked about the context would tell of a row that was put together wrongly. */
@@ -95,6 +97,7 @@ function routes(app: Hono): void {
     (c) => c.text('middle'),
   )
   app.all('/files/*', (c) => c.text(c.req.routePath))
+  app.mount('/tenants/:tenant{[a-z]+}', (request: Request) => new Response(new URL(request.url).pathname))
   app.onError((error, c) =>
     error instanceof HTTPException ? error.getResponse() : c.text(`caught ${error.message}`, 500),
   )
@@ -136,6 +139,34 @@ describe.each(Object.entries(routers))('a layer and a handler as one, by %s', (_
       }
     }
   })
+
+  test('take no method, path or parameter for another that came before', async () => {
+    const asked = fc.record({
+      method: fc.constantFrom('GET', 'POST', 'DELETE'),
+      path: fc.constantFrom(
+        '/api/items/1',
+        '/api/items/2',
+        '/api/itemses',
+        '/api/itemsis',
+        `/api/items/${'1'.repeat(65)}`,
+      ),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(asked, { maxLength: 12 }), async (sequence) => {
+        const [guarded, bare] = [0, 1].map(() => new Hono({ router: createRouter() as never }))
+        if (!guarded || !bare) throw new Error('no application')
+        adapter.mount(guarded, () => pass, mounting)
+        for (const app of [guarded, bare]) {
+          app.get('/api/items/:id', (c) => c.text(`get ${c.req.param('id')}`))
+          app.post('/api/items/:id', (c) => c.text(`post ${c.req.param('id')}`))
+          app.all('/api/itemses', (c) => c.text(`${c.req.method} all`))
+        }
+        for (const { method, path } of sequence) {
+          expect(await outcome(guarded, path, method)).toEqual(await outcome(bare, path, method))
+        }
+      }),
+    )
+  })
 })
 
 test('on node the two answer as in a longer row also where headers are said before', async () => {
@@ -174,6 +205,9 @@ test('the router keeps its name, and takes routes that come late', async () => {
   expect(getRouterName(app)).toBe('TrieRouter')
   app.get('/api/late', (c) => c.text('late'))
   expect(await (await app.request('/api/late')).text()).toBe('late')
+  expect((await app.request('/api/later')).status).toBe(404)
+  app.get('/api/later', (c) => c.text('later'))
+  expect(await (await app.request('/api/later')).text()).toBe('later')
 })
 
 test('an application in another one stands behind its layer as before', async () => {

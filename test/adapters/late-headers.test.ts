@@ -55,6 +55,12 @@ const ways: [name: string, answer: Answer][] = [
   // Not in its types, but node takes it.
   ['writeHead with null', (res) => Reflect.apply(res.writeHead, res, [200, null]).end('in')],
   ['writeHead with inherited names', (res) => res.writeHead(200, Object.create({ 'x-not': '1' })).end('in')],
+  ['writeHead with its type alone', (res) => res.writeHead(200, { 'Content-Type': 'text/x-own' }).end('in')],
+  ['writeHead with an inherited type', (res) => res.writeHead(200, Object.create({ 'Content-Type': 'a/b' })).end('in')],
+  [
+    'writeHead with the same, inherited',
+    (res) => res.writeHead(200, Object.create({ 'cache-control': 'a' })).end('in'),
+  ],
   ['writeHead with a list', (res) => res.writeHead(200, ['X-Own', '1', 'X-Own', '2']).end('in')],
   ['writeHead with the same header in a list', (res) => res.writeHead(200, ['Cache-Control', 'c']).end('in')],
   ['writeHead with reason and list', (res) => res.writeHead(200, 'Fine', ['Cache-Control', 'c']).end('in')],
