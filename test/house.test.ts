@@ -223,7 +223,12 @@ describe('habits', () => {
     expect(inLib('Date.now()\nrandomBytes(16)\nnew Date()')).toEqual([])
     expect(inLib('Math.random()')).toHaveLength(1)
     expect(inLib('process.env.SECRET')).toHaveLength(1)
-    expect(inLib("import { pid } from 'node:process'")).toHaveLength(1)
+  })
+
+  test('nobody imports node:process, which opens standard input', () => {
+    for (const path of ['src/lib/random.ts', 'src/flows/login.ts']) {
+      expect(worldFaults(house({ [path]: "import { pid } from 'node:process'" }))).toHaveLength(1)
+    }
   })
 
   test('modules keep no state', () => {

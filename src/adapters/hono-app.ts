@@ -7,14 +7,14 @@ export interface HonoApp {
   fire(): void
 }
 
+/** Whatever comes behind in the row. */
+export type HonoNext = () => Promise<void>
+
 /** Middleware of Hono for one route. */
-export type HonoGate = (context: HonoContext, next: () => Promise<void>) => Promise<Response | undefined>
+export type HonoGate = (context: HonoContext, next: HonoNext) => Promise<Response | undefined>
 
 /** What answers, or calls `next`. */
-export type HonoHandler = (
-  context: HonoContext,
-  next: () => Promise<void>,
-) => Response | undefined | Promise<Response | undefined>
+export type HonoHandler = (context: HonoContext, next: HonoNext) => Response | undefined | Promise<Response | undefined>
 
 /** Whose `match` each request is sent by. */
 export interface HonoRouter {

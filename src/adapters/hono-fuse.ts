@@ -1,7 +1,7 @@
 import type { Handle, Pass } from '../http/verdict.js'
 import { decide } from './adapter.js'
 import { saysAll } from './hono-answer.js'
-import { type FusableApp, type HonoApp, type HonoGate, type HonoHandler, isFusable } from './hono-app.js'
+import { type FusableApp, type HonoApp, type HonoGate, type HonoHandler, type HonoNext, isFusable } from './hono-app.js'
 import { createHeaderFinder, type FindsHeader } from './hono-headers.js'
 import { admit, inTurn } from './hono-layer.js'
 import type { HonoContext, HonoMessage } from './hono-message.js'
@@ -13,8 +13,6 @@ interface Judging {
   read(context: HonoContext): HonoMessage
 }
 
-type Next = () => Promise<void>
-
 /**
  * Hono runs what is in a row by promises, and a single handler without any. So where a request meets nothing but the layer
  * and one handler, its router answers with the two as one.
@@ -24,19 +22,23 @@ type Next = () => Promise<void>
 export function fuse(app: HonoApp, layer: HonoGate, judging: Judging): void {
   if (!isFusable(app)) return
   const isFound = createHeaderFinder()
-  app.router = new FusingRouter(app.router, layer, (handler) => {
+  app.router = new FusingRouter(app, layer, (handler) => {
     const judge = createJudge(app, judging, handler, isFound)
     // Nothing else stands here, so that V8 compiles the handler into Hono as it does without a guard.
     return function latchkey(context, next) {
-      const held = judge(context, next)
-      return held ?? handler(context, restOf(context, next)) ?? (context.finalized ? context.res : undefined)
+      const answer = judge(context, next)
+      if (answer !== null) return answer
+      return handler(context, restOf(context, next)) ?? (context.finalized ? context.res : undefined)
     }
   })
 }
 
-/** Of a request that may pass it makes what the handler is to see: null. All others it answers. */
-function createJudge(app: FusableApp, { handle, read }: Judging, handler: HonoHandler, isFound: FindsHeader) {
-  return (context: HonoContext, next: Next): ReturnType<HonoHandler> | null => {
+/** null: the request may pass, is what the handler is to see, and the handler's answer is all that is missing. */
+type Judge = (context: HonoContext, next: HonoNext) => Response | Promise<Response | undefined> | null
+
+/** One that runs the handler itself where there is something to wait for before, or to be done behind it. */
+function createJudge(app: FusableApp, { handle, read }: Judging, handler: HonoHandler, isFound: FindsHeader): Judge {
+  return (context, next) => {
     const message = read(context)
     const verdict = decide(handle, message, null)
     if ('then' in verdict) {
@@ -50,7 +52,7 @@ function createJudge(app: FusableApp, { handle, read }: Judging, handler: HonoHa
 }
 
 /** In a row, an answer that is there already stays. */
-function restOf(context: HonoContext, next: Next): Next {
+function restOf(context: HonoContext, next: HonoNext): HonoNext {
   return async () => (context.finalized ? undefined : next())
 }
 

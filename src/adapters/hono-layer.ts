@@ -2,7 +2,7 @@ import type { Handle, Pass, Verdict } from '../http/verdict.js'
 import { decide, failure } from './adapter.js'
 import { toResponse } from './fetch-message.js'
 import { addAfter, addBefore } from './hono-answer.js'
-import type { FusableApp, HonoGate, HonoHandler } from './hono-app.js'
+import type { FusableApp, HonoGate, HonoHandler, HonoNext } from './hono-app.js'
 import { askForHeader, type FindsHeader } from './hono-headers.js'
 import { type HonoContext, type HonoMessage, present } from './hono-message.js'
 
@@ -22,7 +22,7 @@ interface Judged {
 }
 
 /** Our answer; undefined where `next` has made the application's. */
-async function carryOut({ message, verdict }: Judged, next: () => Promise<void>): Promise<Response | undefined> {
+async function carryOut({ message, verdict }: Judged, next: HonoNext): Promise<Response | undefined> {
   if (verdict.kind === 'answer') return toResponse(message.method, verdict.response)
   const failed = admit(message, verdict)
   if (failed !== null) return failed
@@ -50,7 +50,7 @@ export async function inTurn(
   app: FusableApp,
   judged: Judged,
   handler: HonoHandler,
-  next: () => Promise<void>,
+  next: HonoNext,
 ): Promise<Response | undefined> {
   const { context } = judged.message
   const answer = await carryOut(judged, async () => {

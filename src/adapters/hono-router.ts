@@ -1,17 +1,15 @@
-import type { HonoGate, HonoHandler, HonoMatch, HonoRouter } from './hono-app.js'
+import { createLatest, keepable } from '../lib/latest.js'
+import type { FusableApp, HonoGate, HonoHandler, HonoMatch, HonoRouter } from './hono-app.js'
 
 type Row = HonoMatch[0]
 
-interface Found {
+/** What the router said of a method and a path. */
+interface Said {
+  /** The path. */
+  text: string
   method: string
-  path: string
   match: HonoMatch
 }
-
-const places = 64
-
-/** What is longer is no use to remember, and would be memory for whoever sends it. */
-const longestPath = 256
 
 /**
  * The application's own router, which answers with the layer and one handler as a single one where a request meets nothing
@@ -23,17 +21,18 @@ export class FusingRouter implements HonoRouter {
   private readonly router: HonoRouter
   private readonly layer: HonoGate
   private readonly asOne: (handler: HonoHandler) => HonoHandler
+  /** Of all applications that were made of this one and share its router. */
+  private readonly routes: FusableApp['routes']
+  /** How many there were when something was last remembered: some routers take more after their first request. */
+  private routeCount = 0
   /** Routers that look a route up in a table answer with the same row each time. */
   private readonly known = new WeakMap<Row, Row>()
-  /**
-   * What was found last for a path of that length. To compare two paths takes a tenth of looking a new text up in a table, and
-   * many requests ask for the same few paths; where they do not, little is lost.
-   */
-  private readonly latest: (Found | null)[] = Array.from({ length: places }, () => null)
+  private readonly latest = createLatest<Said>()
 
   /** @param layer what the application has as its first middleware */
-  constructor(router: HonoRouter, layer: HonoGate, asOne: (handler: HonoHandler) => HonoHandler) {
+  constructor({ router, routes }: FusableApp, layer: HonoGate, asOne: (handler: HonoHandler) => HonoHandler) {
     this.router = router
+    this.routes = routes
     this.layer = layer
     this.asOne = asOne
   }
@@ -44,31 +43,38 @@ export class FusingRouter implements HonoRouter {
 
   add(...route: Parameters<HonoRouter['add']>): void {
     this.router.add(...route)
-    this.latest.fill(null)
   }
 
   match(method: string, path: string): HonoMatch {
-    const place = path.length % places
-    const last = this.latest[place]
-    if (last?.path === path && last.method === method) return last.match
-    const match = this.lookUp(method, path)
-    if (path.length <= longestPath) this.latest[place] = { method, path, match }
+    if (this.routes.length !== this.routeCount) this.forget()
+    const said = this.latest.get(path)
+    if (said?.method === method) return said.match
+    const text = keepable(path)
+    if (text === null) return this.lookUp(method, path)
+    const match = this.lookUp(method, text)
+    this.latest.set({ text, method, match })
     return match
+  }
+
+  private forget(): void {
+    this.routeCount = this.routes.length
+    this.latest.clear()
   }
 
   private lookUp(method: string, path: string): HonoMatch {
     const found = this.router.match(method, path)
-    const row = found[0]
-    const one = this.known.get(row) ?? this.fuse(row)
+    const one = this.fuse(found[0])
     if (one === null) return found
-    // Hono tells by its length where parameters are looked for.
+    // `mount` of Hono tells by its length where parameters are.
     return found.length === 1 ? [one] : [one, found[1]]
   }
 
-  /** null for a row that is to stay. */
+  /** null for a row that is to stay. Some routers write later routes into rows that they have given before. */
   private fuse(row: Row): Row | null {
-    const [first, second, ...others] = row
-    if (first?.[0][0] !== this.layer || second === undefined || others.length > 0) return null
+    const [first, second] = row
+    if (row.length !== 2 || first?.[0][0] !== this.layer || second === undefined) return null
+    const before = this.known.get(row)
+    if (before !== undefined) return before
     const [[handler, route], parameters] = second
     const one: Row = [[[this.asOne(handler), route], parameters]]
     this.known.set(row, one)

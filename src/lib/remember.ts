@@ -1,3 +1,5 @@
+import { createLatest, keepable } from './latest.js'
+
 /**
  * The function with a bounded memory of what it has answered, for pure functions of short texts that a few requests in a
  * row ask again. When the memory is full it is emptied: whoever floods it makes us no slower than without it.
@@ -7,33 +9,31 @@
  */
 export function remember<T>(answer: (text: string) => T, size = 1_000): (text: string) => T {
   const known = new Map<string, Known<T>>()
-  const places = Math.min(mostPlaces, size)
-  // By its length, where it has a place that others may have had: to compare two texts takes a third of finding one in a
-  // map, where its hash is not known yet.
-  const latest: (Known<T> | null)[] = Array.from({ length: places }, () => null)
+  const latest = createLatest<Known<T>>(size)
 
-  function find(text: string): Known<T> {
+  function find(text: string): T {
     const before = known.get(text)
-    if (before !== undefined) return before
-    const found = { text, value: answer(text) }
-    if (text.length > longestText) return found
+    if (before !== undefined) {
+      latest.set(before)
+      return before.value
+    }
+    const kept = keepable(text)
+    if (kept === null) return answer(text)
+    const found = { text: kept, value: answer(kept) }
     if (known.size >= size) forget()
-    known.set(text, found)
-    return found
+    known.set(kept, found)
+    latest.set(found)
+    return found.value
   }
 
   function forget(): void {
     known.clear()
-    latest.fill(null)
+    latest.clear()
   }
 
   return (text) => {
-    const place = text.length % places
-    const last = latest[place]
-    if (last?.text === text) return last.value
-    const found = find(text)
-    if (text.length <= longestText) latest[place] = found
-    return found.value
+    const last = latest.get(text)
+    return last === null ? find(text) : last.value
   }
 }
 
@@ -41,8 +41,3 @@ interface Known<T> {
   text: string
   value: T
 }
-
-const mostPlaces = 64
-
-/** What is longer is no use to remember, and would be memory for whoever sends it. */
-const longestText = 256

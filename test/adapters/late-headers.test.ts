@@ -56,6 +56,10 @@ const ways: [name: string, answer: Answer][] = [
   ['writeHead with null', (res) => Reflect.apply(res.writeHead, res, [200, null]).end('in')],
   ['writeHead with inherited names', (res) => res.writeHead(200, Object.create({ 'x-not': '1' })).end('in')],
   ['writeHead with its type alone', (res) => res.writeHead(200, { 'Content-Type': 'text/x-own' }).end('in')],
+  [
+    'writeHead with a type that is not listed',
+    (res) => res.writeHead(200, Object.defineProperty({ 'x-own': '1' }, 'Content-Type', { value: 'a/b' })).end('in'),
+  ],
   ['writeHead with an inherited type', (res) => res.writeHead(200, Object.create({ 'Content-Type': 'a/b' })).end('in')],
   [
     'writeHead with the same, inherited',

@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { copiedText } from '../../src/lib/copied-text.js'
+import { cutText, heapUsed } from '../support/heap.js'
 
 test('a copy reads like its text', () => {
   const texts = fc.oneof(
@@ -21,17 +20,8 @@ test('a copy reads like its text', () => {
 test('a copy does not keep the long text alive that it was cut out of', () => {
   const kilobytes = 200
   const before = heapUsed()
-  const copies = Array.from({ length: 500 }, (_, index) => {
-    const long = Buffer.alloc(kilobytes * 1024, `${index} `).toString('latin1')
-    return copiedText(long.slice(1_000, 1_500))
-  })
+  const copies = Array.from({ length: 500 }, (_, index) => copiedText(cutText(index, kilobytes, 500)))
   const grown = heapUsed() - before
   expect(copies).toHaveLength(500)
   expect(grown).toBeLessThan(100 * kilobytes * 1024)
 })
-
-function heapUsed(): number {
-  setFlagsFromString('--expose-gc')
-  runInNewContext('gc')()
-  return process.memoryUsage().heapUsed
-}

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { remember } from '../../src/lib/remember.js'
+import { cutText, heapUsed } from '../support/heap.js'
 
 test('a text is answered once, and the same again, null and undefined among the answers', () => {
   const asked: string[] = []
@@ -45,4 +46,14 @@ test('what throws is not remembered', () => {
   expect(() => known('a')).toThrow('not now')
   fails = false
   expect(known('a')).toBe('fine')
+})
+
+test('what is remembered of a text, and made of it, does not keep the long one alive that it was cut out of', () => {
+  const kilobytes = 200
+  const known = remember((text) => text.slice(2))
+  const before = heapUsed()
+  const answers = Array.from({ length: 500 }, (_, index) => known(cutText(index, kilobytes, 200)))
+  const grown = heapUsed() - before
+  expect(known(cutText(499, kilobytes, 200))).toBe(answers[499])
+  expect(grown).toBeLessThan(100 * kilobytes * 1024)
 })
