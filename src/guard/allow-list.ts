@@ -1,5 +1,6 @@
 import { parseCidr } from '../lib/client-ip.js'
 import { createIpRanges } from '../lib/ip-ranges.js'
+import { keepableAsItIs } from '../lib/latest.js'
 import { remember } from '../lib/remember.js'
 
 /** The addresses that alone may use the API, if there are any. */
@@ -33,5 +34,6 @@ export function createAllowList(fixed: readonly string[], knowsClients: boolean)
 
 /** An entry that cannot be read lets nobody in, and is one nevertheless. */
 function holding(entries: readonly string[]): (ip: string) => boolean {
-  return remember(createIpRanges(entries.map(parseCidr).filter((network) => network !== null)))
+  const ranges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))
+  return remember(ranges, 1_000, keepableAsItIs)
 }

@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from 'node:net'
 import { createIpRanges } from './ip-ranges.js'
+import { keepableAsItIs } from './latest.js'
 import { remember } from './remember.js'
 
 /** Whose word on the client's address counts. */
@@ -131,7 +132,7 @@ export function createIpSet(entries: readonly string[]): (ip: string | null) => 
  */
 export function createClientIp(proxies: TrustedProxies): ClientIp {
   if (proxies.kind === 'none') {
-    const socketIpOf = remember(canonicalSocketIp)
+    const socketIpOf = remember(canonicalSocketIp, 1_000, keepableAsItIs)
     return (socketIp) => (socketIp === null ? null : socketIpOf(socketIp))
   }
   if (proxies.kind === 'hops') {

@@ -40,3 +40,8 @@ export function createLatest<E extends { readonly text: string }>(size = mostPla
 export function keepable(text: string): string | null {
   return text.length > longestText ? null : copiedText(text)
 }
+
+/** The same of one that stands for itself, such as a socket's address: to copy it takes as long as asking an allow-list. */
+export function keepableAsItIs(text: string): string | null {
+  return text.length > longestText ? null : text
+}

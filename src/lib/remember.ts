@@ -5,9 +5,10 @@ import { createLatest, keepable } from './latest.js'
  * row ask again. When the memory is full it is emptied: whoever floods it makes us no slower than without it.
  *
  * @param size entries, 1,000 unless told
+ * @param keep what is kept of a text; a copy unless told
  * @example const scopeOf = remember(readScope)
  */
-export function remember<T>(answer: (text: string) => T, size = 1_000): (text: string) => T {
+export function remember<T>(answer: (text: string) => T, size = 1_000, keep = keepable): (text: string) => T {
   const known = new Map<string, Known<T>>()
   const latest = createLatest<Known<T>>(size)
 
@@ -17,7 +18,7 @@ export function remember<T>(answer: (text: string) => T, size = 1_000): (text: s
       latest.set(before)
       return before.value
     }
-    const kept = keepable(text)
+    const kept = keep(text)
     if (kept === null) return answer(text)
     const found = { text: kept, value: answer(kept) }
     if (known.size >= size) forget()
