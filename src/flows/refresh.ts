@@ -32,9 +32,8 @@ const attempts = 3
 /**
  * Turns a refresh token into a fresh access token, and into its successor when it is time.
  *
- * The rules are those of "Rotation" in SECURITY.md: the current counter proves itself, rises once in a compare-and-set;
- * the one before gets the same successor again until somebody has used that; anything older is theft and ends the
- * session (RFC 9700 §4.14.2; ASVS 5.0, 10.4.5).
+ * The current counter proves itself and rises once in a compare-and-set; the one before gets the same successor again until
+ * somebody has used that; anything older is theft and ends the session (RFC 9700 §4.14.2; ASVS 5.0, 10.4.5).
  *
  * @throws {AuthError} `unauthenticated`, `session_expired`, `token_revoked`, `forbidden` (the other mode's token)
  */

@@ -13,8 +13,11 @@ const nextBatchMs = 50
 const mapsAtOnce = 25
 /** How many maps wait at most, with 50,000 sights. One more is left out: that delays a rotation until the token is seen anew. */
 const mostMaps = 250
-/** Where more are left although each session has one place, there is no more room until the next batch. */
-const manyMaps = 225
+/**
+ * How many maps are filled before sessions that have several places are looked for again: that takes a look at all sights
+ * there are, and in a flood of ever new sessions none has two. While the store fails, once with each attempt besides.
+ */
+const mapsBetweenLooks = 25
 /** How many sessions are remembered as written, so that a token that left the cache is not written again. */
 const rememberedSessions = 50_000
 
@@ -49,8 +52,7 @@ export class ProofBatches implements Proofs {
   readonly #written = createRecent<number>(rememberedSessions)
   #stopTimer: (() => void) | null = null
   #waitMs = gatheringMs
-  /** Nothing would be gained, until the next batch, by looking for sessions that have several places. */
-  #isCrowded = false
+  #filledSinceLook = 0
   #closed = false
 
   constructor(options: ProofsOptions) {
@@ -95,15 +97,17 @@ export class ProofBatches implements Proofs {
   }
 
   #openAnother(): boolean {
-    if (this.#isAtMost() && !this.#isCrowded) this.#squeeze()
+    if (this.#isAtMost() && this.#filledSinceLook >= mapsBetweenLooks) this.#squeeze()
     if (this.#isAtMost()) return false
+    this.#filledSinceLook += 1
     this.#full.push(this.#open)
     this.#open = new Map()
     return true
   }
 
   #isAtMost(): boolean {
-    return this.#full.length + 1 >= mostMaps
+    const underWay = this.#underWay === null ? 0 : 1
+    return this.#full.length + 1 + underWay >= mostMaps
   }
 
   /** Each session keeps one place, with its newest sight: those seen again and again take none from others. */
@@ -113,7 +117,7 @@ export class ProofBatches implements Proofs {
       if (!this.#isWritten(sessionId, sight)) keepNewest(newest, sessionId, sight)
     }
     this.#full = inBatches(newest)
-    this.#isCrowded = this.#full.length > manyMaps
+    this.#filledSinceLook = 0
   }
 
   /** One batch is under way at a time. */
@@ -132,10 +136,10 @@ export class ProofBatches implements Proofs {
       this.#waitMs = batch.size === batchSize || this.#full.length > 0 ? nextBatchMs : gatheringMs
     } catch {
       this.#full.unshift(batch)
+      this.#filledSinceLook = mapsBetweenLooks
       this.#waitMs = Math.min(2 * Math.max(this.#waitMs, gatheringMs), longestWaitMs)
     }
     this.#underWay = null
-    this.#isCrowded = false
     if (this.#isWaiting()) this.#arm()
   }
 

@@ -1,4 +1,5 @@
 import { isIP, isIPv4 } from 'node:net'
+import { copiedText } from './copied-text.js'
 import { createIpRanges } from './ip-ranges.js'
 import { keepableAsItIs } from './latest.js'
 import { remember } from './remember.js'
@@ -188,13 +189,17 @@ function* forwardedFor(headers: Parameters<ClientIp>[1]): Generator<string> {
   }
 }
 
-/** Some proxies append the port: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+/**
+ * Some proxies append the port: `192.0.2.1:443`, `[2001:db8::1]:443`. A copy, since lists and limits keep addresses, and one
+ * that was cut out of its header would keep that, too.
+ */
 function forwardedIp(entry: string): string | null {
   if (entry.length > 64) return null
-  const [, v6] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(entry) ?? []
+  const text = copiedText(entry)
+  const [, v6] = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text) ?? []
   if (v6 !== undefined) return isIP(v6) === 6 ? canonicalIp(v6) : null
-  const [, v4] = /^([\d.]+):\d{1,5}$/.exec(entry) ?? []
-  return canonicalIp(v4 ?? entry)
+  const [, v4] = /^([\d.]+):\d{1,5}$/.exec(text) ?? []
+  return canonicalIp(v4 ?? text)
 }
 
 /**

@@ -97,7 +97,10 @@ export interface SettingsInput {
   accessTokenLifetime?: string | undefined
   /** Another name for `accessTokenLifetime`. */
   JWT_ACCESS_TOKEN_SECRET_EXPIRE?: string | undefined
-  /** Counted anew with every refresh. Default: `30d`, or `sessionLifetime` when that is shorter. Up to 400d. */
+  /**
+   * Counted anew with a refresh, from 30 s after the tokens of the one before were first used. Default: `30d`, or
+   * `sessionLifetime` when that is shorter. Up to 400d.
+   */
   refreshTokenLifetime?: string | undefined
   /** Another name for `refreshTokenLifetime`. */
   JWT_REFRESH_TOKEN_SECRET_EXPIRE?: string | undefined

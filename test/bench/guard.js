@@ -53,7 +53,12 @@ export async function benchGuard({ only = [] } = {}) {
   const samples = new Map(contenders.map((contender) => [contender, []]))
   for (let pair = 0; pair < pairs.ours; pair += 1) {
     const due = contenders.filter(({ peer }) => peer === 'latchkey' || pair < pairs.others)
-    for (const contender of shuffled(due)) samples.get(contender).push(...(await duel(contender, client, issuer)))
+    for (const contender of shuffled(due)) {
+      const runs = await duel(contender, client, issuer)
+      samples.get(contender).push(...runs)
+      // A sign of life, and what one pair alone would have said; on stderr, where it is in nobody's table.
+      console.error(`pair ${pair + 1}: ${nameOf(contender)} ${median(runs.map((run) => run.ratio)).toFixed(3)}`)
+    }
   }
   client.disconnect()
   issuer.stop()
@@ -119,8 +124,8 @@ function report(samples) {
       p99: of('p99'),
     }
   })
-  const rows = measured.map(({ framework, peer, credential, ...figures }) => [
-    `${framework}: ${peer}, ${credential}`,
+  const rows = measured.map((figures) => [
+    nameOf(figures),
     figures.bare.toFixed(0),
     figures.guarded.toFixed(0),
     figures.ratio.toFixed(2),
@@ -129,6 +134,10 @@ function report(samples) {
     figures.p99.toFixed(1),
   ])
   return { table: table([head, ...rows]), results: judge(measured), chart: drawGuard(measured) }
+}
+
+function nameOf({ framework, peer, credential }) {
+  return `${framework}: ${peer}, ${credential}`
 }
 
 /** Our own ratios against the targets, and against the best peer on the same framework. */

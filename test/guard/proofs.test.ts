@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ProofBatches } from '../../src/guard/proofs.js'
 import type { Proof } from '../../src/store/sessions.js'
 import { createTestClock } from '../../src/testing/clock.js'
@@ -53,6 +53,22 @@ describe('proofs of what a verifier has seen', () => {
     expect(state.written.map((batch) => batch.length)).toEqual([200, 200, 200, 200, 200])
   })
 
+  it('of ever new sessions are not looked through again with each batch', async () => {
+    const { clock, note } = world()
+    for (let index = 0; index < 60_000; index += 1) note(`s${index}`, 0)
+    await clock.advance('1s')
+    const places = vi.spyOn(Map.prototype, 'set')
+    for (let batch = 0; batch < 30; batch += 1) {
+      for (let index = 0; index < 400; index += 1) note(`s${batch}-${index}`, 0)
+      await clock.advance(50)
+    }
+    const taken = places.mock.calls.length
+    places.mockRestore()
+    // To look through all that wait takes 50,000 places, and another 50,000 to put them into batches again: once here.
+    expect(taken).toBeGreaterThan(90_000)
+    expect(taken).toBeLessThan(190_000)
+  })
+
   it('wait in bounded memory while the store is down: one more is left out, and counts once it is seen again', async () => {
     const { clock, state, note, idsWritten } = world()
     state.down = true
@@ -87,6 +103,20 @@ describe('proofs of what a verifier has seen', () => {
       expect(new Set(idsWritten()).size).toBe(20_001)
     },
   )
+
+  it('of many sessions seen again while the store is down leave room for a new one after the next attempt', async () => {
+    const { clock, state, note, idsWritten } = world()
+    state.down = true
+    for (let time = 0; time < 4; time += 1) {
+      for (let index = 0; index < 46_000; index += 1) note(`s${index}`, 0)
+      await clock.advance('1m')
+    }
+    note('new', 0)
+    state.down = false
+    await clock.advance('2m')
+    expect(idsWritten()).toContain('new')
+    expect(new Set(idsWritten()).size).toBe(46_001)
+  })
 
   it('are dated by the first sight of that rotation, in one batch as across several', async () => {
     const { proofs, clock, state, note } = world()

@@ -13,6 +13,7 @@ import {
   parseCidr,
   type TrustedProxies,
 } from '../../src/lib/client-ip.js'
+import { heapUsed } from '../support/heap.js'
 
 interface Chain {
   id: string
@@ -356,4 +357,23 @@ describe('canonical addresses and networks', () => {
       }),
     )
   })
+})
+
+test('an address that is kept does not keep the header alive that a proxy wrote', () => {
+  const kilobytes = 200
+  const trusted: TrustedProxies[] = [
+    { kind: 'hops', count: 1 },
+    { kind: 'cidrs', cidrs: ['192.0.2.0/24'] },
+  ]
+  for (const proxies of trusted) {
+    const clientIp = createClientIp(proxies)
+    const before = heapUsed()
+    const kept = Array.from({ length: 500 }, (_, index) => {
+      const line = Buffer.from(`${' '.repeat(kilobytes * 1024)},203.100.113.${index % 250}`).toString('latin1')
+      return clientIp('192.0.2.1', { 'x-forwarded-for': line })
+    })
+    const grown = heapUsed() - before
+    expect(kept[499]).toBe('203.100.113.249')
+    expect(grown).toBeLessThan(100 * kilobytes * 1024)
+  }
 })
