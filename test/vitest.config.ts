@@ -14,6 +14,8 @@ export default defineConfig({
     setupFiles: ['test/support/no-network.js'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // How long something may take to come about on a busy machine: nothing is said of how soon it does.
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // Vitest leaves one core free, and so would take one file at a time on two; much of what is tested here waits.
     maxWorkers: Math.max(2, availableParallelism() - 1),

@@ -162,17 +162,14 @@ describe('over http2', () => {
 })
 
 describe('a path', () => {
-  test('of thousands of slashes is judged in no time', async () => {
+  test('of a million slashes is judged', async () => {
     const app: App = new Hono()
     const auth = install(app)
     app.get('*', (c) => c.text('served'))
     await auth.ready()
-    const started = performance.now()
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, () => app.request(`http://127.0.0.1/${'/'.repeat(15_000)}%41`)),
-    )
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-    expect(performance.now() - started).toBeLessThan(2_000)
+    // Whatever grew with the square of its length would not end before the test does.
+    const answer = await app.request(`http://127.0.0.1/${'/'.repeat(1_000_000)}%41`)
+    expect(answer.status).toBe(200)
   })
 
   test.each(['/%%32%35', '/%%32%35/api/x', '/api%%32%35', '/%25%41%ff', '/%%61pi/x'])(
