@@ -21,34 +21,34 @@ export function createIpRanges(networks: readonly Cidr[]): (address: string) => 
 
 function createFamily(networks: readonly Cidr[]): (address: string) => boolean {
   const ranges = joined(networks.map(rangeOf))
-  const [any] = ranges
-  if (any === undefined) return () => false
-  // One after the other in one piece each: to follow a pointer at each step takes longer than to compare.
+  const [firstRange] = ranges
+  if (firstRange === undefined) return () => false
+  // Contiguous, so that no step of the search follows a pointer.
   const firsts = Uint16Array.from(ranges.flatMap(({ first }) => [...first]))
   const lasts = Uint16Array.from(ranges.flatMap(({ last }) => [...last]))
-  const asked = new Uint16Array(any.first.length)
+  const asked = new Uint16Array(firstRange.first.length)
 
   return (address) => {
-    readParts(address, asked)
+    if (!readParts(address, asked)) return false
     let low = 0
     let high = ranges.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (compare(firsts, middle, asked) <= 0) low = middle + 1
+      if (compareAt(firsts, middle, asked) <= 0) low = middle + 1
       else high = middle
     }
-    return low > 0 && compare(lasts, low - 1, asked) >= 0
+    return low > 0 && compareAt(lasts, low - 1, asked) >= 0
   }
 }
 
 /** Sorted, and those that lie in each other as one: of all that begin before an address only the last can hold it. */
 function joined(ranges: readonly Range[]): Range[] {
-  const sorted = ranges.toSorted((one, other) => compare(one.first, 0, other.first))
+  const sorted = ranges.toSorted((one, other) => compareAt(one.first, 0, other.first))
   const result: Range[] = []
   for (const range of sorted) {
-    const before = result.at(-1)
-    if (before === undefined || compare(range.first, 0, before.last) > 0) result.push({ ...range })
-    else if (compare(range.last, 0, before.last) > 0) before.last = range.last
+    const previous = result.at(-1)
+    if (previous === undefined || compareAt(range.first, 0, previous.last) > 0) result.push({ ...range })
+    else if (compareAt(range.last, 0, previous.last) > 0) previous.last = range.last
   }
   return result
 }
@@ -64,11 +64,11 @@ function rangeOf({ address, prefix, family }: Cidr): Range {
   return { first, last }
 }
 
-/** Below 0, 0 or above it, as the address at this place of a row of them comes before `other`, is it, or comes after it. */
-function compare(row: Parts, place: number, other: Parts): number {
-  const from = place * other.length
-  for (let index = 0; index < other.length; index += 1) {
-    const difference = (row[from + index] ?? 0) - (other[index] ?? 0)
+/** Below 0, 0 or above it, as the address at `index` of these comes before `other`, is it, or comes after it. */
+function compareAt(addresses: Parts, index: number, other: Parts): number {
+  const from = index * other.length
+  for (let part = 0; part < other.length; part += 1) {
+    const difference = (addresses[from + part] ?? 0) - (other[part] ?? 0)
     if (difference !== 0) return difference
   }
   return 0
@@ -76,29 +76,32 @@ function compare(row: Parts, place: number, other: Parts): number {
 
 /**
  * Digit by digit: this is done for each address that was not seen before. Lower case, as canonical addresses are, in which
- * `::` stands for two groups of 0 or more (RFC 5952 §4.2): one for each of its colons, and those that are missing between.
+ * `::` stands for two or more groups that are 0 (RFC 5952 §4.2.2). What is empty beside its colons is read as 0, and the
+ * groups that are missing are put in there.
+ *
+ * @returns false when it has another number of parts, and is no address of this family
  */
-function readParts(address: string, parts: Parts): void {
-  const isIpv4 = parts.length === 4
-  const [separator, base] = isIpv4 ? [46, 10] : [58, 16]
+function readParts(address: string, parts: Parts): boolean {
+  const [separator, base] = parts.length === 4 ? [46, 10] : [58, 16]
   let count = 0
   let gap = -1
   let value = 0
-  let before = 0
+  let previousCode = 0
   for (let index = 0; index < address.length; index += 1) {
     const code = address.charCodeAt(index)
     if (code === separator) {
-      if (before === separator) gap = count
+      if (previousCode === separator) gap = count
       parts[count] = value
       count += 1
       value = 0
     } else value = value * base + (code < 58 ? code - 48 : code - 87)
-    before = code
+    previousCode = code
   }
   parts[count] = value
   count += 1
-  if (gap === -1) return
   const missing = parts.length - count
+  if (gap === -1 || missing < 0) return missing === 0
   parts.copyWithin(gap + missing, gap, count)
   parts.fill(0, gap, gap + missing)
+  return true
 }

@@ -162,13 +162,13 @@ describe('over http2', () => {
 })
 
 describe('a path', () => {
-  test('of a million slashes is judged', async () => {
+  test('of very many slashes is judged', async () => {
     const app: App = new Hono()
     const auth = install(app)
     app.get('*', (c) => c.text('served'))
     await auth.ready()
-    // Whatever grew with the square of its length would not end before the test does.
-    const answer = await app.request(`http://127.0.0.1/${'/'.repeat(1_000_000)}%41`)
+    // What grows with the square of its length takes longer than a test may.
+    const answer = await app.request(`http://127.0.0.1/${'/'.repeat(250_000)}%41`)
     expect(answer.status).toBe(200)
   })
 
