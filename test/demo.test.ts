@@ -23,4 +23,4 @@ test('npm run demo serves a page and prints where it and its mailbox are', async
     await demo.stop()
     await rm(folder, { recursive: true, force: true })
   }
-}, 60_000)
+}, 120_000)

@@ -89,7 +89,7 @@ describe('the example of the README', () => {
       await program.stop()
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 180_000)
 
   test('in TypeScript compiles, strictly, with both ways of finding modules', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
@@ -107,7 +107,7 @@ describe('the example of the README', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 180_000)
 
   test('of an import reads a file, prints what became of it, and lets the users in', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
@@ -125,7 +125,7 @@ describe('the example of the README', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 180_000)
 
   test('of the browser client gets the answers that stand behind its calls', async () => {
     const server = await attackServer({ before: (app) => void app.get('/api/notes', (_req, res) => void res.json([])) })
@@ -162,7 +162,7 @@ describe('the example of the README', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 180_000)
 
   test('of the test kit gets the answers that stand behind its calls', async () => {
     const call = /^const (\w+) = (await client\.get\(.*\)) \/\/ (.+)$/gm
@@ -183,7 +183,7 @@ describe('the example of the README', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('the settings of the README', () => {

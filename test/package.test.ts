@@ -185,5 +185,5 @@ describe('the packed package', () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc')
     const output = await run(process.execPath, [tsc, '-p', folder]).catch((error: { stdout: string }) => error)
     expect(output.stdout).toBe('')
-  }, 60_000)
+  }, 120_000)
 })

@@ -12,9 +12,9 @@ export default defineConfig({
     exclude: ['test/bench/**', 'node_modules/**', ...(withServers ? [] : ['test/servers/**'])],
     globalSetup: withServers ? [] : ['test/support/without-servers.js'],
     setupFiles: ['test/support/no-network.js'],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    // How long something may take to come about on a busy machine: nothing is said of how soon it does.
+    // What a busy machine may take; nothing is said of how soon something comes about.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     // Vitest leaves one core free, and so would take one file at a time on two; much of what is tested here waits.

@@ -97,7 +97,7 @@ describe('ATK-046 secrets at rest', () => {
       true,
     ])
     expect(secrets.size).toBeGreaterThan(25)
-  }, 60_000)
+  }, 180_000)
 
   test('ATK-046 what stands in the place of a secret is a keyed digest, and not its plain hash', async () => {
     const client = mine.client()

@@ -42,7 +42,6 @@ describe.skipIf(isChromiumMissing())('the account page in Chromium', () => {
     const answer = await context.request.post(`${server.url}/auth/login`, { data: ada, headers })
     expect(answer.status()).toBe(200)
     const page = await context.newPage()
-    page.setDefaultTimeout(8_000)
     await page.goto(`${server.url}/auth/account`)
     return page
   }
@@ -156,7 +155,7 @@ describe.skipIf(isChromiumMissing())('the account page in Chromium', () => {
     await page.keyboard.type('another long password')
     await page.keyboard.press('Enter')
     await says(page, 'The password is wrong.')
-    expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert')
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.id')).toBe('current-password')

@@ -119,7 +119,7 @@ describe.skipIf(isChromiumMissing())('ATK-078 a page of somebody else, in Chromi
     const before = state()
     // A page that leaves in the middle of it has no result.
     await evil.evaluate(script).catch(() => {})
-    await expect.poll(() => received.length, { timeout: 10_000 }).toBe(count)
+    await expect.poll(() => received.length).toBe(count)
     const answers = await Promise.all(received)
     await evil.close()
     expect([api.calls, state()]).toEqual([[], before])

@@ -40,7 +40,7 @@ export async function openNotes(context: BrowserContext, address: string, mailbo
     async openMail(email) {
       const mail = page.locator('article', { hasText: email })
       const link = mail.locator('a[href*="/verify-email?token="]').first()
-      await expect.poll(() => page.goto(mailbox).then(() => link.count()), { timeout: 10_000 }).toBe(1)
+      await expect.poll(() => page.goto(mailbox).then(() => link.count())).toBe(1)
       await link.evaluate((element) => element.removeAttribute('target'))
       await link.click()
       await page.waitForURL(/verify-email/)

@@ -68,7 +68,6 @@ describe.skipIf(isChromiumMissing())('our pages in Chromium', () => {
 
   async function begin(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     context = await browser.newContext(options)
-    context.setDefaultTimeout(5_000)
     faults = collectFaults(context)
     return context.newPage()
   }

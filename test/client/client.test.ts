@@ -223,7 +223,7 @@ describe('a refresh that fails', () => {
     expect(auth.session.get()).toBeTruthy()
 
     browser.instead = null
-    await expect.poll(() => auth.fetch('/api/secret').then(({ status }) => status, String), { timeout: 5000 }).toBe(200)
+    await expect.poll(() => auth.fetch('/api/secret').then(({ status }) => status, String)).toBe(200)
     expect(ended).not.toHaveBeenCalled()
   })
 

@@ -528,5 +528,5 @@ describe.each(walks)('a store that fails at any statement of $name', (walk) => {
       await walk.after(scene, failed && !walk.once ? await walk.step(scene) : answer)
       await scene.auth.close()
     }
-  }, 60_000)
+  })
 })

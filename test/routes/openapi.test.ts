@@ -196,7 +196,7 @@ describe('the running routes, held to the document', () => {
       return !seen.some((status) => status < 400) || !seen.some((status) => status >= 400)
     })
     expect(lacking.map(({ method, path }) => `${method} ${path}: ${statuses(method, path)}`)).toEqual([])
-  }, 60_000)
+  })
 
   test('are limited as it says', async () => {
     const { ask } = await world({ limits: { login: { ip: '2/1m', account: '10/15m' } } })

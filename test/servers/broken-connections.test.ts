@@ -158,8 +158,9 @@ describe.each<ServerKind>(['postgres', 'mysql'])('connections to %s that break',
   })
 
   test('a network that swallows everything is given up on: by a new connection after 3 s, by a statement after its time', async () => {
-    const impatient = await open({ statement_timeout: '500', connect_timeout: '1', connection_limit: '1' })
-    const user = await createdUser(impatient)
+    const impatient = await open({ statement_timeout: '2000', connect_timeout: '3', connection_limit: '1' })
+    const user = await createdUser(store)
+    expect(await impatient.users.findById(user.id)).toEqual(user)
     proxy.freeze()
     await expect(impatient.users.findById(user.id)).rejects.toMatchObject(unavailable)
     await expect(impatient.users.findById(user.id)).rejects.toMatchObject(unavailable)
@@ -169,8 +170,8 @@ describe.each<ServerKind>(['postgres', 'mysql'])('connections to %s that break',
   })
 
   test('no step waits for a connection, a lock or a slow statement for long', async () => {
-    const narrow = await open({ statement_timeout: '800', connect_timeout: '1', connection_limit: '1' })
-    const user = await createdUser(narrow)
+    const narrow = await open({ statement_timeout: '2000', connect_timeout: '3', connection_limit: '1' })
+    const user = await createdUser(store)
     await database.query('begin')
     await database.query(`select id from latchkey_users where id = '${user.id}' for update`)
     const event = anEvent()

@@ -70,11 +70,12 @@ describe('without a single poll of the feed, so that only a wake-up can bring it
 
   test('a listener that PostgreSQL has ended is back, and hears again', async () => {
     const database = await postgres()
-    const [, there, browser] = await pair({ database: database.url }, false)
+    const [here, there, browser] = await pair({ database: database.url }, false)
     const listeners = `from pg_stat_activity where datname = current_database() and application_name = 'latchkey wake-ups'`
     expect(await database.query(`select pg_terminate_backend(pid) ${listeners}`)).toHaveLength(2)
-    await until('both are back', () => there.lines.some(({ message }) => /again/.test(message)))
-    await until('both are back', async () => (await database.query(`select pid ${listeners}`)).length === 2)
+    for (const { lines } of [here, there]) {
+      await until('both are back', () => lines.some(({ message }) => /again/.test(message)))
+    }
     await newsTravels(there, browser)
   })
 })
@@ -95,20 +96,20 @@ describe('Redis that goes away', () => {
   test('what is counted is 503 and comes back by itself; known sessions go on, and revocation is as quick as without it', async () => {
     const server = await startRedis()
     const database = await postgres()
-    const settings = { database: database.url, redis: server.url, revocation: { staleness: '2s' } }
+    const settings = { database: database.url, redis: server.url, revocation: { staleness: '4s' } }
     const [here, there, browser] = await pair(settings, true)
     const elsewhere = at(there, browser)
     expect((await elsewhere.get('/api/notes')).status).toBe(200)
 
     await server.kill()
     const beganAt = performance.now()
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 40; round += 1) {
       // Longer than `staleness`: the feed is the store's, and does not age with Redis.
       expect((await elsewhere.get('/api/notes')).status).toBe(200)
       expect((await browser.get('/api/notes')).status).toBe(200)
       await sleep(125)
     }
-    expect(performance.now() - beganAt).toBeGreaterThan(2_400)
+    expect(performance.now() - beganAt).toBeGreaterThan(4_800)
     for (const refused of [
       await here.client().post('/auth/login', ada),
       await guess(there.client(), ada.email),
@@ -182,5 +183,5 @@ test('closing leaves no connection behind, neither at PostgreSQL nor at Redis', 
   await Promise.all([here.auth.close(), there.auth.close()])
   const others = 'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
   await until('PostgreSQL is alone', async () => (await database.query(others)).length === 0)
-  expect(await server.clients()).toBe(0)
+  await until('Redis is alone', async () => (await server.clients()) === 0)
 })

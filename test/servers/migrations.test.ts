@@ -81,15 +81,15 @@ describe.each<ServerKind>(['postgres', 'mysql'])('the tables of a new %s', (kind
     onTestFinished(() => proxy.close())
     const slow = new URL(database.url)
     slow.port = String(proxy.port)
-    slow.searchParams.set('statement_timeout', '200')
+    slow.searchParams.set('statement_timeout', '1000')
     const waits = new URL(database.url)
-    waits.searchParams.set('statement_timeout', '200')
+    waits.searchParams.set('statement_timeout', '1000')
 
     const stuck = proxy.swallow('latchkey_devices')
     const first = open(slow.href).catch(() => null)
     await stuck
     const second = open(waits.href)
-    await pause(3_000)
+    await pause(4_000)
     await proxy.stop()
     await (await second).close()
     await first

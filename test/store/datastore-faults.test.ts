@@ -5,7 +5,9 @@ import { longSteps } from '../support/datastore-steps.js'
 import { createDatastoreBed, type Platform } from '../support/datastores.js'
 
 /** So short that the walk over every call takes seconds. */
-const timing = { holdMs: 400, leaseMs: 500, patienceMs: 5_000, callMs: 250 }
+const timing = { holdMs: 400, leaseMs: 500, patienceMs: 10_000, callMs: 5_000 }
+/** Where a call is waited for that nobody answers. */
+const unanswered = { ...timing, callMs: 1_000 }
 
 /** What happens at the n-th call of the platform that the step makes. */
 type Fault = 'refused' | 'refused after it has happened' | 'refused from then on' | 'never answered from then on'
@@ -54,9 +56,10 @@ async function attempt(name: string, at: number, fault: Fault | null): Promise<T
     faults.arm(0, null)
     return bed.close()
   })
-  const store = await bed.open(faults.platform, { timing })
-  const other = await bed.open({}, { timing: { ...timing, callMs: 2_000, patienceMs: 10_000 } })
-  const prepared = await longSteps[name]?.prepare(store)
+  const isUnanswered = fault === 'never answered from then on'
+  const store = await bed.open(faults.platform, { timing: isUnanswered ? unanswered : timing })
+  const other = await bed.open({}, { timing })
+  const prepared = await longSteps[name]?.prepare(other)
   if (!prepared) throw new Error(`no step ${name}`)
   faults.arm(at, fault)
   const answer = await prepared.step(store).catch((error: unknown) => {

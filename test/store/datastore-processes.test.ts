@@ -12,7 +12,7 @@ const room = 25
 async function prepare(): Promise<{ store: Store; fight: Fight }> {
   const bed = await createDatastoreBed()
   onTestFinished(bed.close)
-  const store = await bed.open({}, { timing: { holdMs: 1_000, leaseMs: 1_500, patienceMs: 15_000, callMs: 1_000 } })
+  const store = await bed.open({}, { timing: { holdMs: 1_000, leaseMs: 1_500, patienceMs: 30_000, callMs: 10_000 } })
   const tokens: string[] = []
   const sessions: string[] = []
   const owners: Record<string, string> = {}

@@ -45,7 +45,7 @@ const datastore = createPersistentDatastore({
   },
 })
 const store = await openDatastoreStore({
-  ...datastoreOptions({ timing: { holdMs: 1_000, leaseMs: 1_500, patienceMs: 15_000, callMs: 1_000 } }),
+  ...datastoreOptions({ timing: { holdMs: 1_000, leaseMs: 1_500, patienceMs: 30_000, callMs: 10_000 } }),
   datastore,
 })
 process.stdout.write('open\n')

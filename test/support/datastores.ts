@@ -17,7 +17,7 @@ export interface DatastoreBed {
 }
 
 /** Waits long enough for others, and short enough for tests. */
-const testTiming = { holdMs: 600, leaseMs: 900, patienceMs: 5_000, callMs: 2_000 }
+const testTiming = { holdMs: 600, leaseMs: 900, patienceMs: 15_000, callMs: 10_000 }
 
 /** Everything `openDatastoreStore` wants besides the Datastore: a clock that stands still, and real, shorter pauses. */
 export function datastoreOptions(overrides: Partial<DatastoreOptions> = {}): Omit<DatastoreOptions, 'datastore'> {

@@ -42,7 +42,7 @@ async function listening(url: string): Promise<void> {
       await fetch(url)
       return
     } catch (error) {
-      if (tries === 100) throw error
+      if (tries === 600) throw error
       await sleep(50)
     }
   }
@@ -60,7 +60,7 @@ export async function codeInMailbox(program: Program, email: string): Promise<st
 }
 
 async function foundInMailbox(mailboxUrl: string, email: string, pattern: RegExp): Promise<string> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   while (Date.now() < deadline) {
     const response = await fetch(mailboxUrl)
     expect(response.status).toBe(200)

@@ -8,7 +8,7 @@ import { createTestClient, type TestAnswer, type TestClient, testSettings } from
 import type { DeliveredMail, TestSmtpServer } from './smtp-server.js'
 
 const program = fileURLToPath(new URL('process-server-child.js', import.meta.url))
-const patienceMs = 20_000
+const patienceMs = 60_000
 
 export interface ServerOptions {
   /** The SQLite file. */

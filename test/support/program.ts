@@ -31,7 +31,7 @@ export function startProgram(
 
   return {
     async printed(pattern) {
-      const deadline = Date.now() + 20_000
+      const deadline = Date.now() + 60_000
       while (Date.now() < deadline) {
         const match = output.match(pattern)
         if (match) return match

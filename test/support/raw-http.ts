@@ -17,7 +17,7 @@ export interface RawConnection {
   destroy(): void
 }
 
-const patienceMs = 10_000
+const patienceMs = 30_000
 
 /** Opens a connection to the loopback port. Text is sent as Latin-1, so that any byte can be written. */
 export async function rawConnection(port: number): Promise<RawConnection> {

@@ -11,7 +11,7 @@ import { freePort } from './program.js'
 /** The Redis of this machine. */
 export const redisUrl = process.env.LATCHKEY_TEST_REDIS ?? 'redis://127.0.0.1:6379'
 
-const patienceMs = 10_000
+const patienceMs = 30_000
 
 /** Log lines, kept. */
 export interface Lines {
