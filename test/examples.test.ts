@@ -2,13 +2,16 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestClient, testSettings } from '../src/testing.js'
 import { hostCodehooks } from './support/codehooks-host.js'
 import { codeInMailbox, mainJob } from './support/journey.js'
 import { createPersistentDatastore } from './support/persistent-datastore.js'
 import { freePort, startProgram } from './support/program.js'
 import { startSmtpServer } from './support/smtp-server.js'
+
+// Starting programs takes a busy machine its time.
+vi.setConfig({ testTimeout: 180_000 })
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url))
 const secrets = ['JWT_ACCESS_TOKEN_SECRET', 'JWT_REFRESH_TOKEN_SECRET']

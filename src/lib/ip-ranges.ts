@@ -77,7 +77,7 @@ function compareAt(addresses: Parts, index: number, other: Parts): number {
 /**
  * Digit by digit: this is done for each address that was not seen before. Lower case, as canonical addresses are, in which
  * `::` stands for two or more groups that are 0 (RFC 5952 §4.2.2). What is empty beside its colons is read as 0, and the
- * groups that are missing are put in there.
+ * groups that are missing are put at the `::`.
  *
  * @returns false when it has another number of parts, and is no address of this family
  */

@@ -8,7 +8,9 @@ const expired = 600
 
 /** Many processes on one store. `openStores` opens so many, each as a process of its own would. */
 export function housekeepingContract(openStores: (count: number) => Promise<Store[]>): void {
-  test("housekeeping of four processes at once drains a backlog, and none is in another's way", async () => {
+  test("housekeeping of four processes at once drains a backlog, and none is in another's way", {
+    timeout: 120_000,
+  }, async () => {
     const stores = await openStores(4)
     const [store] = stores
     if (!store) throw new Error('no store')

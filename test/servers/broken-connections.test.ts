@@ -157,7 +157,9 @@ describe.each<ServerKind>(['postgres', 'mysql'])('connections to %s that break',
     expect(await waiting).toEqual(user)
   })
 
-  test('a network that swallows everything is given up on: by a new connection after 3 s, by a statement after its time', async () => {
+  test('a network that swallows everything is given up on: by a new connection after 3 s, by a statement after its time', {
+    timeout: 20_000,
+  }, async () => {
     const impatient = await open({ statement_timeout: '2000', connect_timeout: '3', connection_limit: '1' })
     const user = await createdUser(store)
     expect(await impatient.users.findById(user.id)).toEqual(user)
@@ -169,7 +171,7 @@ describe.each<ServerKind>(['postgres', 'mysql'])('connections to %s that break',
     await impatient.close()
   })
 
-  test('no step waits for a connection, a lock or a slow statement for long', async () => {
+  test('no step waits for a connection, a lock or a slow statement for long', { timeout: 20_000 }, async () => {
     const narrow = await open({ statement_timeout: '2000', connect_timeout: '3', connection_limit: '1' })
     const user = await createdUser(store)
     await database.query('begin')

@@ -22,7 +22,8 @@ async function postgres(): Promise<TestDatabase> {
 
 /** Two instances that are up, and a browser that is signed in at the first. */
 async function pair(settings: Partial<SettingsInput>, polls: boolean): Promise<[OneOfMany, OneOfMany, TestClient]> {
-  const many = manyOf(settings, { polls })
+  // News may be so old that no request reads it either.
+  const many = manyOf(polls ? settings : { ...settings, revocation: { staleness: '1m' } }, { polls })
   const [here, there] = [many.start(), many.start()]
   await Promise.all([here.auth.ready(), there.auth.ready()])
   const browser = here.client()

@@ -16,6 +16,9 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const ada = 'ada@example.test'
 
+/** News may be so old that nobody reads it for a request: what another process knows came by the feed. */
+const patient = { revocation: { staleness: '1m' } }
+
 interface Pair {
   here: ServerProcess
   there: ServerProcess
@@ -27,7 +30,7 @@ async function startPair(kind: ServerKind): Promise<Pair> {
   const [smtp, database] = await Promise.all([startSmtpServer(), createDatabase(kind)])
   onTestFinished(() => smtp.close())
   const fleet = createFleet()
-  const start = () => fleet.start({ file: '', smtp: smtp.url, settings: { database: database.url } })
+  const start = () => fleet.start({ file: '', smtp: smtp.url, settings: { database: database.url, ...patient } })
   const [here, there] = await Promise.all([start(), start()])
   onTestFinished(() => database.close())
   return { here, there, database, smtp }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 
 /** A program that runs beside the tests, as its user would start it. */
 export interface Program {
-  /** The first match in what it has printed or will print; rejects when it ends without, or after 20 s. */
+  /** The first match in what it has printed or will print; rejects when it ends without, or after 45 s. */
   printed(pattern: RegExp): Promise<RegExpMatchArray>
   /** Asks it to end and waits until it has. */
   stop(): Promise<void>
@@ -31,7 +31,7 @@ export function startProgram(
 
   return {
     async printed(pattern) {
-      const deadline = Date.now() + 60_000
+      const deadline = Date.now() + 45_000
       while (Date.now() < deadline) {
         const match = output.match(pattern)
         if (match) return match
