@@ -9,17 +9,39 @@ import { createTemplates } from '../dist/templates/handlebars.js'
 import { samples } from '../dist/templates/samples.js'
 import { previewPage } from './preview-page.js'
 
+const usage = `node node_modules/latchkey/templates/preview.js [options]
+
+  --templates <folder>  the owner's templates; without it ours
+  --locale <language>   en unless told
+  --name <text>         of the product; Acme unless told
+  --logo <URL>
+  --accent <colour>     hexadecimal
+  --port <number>       any that is free unless told`
+
 const text = { type: 'string' }
-const { values: flags } = parseArgs({
-  options: {
-    templates: text,
-    locale: { ...text, default: 'en' },
-    name: { ...text, default: 'Acme' },
-    logo: text,
-    accent: text,
-    port: { ...text, default: '0' },
-  },
+const flags = readFlags({
+  templates: text,
+  locale: { ...text, default: 'en' },
+  name: { ...text, default: 'Acme' },
+  logo: text,
+  accent: text,
+  port: { ...text, default: '0' },
+  help: { type: 'boolean', short: 'h' },
 })
+if (flags.help) {
+  console.log(usage)
+  process.exit()
+}
+
+function readFlags(options) {
+  try {
+    return parseArgs({ options }).values
+  } catch (error) {
+    console.error(`${error.message}\n\n${usage}`)
+    process.exit(2)
+  }
+}
+
 const folder = flags.templates && (isAbsolute(flags.templates) ? flags.templates : resolve(flags.templates))
 const names = Object.keys(samples)
 

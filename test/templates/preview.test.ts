@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,4 +61,16 @@ test('the preview answers nobody who comes by another name than this machine’s
     'GET / HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n',
   )
   expect(status).toBe(404)
+})
+
+test('the preview tells its options when it is asked, and when it does not know one', () => {
+  const ran = (flag: string) =>
+    spawnSync(process.execPath, ['templates/preview.js', flag], { cwd: root, encoding: 'utf8' })
+  const asked = ran('--help')
+  expect([asked.status, asked.stderr]).toEqual([0, ''])
+  const unknown = ran('--colour')
+  expect([unknown.status, unknown.stdout]).toEqual([2, ''])
+  expect(unknown.stderr).toContain("Unknown option '--colour'")
+  for (const told of [asked.stdout, unknown.stderr]) expect(told).toContain('--accent <colour>')
+  expect(unknown.stderr).not.toContain('at parseArgs')
 })
