@@ -8,7 +8,7 @@ const names = {
   'express-jwt': 'express-jwt',
   'passport-jwt': 'passport-jwt',
   'auth-express': '@auth/express',
-  'better-auth': 'better-auth, cookie cache',
+  'better-auth': 'better-auth, cache',
   'better-auth-store': 'better-auth',
   'fastify-jwt': '@fastify/jwt',
   'fastify-jwt-cache': '@fastify/jwt, cache',
@@ -16,6 +16,9 @@ const names = {
   latchkey: 'Latchkey',
   'named-early': 'early names alone',
 }
+
+/** Where the line of the bare route runs through a figure. */
+const legible = 'stroke="#ffffff" stroke-width="4" paint-order="stroke"'
 
 const fills = { latchkey: '#1f5fd1', 'named-early': '#cfd8ea' }
 
@@ -34,7 +37,7 @@ export function drawGuard(measured) {
       parts.push(
         `<text x="16" y="${y + 13}">${names[one.peer]}: ${one.credential}</text>`,
         `<rect x="${left}" y="${y}" width="${long}" height="${bar}" fill="${fill}"/>`,
-        `<text x="${left + long + 6}" y="${y + 13}">${one.ratio.toFixed(2)}</text>`,
+        `<text x="${left + long + 6}" y="${y + 13}" ${legible}>${one.ratio.toFixed(2)}</text>`,
       )
       y += bar + gap
     }

@@ -18,7 +18,7 @@ export async function start({ baseUrl, file }) {
     },
   })
   await auth.ready()
-  const known = Array.from({ length: 400 }, () => `known-${randomUUID()}@example.com`)
+  const known = Array.from({ length: 990 }, () => `known-${randomUUID()}@example.com`)
   for (const email of known) {
     await auth.users.create({ email, password: `difference-engine-${randomUUID()}`, emailVerified: true })
   }
