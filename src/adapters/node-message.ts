@@ -129,11 +129,14 @@ function pathOf(url: string): string {
   return mark === -1 ? target : target.slice(0, mark)
 }
 
-/** Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. */
+/**
+ * Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. A `?` right behind the
+ * host leaves no path, which the guard opens to nobody: some find-my-way, of Fastify, have `/api` of `http://any.host?/api`.
+ */
 function originForm(url: string): string {
   if (url.startsWith('/')) return url
   const below = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i, '')
-  return below === '' || below.startsWith('?') ? `/${below}` : below
+  return below === '' ? '/' : below
 }
 
 /** Whoever has read the stream has left us `req.body` at best; `{}` beside an unread stream is a parser that passed. */

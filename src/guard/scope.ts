@@ -11,7 +11,7 @@ export type Scope =
   | 'outside'
 
 /** A path that no reader could take for another one. */
-const plainPath = /^(?:\/[\w\-~!$&'()*+,=:@][\w.\-~!$&'()*+,=:@]*)*\/?$/
+const plainPath = /^(?=\/)(?:\/[\w\-~!$&'()*+,=:@][\w.\-~!$&'()*+,=:@]*)*\/?$/
 
 /**
  * Decides which paths the guard stands before.
@@ -47,15 +47,33 @@ export function createScope(settings: Pick<Settings, 'baseAPIRoutes' | 'publicRo
   })
 }
 
+/** What some take for a host, so that the path begins behind it. */
+const host = /^[/\\]{2,}[^/\\]*/
+
 /**
- * The ways somebody could read an odd path after one decoding: as it stands, and as `new URL` has it, which takes `//host`
- * off the front and resolves dots before anybody decodes. null when it cannot be read at all.
+ * `//user@host` is a host to node's `url.parse` even where `//host` is none. Express and connect ask that as soon as a `#`
+ * comes, be it in the query; mounts they cut off the text as it was sent, which is then another one.
+ */
+const hostWithUser = /^[/\\]{2,}[^/\\]*@/
+
+/**
+ * The ways somebody could read an odd path after one decoding: as it stands, without a host, and as `new URL` has it, which
+ * resolves dots before anybody decodes. null when it cannot be read at all, or by each in a way of their own, as with a `#`,
+ * which stands in no request target (RFC 9112 §3.2).
  */
 function readingsOf(path: string): string[] | null {
-  if (!path.startsWith('/')) return null
-  const asUrl = URL.canParse(path, 'http://x') ? new URL(path, 'http://x').pathname : path
-  const texts = [path, asUrl].map(decode).filter((text) => text !== null)
-  return texts.length < 2 ? null : [path, ...texts.flatMap(readingsOfText)]
+  if (!path.startsWith('/') || path.includes('#') || hostWithUser.test(path)) return null
+  const texts = [decode(path), decode(path.replace(host, '')), decodedUrlPath(path)]
+  return texts.every((text) => text !== null) ? [path, ...texts.flatMap(readingsOfText)] : null
+}
+
+/** null also where `new URL` finds a host that is none, since others are not so particular. */
+function decodedUrlPath(path: string): string | null {
+  try {
+    return decodeURIComponent(new URL(path, 'http://x').pathname)
+  } catch {
+    return null
+  }
 }
 
 /** Each repair alone and with the ones before it: what one reader takes away may be what another's dots lead out of. */

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { parse } from 'node:url'
 import { readVectors } from '../support/vectors.js'
 
 /** A request target of `path-bypass.json` and what may come of it. */
@@ -14,7 +15,30 @@ const vectors = readVectors<{
   method_and_override_cases: { method: string; extra: string; target: string }[]
 }>('path-bypass')
 
-export const pathCases = vectors.cases
+const never = 'never-unauthenticated'
+
+/** Which the readers of Express, connect and Fastify took for `/api` once and the guard did not. */
+const readElsewhere: PathCase[] = [
+  {
+    method: 'GET',
+    target: '//a@b:99999/api/secret#x',
+    expect: never,
+    why: 'url.parse drops //user@host, new URL fails',
+  },
+  { method: 'POST', target: '//a@b:99999/api/secret?x#', expect: never, why: 'the # in the query does the same' },
+  { method: 'GET', target: '//a@999.999.999.999/api/secret#', expect: never, why: 'another host that is none' },
+  { method: 'GET', target: '//a@b/api.x#', expect: never, why: 'connect: a dot behind the mount, behind a host' },
+  { method: 'GET', target: '//x@api/open#', expect: never, why: 'a mount is cut off the text as it was sent' },
+  { method: 'GET', target: '//api#', expect: never, why: 'a host to new URL, a path to find-my-way' },
+  {
+    method: 'GET',
+    target: 'http://x?/api/secret',
+    expect: never,
+    why: 'find-my-way before 9.9 looks for the next slash',
+  },
+]
+
+export const pathCases = [...vectors.cases, ...readElsewhere]
 export const overrideCases = vectors.method_and_override_cases
 
 /** Its path is `/open`: what stands behind the question mark is nobody's path. */
@@ -38,6 +62,17 @@ function readingsOf(target: string): string[] {
     .replaceAll(/\/+/g, '/')
   const readings = [path, decoded, repaired, posix.normalize(decoded), posix.normalize(repaired)]
   if (URL.canParse(target, 'http://x')) readings.push(decode(new URL(target, 'http://x').pathname))
+  // The old reader of node, which Express, connect and Koa ask for all that is not plain, with and without `//host`.
+  for (const slashesDenoteHost of [false, true]) {
+    readings.push(decode(parse(target, false, slashesDenoteHost).pathname ?? ''))
+  }
+  // The router of Fastify 5 before find-my-way 9.9, with `ignoreDuplicateSlashes`.
+  readings.push(
+    target
+      .replace(/^https?:\/\/.*?\//, '/')
+      .replace(/[?#;].*$/s, '')
+      .replaceAll(/\/+/g, '/'),
+  )
   return readings
 }
 

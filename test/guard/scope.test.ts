@@ -54,6 +54,15 @@ describe('what the guard stands before', () => {
     '/api/open/%2e%2e/secret',
     '/api/open//x',
     '/api/health%00',
+    '',
+    '/open#x',
+    '//api#',
+    '//a@b:99999/api/secret',
+    '//a@999.999.999.999/api/secret',
+    '//a@b/api.x',
+    '//x@api/v2',
+    '/\\a@b/api/secret',
+    '//b:99999/open',
   ])('ATK-097 guards %s, which somebody could read as a guarded path', (path) => {
     expect(scopeOf(path)).toBe('guarded')
   })
