@@ -130,13 +130,13 @@ function pathOf(url: string): string {
 }
 
 /**
- * Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. A `?` right behind the
- * host leaves no path, which the guard opens to nobody: some find-my-way, of Fastify, have `/api` of `http://any.host?/api`.
+ * Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. Of one without a path
+ * some take what begins at a slash in the query (find-my-way of Fastify, before 9.9): that has none, which is open to nobody.
  */
 function originForm(url: string): string {
   if (url.startsWith('/')) return url
   const below = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i, '')
-  return below === '' ? '/' : below
+  return /^(?:\?[^/]*)?$/.test(below) ? `/${below}` : below
 }
 
 /** Whoever has read the stream has left us `req.body` at best; `{}` beside an unread stream is a parser that passed. */

@@ -571,9 +571,11 @@ function describeSockets(world: World): void {
     world.use(() => refusal)
     await rawRequest(world.port, 'GET http://other.test/api/secret?a=1 HTTP/1.1\r\nHost: x\r\n\r\n')
     await rawRequest(world.port, 'GET http://other.test?a=1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    await rawRequest(world.port, 'GET http://other.test HTTP/1.1\r\nHost: x\r\n\r\n')
     expect(world.requests.map(({ path, query }) => [path, query])).toEqual([
       ['/api/secret', 'a=1'],
       ['/', 'a=1'],
+      ['/', ''],
     ])
   })
 }
