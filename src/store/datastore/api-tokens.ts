@@ -2,6 +2,7 @@ import type { ApiTokenRecord } from '../../model/api-token.js'
 import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
+import { changeMany } from './change-many.js'
 import { writeChanges } from './changes.js'
 import { newestBefore } from './newest-before.js'
 import { removeDue } from './prune.js'
@@ -69,17 +70,13 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
 
 function useApiTokens(steps: Steps): Pick<ApiTokens, 'touch' | 'prune'> {
   return {
-    async touch(uses) {
-      if (uses.length === 0) return
-      await steps.step(async (unit) => {
-        for (const { id, at } of uses) {
-          const row = await unit.get(apiTokens, id)
-          if (row && (row.last_used_at === null || row.last_used_at < at)) {
-            unit.put(apiTokens, { ...row, last_used_at: at })
-          }
-        }
-      })
-    },
+    touch: (uses) =>
+      changeMany(steps, apiTokens, {
+        items: uses,
+        keyOf: ({ id }) => id,
+        change: (row, { at }) =>
+          row.last_used_at === null || row.last_used_at < at ? { ...row, last_used_at: at } : null,
+      }),
 
     prune: (before, count) =>
       removeDue(steps, apiTokens, (view) =>

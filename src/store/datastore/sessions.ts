@@ -4,6 +4,7 @@ import { toSession, toSessionRow } from '../session-rows.js'
 import type { EndSessions, OpenSessions, Proof, SessionState, Sessions } from '../sessions.js'
 import { toUser } from '../user-rows.js'
 import { writeAudit } from './audit.js'
+import { changeMany } from './change-many.js'
 import { writeChanges } from './changes.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
@@ -79,18 +80,14 @@ function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
         return toState(steps, rotated, user)
       }),
 
-    async prove(proofs) {
-      for (let start = 0; start < proofs.length; start += provenAtOnce) {
-        await steps.step(async (unit) => {
-          for (const proof of proofs.slice(start, start + provenAtOnce)) await writeProof(steps, unit, proof)
-        })
-      }
-    },
+    prove: (proofs) =>
+      changeMany(steps, sessions, {
+        items: proofs,
+        keyOf: ({ sessionId }) => sessionId,
+        change: (row, proof) => withProof(row, proof, steps.nowMs()),
+      }),
   }
 }
-
-/** One step's writes stand in one text, which must not grow without bound. */
-const provenAtOnce = 50
 
 function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
   return {
@@ -147,13 +144,11 @@ async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mai
   writeChanges(unit, 'session', ids, until)
 }
 
-/** The proof, where it still says something, and the last sight, which only moves forward. */
-async function writeProof(steps: Steps, unit: Unit, { sessionId, counter, ageMs }: Proof): Promise<void> {
-  const row = await unit.get(sessions, sessionId)
-  if (!row) return
-  const provenAtMs = steps.nowMs() - Math.max(0, Math.floor(ageMs))
+/** With the proof, where it still says something, and the last sight, which only moves forward; null: neither is news. */
+function withProof(row: SessionsTable, { counter, ageMs }: Proof, nowMs: number): SessionsTable | null {
+  const provenAtMs = nowMs - Math.max(0, Math.floor(ageMs))
   const proves = row.counter === counter && row.proven_at_ms === null
   const seenAt = Math.max(row.last_seen_at, Math.floor(provenAtMs / 1000))
-  if (!proves && seenAt === row.last_seen_at) return
-  unit.put(sessions, { ...row, ...(proves && { proven_at_ms: provenAtMs }), last_seen_at: seenAt })
+  if (!proves && seenAt === row.last_seen_at) return null
+  return { ...row, ...(proves && { proven_at_ms: provenAtMs }), last_seen_at: seenAt }
 }

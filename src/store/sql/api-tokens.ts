@@ -4,6 +4,7 @@ import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
+import { parts } from './parts.js'
 import { prune } from './prune.js'
 import type { ApiTokensTable, Tables } from './schema.js'
 import type { Steps, Unit } from './steps.js'
@@ -89,12 +90,9 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
 function useApiTokens(steps: Steps): Pick<ApiTokens, 'touch' | 'prune'> {
   return {
     async touch(uses) {
-      if (uses.length === 0) return
-      // In one order everywhere, so that two batches cannot wait for each other.
-      const ordered = [...uses].sort((a, b) => (a.id < b.id ? -1 : 1))
-      await steps.transaction(async (unit) => {
-        for (const use of ordered) await writeUse(unit.db, use)
-      })
+      for (const [at, ids] of byTime(uses)) {
+        for (const part of parts(ids)) await steps.step((db) => writeUses(db, part, at), 'repeatable')
+      }
     },
 
     prune: (before, count) =>
@@ -124,11 +122,24 @@ async function endBy(db: Kysely<Tables>, id: string, endsAt: number): Promise<vo
     .execute()
 }
 
-async function writeUse(db: Kysely<Tables>, { id, at }: ApiTokenUse): Promise<void> {
+/** Which tokens were used at a time; their ids in one order everywhere, so that two batches seldom wait for each other. */
+function byTime(uses: readonly ApiTokenUse[]): Map<number, string[]> {
+  const times = new Map<number, string[]>()
+  for (const { id, at } of uses) {
+    const ids = times.get(at)
+    if (ids) ids.push(id)
+    else times.set(at, [id])
+  }
+  for (const ids of times.values()) ids.sort()
+  return times
+}
+
+/** A statement of its own: the row of a token must not stay locked while others are written, as it may be to be removed. */
+async function writeUses(db: Kysely<Tables>, ids: readonly string[], at: number): Promise<void> {
   await db
     .updateTable('latchkey_api_tokens')
     .set({ last_used_at: at })
-    .where('id', '=', id)
+    .where('id', 'in', ids)
     .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
     .execute()
 }

@@ -4,6 +4,7 @@ import { gathered } from '../../lib/gather.js'
 import type { Proof, Rotation, SessionState, Sessions } from '../sessions.js'
 import { type Batches, mostTogether } from './batches.js'
 import type { Flavour } from './flavour.js'
+import { parts } from './parts.js'
 import { untilHeldUp, wasHeldUp } from './retry.js'
 import type { Tables } from './schema.js'
 import { type StateRow, toState } from './session-rows.js'
@@ -25,15 +26,19 @@ function oneByOne(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
       ),
 
     async prove(proofs) {
-      if (proofs.length === 0) return
       // In one order everywhere, so that two batches cannot wait for each other.
       const ordered = [...proofs].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
-      await steps.transaction(async (unit) => {
-        for (const proof of ordered) await writeProof(unit, proof)
-      })
+      for (const part of parts(ordered, provenAtOnce)) {
+        await steps.transaction(async (unit) => {
+          for (const proof of part) await writeProof(unit, proof)
+        })
+      }
     },
   }
 }
+
+/** A row stays locked for as many round trips as its transaction has left: whoever refreshes that session waits for them. */
+const provenAtOnce = 20
 
 function together(steps: Steps, batches: Batches): Pick<Sessions, 'rotate' | 'prove'> {
   const raiseOne = async (rotation: Rotation) => (await raiseAll(steps, batches, [rotation]))[0] ?? null

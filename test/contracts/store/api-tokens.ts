@@ -249,4 +249,18 @@ function usingContract(current: () => TestStore): void {
     const used = async ({ tokenHash }: ApiTokenRecord) => (await store.apiTokens.findByHash([tokenHash]))?.lastUsedAt
     expect([await used(token), await used(other)]).toEqual([now + 30, now + 2])
   })
+
+  test('of many uses at once each counts for its own token, and one that is named twice has its latest', async () => {
+    const { store } = current()
+    const tokens = await atOnce((index) => keptApiToken(store, { lastUsedAt: index % 5 === 0 ? now + 9 : null }), 55)
+    const uses = tokens.map(({ id }, index) => ({ id, at: now + (index % 3) }))
+    const [first] = uses
+    if (!first) throw new Error('55 were kept')
+    await store.apiTokens.touch([{ ...first, at: now + 12 }, { id: 'gone', at: now }, ...uses.toReversed(), first])
+    const listed = new Map(
+      (await store.apiTokens.list({ after: null, limit: 100 })).map(({ id, lastUsedAt }) => [id, lastUsedAt]),
+    )
+    const expected = tokens.map((_, index) => now + (index === 0 ? 12 : index % 5 === 0 ? 9 : index % 3))
+    expect(tokens.map(({ id }) => listed.get(id))).toEqual(expected)
+  })
 }

@@ -185,6 +185,25 @@ function provingManyContract(current: () => TestStore): void {
     expect(await store.sessions.find('ended')).toBeNull()
   })
 
+  test('each of many proofs at once counts for its own session and rotation', async () => {
+    const { store } = current()
+    const users = [await createdUser(store), await createdUser(store)]
+    const sessions = (
+      await Promise.all(users.map((user) => atOnce((index) => openedSession(store, user, { counter: index % 3 }), 28)))
+    ).flat()
+    const ages = sessions.map((_, index) => (index % 7) * 100_000)
+    const storeNow = (await store.sessions.find(sessions[0]?.id ?? ''))?.storeNowMs ?? 0
+    await store.sessions.prove(
+      sessions.map(({ id }, index) => ({ sessionId: id, counter: 1, ageMs: ages[index] ?? 0 })),
+    )
+    const found = await Promise.all(sessions.map(async ({ id }) => (await store.sessions.find(id))?.session))
+    const proven = found.map((session) => session?.provenAtMs ?? null)
+    expect(proven.map((atMs) => atMs !== null)).toEqual(sessions.map(({ counter }) => counter === 1))
+    // The clock of a server has gone on since.
+    const told = proven.map((atMs) => (atMs === null ? null : Math.floor((storeNow + 99_999 - atMs) / 100_000)))
+    expect(told).toEqual(sessions.map(({ counter }, index) => (counter === 1 ? index % 7 : null)))
+  })
+
   test('batches that meet from many sides at once all arrive', async () => {
     const { store } = current()
     const user = await createdUser(store)
