@@ -23,7 +23,7 @@ import {
   requireTokenName,
 } from './require-api-token-fields.js'
 
-export type ApiTokensPorts = Pick<Ports, 'apiTokens' | 'keyring' | 'clock' | 'random'>
+export type ApiTokensPorts = Pick<Ports, 'apiTokens' | 'keyring' | 'clock' | 'random' | 'policy'>
 
 /** The purpose that digests of API tokens are bound to. */
 export const apiTokenPurpose = 'api-token'
@@ -40,7 +40,8 @@ const application: Visitor = { ip: null, userAgent: null }
 /**
  * Makes a token; this is the only sight of it.
  *
- * @throws {AuthError} `invalid_request` with the path of what is wrong, also of a field that is not known
+ * @throws {AuthError} `invalid_request` with the path of what is wrong, also of a field that is not known, and for networks
+ *   where a count of proxies is trusted, behind which anybody writes an address of their own
  */
 export async function createApiToken(ports: ApiTokensPorts, input: NewApiToken): Promise<CreatedApiToken> {
   requireKnown(input, ['name', 'access', 'expiresAt', 'cidrs'])
@@ -50,7 +51,7 @@ export async function createApiToken(ports: ApiTokensPorts, input: NewApiToken):
     tokenHash,
     name: requireTokenName(input.name),
     access: input.access === undefined ? 'READWRITE' : requireAccess(input.access),
-    cidrs: input.cidrs === undefined ? [] : requireCidrs(input.cidrs),
+    cidrs: input.cidrs === undefined ? [] : requireCidrs(input.cidrs, ports.policy.access.knowsClients),
     createdAt: ports.clock.now(),
     expiresAt: requireEnd(input.expiresAt ?? null, ports.clock.now()),
     lastUsedAt: null,

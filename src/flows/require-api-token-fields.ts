@@ -36,7 +36,7 @@ export function requireEnd(date: unknown, now: number): number | null {
  *
  * @throws {AuthError} `invalid_request`
  */
-export function requireCidrs(cidrs: unknown): readonly string[] {
+export function requireCidrs(cidrs: unknown, knowsClients: boolean): readonly string[] {
   if (!Array.isArray(cidrs) || cidrs.length === 0 || cidrs.length > mostCidrs) {
     throw malformed('cidrs', `must be a list of 1 to ${mostCidrs} IP addresses and CIDRs`)
   }
@@ -45,6 +45,9 @@ export function requireCidrs(cidrs: unknown): readonly string[] {
     network === null ? [{ path: `cidrs.${index}`, message: 'must be an IP address or a CIDR' }] : [],
   )
   if (errors.length > 0) throw new AuthError('invalid_request', { errors })
+  if (!knowsClients) {
+    throw malformed('cidrs', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
+  }
   return [...new Set(networks.filter((network) => network !== null))]
 }
 

@@ -83,9 +83,20 @@ function readUntilCurrent(options: AccessNewsOptions, state: State): Promise<voi
       state.current = true
     }
   }
-  state.reading ??= run().finally(() => {
+  const ended = () => {
     state.reading = null
-  })
+  }
+  state.reading ??= run().then(
+    () => {
+      ended()
+      // Heard between the last look and this: whoever told waits for a read that was over.
+      return state.current || state.closed ? undefined : readUntilCurrent(options, state)
+    },
+    (fault: unknown) => {
+      ended()
+      throw fault
+    },
+  )
   return state.reading
 }
 

@@ -40,6 +40,8 @@ export interface ApiTokenCheckOptions {
   lastUses: { note(tokenId: string, at: number): void }
   clock: Pick<SharedClock, 'now' | 'monotonicMs'>
   clientIp(request: HttpRequest): string | null
+  /** False where a count of proxies is trusted, behind which anybody writes an address of their own. */
+  knowsClients: boolean
 }
 
 export interface ApiTokenGuard extends ApiTokenCheck {
@@ -163,7 +165,7 @@ function admit(
 ): ApiTokenPrincipal | Promise<never> {
   const { principal, mayComeFrom } = known
   if (isExpired(known, now)) return refuseUnknown(options, request)
-  if (mayComeFrom !== null && !mayComeFrom(options.clientIp(request))) {
+  if (mayComeFrom !== null && !(options.knowsClients && mayComeFrom(options.clientIp(request)))) {
     throw new AuthError('ip_not_allowed', { explain: 'API token: not for this network' })
   }
   if (principal.access === 'READ' && !isRead(request))

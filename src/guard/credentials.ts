@@ -49,7 +49,7 @@ export interface JwtCheck {
  * @throws {AuthError} or rejects with one
  */
 export function identify(ports: CredentialPorts, request: HttpRequest, at: Moment): Principal | Promise<Principal> {
-  if (ports.allowList.restricts() && !ports.allowList.allows(ports.clientIp(request))) throw notAllowed(ports, request)
+  requireAllowed(ports, request)
   const apiToken = readApiToken(ports, request)
   const bearer = apiToken === undefined ? readBearer(request) : undefined
   const cookie = apiToken === undefined && bearer === undefined ? readAccessCookie(ports, request) : null
@@ -69,12 +69,14 @@ async function afterHook(
 ): Promise<Principal> {
   const found = await own
   await ports.requireFresh()
+  requireAllowed(ports, sent.request)
   return found ?? byCredential(ports, sent, ports.clock.moment())
 }
 
-function notAllowed(ports: CredentialPorts, request: HttpRequest): AuthError {
-  const known = ports.clientIp(request) !== null
-  return new AuthError('ip_not_allowed', {
+function requireAllowed({ allowList, clientIp }: CredentialPorts, request: HttpRequest): void {
+  if (!allowList.restricts() || allowList.allows(clientIp(request))) return
+  const known = clientIp(request) !== null
+  throw new AuthError('ip_not_allowed', {
     explain: known ? 'allow-list: not on it' : 'allow-list: the client address cannot be known',
   })
 }

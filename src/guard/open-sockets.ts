@@ -1,4 +1,5 @@
 import type { Watch } from '../http/verdict.js'
+import type { SharedClock } from '../lib/shared-clock.js'
 import type { Principal } from '../model/principal.js'
 import type { ApiTokenGuard } from './api-token.js'
 import type { Jwts } from './jwks.js'
@@ -20,6 +21,9 @@ export interface OpenSocketsOptions {
   /** Must have subscribed to the news before the sockets do. */
   apiTokens: Pick<ApiTokenGuard, 'isOver'>
   jwts: Pick<Jwts, 'isOver'>
+  clock: Pick<SharedClock, 'now'>
+  /** How long a session may last, however often it is refreshed. */
+  sessionSeconds: number
   timer: (milliseconds: number, callback: () => void) => () => void
 }
 
@@ -27,7 +31,7 @@ export interface OpenSocketsOptions {
 const checkEveryMs = 1_000
 
 /**
- * Ends what was opened by a session that has ended, by a user who was disabled, deleted or changed since, by an API token
+ * Ends what was opened by a session that has ended or has lasted as long as any may, by a user who was disabled, deleted or changed since, by an API token
  * that was removed, replaced or has expired, by another issuer's JWT that has expired or whose key set counts no more, and
  * everything while the news is too old to tell.
  */
@@ -69,12 +73,15 @@ export function createOpenSockets(options: OpenSocketsOptions): OpenSockets {
 }
 
 /** Whether that principal is over; a user's version counts from what it is now, since a token below it would not have passed. */
-function endOf({ revocations, apiTokens, jwts }: OpenSocketsOptions, principal: Principal): () => boolean {
+function endOf(options: OpenSocketsOptions, principal: Principal): () => boolean {
+  const { revocations, apiTokens, jwts, clock, sessionSeconds } = options
   if (principal.kind === 'apiToken') return () => apiTokens.isOver(principal)
   if (principal.kind === 'jwt') return () => jwts.isOver(principal)
   // What an `authenticate` hook lets in has no end that we could know of.
   if (principal.kind === 'hook') return () => false
   const { userId, sessionId } = principal
   const version = revocations.deadBelow(userId)
-  return () => revocations.isEnded(sessionId) || revocations.deadBelow(userId) > version
+  // A session that ends by itself is no news, and once its row is gone nobody can end it. It is no older than its proof.
+  const endsAt = principal.authTime + sessionSeconds
+  return () => revocations.isEnded(sessionId) || revocations.deadBelow(userId) > version || endsAt <= clock.now()
 }

@@ -18,8 +18,13 @@ const sharedHosts = [
   'www.googleapis.com',
   'accounts.google.com',
   'securetoken.google.com',
+  'www.gstatic.com',
   'appleid.apple.com',
   'login.microsoftonline.com',
+  'login.microsoftonline.us',
+  'login.partner.microsoftonline.cn',
+  'login.windows.net',
+  'sts.windows.net',
   'login.live.com',
   'www.facebook.com',
   'limited.facebook.com',
@@ -32,6 +37,9 @@ const sharedHosts = [
   'api.login.yahoo.com',
   'access.line.me',
   'api.line.me',
+  'discord.com',
+  'kauth.kakao.com',
+  'agent.buildkite.com',
 ]
 
 const algorithm = text(

@@ -4,6 +4,7 @@ import { deepFreeze } from '../lib/deep-freeze.js'
 import { isObject, parseJsonObject } from '../lib/json-object.js'
 import type { Reach } from '../lib/public-fetch.js'
 import type { World } from '../lib/runtime.js'
+import type { SharedClock } from '../lib/shared-clock.js'
 import type { Logger } from '../settings.js'
 import type { ForeignFault, ForeignToken, ForeignTokens } from './foreign-tokens.js'
 import type { KeySet } from './key-set.js'
@@ -44,7 +45,7 @@ const claimFaults: Readonly<Record<string, ForeignFault['fault']>> = {
 
 interface Verifier {
   rules: ForeignRules
-  world: World
+  clock: Pick<SharedClock, 'nowMs'>
   source: KeySource
   verified: VerifiedCache<ForeignToken>
 }
@@ -57,12 +58,12 @@ interface Verifier {
  */
 export function createForeignTokens(
   rules: ForeignRules,
-  { world, logger }: { world: World; logger: Logger },
+  { world, clock, logger }: { world: World; clock: Pick<SharedClock, 'nowMs'>; logger: Logger },
 ): ForeignTokens {
   const verified = createVerifiedCache<ForeignToken>(rememberedTokens)
   const { url, reach, algorithms } = rules
   const source = createKeySource({ url, reach, algorithms, world, logger, onChange: verified.clear })
-  const verifier: Verifier = { rules, world, source, verified }
+  const verifier: Verifier = { rules, clock, source, verified }
   return {
     recall(sent, at) {
       const known = verified.get(sent)
@@ -114,7 +115,7 @@ async function openWithAny(
 }
 
 async function openToken(
-  { rules: { issuer, audience }, world }: Verifier,
+  { rules: { issuer, audience }, clock }: Verifier,
   token: string,
   alg: string,
   key: KeyObject,
@@ -122,7 +123,7 @@ async function openToken(
   const { jwtVerify } = await import('jose')
   const options: JWTVerifyOptions = {
     algorithms: [alg],
-    currentDate: new Date(world.now()),
+    currentDate: new Date(clock.nowMs()),
     clockTolerance: skewSeconds,
     requiredClaims: ['exp', 'sub'],
     ...(issuer === null ? {} : { issuer }),

@@ -7,7 +7,7 @@ import { type KeySet, readKeySet } from './key-set.js'
 
 /** The key set at an address, kept fresh beside the requests. */
 export interface KeySource {
-  /** What to check by, now or at a moment just read; null when there is nothing that may be believed. */
+  /** What to check by, now or at a moment just read; null when there is nothing that may be believed. Begins a read that is overdue. */
   current(at?: Reading): KeySet | null
   /** The same, once the read that is under way has ended. */
   settled(): Promise<KeySet | null>
@@ -41,7 +41,7 @@ const readLimitMs = 5_000
 const readLimitBytes = 256 * 1024
 
 interface State {
-  kept: ({ set: KeySet } & Reading) | null
+  kept: ({ set: KeySet; seconds: number } & Reading) | null
   reading: Promise<void> | null
   renewedAtMs: number
   failing: boolean
@@ -60,7 +60,15 @@ export function createKeySource(options: KeySourceOptions): KeySource {
     stopTimer: () => {},
     closed: false,
   }
-  const current = (at: Reading = { wallMs: world.now(), monotonicMs: world.monotonic() }) => currentOf(state, at)
+  function current(at: Reading = { wallMs: world.now(), monotonicMs: world.monotonic() }): KeySet | null {
+    const { kept } = state
+    if (kept === null) return null
+    const ageMs = ageOf(kept, at)
+    // A computer that slept has timers that are late by as long. After a read that failed the next one is soon.
+    if (ageMs > kept.seconds * 1000 && !state.failing && !state.closed) void read(options, state)
+    return ageMs < staleMs ? kept.set : null
+  }
+
   void read(options, state)
   return {
     current,
@@ -83,11 +91,9 @@ export function createKeySource(options: KeySourceOptions): KeySource {
   }
 }
 
-/** Age by the wall or the monotonic clock, whichever shows more: a computer that slept may have stopped one of them. */
-function currentOf({ kept }: State, at: Reading): KeySet | null {
-  if (kept === null) return null
-  const ageMs = Math.max(at.wallMs - kept.wallMs, at.monotonicMs - kept.monotonicMs)
-  return ageMs < staleMs ? kept.set : null
+/** By the wall or the monotonic clock, whichever shows more: a computer that slept may have stopped one of them. */
+function ageOf(kept: Reading, at: Reading): number {
+  return Math.max(at.wallMs - kept.wallMs, at.monotonicMs - kept.monotonicMs)
 }
 
 /** One at a time: whoever asks meanwhile waits for the same. Never rejects; comes again by itself. */
@@ -110,7 +116,7 @@ async function readOnce(options: KeySourceOptions, state: State): Promise<number
     const before = state.kept?.set
     // The same keys stay the same object, and with it what was checked by them.
     const same = before?.fingerprint === set.fingerprint
-    state.kept = { set: same ? before : set, ...started }
+    state.kept = { set: same ? before : set, seconds, ...started }
     if (!same) options.onChange()
     report(options, state, null)
     return seconds

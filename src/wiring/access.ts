@@ -3,7 +3,8 @@ import { type AllowList, createAllowList } from '../guard/allow-list.js'
 import { createJwts, type Jwts } from '../guard/jwks.js'
 import type { Revocations } from '../guard/revocations.js'
 import type { World } from '../lib/runtime.js'
-import type { AccessPolicy, Clock } from '../ports.js'
+import type { SharedClock } from '../lib/shared-clock.js'
+import type { AccessPolicy } from '../ports.js'
 import { keySetUrlFault } from '../settings/jwks.js'
 import type { Settings } from '../settings.js'
 import type { AccessRecord } from '../store/access-settings.js'
@@ -23,7 +24,7 @@ export interface AccessOptions {
   settings: Settings
   world: World
   store: Pick<Store, 'accessSettings'>
-  clock: Clock
+  clock: SharedClock
   revocations: Pick<Revocations, 'subscribe'>
   policy: AccessPolicy
 }
@@ -34,7 +35,7 @@ export function createAccess({ settings, world, store, clock, revocations, polic
   const jwts = createJwts({
     exclusive: settings.jwks?.exclusive ?? false,
     clock,
-    tokensOf: (url) => tokensOf(url, { settings, world, policy }),
+    tokensOf: (url) => tokensOf(url, { settings, world, clock, policy }),
   })
 
   function use({ jwksUrl, networks }: AccessRecord): void {
@@ -61,7 +62,7 @@ export function createAccess({ settings, world, store, clock, revocations, polic
 /** By what the settings say besides the address, whose rules may be other ones than when it was set at run time. */
 function tokensOf(
   url: string,
-  { settings, world, policy }: Pick<AccessOptions, 'settings' | 'world' | 'policy'>,
+  { settings, world, clock, policy }: Pick<AccessOptions, 'settings' | 'world' | 'clock' | 'policy'>,
 ): ForeignTokens {
   const { jwks, logger } = settings
   const { audience, reach } = policy
@@ -80,5 +81,5 @@ function tokensOf(
     )
   }
   const rules = { url, reach, audience, issuer: jwks?.issuer ?? null, algorithms: jwks?.algorithms ?? ['RS256'] }
-  return createForeignTokens(rules, { world, logger })
+  return createForeignTokens(rules, { world, clock, logger })
 }

@@ -31,6 +31,7 @@ export function startApiTokenGuard(options: ApiTokenGuardOptions): ApiTokenGuard
     lastUses,
     clock,
     clientIp,
+    knowsClients: ports.policy.access.knowsClients,
   })
   return { ...check, close: () => lastUses.close() }
 }

@@ -183,7 +183,9 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
   const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
   const operations = operationsOf(store, revocations, access.news, shared.pingRedis)
   observe({ telemetry, decisions, operations, passwords: early.passwords, world })
-  const sockets = createOpenSockets({ revocations, apiTokens, jwts: access.jwts, timer: world.timer })
+  const { sessionSeconds } = settings
+  const { timer } = world
+  const sockets = createOpenSockets({ revocations, apiTokens, jwts: access.jwts, clock, sessionSeconds, timer })
   return {
     handle,
     ports,

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createAuth, type SettingsInput } from '../../src/index.js'
 import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
@@ -31,6 +32,23 @@ async function signedIn(app: App, ip: string) {
   await browser.signUp(ada)
   return browser
 }
+
+describe('ATK-105 a hook that takes its time', () => {
+  test('ATK-105 does not outlast the list: what was taken off it meanwhile is refused', async () => {
+    const gate = new EventEmitter()
+    const authenticate = async () => {
+      await once(gate, 'open')
+      return { kind: 'hook', subject: 'ada' } as const
+    }
+    const app = await testAuth({ authenticate })
+    await app.auth.access.allow('192.0.2.1')
+    await app.auth.access.allow('192.0.2.2')
+    const asked = statusOf(app, '192.0.2.1')
+    await app.auth.access.disallow('192.0.2.1')
+    gate.emit('open')
+    expect([await asked, app.passed]).toEqual([403, []])
+  })
+})
 
 describe('ATK-105 the list of the settings', () => {
   test('ATK-105 a client that is on it is asked who it is, any other is refused before that', async () => {

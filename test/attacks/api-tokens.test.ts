@@ -2,9 +2,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { RequestHandler } from 'express'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import type { CreatedApiToken } from '../../src/index.js'
+import { type CreatedApiToken, createAuth } from '../../src/index.js'
 import { routes } from '../../src/routes/index.js'
+import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { ada, attackServer, expectRefusal, heldTokens } from '../support/attack-server.js'
+import { sharedSettings } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
 import { readVectors } from '../support/vectors.js'
 
@@ -427,5 +429,29 @@ describe('ATK-105 the networks of a token', () => {
     expect([await from('192.0.2.1'), await from('198.51.100.1'), await from('nobody')]).toEqual([200, 403, 403])
     const request = new Request(`${proxied.url}/api/secret`, { headers: { 'x-apikey': token } })
     expect((await proxied.auth.fetch(request, { next: () => new Response('in') })).status).toBe(403)
+  })
+
+  test('ATK-105 are not given behind a count of proxies, where anybody may have written the address, and refuse there', async () => {
+    const shared = sharedSettings()
+    const [known, counted] = [0, 1].map((trustedProxies) => {
+      const auth = createAuth(testSettings({ ...shared, trustedProxies }), createTestRuntime())
+      onTestFinished(() => auth.close())
+      return auth
+    })
+    const { token, id } = (await known?.apiTokens.create({ name: 'x', cidrs: ['192.0.2.0/24'] })) ?? {}
+    const headers = { 'x-apikey': String(token), 'x-forwarded-for': '192.0.2.5' }
+    const ask = () => {
+      const request = new Request('http://localhost:3000/api/x', { headers })
+      return counted?.fetch(request, { ip: '203.0.113.9', next: () => new Response('in') })
+    }
+    expect((await ask())?.status).toBe(403)
+    await expect(counted?.apiTokens.create({ name: 'y', cidrs: ['192.0.2.0/24'] })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: { errors: [{ path: 'cidrs' }] },
+    })
+    headers['x-apikey'] = String((await counted?.apiTokens.rotate(String(id)))?.token)
+    expect((await ask())?.status).toBe(403)
+    headers['x-apikey'] = String((await counted?.apiTokens.create({ name: 'y' }))?.token)
+    expect((await ask())?.status).toBe(200)
   })
 })

@@ -275,6 +275,25 @@ describe('ATK-109 the endpoint', () => {
     expect(await ask(app, token)).toEqual([503, 'jwks_unavailable'])
   })
 
+  test('ATK-109 after a sleep longer than the set may live, it is read again at once, and a key that was withdrawn meanwhile is none', async () => {
+    const keys = await server()
+    keys.publish({ keys: [one.jwk, two.jwk] }, 'max-age=43200')
+    const app = await trusting(keys.url)
+    const later = { ...claims, exp: inAnHour + 5 * 86_400 }
+    expect((await ask(app, one.token(later)))[0]).toBe(200)
+    // The wall clock has gone on, the monotonic one and its timers have not.
+    app.runtime.clock.step(25 * 3_600_000)
+    expect((await ask(app, one.token({ ...later, jti: 'awake' })))[0]).toBe(200)
+    expect(keys.asked).toBe(2)
+
+    keys.publish({ keys: [two.jwk] })
+    app.runtime.clock.step(13 * 3_600_000)
+    await ask(app, two.token(later))
+    await until(() => keys.asked === 3)
+    await expect.poll(() => ask(app, one.token(later))).toEqual([401, 'unauthenticated'])
+    expect((await ask(app, two.token(later)))[0]).toBe(200)
+  })
+
   test('ATK-109 a new key is found by its first token, and the old one is good while it is published', async () => {
     const keys = await server()
     keys.publish({ keys: [one.jwk] })

@@ -49,6 +49,7 @@ async function world() {
       note: (_id, at) => void state.noted.push(at),
     },
     clock: shared,
+    knowsClients: true,
     clientIp: () => '192.0.2.1',
   })
   const keep = (expiresAt: number | null = null) =>

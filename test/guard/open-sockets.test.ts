@@ -49,6 +49,19 @@ describe('sockets that outlive their request', () => {
     await closed
   })
 
+  it('close once their session has lasted as long as any may, of which nobody hears', async () => {
+    const { auth, runtime, socketOf } = await start({ sessionLifetime: '1h', refreshTokenLifetime: '1h' })
+    await auth.users.create({ ...ada, emailVerified: true })
+    const socket = await socketOf(ada)
+    const closed = closing(socket)
+    // In steps, so that the news is read meanwhile.
+    for (let minutes = 0; minutes < 55; minutes += 5) await runtime.clock.advance('5m')
+    await runtime.clock.advance('4m')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    await runtime.clock.advance('61s')
+    await closed
+  })
+
   it('stay open while others are revoked', async () => {
     const { auth, socketOf } = await start()
     await auth.users.create({ ...ada, emailVerified: true })
