@@ -19,8 +19,17 @@ export type FastifyGate = (request: FastifyRequest, reply: FastifyReply, done: (
 
 /** The part of a Fastify application that we use. */
 export interface FastifyApp {
-  addHook(name: 'onRequest', hook: FastifyGate): unknown
+  addHook(name: 'onReady', hook: () => void): unknown
+  /** Calls back once all has loaded that was registered before. */
+  after(callback: (error: Error | null, done: (error: Error | null) => void) => void): unknown
   decorateRequest(name: string, value: null): unknown
   hasRequestDecorator(name: string): boolean
   server: Pick<Server, 'emit'>
+}
+
+export function isFastify(app: unknown): app is FastifyApp {
+  if (typeof app !== 'object' || app === null) return false
+  return ['addHook', 'after', 'decorateRequest', 'hasPlugin', 'inject'].every(
+    (name) => typeof Reflect.get(app, name) === 'function',
+  )
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http'
-import { SettingsError } from '../errors.js'
 import { type Pass, untouched } from '../http/verdict.js'
 import type { Adapter } from './adapter.js'
-import type { FastifyApp, FastifyGate, FastifyReply, FastifyRequest } from './fastify-shape.js'
+import { fault, requireRoot, standFirst } from './fastify-first.js'
+import { type FastifyGate, type FastifyReply, type FastifyRequest, isFastify } from './fastify-shape.js'
 import { addLateVarying } from './late-vary.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**
- * Fastify 5: a hook of the root instance, which every route has that is registered in it or below, before or after. What
- * plugins hold that were awaited before `init` has its hooks already, so then `init` throws. Handlers read `request.auth`.
+ * Fastify 5: the first hook of the root instance, which every route has that is registered in it or below, before or after.
+ * What plugins hold that were awaited before `init` has its hooks already, so then `init` throws. Handlers read
+ * `request.auth`.
  */
 export const fastify: Adapter<FastifyGate> = {
   name: 'Fastify 5',
@@ -21,7 +22,7 @@ export const fastify: Adapter<FastifyGate> = {
     const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
-      app.addHook('onRequest', (request, reply, done) => {
+      standFirst(app, (request, reply, done) => {
         // @fastify/websocket sends upgrades through the routes, and so here again.
         if (upgraded.has(request.raw)) tell(request, reply, done)(untouched)
         else layer(request.raw, reply.raw, tell(request, reply, done))
@@ -50,23 +51,4 @@ function tell(request: FastifyRequest, reply: FastifyReply, done: () => void): (
     if (raw.url !== url) dropApiKey(request.query)
     done()
   }
-}
-
-function isFastify(app: unknown): app is FastifyApp {
-  if (typeof app !== 'object' || app === null) return false
-  return ['addHook', 'decorateRequest', 'hasPlugin', 'inject'].every(
-    (name) => typeof Reflect.get(app, name) === 'function',
-  )
-}
-
-function requireRoot(app: FastifyApp): void {
-  if (isFastify(Object.getPrototypeOf(app))) throw fault('is a plugin of a Fastify application; init takes the root')
-  const key = Object.getOwnPropertySymbols(app).find(({ description }) => description === 'fastify.children')
-  const children: unknown = key && Reflect.get(app, key)
-  if (!Array.isArray(children)) throw fault('this version of Fastify keeps its plugins where nobody knows')
-  if (children.length > 0) throw fault('plugins were awaited already: move init above the first await app.register(…)')
-}
-
-function fault(message: string): SettingsError {
-  return new SettingsError([{ setting: 'app', message }])
 }

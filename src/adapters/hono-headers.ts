@@ -20,10 +20,31 @@ export function createHeaderFinder(): FindsHeader {
       return !(known.headers in raw) && !Object.hasOwn(raw, 'headers')
     }
     const headers = keyOfHeaders(raw, requestId)
-    const source = Object.getOwnPropertySymbols(raw).find((key) => Reflect.get(raw, key) === incoming)
+    const source = keyOfSource(raw, incoming)
     if (headers !== null && source !== undefined) known ??= { source, headers }
     return headers !== null
   }
+}
+
+/** Whether a request was made of `incoming`, which says nothing of one that the application makes while it handles that. */
+export type FindsSource = (raw: Request, incoming: IncomingMessage) => boolean
+
+/** By a look at all that the request keeps; one that keeps it where nobody knows counts as the application's own. */
+export const lookForSource: FindsSource = (raw, incoming) => keyOfSource(raw, incoming) !== undefined
+
+/** The same, but looks only until one request has shown under which symbol it keeps what it was made of. */
+export function createSourceFinder(): FindsSource {
+  let known: symbol | undefined
+  return (raw, incoming) => {
+    if (known !== undefined && has(raw, known)) return raw[known] === incoming
+    const source = keyOfSource(raw, incoming)
+    known ??= source
+    return source !== undefined
+  }
+}
+
+function keyOfSource(raw: Request, incoming: IncomingMessage): symbol | undefined {
+  return Object.getOwnPropertySymbols(raw).find((key) => Reflect.get(raw, key) === incoming)
 }
 
 /** null where headers were asked for before, or are not read where node keeps them. */

@@ -4,7 +4,7 @@ import type { Pass } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
 import { bodyOf } from './fetch.js'
 import { prepare } from './fetch-message.js'
-import type { FindsHeader } from './hono-headers.js'
+import { type FindsHeader, type FindsSource, lookForSource } from './hono-headers.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
 import { peerAddress } from './peer-address.js'
@@ -49,18 +49,22 @@ export class HonoMessage implements HttpRequest {
   readonly context: HonoContext
   /** As it was judged. */
   readonly raw: Request
-  /** What node has for the request; null elsewhere. */
+  /**
+   * What node has for the request; null elsewhere, and for one that the application makes while it handles another: that
+   * comes with the other's, and has headers of its own.
+   */
   readonly incoming: IncomingMessage | null
   /** At once where node has them: asked for some ten times a request. */
   private listed: RequestHeaders | null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
-  constructor(context: HonoContext, layer: string | null) {
+  constructor(context: HonoContext, layer: string | null, isMadeOf: FindsSource = lookForSource) {
     const { req } = context
     const { raw, path: routed } = req
     this.context = context
     this.raw = raw
-    this.incoming = incomingOf(context.env)
+    const incoming = incomingOf(context.env)
+    this.incoming = incoming !== null && isMadeOf(raw, incoming) ? incoming : null
     this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
     const { path, query } = targetAsRouted(raw.url, routed)
@@ -105,10 +109,25 @@ function headersOf(incoming: IncomingMessage, raw: Request): RequestHeaders {
   return dropUnread(incoming) ? Object.fromEntries(raw.headers) : incoming.headers
 }
 
-/** How many segments stand before the layer's own path: that is where a parent has put the application. */
+/**
+ * How many segments stand before the layer's own path: that is where a parent has put the application. Throws where that
+ * cannot be told, since a pattern may take more than one (`/:place{.+}`).
+ */
 function depthBelow(layer: string, routePath: string): number {
-  return routePath === layer ? 0 : routePath.split('/').length - layer.split('/').length
+  if (routePath === layer) return 0
+  const segments = routePath.split('/')
+  if (routePath.includes('{') && !segments.every(staysOneSegment)) throw new TypeError(manySegments)
+  return segments.length - layer.split('/').length
 }
+
+/** A parameter whose pattern is of letters, digits, `\d`, `\w` and classes of these. */
+const narrowPattern = /^:[^{}]+\{(?:[\w|+*?()-]|\\[dw]|\{[\d,]+\}|\[(?:\w-\w|\w|\\[dw])+-?\])+\}\??$/
+
+function staysOneSegment(segment: string): boolean {
+  return !/[{}]/.test(segment) || narrowPattern.test(segment)
+}
+
+const manySegments = 'Latchkey cannot guard a Hono application below a pattern that may take several segments of a path'
 
 const ownPath = 'Latchkey cannot guard a Hono application that routes by another path than the address has (getPath)'
 

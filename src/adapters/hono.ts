@@ -2,6 +2,7 @@ import { SettingsError, type SettingsFault } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import { type HonoGate, isHono } from './hono-app.js'
 import { fuse } from './hono-fuse.js'
+import { createSourceFinder } from './hono-headers.js'
 import { createLayer } from './hono-layer.js'
 import { HonoMessage } from './hono-message.js'
 import { baseFaults, lateFault } from './hono-routes.js'
@@ -18,19 +19,23 @@ export const hono: Adapter<HonoGate> = {
     const late = lateFault(app.routes, mounting)
     requireNone(late === null ? [] : [late])
     let path = '/*'
-    const layer = createLayer(handle, (context) => new HonoMessage(context, path))
+    const isMadeOf = createSourceFinder()
+    const layer = createLayer(handle, (context) => new HonoMessage(context, path, isMadeOf))
     app.use(layer)
     path = app.routes.at(-1)?.path ?? path
     requireNone(baseFaults(path, mounting))
-    fuse(app, layer, { handle, read: (context) => new HonoMessage(context, null) })
+    fuse(app, layer, { handle, read: (context) => new HonoMessage(context, null, isMadeOf) })
   },
-  gate: (ask) => (context, next) => {
-    const found = context.get('auth') ?? null
-    const gate = createLayer(
-      (message) => ask(message, found),
-      (given) => new HonoMessage(given, null),
-    )
-    return gate(context, next)
+  gate(ask) {
+    const isMadeOf = createSourceFinder()
+    return (context, next) => {
+      const found = context.get('auth') ?? null
+      const gate = createLayer(
+        (message) => ask(message, found),
+        (given) => new HonoMessage(given, null, isMadeOf),
+      )
+      return gate(context, next)
+    }
   },
 }
 

@@ -2,7 +2,7 @@ import { connect as openHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import Fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyPluginAsync, type RouteHandlerMethod } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fastify as adapter } from '../../src/adapters/fastify.js'
 import { type Handle, type Pass, privately, type Verdict } from '../../src/http/verdict.js'
@@ -35,6 +35,80 @@ describe('Fastify', () => {
     }
   })
 
+  const early: [who: string, add: (app: FastifyInstance) => unknown][] = [
+    ['the application', (app) => app.addHook('onRequest', leak)],
+    [
+      'a plugin of the root',
+      (app) => void app.register(ofTheRoot(async (root) => void root.addHook('onRequest', leak))),
+    ],
+    [
+      'a plugin of the root that was awaited',
+      (app) => app.register(ofTheRoot(async (root) => void root.addHook('onRequest', leak))),
+    ],
+    [
+      'a plugin',
+      (app) =>
+        void app.register(async (plugin) => {
+          plugin.addHook('onRequest', leak)
+          plugin.get('/api/plugin', leak)
+          plugin.register(async (inner) => {
+            inner.addHook('onRequest', leak)
+            inner.get('/api/inner', leak)
+            inner.setNotFoundHandler(leak)
+          })
+        }),
+    ],
+  ]
+  test.each(early)('a hook that %s added before init stands behind the layer', async (_who, add) => {
+    const app = Fastify()
+    await settled(add(app))
+    mount(app, () => refusal)
+    app.get('/api/root', leak)
+    app.addHook('onRequest', leak)
+    app.register(async (plugin) => {
+      plugin.addHook('onRequest', leak)
+      plugin.get('/api/after', leak)
+    })
+    for (const url of ['/api/root', '/api/plugin', '/api/inner', '/api/after', '/nowhere'])
+      expect([url, (await app.inject(url)).payload]).toEqual([url, 'refused'])
+  })
+
+  test('a request that passes meets all hooks once, ours first and the others in their order', async () => {
+    const met: string[] = []
+    const app = Fastify()
+    const add = (to: FastifyInstance, name: string) => to.addHook('onRequest', async () => void met.push(name))
+    add(app, 'before')
+    app.register(async (plugin) => {
+      add(plugin, 'plugin')
+      plugin.get('/api/plugin', async () => 'in')
+    })
+    mount(app, () => {
+      met.push('layer')
+      return pass
+    })
+    add(app, 'after')
+    expect((await app.inject('/api/plugin')).payload).toBe('in')
+    expect(met).toEqual(['layer', 'before', 'plugin', 'after'])
+  })
+
+  test('whoever gets before the layer where Fastify keeps its hooks keeps the application from starting', async () => {
+    const app = Fastify()
+    mount(app, () => refusal)
+    app.register(async (plugin) => {
+      const hooks = keptUnder('fastify.hooks', plugin)
+      Reflect.get(plugin, hooks).onRequest.unshift(leak)
+    })
+    await expect(async () => app.ready()).rejects.toThrow(SettingsError)
+  })
+
+  test.each(['fastify.hooks', 'fastify.children'])('a Fastify that has no %s is not taken', (description) => {
+    const app = Fastify()
+    const key = keptUnder(description, app)
+    Reflect.deleteProperty(app, key)
+    expect(() => mount(app, () => pass)).toThrow(SettingsError)
+    expect(() => mount(app, () => pass)).toThrow('where nobody knows')
+  })
+
   test('plugins that were awaited before init have their hooks already, so it throws', async () => {
     const app = Fastify()
     await app.register(async (plugin) => void plugin.get('/api/secret', async () => 'leaked'))
@@ -60,6 +134,21 @@ describe('Fastify', () => {
     const app = Fastify()
     await app.ready()
     expect(() => mount(app, () => pass)).toThrow(SettingsError)
+  })
+
+  test('nor does one that is about to start', async () => {
+    const app = Fastify()
+    let fault: unknown = null
+    app.decorateRequest('auth', null)
+    app.addHook('onReady', async () => {
+      try {
+        mount(app, () => pass)
+      } catch (error) {
+        fault = error
+      }
+    })
+    await app.ready()
+    expect(fault).toBeInstanceOf(SettingsError)
   })
 
   test('an error of the application is handled by the application', async () => {
@@ -178,6 +267,24 @@ describe('Fastify', () => {
       expect(adapter.recognises(other)).toBe(false)
   })
 })
+
+const leak = async (_request: unknown, reply: { send(text: string): unknown }) => reply.send('leaked')
+
+/** As plugins are that add to the application itself and not to a part of it. */
+function ofTheRoot(plugin: FastifyPluginAsync): FastifyPluginAsync {
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+/** An application is a thenable of its own: it waits for what was registered. */
+async function settled(given: unknown): Promise<void> {
+  await given
+}
+
+function keptUnder(description: string, app: object): symbol {
+  const found = Object.getOwnPropertySymbols(app).find((symbol) => symbol.description === description)
+  if (found === undefined) throw new Error(`there is no ${description}`)
+  return found
+}
 
 function mount(app: unknown, handle: Handle): void {
   adapter.mount(app, handle, mounting)

@@ -146,6 +146,49 @@ describe('the headers of a request', () => {
   })
 })
 
+describe('a request that is made while another is handled, and comes with what node has for that one,', () => {
+  test.each(['/outside', '/api/inside'])('is judged by its own credential, from %s', async (path) => {
+    const { port, tokens, sent } = await serveMaking()
+    const ask = outerAsking(port, path, sent)
+    for (const outer of [tokens.ada, tokens.grace]) {
+      expect(await ask(outer, tokens.ada)).toMatchObject({ status: 200, name: 'ada', key: tokens.ada })
+      expect(await ask(outer, tokens.grace)).toMatchObject({ status: 200, name: 'grace', key: tokens.grace })
+      expect(await ask(outer, null)).toMatchObject({ status: 401, code: 'unauthenticated' })
+      expect(await ask(outer, 'none')).toMatchObject({ status: 401 })
+    }
+    if (path === '/outside') expect(await ask(null, tokens.ada)).toMatchObject({ status: 200, name: 'ada' })
+  })
+
+  test('is so also when the layer has met no other yet', async () => {
+    const child: App = new Hono()
+    const auth = install(child)
+    child.get('/api/who', (c) => c.text('leaked'))
+    await auth.ready()
+    const { token } = await auth.apiTokens.create({ name: 'ada' })
+    const parent = new Hono().get('/', (c) => child.fetch(new Request('http://127.0.0.1/api/who'), c.env as object))
+    const port = await listening(serve({ fetch: parent.fetch, port: 0, hostname: '127.0.0.1' }))
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-apikey': token } })
+    expect(answer.status).toBe(401)
+  })
+
+  test('has the address of the other, whose headers it leaves alone', async () => {
+    const { port, tokens, sent } = await serveMaking()
+    for (const path of ['/outside', '/api/inside']) {
+      const answer = await outerAsking(port, path, sent)(tokens.ada, tokens.grace)
+      expect(answer).toMatchObject({ ip: '127.0.0.1' })
+      expect(sent.after).toEqual(sent.before)
+    }
+    expect(sent.after).toMatchObject([{ 'x-api-key': tokens.ada }, expect.arrayContaining(['x-api-key', tokens.ada])])
+  })
+
+  test('is judged by itself where a route asks for more', async () => {
+    const { port, tokens, sent } = await serveMaking()
+    const ask = outerAsking(port, '/outside?path=/asked', sent)
+    expect(await ask(tokens.ada, tokens.grace)).toMatchObject({ status: 200, name: 'grace' })
+    expect(await ask(tokens.ada, null)).toMatchObject({ status: 401 })
+  })
+})
+
 describe('over http2', () => {
   test('the address is that of the socket', async () => {
     const app: App = new Hono()
@@ -187,6 +230,54 @@ describe('a path', () => {
 function withHeaders(request: Request, use: (headers: Headers) => unknown): Request {
   use(request.headers)
   return request
+}
+
+/** What a request had where node keeps its headers, before and after another was made, and what that is to carry. */
+interface Sent {
+  headers: Record<string, string>
+  before: unknown
+  after: unknown
+}
+
+/** An application that asks itself, and two who may. */
+async function serveMaking() {
+  const app: App = new Hono()
+  const auth = install(app)
+  const sent: Sent = { headers: {}, before: null, after: null }
+  const tell = (c: Context) => {
+    const { name } = c.get('auth') ?? {}
+    return c.json({ name, key: c.req.header('x-api-key') ?? null, ip: c.req.header('x-real-ip') ?? null })
+  }
+  const ask = async (c: Context) => {
+    const kept = () => structuredClone([c.env.incoming.headers, c.env.incoming.rawHeaders])
+    sent.before = kept()
+    const made = new Request(`http://127.0.0.1${c.req.query('path') ?? '/api/who'}`, { headers: sent.headers })
+    const answer = await app.fetch(made, c.env)
+    sent.after = kept()
+    const told = (await answer.json()) as object
+    return c.json({ ...told, status: answer.status })
+  }
+  app.get('/api/who', tell)
+  app.get('/asked', auth.require({ kinds: ['apiToken'] }), tell)
+  app.get('/outside', ask)
+  app.get('/api/inside', ask)
+  await auth.ready()
+  const [ada, grace] = await Promise.all(['ada', 'grace'].map((name) => auth.apiTokens.create({ name })))
+  const port = await listening(serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }))
+  return { port, sent, tokens: { ada: ada?.token ?? '', grace: grace?.token ?? '' } }
+}
+
+/** Asks with the first token for a request with the second. */
+function outerAsking(port: number, path: string, sent: Sent) {
+  return async (outer: string | null, inner: string | null): Promise<unknown> => {
+    sent.headers = credential(inner)
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: credential(outer) })
+    return answer.json()
+  }
+}
+
+function credential(token: string | null): Record<string, string> {
+  return token === null ? {} : { 'x-apikey': token }
 }
 
 /** An application of its own, put below a parent whose middleware comes first. */

@@ -84,6 +84,40 @@ describe('Hono', () => {
     },
   )
 
+  const narrow = ['/:one{[a-z]+}', '/:one{en|de}', '/:one{\\w{1,9}}', '/:one{[a-z0-9-]+}', '/:one']
+  const wide = [
+    '/:one{.+}',
+    '/:one{.*}',
+    '/:one{[^/]+}',
+    '/:one{[a-z/]+}',
+    '/:one{[+-9a-z]+}',
+    '/:one{[^.]+}',
+    '/:one{\\S+}',
+    '/:one{a|en/de}',
+  ]
+  test.each([...narrow, ...wide])(
+    'below a parent’s %s the path is the one behind one segment, or is served to nobody',
+    async (place) => {
+      const app: App = new Hono()
+      mount(app, ({ path }) => (path.startsWith('/api') ? refusal : pass))
+      app.get('*', (c) => c.text('leaked'))
+      const faults: string[] = []
+      const parent = new Hono().route(place, app).onError((error, c) => {
+        faults.push(error.message)
+        return c.text('failed', 500)
+      })
+      const answers = await Promise.all(
+        ['/en/api/secret', '/en/de/api/secret'].map(async (path) => (await parent.request(path)).text()),
+      )
+      if (narrow.includes(place)) {
+        expect([answers[0], faults]).toEqual(['refused', []])
+        return
+      }
+      expect(answers).not.toContain('leaked')
+      expect(faults.every((fault) => fault.includes('several segments'))).toBe(true)
+    },
+  )
+
   test('a request that somebody made without a socket comes from nowhere', async () => {
     const app: App = new Hono()
     const seen: unknown[] = []
