@@ -120,8 +120,8 @@ function depthBelow(layer: string, routePath: string): number {
   return segments.length - layer.split('/').length
 }
 
-/** A parameter whose pattern is of letters, digits, `\d`, `\w` and classes of these. */
-const narrowPattern = /^:[^{}]+\{(?:[\w|+*?()-]|\\[dw]|\{[\d,]+\}|\[(?:\w-\w|\w|\\[dw])+-?\])+\}\??$/
+/** A parameter whose pattern is of letters, digits, `\d`, `\w`, `\.` and classes of letters and digits. */
+const narrowPattern = /^:[^{}]+\{(?:[\w|+*?()-]|\\[dw.-]|\{[\d,]+\}|\[(?:\w-\w|\w|\\[dw])+-?\])+\}$/
 
 function staysOneSegment(segment: string): boolean {
   return !/[{}]/.test(segment) || narrowPattern.test(segment)

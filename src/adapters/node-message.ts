@@ -8,6 +8,7 @@ import type { Add } from './add-headers.js'
 import { addVarying } from './late-vary.js'
 import { mountPrefix } from './mount-prefix.js'
 import { peerAddress } from './peer-address.js'
+import { endsInHost, originForm } from './request-target.js'
 import { dropUnread } from './unread-headers.js'
 
 /** A request as node's server and the frameworks around it hand it on. */
@@ -91,7 +92,7 @@ class NodeMessage implements HttpRequest {
     this.res = res
     this.dress = dress
     this.url = req.url ?? '/'
-    const target = originForm(this.url)
+    const target = endsInHost(req.headers.host) ? '' : originForm(this.url)
     const mark = target.indexOf('?')
     this.method = req.method ?? 'GET'
     this.path = mark === -1 ? target : target.slice(0, mark)
@@ -127,16 +128,6 @@ function pathOf(url: string): string {
   const target = originForm(url)
   const mark = target.indexOf('?')
   return mark === -1 ? target : target.slice(0, mark)
-}
-
-/**
- * Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. Of one without a path
- * some take what begins at a slash in the query (find-my-way of Fastify, before 9.9): that has none, which is open to nobody.
- */
-function originForm(url: string): string {
-  if (url.startsWith('/')) return url
-  const below = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/\\?#]*/i, '')
-  return /^(?:\?[^/]*)?$/.test(below) ? `/${below}` : below
 }
 
 /** Whoever has read the stream has left us `req.body` at best; `{}` beside an unread stream is a parser that passed. */

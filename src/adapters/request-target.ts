@@ -38,3 +38,22 @@ export function targetAsRouted(absolute: string, routed: string): Target {
   if (absolute[end] !== '?' || absolute.includes('#', end)) return targetOf(absolute)
   return { path: routed, query: absolute.slice(end + 1) }
 }
+
+/**
+ * Whether an address that is put together as `http://${host}${url}`, as many do, has a host of its own that ends within this
+ * one, so that its path begins there. Such a request has no path that could be judged, and is open to nobody.
+ */
+export function endsInHost(host: string | undefined): boolean {
+  return host !== undefined && /[/\\?#@]/.test(host)
+}
+
+/**
+ * Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. What has no host is
+ * left as it is, and with it open to nobody: `URL` takes `http:///x/api` for `/api`. Of a `?` in the place of the path, some
+ * take what begins at a slash behind it (find-my-way of Fastify, before 9.9), or the `?` for one.
+ */
+export function originForm(url: string): string {
+  if (url.startsWith('/') || url.startsWith('?')) return url
+  const below = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/\\?#%]+/i, '')
+  return /^(?:\?[^/]*)?$/.test(below) ? `/${below}` : below
+}

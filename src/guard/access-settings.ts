@@ -47,6 +47,7 @@ export function createAccessNews(options: AccessNewsOptions): AccessNews {
     if (state.closed || state.reading !== null) return
     readUntilCurrent(options, state).catch(() => {
       options.logger.warn({ event: 'access_settings' }, 'Settings of access cannot be read; guarded requests get 503.')
+      state.stopTimer()
       if (!state.closed) state.stopTimer = options.timer(retryMs, readSoon)
     })
   }

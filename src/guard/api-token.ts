@@ -166,7 +166,8 @@ function admit(
   const { principal, mayComeFrom } = known
   if (isExpired(known, now)) return refuseUnknown(options, request)
   if (mayComeFrom !== null && !(options.knowsClients && mayComeFrom(options.clientIp(request)))) {
-    throw new AuthError('ip_not_allowed', { explain: 'API token: not for this network' })
+    const explain = options.knowsClients ? 'not for this network' : 'for networks, which a count of proxies cannot tell'
+    throw new AuthError('ip_not_allowed', { explain: `API token: ${explain}` })
   }
   if (principal.access === 'READ' && !isRead(request))
     throw new AuthError('insufficient_access', { explain: 'API token: it may only read' })

@@ -31,7 +31,7 @@ export interface OpenSocketsOptions {
 const checkEveryMs = 1_000
 
 /**
- * Ends what was opened by a session that has ended or has lasted as long as any may, by a user who was disabled, deleted or changed since, by an API token
+ * Ends what was opened by a session that has ended or must have by now, by a user who was disabled, deleted or changed since, by an API token
  * that was removed, replaced or has expired, by another issuer's JWT that has expired or whose key set counts no more, and
  * everything while the news is too old to tell.
  */
@@ -81,7 +81,7 @@ function endOf(options: OpenSocketsOptions, principal: Principal): () => boolean
   if (principal.kind === 'hook') return () => false
   const { userId, sessionId } = principal
   const version = revocations.deadBelow(userId)
-  // A session that ends by itself is no news, and once its row is gone nobody can end it. It is no older than its proof.
-  const endsAt = principal.authTime + sessionSeconds
+  // A session that ends by itself is no news, and once its row is gone nobody can end it. By then it has ended in any case.
+  const endsAt = clock.now() + sessionSeconds
   return () => revocations.isEnded(sessionId) || revocations.deadBelow(userId) > version || endsAt <= clock.now()
 }

@@ -54,7 +54,7 @@ const host = /^[/\\]{2,}[^/\\]*/
  * `//user@host` is a host to node's `url.parse` even where `//host` is none. Express and connect ask that as soon as a `#`
  * comes, be it in the query; mounts they cut off the text as it was sent, which is then another one.
  */
-const hostWithUser = /^[/\\]{2,}[^/\\]*@/
+const hostWithUser = /^[/\\]{2,}[^/\\@]+@/
 
 /**
  * The ways somebody could read an odd path after one decoding: as it stands, without a host, and as `new URL` has it, which
@@ -63,6 +63,8 @@ const hostWithUser = /^[/\\]{2,}[^/\\]*@/
  */
 function readingsOf(path: string): string[] | null {
   if (!path.startsWith('/') || path.includes('#') || hostWithUser.test(path)) return null
+  // Of slashes alone nobody makes more than the root, and links with one too many are common.
+  if (/^[/\\]+$/.test(path)) return ['/']
   const texts = [decode(path), decode(path.replace(host, '')), decodedUrlPath(path)]
   return texts.every((text) => text !== null) ? [path, ...texts.flatMap(readingsOfText)] : null
 }

@@ -7,7 +7,10 @@ import { type KeySet, readKeySet } from './key-set.js'
 
 /** The key set at an address, kept fresh beside the requests. */
 export interface KeySource {
-  /** What to check by, now or at a moment just read; null when there is nothing that may be believed. Begins a read that is overdue. */
+  /**
+   * What to check by, now or at a moment just read of the same clocks; null when there is nothing that may be believed.
+   * Begins a read that is overdue.
+   */
   current(at?: Reading): KeySet | null
   /** The same, once the read that is under way has ended. */
   settled(): Promise<KeySet | null>
@@ -65,7 +68,7 @@ export function createKeySource(options: KeySourceOptions): KeySource {
     if (kept === null) return null
     const ageMs = ageOf(kept, at)
     // A computer that slept has timers that are late by as long. After a read that failed the next one is soon.
-    if (ageMs > kept.seconds * 1000 && !state.failing && !state.closed) void read(options, state)
+    if (ageMs > kept.seconds * 1000 && !state.failing) void read(options, state)
     return ageMs < staleMs ? kept.set : null
   }
 
@@ -98,6 +101,7 @@ function ageOf(kept: Reading, at: Reading): number {
 
 /** One at a time: whoever asks meanwhile waits for the same. Never rejects; comes again by itself. */
 function read(options: KeySourceOptions, state: State): Promise<void> {
+  if (state.closed) return state.reading ?? Promise.resolve()
   state.stopTimer()
   state.reading ??= readOnce(options, state).then((seconds) => {
     state.reading = null

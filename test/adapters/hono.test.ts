@@ -114,6 +114,7 @@ describe('Hono', () => {
         return
       }
       expect(answers).not.toContain('leaked')
+      expect(faults.length).toBeGreaterThan(0)
       expect(faults.every((fault) => fault.includes('several segments'))).toBe(true)
     },
   )

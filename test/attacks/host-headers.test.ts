@@ -32,8 +32,8 @@ describe('ATK-043 a request that lies about its host', () => {
 
       const json = { type: 'application/json', body: JSON.stringify({ email }) }
       const asked = await server.raw(lying(send, 'POST', '/auth/password/forgot', json))
-      // Node itself refuses some of these before anybody reads them.
-      expect([202, 400]).toContain(asked.status)
+      // Node itself refuses some of these before anybody reads them; within others an address would begin its path.
+      expect([202, 400, 401]).toContain(asked.status)
       if (asked.status === 202) {
         const mail = await server.mailbox.waitFor(email)
         expect(server.mailbox.link(mail)).toMatch(new RegExp(`^${origin}/auth/reset\\?token=[\\w-]+$`))

@@ -280,9 +280,11 @@ describe('ATK-109 the endpoint', () => {
     keys.publish({ keys: [one.jwk, two.jwk] }, 'max-age=43200')
     const app = await trusting(keys.url)
     const later = { ...claims, exp: inAnHour + 5 * 86_400 }
-    expect((await ask(app, one.token(later)))[0]).toBe(200)
+    const seen = one.token(later)
+    expect((await ask(app, seen))[0]).toBe(200)
     // The wall clock has gone on, the monotonic one and its timers have not.
     app.runtime.clock.step(25 * 3_600_000)
+    expect((await ask(app, seen))[0]).toBe(200)
     expect((await ask(app, one.token({ ...later, jti: 'awake' })))[0]).toBe(200)
     expect(keys.asked).toBe(2)
 

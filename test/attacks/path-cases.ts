@@ -29,6 +29,8 @@ const readElsewhere: PathCase[] = [
   { method: 'GET', target: '//a@999.999.999.999/api/secret#', expect: never, why: 'another host that is none' },
   { method: 'GET', target: '//a@b/api.x#', expect: never, why: 'connect: a dot behind the mount, behind a host' },
   { method: 'GET', target: '//x@api/open#', expect: never, why: 'a mount is cut off the text as it was sent' },
+  { method: 'GET', target: 'http:///x/api/secret', expect: never, why: 'URL skips the third slash: x is the host' },
+  { method: 'POST', target: 'ws:///x/api/secret', expect: never, why: 'the same of another scheme' },
   { method: 'GET', target: '//api#', expect: never, why: 'a host to new URL, a path to find-my-way' },
   {
     method: 'GET',
@@ -52,7 +54,7 @@ export const publicPaths = ['/apiary/open', '/api-docs', '/apiv2/x', '/open', '/
  * `URL` or to `path`. An application may contain any of them, so none may find `/api` in what we let through.
  */
 function readingsOf(target: string): string[] {
-  const path = target.replace(/^[a-z]+:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '')
+  const path = target.replace(/^[a-z]+:\/\/[^/?#]+/i, '').replace(/[?#].*$/s, '')
   const decoded = decode(path)
   const repaired = decoded
     .normalize('NFKC')

@@ -49,7 +49,7 @@ describe.each([
 
   test('ATK-097 whoever may, reaches the handler, so that the counters below count', async () => {
     const answer = await ask('GET', '/api/secret', [`Authorization: Bearer ${access}`])
-    expect([answer?.status, secretCalls().length, pathCases.length]).toEqual([200, 1, 83])
+    expect([answer?.status, secretCalls().length, pathCases.length]).toEqual([200, 1, 85])
   })
 
   const closed = pathCases.filter((one) => one.expect === 'never-unauthenticated' && one.target !== openAfterAll)
@@ -77,6 +77,7 @@ describe.each([
   const targets = fc
     .array(fc.tuple(fc.constantFrom(...separators), fc.constantFrom(...segments)), { minLength: 2, maxLength: 6 })
     .map((parts) => `/${parts.flat().join('').replace(/^\//, '')}`)
+    .chain((path) => fc.constantFrom(...Array(9).fill(''), 'http://x', 'http:/', 'ftp://').map((start) => start + path))
 
   test('ATK-097 no target made of such parts reaches the application if anybody could take it for the API', async () => {
     let guarded = 0
@@ -92,6 +93,16 @@ describe.each([
     expect(server.calls.filter(({ path }) => meansApi(path))).toEqual([])
     expect(guarded).toBeGreaterThan(300)
   })
+
+  const hosts = ['x/api/secret?', 'x/api/secret#', 'x\\api\\secret?', 'a@b/api/secret?', 'x#/api', 'x?/api']
+  test.each(hosts)(
+    'ATK-097 a Host of %s, within which an address would begin its path, opens nothing',
+    async (host) => {
+      const answer = await server.raw(`GET /open HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      expect(refusals).toContain(answer.status)
+      expect([server.calls, leftOver]).toEqual([[], []])
+    },
+  )
 
   const methods = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND REPORT PURGE LINK M-SEARCH QUERY'.split(' ')
   test.each(methods)('ATK-097 the method %s opens nothing', async (method) => {

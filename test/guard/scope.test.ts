@@ -23,6 +23,9 @@ describe('what the guard stands before', () => {
     ['/API/health', 'guarded'],
     ['/api/Health', 'guarded'],
     ['/api/healthy', 'guarded'],
+    ['//', 'outside'],
+    ['//@scope/package', 'outside'],
+    ['//open/x', 'outside'],
   ])('ATK-098 %s is %s', (path, scope) => {
     expect(scopeOf(path)).toBe(scope)
   })
