@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { nodeBringsSqlite } from '../src/store/sql/sqlite-driver.js'
 import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)
@@ -137,16 +138,38 @@ describe('the packed package', () => {
     expect(await consume('argon2id.mjs', script)).toBe('string')
   })
 
-  test('says at init that redis needs its package', async () => {
-    const script = `import { createAuth } from 'latchkey'
-       import { testSettings, createTestRuntime } from 'latchkey/testing'
+  const faultsOf = (settings: object) =>
+    consume(
+      'faults.mjs',
+      `import { createAuth } from 'latchkey'
+       import { createTestRuntime, testSettings } from 'latchkey/testing'
        try {
-         createAuth(testSettings({ redis: 'redis://127.0.0.1:1' }), createTestRuntime())
+         await createAuth(testSettings(${JSON.stringify(settings)}), createTestRuntime()).close()
+         console.log('[]')
        } catch (error) {
          console.log(JSON.stringify(error.faults))
-       }`
-    const message = 'needs a package that cannot be loaded here (MODULE_NOT_FOUND): npm install ioredis'
-    expect(await consume('redis.mjs', script)).toEqual([{ setting: 'redis', message }])
+       }`,
+    )
+
+  test.each([
+    ['redis', 'redis://127.0.0.1:1', 'ioredis'],
+    ['database', 'postgres://127.0.0.1:1/app', 'pg'],
+    ['database', 'mysql://127.0.0.1:1/app', 'mysql2'],
+  ])('says at init that %s, %s, needs its package', async (setting, url, name) => {
+    const message = `needs a package that cannot be loaded here (MODULE_NOT_FOUND): npm install ${name}`
+    expect(await faultsOf({ [setting]: url })).toEqual([{ setting, message }])
+  })
+
+  test('says at init that SQLite needs a driver where Node brings none', async () => {
+    const sqlite = { database: 'sqlite::memory:' }
+    const message = expect.stringMatching(/^SQLite needs Node 22\.16 or newer.*npm install better-sqlite3/)
+    await rm(join(folder, 'node_modules/better-sqlite3'))
+    try {
+      expect(await faultsOf(sqlite)).toEqual(nodeBringsSqlite() ? [] : [{ setting: 'database', message }])
+    } finally {
+      await link('better-sqlite3')
+    }
+    expect(await faultsOf(sqlite)).toEqual([])
   })
 
   test('type-checks in an application that checks its libraries too, ESM and CommonJS', async () => {

@@ -1,7 +1,8 @@
 import { SettingsError, type SettingsFault } from '../errors.js'
+import { packageFault } from '../lib/package-fault.js'
 import { createArgon2Package } from '../passwords/argon2-package.js'
 import type { Settings } from '../settings.js'
-import { redisPackageFault } from '../store/redis/package.js'
+import { missingSqliteDriver, nodeBringsSqlite } from '../store/sql/sqlite-driver.js'
 
 /**
  * Whether the optional packages are there that the settings ask for: found out at once, not at the first sign-in.
@@ -9,7 +10,8 @@ import { redisPackageFault } from '../store/redis/package.js'
  * @throws {SettingsError}
  */
 export function requirePackages(settings: Settings): void {
-  const faults = [argon2Fault(settings), redisFault(settings)].filter((fault) => fault !== null)
+  const found = [argon2Fault(settings), databaseFault(settings), redisFault(settings)]
+  const faults = found.filter((fault) => fault !== null)
   if (faults.length > 0) throw new SettingsError(faults)
 }
 
@@ -21,8 +23,19 @@ function argon2Fault({ password }: Settings): SettingsFault | null {
   return { setting: 'password.algorithm', message }
 }
 
+function databaseFault({ database }: Settings): SettingsFault | null {
+  if (database.kind === 'postgres') return peerFault('database', 'pg')
+  if (database.kind === 'mysql') return peerFault('database', 'mysql2')
+  if (database.kind !== 'sqlite' || nodeBringsSqlite() || packageFault('better-sqlite3') === null) return null
+  return { setting: 'database', message: missingSqliteDriver }
+}
+
 function redisFault({ redis }: Settings): SettingsFault | null {
-  const fault = redis === null ? null : redisPackageFault()
+  return redis === null ? null : peerFault('redis', 'ioredis')
+}
+
+function peerFault(setting: string, name: string): SettingsFault | null {
+  const fault = packageFault(name)
   if (fault === null) return null
-  return { setting: 'redis', message: `needs a package that cannot be loaded here (${fault}): npm install ioredis` }
+  return { setting, message: `needs a package that cannot be loaded here (${fault}): npm install ${name}` }
 }

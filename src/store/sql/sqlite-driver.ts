@@ -12,6 +12,10 @@ const keptLogBytes = 16 * 1024 * 1024
 /** Kept statements; beyond this many all are dropped: lists of differing length make texts of their own. */
 const statementLimit = 256
 
+/** What is wrong with the setting `database` where neither driver is there. */
+export const missingSqliteDriver =
+  'SQLite needs Node 22.16 or newer, which brings its own driver, or the package better-sqlite3 (npm install better-sqlite3).'
+
 export type SqliteDriverName = 'node:sqlite' | 'better-sqlite3'
 
 /** An open SQLite file in the shape of Kysely's SqliteDialect, whichever driver is below. */
@@ -136,6 +140,11 @@ function isWrite(sql: string): boolean {
   return /^(insert|update|delete|commit)/.test(sql)
 }
 
+/** Whether this Node needs no package for SQLite. */
+export function nodeBringsSqlite(): boolean {
+  return isNodeSqlite(process.getBuiltinModule('node:sqlite'))
+}
+
 function openWithNode(file: string, readOnly: boolean): OpenedDriver | null {
   const sqlite: unknown = process.getBuiltinModule('node:sqlite')
   if (!isNodeSqlite(sqlite)) return null
@@ -179,9 +188,6 @@ function loadBetterSqlite(): typeof BetterSqlite {
   try {
     return createRequire(import.meta.url)('better-sqlite3')
   } catch (cause) {
-    throw new Error(missingDriver, { cause })
+    throw new Error(`database: ${missingSqliteDriver}`, { cause })
   }
 }
-
-const missingDriver =
-  'database: SQLite needs Node 22.16 or newer, which brings its own driver, or the package better-sqlite3 (npm install better-sqlite3).'
