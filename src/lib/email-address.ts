@@ -64,7 +64,10 @@ function spells(typed: string, ascii: string): boolean {
     .split('.')
   const aLabels = ascii.split('.')
   const uLabels = domainToUnicode(ascii).split('.')
-  return (
-    given.length === aLabels.length && given.every((part, index) => part === aLabels[index] || part === uLabels[index])
-  )
+  if (given.length !== aLabels.length) return false
+  return given.every((part, index) => {
+    // Newer releases of Node leave an A-label that stands for nothing as it is (RFC 5890 §2.3.2.1: it must stand for one).
+    const isHollow = part.startsWith('xn--') && part === uLabels[index]
+    return !isHollow && (part === aLabels[index] || part === uLabels[index])
+  })
 }

@@ -141,7 +141,9 @@ describe('the headers of a request', () => {
     const port = await listening(serve({ fetch: fetchApp, port: 0, hostname: '127.0.0.1' }))
     const many = Array.from({ length: 1_005 }, (_, index) => `A${index}:1\r\n`).join('')
     const start = `GET /api/headers HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Apikey: ${token}\r\n`
-    const { body } = await rawRequest(port, `${start}${many}X-Real-IP: 6.6.6.6\r\nX-User: admin\r\n\r\n`)
+    const { status, body } = await rawRequest(port, `${start}${many}X-Real-IP: 6.6.6.6\r\nX-User: admin\r\n\r\n`)
+    // Newer releases of Node refuse so many themselves.
+    if (status === 431) return expect(body).toHaveLength(0)
     expect(JSON.parse(String(body))).toEqual(['127.0.0.1', '127.0.0.1', null])
   })
 })

@@ -294,11 +294,13 @@ function describePasses(world: World, verdict: (verdict: Verdict) => void, { kee
   test('ATK-100 headers behind more than node reads are nobody’s', async () => {
     verdict({ ...pass, forwarded })
     const many = Array.from({ length: 1_005 }, (_, index) => `A${index}:1\r\n`).join('')
-    await rawRequest(
+    const { status } = await rawRequest(
       world.port,
       `GET /api/secret HTTP/1.1\r\nHost: x\r\n${many}X-Real-IP: 6.6.6.6\r\nX-User: planted\r\n\r\n`,
     )
     const [call] = world.calls
+    // Newer releases of Node refuse so many themselves.
+    if (status === 431) return expect(call).toBeUndefined()
     expect(call?.headers).toMatchObject({ ...forwarded, a1: '1' })
     expect(JSON.stringify([call?.headers, call?.rawHeaders])).not.toMatch(/6\.6\.6\.6|planted/)
   })
