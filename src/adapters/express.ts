@@ -1,14 +1,25 @@
+import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
-import { type ExpressHandle, type ExpressRequest, type ExpressResponse, nameEarly } from './express-names.js'
-import { createListener, nodeGate } from './node-message.js'
+import { createListener, type NodeRequest, nodeGate } from './node-message.js'
+
+type ExpressHandle = (req: ExpressRequest, res: ExpressResponse, done: (error?: unknown) => void) => unknown
+
+/** A request with the properties that Express sets before it calls a handler. */
+interface ExpressRequest extends NodeRequest {
+  baseUrl?: unknown
+  params?: unknown
+}
+
+interface ExpressResponse extends ServerResponse {
+  locals?: unknown
+}
 
 /** The part of an Express 4 or 5 application that we use. */
 interface ExpressApp {
   /** What requests and responses inherit from. */
   request: object
   response: object
-  handle: ExpressHandle
   get(setting: 'query parser fn'): unknown
   /** Express 4 only: makes the router; there, reading `router` throws. */
   lazyrouter?(): void
@@ -24,10 +35,9 @@ interface ExpressRouter {
 /**
  * Express 4 and 5.
  *
- * The layer stands before the router's stack, in the one method through which every way into the application's routes
- * leads, also when the application is mounted in another one. (As a layer of the stack it would cost each request a
- * few hundredths more.) `strict routing`, `case sensitive routing` and, in Express 4,
- * `query parser` are to be set before `init`, as before any `app.use`: the router reads them when it comes to be.
+ * The guard must hold wherever `init` stands, so the layer wraps `router.handle`: every request to the application's routes
+ * passes it, also when the application is mounted in another one. Set `strict routing`, `case sensitive routing` and, in
+ * Express 4, `query parser` before `init`, as before any `app.use`: the router reads them when Express creates it.
  */
 export const express: Adapter = {
   name: 'Express 4 and 5',
@@ -35,7 +45,6 @@ export const express: Adapter = {
   mount(app, handle) {
     if (!isExpress(app)) throw new TypeError('not an Express application')
     const router = routerOf(app)
-    nameEarly(app)
     const layer = createListener(handle, (req, res) => dress(app, req, res))
     const route = router.handle
     router.handle = (req, res, done) => layer(req, res, () => route.call(router, req, res, done))

@@ -14,13 +14,12 @@ const names = {
   'fastify-jwt-cache': '@fastify/jwt, cache',
   'hono-jwt': 'hono/jwt',
   latchkey: 'Latchkey',
-  'named-early': 'early names alone',
 }
 
 /** Where the line of the bare route runs through a figure. */
 const legible = 'stroke="#ffffff" stroke-width="4" paint-order="stroke"'
 
-const fills = { latchkey: '#1f5fd1', 'named-early': '#cfd8ea' }
+const fills = { latchkey: '#1f5fd1' }
 
 /** An SVG; the best comes first on each framework, and a line shows the bare route. */
 export function drawGuard(measured) {
