@@ -1,7 +1,6 @@
 import { ServerResponse } from 'node:http'
 import { addHeaders } from './add-headers.js'
 import type { HonoContext } from './hono-message.js'
-import { addLate } from './late-headers.js'
 
 type Added = Readonly<Record<string, string>>
 
@@ -18,18 +17,9 @@ export function addBefore(context: HonoContext, headers: Added): void {
     new Headers(headers)
     return
   }
-  if (!('vary' in headers)) {
-    addLate(outgoing, headers)
-    return
-  }
-  const { vary = '', ...others } = headers
-  context.header('vary', vary, { append: true })
+  const { vary, ...others } = headers
+  if (vary !== undefined) context.header('vary', vary, { append: true })
   addHeaders(outgoing, others)
-}
-
-/** Whether `addBefore` says all of it, so that nothing is left for after the answer. */
-export function saysAll(context: HonoContext, headers: Added): boolean {
-  return !('vary' in headers) && outgoingOf(context.env) !== null
 }
 
 /** What could not be added before. `Vary` is a list that everybody has a say in (RFC 9110 §12.5.5), whoever replaced it. */

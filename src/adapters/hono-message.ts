@@ -4,7 +4,7 @@ import type { Pass } from '../http/verdict.js'
 import type { Principal } from '../model/principal.js'
 import { bodyOf } from './fetch.js'
 import { prepare } from './fetch-message.js'
-import { type FindsHeader, type FindsSource, lookForSource } from './hono-headers.js'
+import { askForHeader, keyOfSource } from './hono-headers.js'
 import { mountPrefix } from './mount-prefix.js'
 import { listHeaders, writeHeaders } from './node-message.js'
 import { peerAddress } from './peer-address.js'
@@ -58,13 +58,13 @@ export class HonoMessage implements HttpRequest {
   private listed: RequestHeaders | null
 
   /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
-  constructor(context: HonoContext, layer: string | null, isMadeOf: FindsSource = lookForSource) {
+  constructor(context: HonoContext, layer: string | null) {
     const { req } = context
     const { raw, path: routed } = req
     this.context = context
     this.raw = raw
     const incoming = incomingOf(context.env)
-    this.incoming = incoming !== null && isMadeOf(raw, incoming) ? incoming : null
+    this.incoming = incoming !== null && keyOfSource(raw, incoming) !== undefined ? incoming : null
     this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
     const { path, query } = targetAsRouted(raw.url, routed)
@@ -178,8 +178,8 @@ function withoutBody({ url, method, headers, signal }: Request): Request {
 }
 
 /** Makes the request what the application is to see. Throws when one of the headers cannot be. */
-export function present({ context, raw, incoming }: HonoMessage, pass: Pass, isFound: FindsHeader): void {
-  if (!writeInPlace(raw, pass, incoming, isFound)) {
+export function present({ context, raw, incoming }: HonoMessage, pass: Pass): void {
+  if (!writeInPlace(raw, pass, incoming)) {
     const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
     if (prepared === null) throw new TypeError('a header cannot be written')
     context.req.raw = prepared.request
@@ -191,19 +191,14 @@ export function present({ context, raw, incoming }: HonoMessage, pass: Pass, isF
  * On node the runtime reads headers where node keeps them, until somebody has asked for them; then, or when the client
  * planted some, the request has to be copied, which costs more than everything else here.
  */
-function writeInPlace(
-  raw: Request,
-  { planted, query, forwarded }: Pass,
-  incoming: IncomingMessage | null,
-  isFound: FindsHeader,
-): boolean {
+function writeInPlace(raw: Request, { planted, query, forwarded }: Pass, incoming: IncomingMessage | null): boolean {
   if (planted.length > 0 || query !== null) return false
   if (forwarded === null) return true
   if (incoming === null) return false
   writeHeaders(incoming.headers, forwarded)
   listHeaders(incoming.rawHeaders, forwarded)
   countAsRead(incoming)
-  return isFound(raw, incoming, forwarded['x-request-id'])
+  return askForHeader(raw, forwarded['x-request-id'])
 }
 
 /** @hono/node-server gives `{ incoming, outgoing }`. */

@@ -1,8 +1,6 @@
 import { SettingsError, type SettingsFault } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import { type HonoGate, isHono } from './hono-app.js'
-import { fuse } from './hono-fuse.js'
-import { createSourceFinder } from './hono-headers.js'
 import { createLayer } from './hono-layer.js'
 import { HonoMessage } from './hono-message.js'
 import { baseFaults, lateFault } from './hono-routes.js'
@@ -19,20 +17,17 @@ export const hono: Adapter<HonoGate> = {
     const late = lateFault(app.routes, mounting)
     requireNone(late === null ? [] : [late])
     let path = '/*'
-    const isMadeOf = createSourceFinder()
-    const layer = createLayer(handle, (context) => new HonoMessage(context, path, isMadeOf))
+    const layer = createLayer(handle, (context) => new HonoMessage(context, path))
     app.use(layer)
     path = app.routes.at(-1)?.path ?? path
     requireNone(baseFaults(path, mounting))
-    fuse(app, layer, { handle, read: (context) => new HonoMessage(context, null, isMadeOf) })
   },
   gate(ask) {
-    const isMadeOf = createSourceFinder()
     return (context, next) => {
       const found = context.get('auth') ?? null
       const gate = createLayer(
         (message) => ask(message, found),
-        (given) => new HonoMessage(given, null, isMadeOf),
+        (given) => new HonoMessage(given, null),
       )
       return gate(context, next)
     }
