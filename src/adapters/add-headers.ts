@@ -1,13 +1,12 @@
 import type { ServerResponse } from 'node:http'
+import { varyByOrigin } from './late-vary.js'
 
-/** Puts headers on the application's answer. */
-export type Add = (res: ServerResponse, headers: Readonly<Record<string, string>>) => void
-
-/** At once. `Vary` is a list that others have a say in (RFC 9110 §12.5.5); everything else is replaced. */
-export const addHeaders: Add = (res, headers) => {
+/** Adds headers to the application's response: at once, but for `Vary: Origin`, which waits until the head is written. */
+export function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
   for (const name in headers) {
     const value = headers[name] ?? ''
-    if (name === 'vary') res.appendHeader(name, value)
-    else res.setHeader(name, value)
+    if (name !== 'vary') res.setHeader(name, value)
+    else if (value === 'Origin') varyByOrigin(res)
+    else res.appendHeader(name, value)
   }
 }

@@ -3,7 +3,6 @@ import { type Pass, untouched } from '../http/verdict.js'
 import type { Adapter } from './adapter.js'
 import { fault, requireRoot, standFirst } from './fastify-first.js'
 import { type FastifyGate, type FastifyReply, type FastifyRequest, isFastify } from './fastify-shape.js'
-import { addLateVarying } from './late-vary.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'
 
@@ -18,7 +17,7 @@ export const fastify: Adapter<FastifyGate> = {
   mount(app, handle, { watch }) {
     if (!isFastify(app)) throw new TypeError('not a Fastify application')
     requireRoot(app)
-    const layer = createListener(handle, undefined, addLateVarying)
+    const layer = createListener(handle)
     const upgraded = new WeakSet<IncomingMessage>()
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
@@ -33,7 +32,7 @@ export const fastify: Adapter<FastifyGate> = {
     guardUpgrades(app.server, handle, watch, upgraded)
   },
   gate(ask) {
-    const layer = createGate(ask, addLateVarying)
+    const layer = createGate(ask)
     return (request, reply, done) => layer(request.raw, reply.raw, tell(request, reply, done))
   },
 }

@@ -1,31 +1,31 @@
-import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
-import { type Add, addHeaders } from './add-headers.js'
-import { addLate, completing, type Given, type WriteHead } from './late-headers.js'
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+
+type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
+type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
 
 const origin = 'Origin'
 
-/** At once, but for `Vary`. */
-export const addVarying = withLateVary(addHeaders)
-
-/** Late what can be late. */
-export const addLateVarying = withLateVary(addLate)
-
 /**
- * `add`, but for `Vary`, which is a list that others have a say in (RFC 9110 §12.5.5): ours joins it as the head is written,
- * since whoever sets it after us, or hands over all headers at the end, would put its own in our place.
+ * Joins `Origin` to the `Vary` header when the head is written.
+ *
+ * `Vary` is a list to which others add, too (RFC 9110 section 12.5.5). Code that sets it after us, or hands all headers to
+ * `writeHead`, would replace an entry that was set at once.
  */
-function withLateVary(add: Add): Add {
-  return (res, headers) => {
-    if (headers.vary !== origin) return add(res, headers)
-    for (const name in headers) if (name !== 'vary') res.setHeader(name, headers[name] ?? '')
-    // Also where somebody wrapped it before us.
-    const { writeHead }: { writeHead: WriteHead } = Object(res)
-    res.writeHead = completing(varied, writeHead)
+export function varyByOrigin(res: ServerResponse): void {
+  // A framework or middleware may have wrapped it before us.
+  const { writeHead }: { writeHead: WriteHead } = Object(res)
+  res.writeHead = joiningOrigin(writeHead)
+}
+
+function joiningOrigin(before: WriteHead): WriteHead {
+  return function writeHead(status, reason, given) {
+    if (typeof reason === 'string') return before.call(this, status, reason, withOrigin(this, given))
+    return before.call(this, status, withOrigin(this, given ?? reason))
   }
 }
 
-/** What is given for the head takes the place of what was set before. */
-function varied(res: ServerResponse, given: Given): Given {
+/** Headers given to `writeHead` replace those that were set before. */
+function withOrigin(res: ServerResponse, given: Given): Given {
   if (Array.isArray(given)) {
     const at = given.findIndex((name, index) => index % 2 === 0 && isVary(String(name)))
     if (at !== -1) return given.map((part, index) => (index === at + 1 ? joined(part) : part))

@@ -4,8 +4,7 @@ import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../http/verdi
 import { isApiKeyName, withQuery } from '../lib/api-key-query.js'
 import type { Principal } from '../model/principal.js'
 import { decide, failure, type Gate } from './adapter.js'
-import type { Add } from './add-headers.js'
-import { addVarying } from './late-vary.js'
+import { addHeaders } from './add-headers.js'
 import { mountPrefix } from './mount-prefix.js'
 import { peerAddress } from './peer-address.js'
 import { endsInHost, originForm } from './request-target.js'
@@ -31,19 +30,16 @@ export type Dress = (req: NodeRequest, res: ServerResponse) => void
  *
  * @param dress called before a hook is shown the pair, where the framework has not been at them yet
  */
-export function createListener(handle: Handle, dress: Dress = asItIs, add: Add = addVarying): NodeListener {
-  return listener((req, res) => handle(new NodeMessage(req, res, dress)), add)
+export function createListener(handle: Handle, dress: Dress = asItIs): NodeListener {
+  return listener((req, res) => handle(new NodeMessage(req, res, dress)))
 }
 
 function asItIs(): void {}
 
-function listener(
-  judge: (req: NodeRequest, res: ServerResponse) => Verdict | Promise<Verdict>,
-  add: Add,
-): NodeListener {
+function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Promise<Verdict>): NodeListener {
   const carryOut = (verdict: Verdict, req: NodeRequest, res: ServerResponse, next: (pass: Pass) => void) => {
     if (verdict.kind === 'answer') answer(req, res, verdict.response)
-    else if (passOn(req, res, verdict, add)) next(verdict)
+    else if (passOn(req, res, verdict)) next(verdict)
   }
   // A function of its own for the same reason as in `guard/guard.ts`: see `whenFresh`.
   const carryOutLater = (verdict: Promise<Verdict>, ...[req, res, next]: Parameters<NodeListener>) => {
@@ -57,8 +53,8 @@ function listener(
 }
 
 /** The same for a single route. */
-export function createGate(ask: Ask, add: Add = addVarying): NodeListener {
-  return listener((req) => ask(readRequest(req), req.auth ?? null), add)
+export function createGate(ask: Ask): NodeListener {
+  return listener((req) => ask(readRequest(req), req.auth ?? null))
 }
 
 /** The same in the form of `(req, res, next)` for whoever hands them over. */
@@ -191,9 +187,9 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
 }
 
 /** Makes the request what the application is to see. False: that failed, and the request is answered. */
-function passOn(req: NodeRequest, res: ServerResponse, pass: Pass, add: Add): boolean {
+function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
   try {
-    if (pass.responseHeaders !== null) add(res, pass.responseHeaders)
+    if (pass.responseHeaders !== null) addHeaders(res, pass.responseHeaders)
     dressRequest(req, pass)
     return true
   } catch {
