@@ -4,20 +4,13 @@ import type { Proof, Sessions } from '../store/sessions.js'
 
 /** How long first sights are gathered before they are written. */
 const gatheringMs = 1_000
-/** A store that fails is asked again after twice as long each time, up to this. */
+/** When the store fails, the wait doubles up to this. */
 const longestWaitMs = 30_000
-/** How many one statement run writes; more wait for the next, which then comes sooner. */
+/** The most that one statement writes. The rest follows in further batches, sooner. */
 const batchSize = 200
 const nextBatchMs = 50
-/** How many maps one batch is put together from, at most: sights that are written already may fill any number of them. */
-const mapsAtOnce = 25
-/** How many maps wait at most, with 50,000 sights. One more is left out: that delays a rotation until the token is seen anew. */
-const mostMaps = 250
-/**
- * How many maps are filled before sessions that have several places are looked for again: that takes a look at all sights
- * there are, and in a flood of ever new sessions none has two. While the store fails, once with each attempt besides.
- */
-const mapsBetweenLooks = 25
+/** The most sights that wait. A further session is left out, which delays its rotation until its token is seen anew. */
+const mostWaiting = 50_000
 /** How many sessions are remembered as written, so that a token that left the cache is not written again. */
 const rememberedSessions = 50_000
 
@@ -26,8 +19,8 @@ interface Sight {
   seenAtMs: number
 }
 
-/** By the session's id, in the order of arrival. */
-type Sights = Map<string, Sight>
+/** By session id. */
+type Sights = ReadonlyMap<string, Sight>
 
 export interface ProofsOptions {
   sessions: Pick<Sessions, 'prove'>
@@ -37,22 +30,17 @@ export interface ProofsOptions {
 
 /**
  * Gathers which rotation of which session a verifier has seen. The newest counter of a session is kept with its first
- * sight until the store confirms it; a process that dies loses at most one batch, which delays a rotation and nothing else.
- *
- * The sights wait in many small maps. One of thousands took a good part of what the first sight of a token costs: to find a
- * place in it, and to make it larger. So one session may wait in several; it is written once.
+ * sight until the store confirms it. A process that dies loses its waiting sights, which only delays rotations.
  */
 export class ProofBatches implements Proofs {
   readonly #options: ProofsOptions
-  /** Each of a batch's size at most, the oldest first. */
-  #full: Sights[] = []
-  #open: Sights = new Map()
-  /** What the store is being told; `ended` never rejects. */
-  #underWay: { sights: Sights; ended: Promise<void> } | null = null
+  /** Includes the batch that is being written: a sight leaves once the store has confirmed it. */
+  readonly #waiting = new Map<string, Sight>()
+  /** `ended` never rejects; it tells whether the store took the batch. */
+  #underWay: { sights: Sights; ended: Promise<boolean> } | null = null
   readonly #written = createRecent<number>(rememberedSessions)
   #stopTimer: (() => void) | null = null
   #waitMs = gatheringMs
-  #filledSinceLook = 0
   #closed = false
 
   constructor(options: ProofsOptions) {
@@ -60,128 +48,83 @@ export class ProofBatches implements Proofs {
   }
 
   note(sessionId: string, counter: number, seenAtMs: number): void {
-    if (this.#open.size >= batchSize && !this.#open.has(sessionId) && !this.#openAnother()) return
-    keepNewest(this.#open, sessionId, { counter, seenAtMs })
+    const known = this.#waiting.get(sessionId)
+    if (known === undefined ? this.#waiting.size >= mostWaiting : known.counter >= counter) return
+    if (this.#isWritten(sessionId, counter)) return
+    this.#waiting.set(sessionId, { counter, seenAtMs })
     this.#arm()
   }
 
   async settle(sessionId: string): Promise<void> {
     if (this.#underWay?.sights.has(sessionId)) await this.#underWay.ended
-    const mine: Sights = new Map()
-    for (const sights of [...this.#full, this.#open]) {
-      const sight = sights.get(sessionId)
-      if (sight && !this.#isWritten(sessionId, sight)) keepNewest(mine, sessionId, sight)
-    }
-    await this.#write(mine)
+    const sight = this.#waiting.get(sessionId)
+    if (sight !== undefined) await this.#write(new Map([[sessionId, sight]]))
   }
 
-  /** Writes what is left, as far as the store takes it. */
+  /** Writes the waiting sights, until the store fails. */
   async close(): Promise<void> {
     this.#closed = true
     this.#stopTimer?.()
     await this.#underWay?.ended
-    try {
-      while (this.#isWaiting()) {
-        const sights = this.#takeBatch()
-        const written = this.#write(sights)
-        this.#underWay = { sights, ended: written.catch(() => {}) }
-        await written
-      }
-    } catch {
-      // The store is gone: what is lost delays rotations, no more.
-    }
+    let isTaken = true
+    while (isTaken && this.#waiting.size > 0) isTaken = await this.#startBatch()
   }
 
-  #isWaiting(): boolean {
-    return this.#full.length > 0 || this.#open.size > 0
-  }
-
-  #openAnother(): boolean {
-    if (this.#isAtMost() && this.#filledSinceLook >= mapsBetweenLooks) this.#squeeze()
-    if (this.#isAtMost()) return false
-    this.#filledSinceLook += 1
-    this.#full.push(this.#open)
-    this.#open = new Map()
-    return true
-  }
-
-  #isAtMost(): boolean {
-    const underWay = this.#underWay === null ? 0 : 1
-    return this.#full.length + 1 + underWay >= mostMaps
-  }
-
-  /** Each session keeps one place, with its newest sight: those seen again and again take none from others. */
-  #squeeze(): void {
-    const newest: Sights = new Map()
-    for (const [sessionId, sight] of this.#full.flatMap((sights) => [...sights])) {
-      if (!this.#isWritten(sessionId, sight)) keepNewest(newest, sessionId, sight)
-    }
-    this.#full = inBatches(newest)
-    this.#filledSinceLook = 0
-  }
-
-  /** One batch is under way at a time. */
+  /** Starts the timer, unless it runs or a batch is being written: one batch at a time. */
   #arm(): void {
     if (this.#stopTimer !== null || this.#underWay !== null || this.#closed) return
     this.#stopTimer = this.#options.timer(this.#waitMs, () => {
       this.#stopTimer = null
-      const sights = this.#takeBatch()
-      this.#underWay = { sights, ended: this.#send(sights) }
+      void this.#startBatch()
     })
   }
 
-  async #send(batch: Sights): Promise<void> {
-    try {
-      await this.#write(batch)
-      this.#waitMs = batch.size === batchSize || this.#full.length > 0 ? nextBatchMs : gatheringMs
-    } catch {
-      this.#full.unshift(batch)
-      this.#filledSinceLook = mapsBetweenLooks
-      this.#waitMs = Math.min(2 * Math.max(this.#waitMs, gatheringMs), longestWaitMs)
-    }
+  #startBatch(): Promise<boolean> {
+    const sights = firstOf(this.#waiting, batchSize)
+    const ended = this.#send(sights)
+    this.#underWay = { sights, ended }
+    return ended
+  }
+
+  async #send(sights: Sights): Promise<boolean> {
+    const isTaken = await this.#write(sights).then(
+      () => true,
+      () => false,
+    )
+    if (!isTaken) this.#waitMs = Math.min(2 * Math.max(this.#waitMs, gatheringMs), longestWaitMs)
+    else this.#waitMs = sights.size === batchSize ? nextBatchMs : gatheringMs
     this.#underWay = null
-    if (this.#isWaiting()) this.#arm()
+    if (this.#waiting.size > 0) this.#arm()
+    return isTaken
   }
 
-  #isWritten(sessionId: string, { counter }: Sight): boolean {
-    return (this.#written.get(sessionId) ?? -1) >= counter
-  }
-
-  /** The oldest that are not written, off the others. */
-  #takeBatch(): Sights {
-    const batch: Sights = new Map()
-    for (let looked = 0; looked < mapsAtOnce && this.#isWaiting(); looked += 1) {
-      const oldest = this.#full[0] ?? this.#open
-      for (const [sessionId, sight] of oldest) {
-        if (batch.size === batchSize) return batch
-        if (!this.#isWritten(sessionId, sight)) keepNewest(batch, sessionId, sight)
-        oldest.delete(sessionId)
-      }
-      if (oldest !== this.#open) this.#full.shift()
-    }
-    return batch
-  }
-
-  async #write(batch: Sights): Promise<void> {
-    if (batch.size === 0) return
+  async #write(sights: Sights): Promise<void> {
+    if (sights.size === 0) return
     const now = this.#options.clock.monotonicMs()
-    const proofs = Array.from(batch, ([sessionId, { counter, seenAtMs }]): Proof => {
+    const proofs = Array.from(sights, ([sessionId, { counter, seenAtMs }]): Proof => {
       return { sessionId, counter, ageMs: Math.max(0, now - seenAtMs) }
     })
     await this.#options.sessions.prove(proofs)
-    for (const [sessionId, sight] of batch) {
-      if (!this.#isWritten(sessionId, sight)) this.#written.set(sessionId, sight.counter)
-    }
+    for (const [sessionId, { counter }] of sights) this.#confirm(sessionId, counter)
+  }
+
+  #confirm(sessionId: string, counter: number): void {
+    if (!this.#isWritten(sessionId, counter)) this.#written.set(sessionId, counter)
+    const known = this.#waiting.get(sessionId)
+    if (known !== undefined && known.counter <= counter) this.#waiting.delete(sessionId)
+  }
+
+  #isWritten(sessionId: string, counter: number): boolean {
+    return (this.#written.get(sessionId) ?? -1) >= counter
   }
 }
 
-function keepNewest(sights: Sights, sessionId: string, sight: Sight): void {
-  const known = sights.get(sessionId)
-  if (known === undefined || known.counter < sight.counter) sights.set(sessionId, sight)
-}
-
-function inBatches(sights: Sights): Sights[] {
-  const all = [...sights]
-  const count = Math.ceil(all.length / batchSize)
-  return Array.from({ length: count }, (_, index) => new Map(all.slice(index * batchSize, (index + 1) * batchSize)))
+/** The oldest entries of a map. */
+function firstOf(sights: Sights, count: number): Sights {
+  const first = new Map<string, Sight>()
+  for (const [sessionId, sight] of sights) {
+    if (first.size === count) break
+    first.set(sessionId, sight)
+  }
+  return first
 }
