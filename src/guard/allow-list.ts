@@ -1,7 +1,6 @@
 import { parseCidr } from '../lib/client-ip.js'
 import { createIpRanges } from '../lib/ip-ranges.js'
-import { keepableAsItIs } from '../lib/latest.js'
-import { remember } from '../lib/remember.js'
+import { keepableAsItIs, remember } from '../lib/remember.js'
 
 /** The addresses that alone may use the API, if there are any. */
 export interface AllowList {

@@ -1,8 +1,7 @@
 import { isIP, isIPv4 } from 'node:net'
 import { copiedText } from './copied-text.js'
 import { createIpRanges } from './ip-ranges.js'
-import { keepableAsItIs } from './latest.js'
-import { remember } from './remember.js'
+import { keepableAsItIs, remember } from './remember.js'
 
 /** Whose word on the client's address counts. */
 export type TrustedProxies =

@@ -1,4 +1,4 @@
-import { copiedText } from './copied-text.js'
+export { keepable } from './remember.js'
 
 /** A few texts asked for lately, and what was found for each. */
 export interface Latest<E> {
@@ -8,9 +8,6 @@ export interface Latest<E> {
 }
 
 const mostPlaces = 64
-
-/** What is longer is no use to remember, and would be memory for whoever sends it. */
-const longestText = 256
 
 /**
  * One place for texts of a length, which some lengths share: to compare two texts takes a third of finding one in a map, where
@@ -34,14 +31,4 @@ export function createLatest<E extends { readonly text: string }>(size = mostPla
       entries.fill(null)
     },
   }
-}
-
-/** The text as it may be kept: a copy, since it was cut out of a URL or a header that would stay with it. null: too long. */
-export function keepable(text: string): string | null {
-  return text.length > longestText ? null : copiedText(text)
-}
-
-/** The same of one that stands for itself, such as a socket's address: to copy it takes as long as asking an allow-list. */
-export function keepableAsItIs(text: string): string | null {
-  return text.length > longestText ? null : text
 }

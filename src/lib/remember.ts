@@ -1,44 +1,36 @@
-import { createLatest, keepable } from './latest.js'
+import { copiedText } from './copied-text.js'
+
+/** A longer text is not worth its memory, which the client who sends it would choose. */
+const longestText = 256
 
 /**
- * The function with a bounded memory of what it has answered, for pure functions of short texts that a few requests in a
- * row ask again. When the memory is full it is emptied: whoever floods it makes us no slower than without it.
+ * Caches the answers of a pure function of short texts. When the cache is full it is emptied, so a flood of new texts makes
+ * the function no slower than it is without a cache.
  *
- * @param size entries, 1,000 unless told
- * @param keep what is kept of a text; a copy unless told
+ * @param size entries, 1,000 by default
+ * @param keep returns the text to store, or null to store none; a copy by default
  * @example const scopeOf = remember(readScope)
  */
 export function remember<T>(answer: (text: string) => T, size = 1_000, keep = keepable): (text: string) => T {
-  const known = new Map<string, Known<T>>()
-  const latest = createLatest<Known<T>>(size)
-
-  function find(text: string): T {
+  const known = new Map<string, { value: T }>()
+  return (text) => {
     const before = known.get(text)
-    if (before !== undefined) {
-      latest.set(before)
-      return before.value
-    }
+    if (before !== undefined) return before.value
     const kept = keep(text)
     if (kept === null) return answer(text)
-    const found = { text: kept, value: answer(kept) }
-    if (known.size >= size) forget()
-    known.set(kept, found)
-    latest.set(found)
-    return found.value
-  }
-
-  function forget(): void {
-    known.clear()
-    latest.clear()
-  }
-
-  return (text) => {
-    const last = latest.get(text)
-    return last === null ? find(text) : last.value
+    const value = answer(kept)
+    if (known.size >= size) known.clear()
+    known.set(kept, { value })
+    return value
   }
 }
 
-interface Known<T> {
-  text: string
-  value: T
+/** A copy of the text, since a text cut out of a URL or a header keeps all of it alive. null: too long to store. */
+export function keepable(text: string): string | null {
+  return text.length > longestText ? null : copiedText(text)
+}
+
+/** The text itself, for texts that were not cut out of others, such as a socket's address. null: too long to store. */
+export function keepableAsItIs(text: string): string | null {
+  return text.length > longestText ? null : text
 }

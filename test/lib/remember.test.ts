@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { remember } from '../../src/lib/remember.js'
+import { keepable, keepableAsItIs, remember } from '../../src/lib/remember.js'
 import { cutText, heapUsed } from '../support/heap.js'
 
 test('a text is answered once, and the same again, null and undefined among the answers', () => {
@@ -24,17 +24,17 @@ test('the memory is bounded, in entries and in the length of a text', () => {
   expect([known(long), known(long)]).toEqual([5, 6])
 })
 
-test('what was forgotten is asked anew, whatever its length', () => {
+test('a text of up to 256 characters may be kept', () => {
+  const texts = ['', 'x'.repeat(256), 'x'.repeat(257)]
+  expect(texts.map(keepable)).toEqual(['', 'x'.repeat(256), null])
+  expect(texts.map(keepableAsItIs)).toEqual(['', 'x'.repeat(256), null])
+})
+
+test('what was forgotten is asked anew', () => {
   const asked: string[] = []
   const known = remember((text) => void asked.push(text), 3)
   for (const text of ['a', 'bb', 'ccc', 'dddd', 'a', 'bb', 'dddd']) known(text)
   expect(asked).toEqual(['a', 'bb', 'ccc', 'dddd', 'a', 'bb'])
-})
-
-test('texts of one length, and of lengths that share a place, are told apart', () => {
-  const known = remember((text) => `of ${text}`)
-  const texts = ['one', 'two', 'o'.repeat(3 + 64), 'one', 'two', 't'.repeat(3 + 64), 'one']
-  expect(texts.map(known)).toEqual(texts.map((text) => `of ${text}`))
 })
 
 test('what throws is not remembered', () => {
