@@ -28,7 +28,7 @@ const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 const exceptions: Exceptions = {
   unmeasured: ['src/templates/built-in.ts', 'src/routes/index.ts'],
   longAdapters: ['src/adapters/node-message.ts', 'src/adapters/hono-message.ts'],
-  boundaries: ['src/flows/registration.ts#parseApplicant', 'src/http/route.ts#checked'],
+  boundaries: ['src/flows/registration/registration.ts#parseApplicant', 'src/http/route.ts#checked'],
 }
 
 const topLevel = [
@@ -63,9 +63,9 @@ describe('floors', () => {
     ['src/tokens/jwt.ts', "import type { Ports } from '../ports.js'", 'a reach module looks up'],
     ['src/lib/clock.ts', "import { login } from '../flows/login.js'", 'the ground looks up'],
     ['src/errors.ts', "export { login } from './flows/login.js'", 'the ground hands on what is above'],
-    ['src/flows/login.ts', "import { users } from '../store/store.js'", 'a flow reaches past its ports'],
-    ['src/flows/login.ts', "import { type Ports } from '../ports.js'", 'a flow loads the ports'],
-    ['src/flows/login.ts', "import type { Route } from '../http/route.js'", 'a flow knows HTTP'],
+    ['src/flows/password/login.ts', "import { users } from '../store/store.js'", 'a flow reaches past its ports'],
+    ['src/flows/password/login.ts', "import { type Ports } from '../ports.js'", 'a flow loads the ports'],
+    ['src/flows/password/login.ts', "import type { Route } from '../http/route.js'", 'a flow knows HTTP'],
     ['src/routes/login.ts', "import type { Users } from '../store/store.js'", 'a route reaches past the flows'],
     ['src/http/router.ts', "import { routes } from '../routes/login.js'", 'http knows the routes'],
     ['src/adapters/express.ts', "import type { Route } from '../http/route.js'", 'an adapter knows more than messages'],
@@ -74,10 +74,10 @@ describe('floors', () => {
     ['src/client/calls.ts', "import { isoTime } from '../lib/url.js'", 'the browser client loads code of the server'],
     ['src/client.ts', "import type { Route } from './http/route.js'", 'the browser client knows more than nouns'],
     ['src/new-floor/thing.ts', "import { login } from '../flows/login.js'", 'nobody has placed the folder'],
-    ['src/flows/login.ts', "import { gone } from './gone.js'", 'the target does not exist'],
+    ['src/flows/password/login.ts', "import { gone } from './gone.js'", 'the target does not exist'],
   ])('%s with «%s» is a fault: %s', (path, text) => {
     const rest = {
-      'src/flows/login.ts': '',
+      'src/flows/password/login.ts': '',
       'src/store/store.ts': '',
       'src/tokens/jwt.ts': '',
       'src/routes/login.ts': '',
@@ -95,8 +95,8 @@ describe('floors', () => {
       'src/model/user.ts': '',
       'src/ports.ts': "import type { Store } from './store/store.js'",
       'src/store/store.ts': "import type { User } from '../model/user.js'",
-      'src/flows/login.ts': "import type { Ports } from '../ports.js'\nimport { open } from './open-session.js'",
-      'src/flows/open-session.ts': "import type { User } from '../model/user.js'",
+      'src/flows/password/login.ts': "import type { Ports } from '../ports.js'\nimport { open } from './open-session.js'",
+      'src/flows/session/open-session.ts': "import type { User } from '../model/user.js'",
       'src/routes/login.ts': "import { login } from '../flows/login.js'",
       'src/auth.ts': "const load = () => import('./store/store.js')",
     })
@@ -116,7 +116,7 @@ describe('packages', () => {
     ['src/auth.ts', "const load = () => createRequire(import.meta.url)('better-sqlite3')"],
     ['src/http/router.ts', "import { z } from 'zod'"],
     ['src/lib/url.ts', "import isOdd from 'is-odd'"],
-    ['src/flows/login.ts', "import { randomUUID } from 'node:crypto'"],
+    ['src/flows/password/login.ts', "import { randomUUID } from 'node:crypto'"],
   ])('%s with «%s» is a fault', (path, text) => {
     expect(ownerFaults(house({ [path]: text }))).toHaveLength(1)
   })
@@ -146,7 +146,7 @@ describe('sizes', () => {
   test.each([
     ['src/lib/url.ts', 'const a = 1\n'.repeat(301)],
     ['src/adapters/express.ts', 'const a = 1\n'.repeat(61)],
-    ['src/flows/login.ts', 'const a = 1\n'.repeat(121)],
+    ['src/flows/password/login.ts', 'const a = 1\n'.repeat(121)],
     ['src/routes/login.ts', 'const a = 1\n'.repeat(61)],
     ['src/lib/url.ts', `function long() {\n${'  go()\n'.repeat(59)}}\n`],
     ['src/lib/url.ts', `const long = () => {\n${'  go()\n'.repeat(59)}}\n`],
@@ -215,7 +215,7 @@ describe('habits', () => {
     "import { randomBytes } from 'node:crypto'",
     'const { hrtime } = process',
   ])('«%s» in a flow is a fault', (text) => {
-    expect(worldFaults(house({ 'src/flows/login.ts': text }))).toHaveLength(1)
+    expect(worldFaults(house({ 'src/flows/password/login.ts': text }))).toHaveLength(1)
   })
 
   test('lib may read the clock and draw bytes, but neither the environment nor Math.random', () => {
@@ -226,7 +226,7 @@ describe('habits', () => {
   })
 
   test('nobody imports node:process, which opens standard input', () => {
-    for (const path of ['src/lib/random.ts', 'src/flows/login.ts']) {
+    for (const path of ['src/lib/random.ts', 'src/flows/password/login.ts']) {
       expect(worldFaults(house({ [path]: "import { pid } from 'node:process'" }))).toHaveLength(1)
     }
   })

@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.js'
-import { apiTokenMemorySeconds, apiTokenPurpose } from '../flows/api-tokens.js'
+import { apiTokenMemorySeconds, apiTokenPurpose } from '../flows/control/api-tokens.js'
 import type { HttpRequest } from '../http/message.js'
 import type { RequestLimits } from '../http/request-limits.js'
 import { isSafeMethod } from '../http/safe-method.js'

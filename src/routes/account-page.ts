@@ -1,4 +1,4 @@
-import { type Account, readAccount } from '../flows/read-account.js'
+import { type Account, readAccount } from '../flows/account/read-account.js'
 import { withWish } from '../http/landing.js'
 import { redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeEmail } from '../flows/change-email.js'
+import { changeEmail } from '../flows/email/change-email.js'
 import { json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'

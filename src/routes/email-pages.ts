@@ -1,4 +1,4 @@
-import { asksForUndoCode } from '../flows/undo-email.js'
+import { asksForUndoCode } from '../flows/email/undo-email.js'
 import { defineRoute } from '../http/route.js'
 import { pageValues } from './page-values.js'
 import { showPage } from './show-page.js'

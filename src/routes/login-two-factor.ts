@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { passTwoFactor } from '../flows/pass-two-factor.js'
+import { passTwoFactor } from '../flows/two-factor/pass-two-factor.js'
 import { clearCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { withHeaders } from '../http/problem.js'

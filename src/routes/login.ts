@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { login } from '../flows/login.js'
+import { login } from '../flows/password/login.js'
 import { defineRoute } from '../http/route.js'
 import { signInSchema } from './answer-schemas.js'
 import { emailField, passwordField } from './fields.js'

@@ -1,4 +1,4 @@
-import { logout } from '../flows/logout.js'
+import { logout } from '../flows/session/logout.js'
 import { empty, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'

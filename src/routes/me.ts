@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { deleteAccount, readProfile, updateProfile } from '../flows/profile.js'
+import { deleteAccount, readProfile, updateProfile } from '../flows/account/profile.js'
 import { clearCookie } from '../http/cookies.js'
 import { empty, json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'

@@ -1,5 +1,5 @@
-import { finishOAuth } from '../flows/finish-oauth.js'
-import { newcomerSeconds } from '../flows/newcomer.js'
+import { finishOAuth } from '../flows/oauth/finish-oauth.js'
+import { newcomerSeconds } from '../flows/oauth/newcomer.js'
 import { redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { withQuery } from '../lib/url.js'

@@ -1,4 +1,4 @@
-import type { Landing } from '../flows/oauth-state.js'
+import type { Landing } from '../flows/oauth/oauth-state.js'
 import { serializeCookie } from '../http/cookies.js'
 import type { RouteContext } from '../http/route.js'
 import { withQuery } from '../lib/url.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { requestOtp } from '../flows/request-otp.js'
-import { verifyOtp } from '../flows/verify-otp.js'
+import { requestOtp } from '../flows/otp/request-otp.js'
+import { verifyOtp } from '../flows/otp/verify-otp.js'
 import { clearCookie, serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'

@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.js'
-import { ownsVerification } from '../flows/find-verification.js'
+import { ownsVerification } from '../flows/registration/find-verification.js'
 import { asset } from '../http/problem.js'
 import { defineRoute, type RouteContext } from '../http/route.js'
 import { pageValues } from './page-values.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { changePassword } from '../flows/change-password.js'
-import { forgotPassword } from '../flows/forgot-password.js'
+import { changePassword } from '../flows/password/change-password.js'
+import { forgotPassword } from '../flows/password/forgot-password.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'

@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.js'
-import { refresh } from '../flows/refresh.js'
+import { refresh } from '../flows/session/refresh.js'
 import { withWish } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { findNewcomer } from '../flows/newcomer.js'
-import { registerIdentity } from '../flows/register-identity.js'
+import { findNewcomer } from '../flows/oauth/newcomer.js'
+import { registerIdentity } from '../flows/oauth/register-identity.js'
 import { serializeCookie } from '../http/cookies.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'

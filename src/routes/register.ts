@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { register } from '../flows/register.js'
+import { register } from '../flows/registration/register.js'
 import { serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { resetPassword } from '../flows/reset-password.js'
+import { resetPassword } from '../flows/password/reset-password.js'
 import { json, redirect } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { statusSchema } from './answer-schemas.js'

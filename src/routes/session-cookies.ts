@@ -1,5 +1,5 @@
-import { deviceSeconds } from '../flows/devices.js'
-import type { IssuedSession } from '../flows/issue-tokens.js'
+import { deviceSeconds } from '../flows/steps/devices.js'
+import type { IssuedSession } from '../flows/steps/issue-tokens.js'
 import { serializeCookie } from '../http/cookies.js'
 import type { RouteContext } from '../http/route.js'
 

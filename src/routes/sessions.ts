@@ -1,4 +1,4 @@
-import { listSessions, revokeSession, revokeSessions } from '../flows/sessions.js'
+import { listSessions, revokeSession, revokeSessions } from '../flows/session/sessions.js'
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { toSessionEntry } from '../model/session.js'

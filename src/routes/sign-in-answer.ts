@@ -1,5 +1,5 @@
-import type { SignInResult } from '../flows/sign-in.js'
-import { challengeSeconds } from '../flows/two-factor-challenge.js'
+import type { SignInResult } from '../flows/session/sign-in.js'
+import { challengeSeconds } from '../flows/session/two-factor-challenge.js'
 import { serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { confirmTotp } from '../flows/confirm-totp.js'
-import { enrolTotp } from '../flows/enrol-totp.js'
+import { confirmTotp } from '../flows/two-factor/confirm-totp.js'
+import { enrolTotp } from '../flows/two-factor/enrol-totp.js'
 import { json, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { totpSchema, twoFactorOnSchema } from './answer-schemas.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { replaceBackupCodes } from '../flows/backup-codes.js'
-import { turnOffTwoFactor } from '../flows/turn-off-two-factor.js'
+import { replaceBackupCodes } from '../flows/two-factor/backup-codes.js'
+import { turnOffTwoFactor } from '../flows/two-factor/turn-off-two-factor.js'
 import { empty, json } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 import { accountDone } from './account-form.js'

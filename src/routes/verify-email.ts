@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { resendVerification } from '../flows/resend-verification.js'
-import { verifyEmail } from '../flows/verify-email.js'
+import { resendVerification } from '../flows/registration/resend-verification.js'
+import { verifyEmail } from '../flows/registration/verify-email.js'
 import { clearCookie, serializeCookie } from '../http/cookies.js'
 import { withWish } from '../http/landing.js'
 import { json, redirect, withHeaders } from '../http/problem.js'

@@ -1,4 +1,4 @@
-import { allowNetwork, changeJwksUrl, disallowNetwork, readAccess } from '../flows/access-settings.js'
+import { allowNetwork, changeJwksUrl, disallowNetwork, readAccess } from '../flows/control/access-settings.js'
 import type { AccessView } from '../model/access.js'
 import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'

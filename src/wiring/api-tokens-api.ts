@@ -1,4 +1,4 @@
-import { createApiToken, listApiTokens, removeApiToken, rotateApiToken } from '../flows/api-tokens.js'
+import { createApiToken, listApiTokens, removeApiToken, rotateApiToken } from '../flows/control/api-tokens.js'
 import type { Page } from '../model/account.js'
 import type {
   ApiTokenEntry,

@@ -1,4 +1,4 @@
-import { listAudit } from '../flows/read-audit.js'
+import { listAudit } from '../flows/control/read-audit.js'
 import type { Page } from '../model/account.js'
 import type { AuditEntry, AuditFilter } from '../model/audit-event.js'
 import type { Ports } from '../ports.js'

@@ -1,4 +1,4 @@
-import { auditEvent } from '../flows/audit.js'
+import { auditEvent } from '../flows/steps/audit.js'
 import type { World } from '../lib/runtime.js'
 import { type BreachedPasswords, createBreachedPasswords } from '../passwords/breached.js'
 import { passwordFaults } from '../passwords/policy.js'

@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.js'
-import { listSessions, revokeSession, revokeSessions } from '../flows/sessions.js'
+import { listSessions, revokeSession, revokeSessions } from '../flows/session/sessions.js'
 import { type SessionEntry, toSessionEntry } from '../model/session.js'
 import type { Ports } from '../ports.js'
 

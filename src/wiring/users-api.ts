@@ -5,9 +5,9 @@ import {
   removeAccount,
   setPassword,
   updateAccount,
-} from '../flows/administer-accounts.js'
-import { findAccount, findAccountByEmail, listAccounts } from '../flows/find-accounts.js'
-import { importAccounts } from '../flows/import-accounts.js'
+} from '../flows/control/administer-accounts.js'
+import { findAccount, findAccountByEmail, listAccounts } from '../flows/control/find-accounts.js'
+import { importAccounts } from '../flows/control/import-accounts.js'
 import type { Account, AccountChanges, AccountFilter, NewAccount, Page } from '../model/account.js'
 import type { CodehooksAuthUser, ImportedAccount, ImportReport } from '../model/imported-account.js'
 import type { Ports } from '../ports.js'

@@ -1,4 +1,4 @@
-import { accessTokensLiveSeconds } from '../flows/issue-tokens.js'
+import { accessTokensLiveSeconds } from '../flows/steps/issue-tokens.js'
 import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { Clock, Ports } from '../ports.js'
 import type { Store } from '../store/store.js'

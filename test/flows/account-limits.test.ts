@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AuthError } from '../../src/errors.js'
-import { countPassword } from '../../src/flows/account-limits.js'
+import { countPassword } from '../../src/flows/steps/account-limits.js'
 import { createKeyring } from '../../src/lib/keyring.js'
 import { openSqliteMemory } from '../support/databases.js'
 

@@ -1,5 +1,5 @@
 // npm run mutate -- tokens [flows guard …]: changes the sources one place at a time and tells which changes no test sees.
-// Takes an hour and more for a large folder; a file may be named too: npm run mutate -- flows/login.ts
+// Takes an hour and more for a large folder; a file may be named too: npm run mutate -- flows/password/login.ts
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'

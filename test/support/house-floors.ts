@@ -121,7 +121,7 @@ export function weightFaults(sources: readonly Source[], door = 'src/index.ts'):
   )
 }
 
-/** `flows` of `src/flows/login.ts`, `errors` of `src/errors.ts`. */
+/** `flows` of `src/flows/password/login.ts`, `errors` of `src/errors.ts`. */
 function areaOf(source: Source): string {
   return (
     source.path

@@ -1,0 +1,31 @@
+import { AuthError, type ErrorCode } from '../../errors.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
+import { readProfile } from './profile.js'
+
+const attempts = 3
+
+/**
+ * Takes a step that holds only for the account as it was read. Something else about it (a role, a name) may change
+ * meanwhile: then the step is tried again with what is there now.
+ *
+ * @param step Null when it was refused.
+ * @param refusal Said when the account is as it was, so that the step itself has come too late.
+ * @throws {AuthError} `token_revoked` when the session ended meanwhile, `refusal`, `busy`
+ */
+export async function atVersion<Result>(
+  ports: Pick<Ports, 'sessions'>,
+  { principal, state, refusal }: { principal: SessionPrincipal; state: SessionState; refusal: ErrorCode },
+  step: (current: SessionState) => Promise<Result | null>,
+): Promise<Result> {
+  let current = state
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const done = await step(current)
+    if (done !== null) return done
+    const seen = current.user.version
+    current = await readProfile(ports, principal)
+    if (current.user.version === seen) throw new AuthError(refusal)
+  }
+  throw new AuthError('busy', { retryAfterSeconds: 1 })
+}

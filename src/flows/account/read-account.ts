@@ -1,0 +1,73 @@
+import { coarseNetwork } from '../../lib/client-ip.js'
+import { isoTime } from '../../lib/iso-time.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import { type SessionEntry, toSessionEntry } from '../../model/session.js'
+import { toUser, type User } from '../../model/user.js'
+import type { Ports } from '../../ports.js'
+import { readProfile } from './profile.js'
+import { isRecent } from './require-password.js'
+import { listSessions } from '../session/sessions.js'
+
+/** What decides how a signed-in user proves once more who they are. */
+export interface Standing {
+  user: User
+  hasPassword: boolean
+  /** The sign-in serves in place of a password. */
+  isRecent: boolean
+  /** ISO 8601 in UTC; null: off. */
+  twoFactorSince: string | null
+}
+
+/** What the account page shows. */
+export interface Account extends Standing {
+  /** This one first, then the newest. The address is told as its network, which its owner knows as well. */
+  sessions: readonly (Pick<SessionEntry, 'id' | 'device' | 'lastSeenAt'> & {
+    network: string | null
+    current: boolean
+  })[]
+  /** Those that the user signs in with, as people know them. */
+  linked: readonly { name: string; title: string; linkedAt: string }[]
+  /** Those that the user could link. */
+  linkable: readonly { name: string; title: string }[]
+}
+
+type StandingPorts = Pick<Ports, 'sessions' | 'clock'>
+
+/** @throws {AuthError} `token_revoked` when the session ended meanwhile */
+export async function readStanding(ports: StandingPorts, principal: SessionPrincipal): Promise<Standing> {
+  const { user, session } = await readProfile(ports, principal)
+  return {
+    user: toUser(user),
+    hasPassword: user.passwordHash !== null,
+    isRecent: isRecent(ports, session),
+    twoFactorSince: user.totp && isoTime(user.totp.enabledAt),
+  }
+}
+
+/** @throws {AuthError} `token_revoked` when the session ended meanwhile */
+export async function readAccount(
+  ports: StandingPorts & Pick<Ports, 'providers'>,
+  principal: SessionPrincipal,
+): Promise<Account> {
+  const standing = await readStanding(ports, principal)
+  const choices = ports.providers.list().map(({ name, label }) => ({ name, title: label }))
+  const { identities } = standing.user
+  return {
+    ...standing,
+    sessions: await ownSessions(ports, principal),
+    linked: identities.map(({ provider, linkedAt }) => {
+      return { name: provider, title: choices.find(({ name }) => name === provider)?.title ?? provider, linkedAt }
+    }),
+    linkable: choices.filter(({ name }) => !identities.some(({ provider }) => provider === name)),
+  }
+}
+
+async function ownSessions(
+  ports: StandingPorts,
+  { userId, sessionId }: SessionPrincipal,
+): Promise<Account['sessions']> {
+  const entries = (await listSessions(ports, userId)).map(toSessionEntry).map(({ id, device, ip, lastSeenAt }) => {
+    return { id, device, network: coarseNetwork(ip), lastSeenAt, current: id === sessionId }
+  })
+  return [...entries.filter(({ current }) => current), ...entries.filter(({ current }) => !current)]
+}

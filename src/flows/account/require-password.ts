@@ -1,0 +1,59 @@
+import { AuthError } from '../../errors.js'
+import type { AuditEventName } from '../../model/audit-event.js'
+import type { Session } from '../../model/session.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
+import { countPassword, type PasswordLimitPorts } from '../steps/account-limits.js'
+import { type AuditFacts, auditEvent } from '../steps/audit.js'
+
+/** How old a sign-in may be that serves in place of a password which the account does not have. */
+const recentSeconds = 5 * 60
+
+/**
+ * Asks whoever is signed in for the account's password; where the account has none, a sign-in at most five minutes old
+ * serves (ASVS 5.0, 7.5.1). A wrong one is written down as a failure of `event`.
+ *
+ * @throws {AuthError} `invalid_credentials`, `rate_limited`, `recent_login_required`, `busy`
+ */
+export async function requirePassword(
+  ports: Pick<Ports, 'passwords' | 'audit' | 'random'> & PasswordLimitPorts,
+  { user, session }: SessionState,
+  input: { password: string | null; event: AuditEventName; visitor: Visitor; device: string | null },
+): Promise<void> {
+  if (user.passwordHash === null) return requireRecent(ports, session)
+  const startedAt = ports.clock.monotonicMs()
+  const tried = { address: user.emailCanonical, userId: user.id, device: input.device }
+  const failures = await countPassword(ports, tried)
+  const check = await ports.passwords.verify(input.password ?? '', user.passwordHash)
+  if (check.matches) return ports.limiter.forget('login', failures)
+
+  const facts: AuditFacts = { userId: user.id, sessionId: session.id, outcome: 'failure' }
+  await ports.audit.record(auditEvent(ports, input.event, input.visitor, facts))
+  await ports.passwords.floor(startedAt)
+  throw new AuthError('invalid_credentials')
+}
+
+/**
+ * Asks whoever is signed in for a sign-in at most five minutes old, or for the account's password: what others leave to a
+ * person who comes back from a provider, who may have none at hand.
+ *
+ * @throws {AuthError} as `requirePassword`
+ */
+export async function requireFresh(
+  ports: Parameters<typeof requirePassword>[0],
+  state: SessionState,
+  input: Parameters<typeof requirePassword>[2],
+): Promise<void> {
+  if (input.password === null) return requireRecent(ports, state.session)
+  await requirePassword(ports, state, input)
+}
+
+function requireRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): void {
+  if (!isRecent(ports, { authTime })) throw new AuthError('recent_login_required')
+}
+
+/** Whether the sign-in is so young that it serves in place of a password. */
+export function isRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): boolean {
+  return ports.clock.now() - authTime <= recentSeconds
+}

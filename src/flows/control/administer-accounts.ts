@@ -1,0 +1,133 @@
+import { AuthError } from '../../errors.js'
+import { type Account, type AccountChanges, type NewAccount, toAccount } from '../../model/account.js'
+import type { AuditEventName } from '../../model/audit-event.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import { type AuditFacts, auditEvent } from '../steps/audit.js'
+import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { requireStrong } from '../password/new-password.js'
+import { notice } from '../steps/notices.js'
+import { newUser } from '../registration/register.js'
+import {
+  requireDate,
+  requireFactorOff,
+  requireKnown,
+  requireName,
+  requireReason,
+  requireRoles,
+} from '../steps/require-account-fields.js'
+import { requireEmail } from '../steps/require-email.js'
+import { factorNotice, forgetFactorTries } from '../two-factor/second-factor.js'
+
+export type AdministerPorts = Pick<
+  Ports,
+  'users' | 'passwords' | 'passwordFaults' | 'mails' | 'clock' | 'random' | 'policy' | 'limiter'
+>
+
+/** The application itself, by its own code. */
+const application: Visitor = { ip: null, userAgent: null }
+
+/**
+ * Creates an account and mails nobody.
+ *
+ * @throws {AuthError} `email_taken`, `invalid_request`, `weak_password`, `busy`
+ */
+export async function createAccount(ports: AdministerPorts, input: NewAccount): Promise<Account> {
+  requireKnown(input, ['email', 'password', 'emailVerified', 'name', 'roles'])
+  const email = requireEmail(input.email)
+  const name = requireName(input.name ?? null)
+  const roles = requireRoles(input.roles ?? [])
+  if (input.password !== undefined) await requireStrong(ports, input.password, email.canonical)
+  const passwordHash = input.password === undefined ? null : await ports.passwords.hash(input.password)
+
+  const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields: {} })
+  const user: UserRecord = { ...fresh, passwordHash, roles, emailVerified: input.emailVerified === true }
+  const created = await ports.users.create(user, audited(ports, 'account_created', user.id))
+  if (!created) throw new AuthError('email_taken')
+  return toAccount(user)
+}
+
+/**
+ * Sets name or roles; with other roles every access token is dead at once, and a refresh brings the new ones. Takes away
+ * a second factor that its owner has lost: every session ends, and the owner is told.
+ *
+ * @throws {AuthError} `not_found`, `invalid_request`
+ */
+export async function updateAccount(ports: AdministerPorts, id: string, changes: AccountChanges): Promise<Account> {
+  requireKnown(changes, ['name', 'roles', 'twoFactor'])
+  const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
+  const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
+  const askedOff = requireFactorOff(changes.twoFactor)
+  const lost = askedOff ? await findFactor(ports, id) : null
+  const off = lost ? ({ twoFactor: false } as const) : {}
+  const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
+  const told = {
+    ...step(ports, 'account_updated', id, detail),
+    ...(lost && factorNotice(ports, { user: lost, visitor: application, change: 'off' })),
+  }
+  const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, told))
+  // Also when the factor is gone already: the call before this one may have failed in between.
+  if (askedOff) await forgetFactorTries(ports, id)
+  return account
+}
+
+/** The user whose factor can be taken away; null when there is none on. */
+async function findFactor(ports: AdministerPorts, id: string): Promise<UserRecord | null> {
+  const user = await ports.users.findById(id)
+  return user?.totp ? user : null
+}
+
+/**
+ * Sets a password, ends every session and tells the user.
+ *
+ * @throws {AuthError} `not_found`, `weak_password`, `busy`
+ */
+export async function setPassword(ports: AdministerPorts, id: string, password: string): Promise<void> {
+  const user = await ports.users.findById(id)
+  if (!user) throw new AuthError('not_found')
+  await requireStrong(ports, password, user.emailCanonical)
+  const passwordHash = await ports.passwords.hash(password)
+  const told = notice(ports, 'password-changed', { user, userAgent: application.userAgent })
+  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), ...told }))
+}
+
+/**
+ * Shuts an account: every session, access token and pending link or code of it is dead at once.
+ *
+ * @throws {AuthError} `not_found`, `invalid_request`
+ */
+export async function disableAccount(
+  ports: AdministerPorts,
+  id: string,
+  options: { reason?: string; until?: Date | string },
+): Promise<Account> {
+  requireKnown(options, ['reason', 'until'])
+  const until = options.until === undefined ? null : requireDate(options.until)
+  const detail = options.reason === undefined ? {} : { reason: requireReason(options.reason) }
+  const span = { at: ports.clock.now(), until }
+  return found(await ports.users.disable(id, span, step(ports, 'account_disabled', id, detail)))
+}
+
+/** @throws {AuthError} `not_found` */
+export async function enableAccount(ports: AdministerPorts, id: string): Promise<Account> {
+  return found(await ports.users.enable(id, step(ports, 'account_enabled', id)))
+}
+
+/** Deletes an account for good; false when there was none. */
+export function removeAccount(ports: AdministerPorts, id: string): Promise<boolean> {
+  return ports.users.delete(id, changeMattersUntil(ports), audited(ports, 'account_deleted', id))
+}
+
+function step(ports: AdministerPorts, event: AuditEventName, userId: string, detail: AuditFacts['detail'] = {}) {
+  return { until: changeMattersUntil(ports), audit: audited(ports, event, userId, detail) }
+}
+
+function audited(ports: AdministerPorts, event: AuditEventName, userId: string, detail: AuditFacts['detail'] = {}) {
+  return auditEvent(ports, event, application, { userId, detail: { ...detail, by: 'application' } })
+}
+
+function found(user: UserRecord | null): Account {
+  if (!user) throw new AuthError('not_found')
+  return toAccount(user)
+}

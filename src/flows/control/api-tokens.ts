@@ -1,0 +1,125 @@
+import { AuthError } from '../../errors.js'
+import type { Page } from '../../model/account.js'
+import {
+  type ApiTokenEntry,
+  type ApiTokenFilter,
+  type ApiTokenRecord,
+  type ApiTokenRotation,
+  type CreatedApiToken,
+  type NewApiToken,
+  toApiTokenEntry,
+} from '../../model/api-token.js'
+import type { AuditEventName } from '../../model/audit-event.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import { type AuditFacts, auditEvent } from '../steps/audit.js'
+import { cursorOf, readCursor, requireLimit } from '../steps/paging.js'
+import { requireKnown } from '../steps/require-account-fields.js'
+import {
+  requireAccess,
+  requireCidrs,
+  requireEnd,
+  requireOverlap,
+  requireTokenName,
+} from './require-api-token-fields.js'
+
+export type ApiTokensPorts = Pick<Ports, 'apiTokens' | 'keyring' | 'clock' | 'random' | 'policy'>
+
+/** The purpose that digests of API tokens are bound to. */
+export const apiTokenPurpose = 'api-token'
+
+/** How long a process may answer by what it has read of a token before it reads again. */
+export const apiTokenMemorySeconds = 60
+
+/** What clocks of two processes may differ by. */
+const clockMarginSeconds = 120
+
+/** The application itself, by its own code: nothing over HTTP makes or ends a token. */
+const application: Visitor = { ip: null, userAgent: null }
+
+/**
+ * Makes a token; this is the only sight of it.
+ *
+ * @throws {AuthError} `invalid_request` with the path of what is wrong, also of a field that is not known, and for networks
+ *   where a count of proxies is trusted, behind which anybody writes an address of their own
+ */
+export async function createApiToken(ports: ApiTokensPorts, input: NewApiToken): Promise<CreatedApiToken> {
+  requireKnown(input, ['name', 'access', 'expiresAt', 'cidrs'])
+  const { token, tokenHash } = newToken(ports)
+  const record: ApiTokenRecord = {
+    id: ports.random.id(),
+    tokenHash,
+    name: requireTokenName(input.name),
+    access: input.access === undefined ? 'READWRITE' : requireAccess(input.access),
+    cidrs: input.cidrs === undefined ? [] : requireCidrs(input.cidrs, ports.policy.access.knowsClients),
+    createdAt: ports.clock.now(),
+    expiresAt: requireEnd(input.expiresAt ?? null, ports.clock.now()),
+    lastUsedAt: null,
+    replacedBy: null,
+  }
+  const { id, name, access } = record
+  await ports.apiTokens.create(record, audited(ports, 'api_token_created', { tokenId: id, name, access }))
+  return { ...toApiTokenEntry(record), token }
+}
+
+/**
+ * One page of the tokens, the newest first; what they are is not told again.
+ *
+ * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
+ */
+export async function listApiTokens(
+  ports: Pick<Ports, 'apiTokens'>,
+  filter: ApiTokenFilter,
+): Promise<Page<ApiTokenEntry>> {
+  const limit = requireLimit(filter.limit)
+  const after = filter.cursor === undefined ? null : readCursor(filter.cursor)
+
+  // One more than asked for tells whether there is another page.
+  const found = await ports.apiTokens.list({ after, limit: limit + 1 })
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  return { items: page.map(toApiTokenEntry), nextCursor: last && found.length > limit ? cursorOf(last) : null }
+}
+
+/** Ends a token for good; false when there was none. */
+export function removeApiToken(ports: ApiTokensPorts, id: string): Promise<boolean> {
+  return ports.apiTokens.remove(id, step(ports, 'api_token_removed', { tokenId: id }))
+}
+
+/**
+ * Gives a token a successor of the same name, access and networks; the former one ends with the overlap.
+ *
+ * @throws {AuthError} `not_found` unless the token lives and has no successor yet, `invalid_request`
+ */
+export async function rotateApiToken(
+  ports: ApiTokensPorts,
+  id: string,
+  options: ApiTokenRotation,
+): Promise<CreatedApiToken> {
+  requireKnown(options, ['overlap', 'expiresAt'])
+  const now = ports.clock.now()
+  const endsAt = now + requireOverlap(options.overlap ?? '0s')
+  const end = options.expiresAt === undefined ? {} : { expiresAt: requireEnd(options.expiresAt, now) }
+  const { token, tokenHash } = newToken(ports)
+  const successor = { id: ports.random.id(), tokenHash, createdAt: now }
+
+  const replacement = { id, successor, ...end, endsAt, now }
+  const told = step(ports, 'api_token_rotated', { tokenId: id, replacedBy: successor.id })
+  const record = await ports.apiTokens.rotate(replacement, told)
+  if (!record) throw new AuthError('not_found')
+  return { ...toApiTokenEntry(record), token }
+}
+
+function newToken({ random, keyring }: ApiTokensPorts): { token: string; tokenHash: string } {
+  const token = random.uuid()
+  return { token, tokenHash: keyring.digest(apiTokenPurpose, token) }
+}
+
+function step(ports: ApiTokensPorts, event: AuditEventName, detail: NonNullable<AuditFacts['detail']>) {
+  const until = ports.clock.now() + apiTokenMemorySeconds + clockMarginSeconds
+  return { until, audit: audited(ports, event, detail) }
+}
+
+function audited(ports: ApiTokensPorts, event: AuditEventName, detail: NonNullable<AuditFacts['detail']>) {
+  return auditEvent(ports, event, application, { detail: { ...detail, by: 'application' } })
+}

@@ -1,0 +1,77 @@
+import { AuthError } from '../../errors.js'
+import { nextTurn } from '../../lib/runtime.js'
+import type { ImportedRecord, ImportReport } from '../../model/imported-account.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Ports } from '../../ports.js'
+import { auditEvent } from '../steps/audit.js'
+import { type ReadAccount, readImportedAccount } from './read-imported-account.js'
+import { newUser } from '../registration/register.js'
+
+export type ImportPorts = Pick<Ports, 'users' | 'passwords' | 'hashKinds' | 'clock' | 'random'>
+
+type Outcome = Omit<ImportedRecord, 'index'>
+
+/** The application itself, by its own code. */
+const application = { ip: null, userAgent: null }
+
+/**
+ * Takes over accounts, one after the other, and mails nobody. Each is one step of the store: an import that was cut off
+ * is run again, and what was there already is skipped.
+ *
+ * What is wrong with a record is in the report and stops nothing; what the input itself throws stops the import.
+ *
+ * @throws {AuthError} `invalid_request` unless `records` can be iterated
+ */
+export async function importAccounts(ports: ImportPorts, records: unknown): Promise<ImportReport> {
+  if (!isIterable(records)) {
+    throw new AuthError('invalid_request', { errors: [{ path: 'records', message: 'must be a list or an iterable' }] })
+  }
+  const items: ImportedRecord[] = []
+  const noted = { milliseconds: 0 }
+  for await (const record of records) {
+    items.push({ index: items.length, ...(await importRecord(ports, record, noted)) })
+    // A driver may do its work at once: without a pause nobody else would get a turn before the last record.
+    await nextTurn()
+  }
+  const count = (status: ImportedRecord['status']) => items.filter((item) => item.status === status).length
+  return { created: count('created'), skipped: count('skipped'), failed: count('failed'), items }
+}
+
+/** `noted`: the slowest kind of hash that this import has met. */
+async function importRecord(ports: ImportPorts, record: unknown, noted: { milliseconds: number }): Promise<Outcome> {
+  try {
+    const account = readImportedAccount(record, ports.clock.now())
+    const kind = account.passwordHash === null ? null : ports.passwords.inspect(account.passwordHash)
+    if (typeof kind === 'string') return { status: 'failed', code: kind, path: account.hashPath }
+    if (kind && kind.milliseconds > noted.milliseconds) {
+      // Failed sign-ins wait as long as by this one before the first is stored: here, and in every process that starts.
+      await ports.hashKinds.note(kind)
+      ports.passwords.expect(kind)
+      noted.milliseconds = kind.milliseconds
+    }
+    return await create(ports, account)
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    const path = error.details.errors?.[0]?.path
+    return { status: 'failed', code: error.code, ...(path ? { path } : {}) }
+  }
+}
+
+async function create(ports: ImportPorts, account: ReadAccount): Promise<Outcome> {
+  const { email, name, fields, passwordHash, emailVerified, roles } = account
+  const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields })
+  const createdAt = account.createdAt ?? fresh.createdAt
+  const disabledAt = account.disabled ? ports.clock.now() : null
+  const user: UserRecord = { ...fresh, passwordHash, emailVerified, roles, createdAt, disabledAt }
+
+  const detail = { by: 'application', imported: true }
+  const audit = auditEvent(ports, 'account_created', application, { userId: user.id, detail })
+  if (await ports.users.create(user, audit)) return { status: 'created', id: user.id }
+  const existing = await ports.users.findByEmail(email.canonical)
+  return { status: 'skipped', code: 'email_taken', ...(existing ? { id: existing.id } : {}) }
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  return Symbol.iterator in value || Symbol.asyncIterator in value
+}

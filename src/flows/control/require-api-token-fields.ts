@@ -1,0 +1,63 @@
+import { AuthError } from '../../errors.js'
+import { parseCidr } from '../../lib/client-ip.js'
+import { parseDuration } from '../../lib/duration.js'
+import type { ApiTokenAccess } from '../../model/api-token.js'
+import { requireName } from '../steps/require-account-fields.js'
+
+/** Asked on every request, so not a firewall's whole list. */
+const mostCidrs = 100
+/** How long a former token may live on. */
+const longestOverlapSeconds = 7 * 24 * 60 * 60
+
+/** @throws {AuthError} `invalid_request` unless it is one line of 1 to 100 characters */
+export function requireTokenName(name: unknown): string {
+  const line = name === null ? null : requireName(name)
+  if (line === null) throw malformed('name', 'must tell which token it is')
+  return line
+}
+
+/** @throws {AuthError} `invalid_request` */
+export function requireAccess(access: unknown): ApiTokenAccess {
+  if (access === 'READ' || access === 'READWRITE') return access
+  throw malformed('access', 'must be READ or READWRITE')
+}
+
+/** Unix seconds, or null for never. @throws {AuthError} `invalid_request` unless it is a date to come or its ISO 8601 text */
+export function requireEnd(date: unknown, now: number): number | null {
+  if (date === null) return null
+  const isDate = date instanceof Date || (typeof date === 'string' && /^\d{4}-\d\d-\d\d/.test(date))
+  const seconds = isDate ? Math.floor(new Date(date).getTime() / 1000) : Number.NaN
+  if (!(seconds > now)) throw malformed('expiresAt', 'must be a date to come')
+  return seconds
+}
+
+/**
+ * The networks, canonical, each once. An empty list is refused: whoever worked it out may have meant nobody.
+ *
+ * @throws {AuthError} `invalid_request`
+ */
+export function requireCidrs(cidrs: unknown, knowsClients: boolean): readonly string[] {
+  if (!Array.isArray(cidrs) || cidrs.length === 0 || cidrs.length > mostCidrs) {
+    throw malformed('cidrs', `must be a list of 1 to ${mostCidrs} IP addresses and CIDRs`)
+  }
+  const networks = cidrs.map((entry) => parseCidr(entry)?.text ?? null)
+  const errors = networks.flatMap((network, index) =>
+    network === null ? [{ path: `cidrs.${index}`, message: 'must be an IP address or a CIDR' }] : [],
+  )
+  if (errors.length > 0) throw new AuthError('invalid_request', { errors })
+  if (!knowsClients) {
+    throw malformed('cidrs', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
+  }
+  return [...new Set(networks.filter((network) => network !== null))]
+}
+
+/** Seconds. @throws {AuthError} `invalid_request` unless it is a duration from 0 to 7 days */
+export function requireOverlap(overlap: unknown): number {
+  const seconds = overlap === '0s' ? 0 : parseDuration(overlap)
+  if (seconds !== null && seconds <= longestOverlapSeconds) return seconds
+  throw malformed('overlap', "must be a duration from '0s' to '7d'")
+}
+
+function malformed(path: string, message: string): AuthError {
+  return new AuthError('invalid_request', { errors: [{ path, message }] })
+}

@@ -1,0 +1,130 @@
+import { sleep } from '../../lib/runtime.js'
+import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
+import type { Ports } from '../../ports.js'
+
+export type OAuthStatePorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'random' | 'clock'>
+
+/** How long a browser may be away at a provider. */
+export const stateSeconds = 10 * 60
+
+/** Tabs of one browser that may sign in side by side. */
+const statesPerBrowser = 5
+
+/** How long a callback that comes again waits for the first one. */
+const patienceMs = 5_000
+
+/** What a browser that goes to a provider leaves with us. */
+export interface OAuthState {
+  provider: string
+  /** PKCE (RFC 7636) and nonce (OpenID Connect Core §3.1.2.1): a code that is brought here must be of this very request. */
+  verifier: string
+  nonce: string
+  /** Where the browser asked to be led, checked; null: it did not. */
+  wish: string | null
+  /** Who asked for one more way into their account, and where; null: somebody signs in. */
+  link: { userId: string; sessionId: string } | null
+}
+
+/** Where a callback ends; one that comes again ends there, too. */
+export interface Landing {
+  to: 'success' | 'two_factor' | 'identity' | 'linked' | 'account' | 'failure'
+  /** Where the browser asked to be led. */
+  wish: string | null
+  /** Why it ends at `account` or `failure`. */
+  code: string | null
+}
+
+/** What a callback finds: a state that is its own to go on with, or where the first one ended. */
+export type TakenState = { kind: 'state'; id: string; state: OAuthState } | { kind: 'landed'; landing: Landing }
+
+/** The handle that the browser has, or a new one: it is what one made, or none at all. */
+export function browserHandle(ports: Pick<Ports, 'random'>, held: string | null): string {
+  return held !== null && /^[\w-]{43}$/.test(held) ? held : ports.random.token()
+}
+
+/** Keeps the state for this browser, under that secret: the `state` parameter (RFC 9700 §4.7). */
+export async function keepState(ports: OAuthStatePorts, handle: string, secret: string, state: OAuthState) {
+  const id = ports.random.id()
+  const now = ports.clock.now()
+  const browser = ports.keyring.digest('oauth-handle', handle)
+  const token: OneTimeToken = {
+    id,
+    purpose: 'oauth_state',
+    subject: browser,
+    userId: state.link?.userId ?? null,
+    email: '',
+    tokenHash: ports.keyring.digest('oauth_state', secret),
+    codeHash: null,
+    handleHash: browser,
+    payload: ports.keyring.seal('oauth-state', id, JSON.stringify(state)),
+    tries: 0,
+    createdAt: now,
+    expiresAt: now + stateSeconds,
+  }
+  await ports.oneTimeTokens.put(token, null, { keep: statesPerBrowser, now })
+}
+
+/**
+ * Uses up the state of a callback. Of many callbacks with one state, one gets it, and the others wait for where that one
+ * ends: a double click signs in once, and asks the provider once. Null for what is unknown, expired, of another browser
+ * (which uses nothing up), or of another provider (which does; RFC 9700 §4.4).
+ */
+export async function takeState(
+  ports: OAuthStatePorts,
+  asked: { state: string | null; handle: string | null; provider: string },
+): Promise<TakenState | null> {
+  const token = await findOwn(ports, 'oauth_state', asked)
+  const claimed = token && (await ports.oneTimeTokens.claim(token.id, token.purpose, 'oauth_landed', ports.clock.now()))
+  if (!token || !claimed) return awaitLanding(ports, asked)
+
+  const state = openState(ports, token)
+  if (state?.provider === asked.provider) return { kind: 'state', id: token.id, state }
+  await noteLanding(ports, token.id, { to: 'failure', wish: null, code: 'oauth_state' })
+  return null
+}
+
+export async function noteLanding(ports: OAuthStatePorts, id: string, landing: Landing): Promise<void> {
+  await ports.oneTimeTokens.note(id, ports.keyring.seal('oauth-landing', id, JSON.stringify(landing)))
+}
+
+async function awaitLanding(
+  ports: OAuthStatePorts,
+  asked: { state: string | null; handle: string | null },
+): Promise<TakenState | null> {
+  let pauseMs = 20
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pauseMs) {
+    const token = await findOwn(ports, 'oauth_landed', asked)
+    if (!token) return null
+    if (token.payload !== null) {
+      const landing = openLanding(ports, token.id, token.payload)
+      return landing && { kind: 'landed', landing }
+    }
+    await sleep(pauseMs)
+    pauseMs = Math.min(pauseMs * 2, 400)
+  }
+  return null
+}
+
+/** The live token under that secret, if this is the browser that it was made for. */
+async function findOwn(
+  ports: OAuthStatePorts,
+  purpose: Extract<OneTimePurpose, 'oauth_state' | 'oauth_landed'>,
+  { state, handle }: { state: string | null; handle: string | null },
+): Promise<OneTimeToken | null> {
+  if (state === null || handle === null) return null
+  const hashes = ports.keyring.digests('oauth_state', state)
+  const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
+  const browsers = ports.keyring.digests('oauth-handle', handle)
+  return token?.handleHash && browsers.includes(token.handleHash) ? token : null
+}
+
+/** Null when the key that sealed it is gone. */
+function openState(ports: OAuthStatePorts, { id, payload }: OneTimeToken): OAuthState | null {
+  const text = payload === null ? null : ports.keyring.open('oauth-state', id, payload)
+  return text === null ? null : JSON.parse(text)
+}
+
+function openLanding(ports: OAuthStatePorts, id: string, sealed: string): Landing | null {
+  const text = ports.keyring.open('oauth-landing', id, sealed)
+  return text === null ? null : JSON.parse(text)
+}

@@ -1,0 +1,86 @@
+import { AuthError } from '../../errors.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import type { Session, SessionMode } from '../../model/session.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
+import type { PasswordLimitPorts } from '../steps/account-limits.js'
+import { atVersion } from '../account/at-version.js'
+import { auditEvent } from '../steps/audit.js'
+import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
+import { requireStrong } from './new-password.js'
+import { notice } from '../steps/notices.js'
+import { newSession } from '../session/open-session.js'
+import { readProfile } from '../account/profile.js'
+import { requirePassword } from '../account/require-password.js'
+
+export type ChangePasswordPorts = Pick<
+  Ports,
+  'users' | 'sessions' | 'passwords' | 'passwordFaults' | 'tokens' | 'mails' | 'audit' | 'random' | 'clock' | 'policy'
+> &
+  PasswordLimitPorts
+
+export interface ChangePasswordInput {
+  /** null where the account has none. */
+  currentPassword: string | null
+  newPassword: string
+  mode: SessionMode
+  visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
+}
+
+/**
+ * Changes the password of whoever is signed in. Every session ends, the caller's too, so that a copied token dies with
+ * it, and a new one begins (ASVS 5.0, 7.4.3).
+ *
+ * @throws {AuthError} `invalid_credentials`, `weak_password` with `reasons`, `token_revoked` when the session ended
+ *   meanwhile, as by a reset that came first, `recent_login_required`, `forbidden` (the other mode's session), `busy`
+ */
+export async function changePassword(
+  ports: ChangePasswordPorts,
+  principal: SessionPrincipal,
+  input: ChangePasswordInput,
+): Promise<IssuedSession> {
+  const state = await readProfile(ports, principal)
+  if (state.session.mode !== input.mode) throw new AuthError('forbidden')
+  await requireStrong(ports, input.newPassword, state.user.emailCanonical)
+  const { visitor, device, currentPassword: password } = input
+  await requirePassword(ports, state, { password, event: 'password_changed', visitor, device })
+  const passwordHash = await ports.passwords.hash(input.newPassword)
+
+  // Had the password changed, the session would have ended with it.
+  return atVersion(ports, { principal, state, refusal: 'token_revoked' }, (current) =>
+    replace(ports, current, passwordHash, visitor),
+  )
+}
+
+/** Null when the account changed since it was read. */
+async function replace(
+  ports: ChangePasswordPorts,
+  { user, session: former }: SessionState,
+  passwordHash: string,
+  visitor: Visitor,
+): Promise<IssuedSession | null> {
+  const session = successor(ports, { user, session: former }, visitor)
+  const changed = await ports.users.changePassword(
+    { userId: user.id, version: user.version, fromSessionId: former.id, passwordHash, session },
+    {
+      until: changeMattersUntil(ports),
+      audit: auditEvent(ports, 'password_changed', visitor, { userId: user.id, sessionId: session.id }),
+      ...notice(ports, 'password-changed', { user, userAgent: visitor.userAgent }),
+    },
+  )
+  return changed && issueTokens(ports, changed, session)
+}
+
+/** How the user came in still counts; a password, where there was one, was proved on top of it and just now. */
+function successor(
+  ports: ChangePasswordPorts,
+  { user, session: former }: Pick<SessionState, 'user' | 'session'>,
+  visitor: Visitor,
+): Session {
+  const { mode, amr, authTime } = former
+  const session = newSession(ports, { user, mode, amr: [...new Set([...amr, 'pwd'])], visitor })
+  return user.passwordHash === null ? { ...session, amr, authTime } : session
+}

@@ -1,0 +1,102 @@
+import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { Ports } from '../../ports.js'
+import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from '../steps/account-limits.js'
+import { findByHandle, listByEmail } from './find-verification.js'
+import { matchesCode } from '../steps/mailed-code.js'
+import { holdsHandle, readApplicant } from './registration.js'
+import { requireEmail } from '../steps/require-email.js'
+
+export type GuessPorts = PasswordLimitPorts &
+  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring' | 'random' | 'clock' | 'policy'>
+
+export interface Guess {
+  email?: string | undefined
+  code?: string
+  password: string | null
+  handle: string | null
+  device: string | null
+}
+
+/**
+ * The token that this code confirms, or null. A code counts only with the browser's handle or the password, and only with
+ * one of them does a guess use up anything: else strangers could stop a code that they cannot use. The browser that
+ * registered need not say the address again: what it holds is of one registration.
+ *
+ * @throws {AuthError} `rate_limited`, `invalid_request`, `busy`
+ */
+export async function guessVerification(ports: GuessPorts, guess: Guess): Promise<OneTimeToken | null> {
+  if (guess.email === undefined) {
+    const own = await findByHandle(ports, guess.handle)
+    return own && guessByHandle(ports, [own], guess)
+  }
+  const email = requireEmail(guess.email).canonical
+  const live = await listByEmail(ports, email)
+  const own = live.filter((token) => holdsHandle(ports, token, guess.handle))
+  if (own.length > 0) return guessByHandle(ports, own, guess)
+  return guess.password === null ? null : guessByPassword(ports, live, { ...guess, email, password: guess.password })
+}
+
+/**
+ * A code that has been guessed at too often uses up none of the address's guesses, and an address that has had too many
+ * none of the code's: whoever has to wait can use it then.
+ */
+async function guessByHandle(
+  ports: GuessPorts,
+  own: readonly OneTimeToken[],
+  { code = '' }: Guess,
+): Promise<OneTimeToken | null> {
+  const open = own.filter(({ tries }) => tries < ports.policy.codeTries)
+  const [first] = open
+  if (!first) return null
+  const subject = guessesAt.verification(first.email)
+  await countTry(ports, 'guess', subject)
+  const counted: OneTimeToken[] = []
+  for (const token of open) if (await countAt(ports, token)) counted.push(token)
+  const found = counted.find((token) => matchesCode(ports, token, code)) ?? null
+  if (found) await ports.limiter.forget('guess', [subject])
+  return found
+}
+
+/**
+ * Counted like a sign-in, and forgotten only where the code is right, too. One password is compared, also where nothing
+ * waits (OWASP ASVS 5.0, 6.3.8): that of the registration whose code it is, else that of any one, chosen anew each time, so
+ * that the guesses of somebody who has registered the same address count there soon, whoever registered it since. The
+ * answer is the same and as late whichever of code and password is wrong: it would tell a code that nobody has counted, or
+ * whether an account was in the way.
+ */
+async function guessByPassword(
+  ports: GuessPorts,
+  live: readonly OneTimeToken[],
+  { email, code = '', password, device }: Guess & { email: string; password: string },
+): Promise<OneTimeToken | null> {
+  const startedAt = ports.clock.monotonicMs()
+  const named = live.find((token) => matchesCode(ports, token, code)) ?? null
+  const compared = named ?? anyOf(ports, live)
+  const stored = compared && (await passwordHashOf(ports, compared))
+  const userId = live.find((token) => token.userId !== null)?.userId ?? null
+  const failures = await countPassword(ports, { address: email, userId, device })
+  const { matches } = await ports.passwords.verify(password, stored)
+  const open = matches && compared !== null && (await countAt(ports, compared))
+  if (named && open) {
+    await ports.limiter.forget('login', failures)
+    return named
+  }
+  await ports.passwords.floor(startedAt)
+  return null
+}
+
+/** Uses up one guess at that code; false when there was none left. */
+function countAt(ports: GuessPorts, { id }: OneTimeToken): Promise<boolean> {
+  return ports.oneTimeTokens.countTry(id, ports.policy.codeTries)
+}
+
+/** The password that opens what the token confirms; null for a decoy, or where another way leads in. */
+async function passwordHashOf(ports: GuessPorts, token: OneTimeToken): Promise<string | null> {
+  if (token.purpose === 'registration') return readApplicant(ports, token)?.passwordHash ?? null
+  const user = token.userId === null ? null : await ports.users.findById(token.userId)
+  return user?.passwordHash ?? null
+}
+
+function anyOf(ports: Pick<Ports, 'random'>, tokens: readonly OneTimeToken[]): OneTimeToken | null {
+  return tokens[Number(ports.random.code(6)) % tokens.length] ?? null
+}

@@ -1,0 +1,73 @@
+import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Ports } from '../../ports.js'
+import { mayMail } from '../steps/account-limits.js'
+import { findByHandle, listByEmail } from './find-verification.js'
+import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './registration.js'
+import { requireEmail } from '../steps/require-email.js'
+
+export type ResendPorts = Pick<
+  Ports,
+  'oneTimeTokens' | 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'limiter'
+>
+
+export interface ResendInput {
+  email: string | null
+  /** What this browser (or client) holds. */
+  handle: string | null
+  /** Who is signed in. */
+  userId: string | null
+}
+
+/**
+ * Mails again what this browser (or client) registered, with new secrets; the old link and code are dead. Whoever is signed
+ * in with an address that nobody has confirmed gets a new confirmation, also where the first one has expired.
+ *
+ * Says nothing either way to others: a decoy is renewed with the same work as a registration, and its owner is told again.
+ *
+ * @returns What the asking browser keeps from now on; null: what it has.
+ * @throws {AuthError} `invalid_request`
+ */
+export async function resendVerification(ports: ResendPorts, input: ResendInput): Promise<string | null> {
+  const email = input.email === null ? null : requireEmail(input.email).canonical
+  const user = await findUnverified(ports, email, input.userId)
+  if (user) return confirmAnew(ports, user)
+  const token = email === null ? await findByHandle(ports, input.handle) : await findOwn(ports, email, input.handle)
+  if (token) await mailAgain(ports, token)
+  return null
+}
+
+async function findUnverified(
+  ports: ResendPorts,
+  email: string | null,
+  userId: string | null,
+): Promise<UserRecord | null> {
+  const user = userId === null ? null : await ports.users.findById(userId)
+  if (!user || user.emailVerified) return null
+  return email === null || email === user.emailCanonical ? user : null
+}
+
+async function confirmAnew(ports: ResendPorts, user: UserRecord): Promise<string | null> {
+  if (!(await mayMail(ports, user.emailCanonical))) return null
+  const handle = ports.random.token()
+  const { token, mail } = draftVerification(ports, user, handle)
+  await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
+  return handle
+}
+
+/** New secrets and a new mail for a token that still waits; nothing at all when that address has had enough mails. */
+export async function mailAgain(ports: ResendPorts, token: OneTimeToken): Promise<void> {
+  if (!(await mayMail(ports, token.email))) return
+  const name = token.userId
+    ? ((await ports.users.findById(token.userId))?.name ?? null)
+    : (readApplicant(ports, token)?.name ?? null)
+  const { mail, ...secrets } = draftSecrets(ports, token, name)
+  const decoy = token.purpose === 'registration' && readApplicant(ports, token) === null
+  const now = ports.clock.now()
+  await ports.oneTimeTokens.renew(token.id, secrets, decoy ? accountExistsMail(ports, token.email) : mail, now)
+}
+
+async function findOwn(ports: ResendPorts, email: string, handle: string | null): Promise<OneTimeToken | null> {
+  const live = await listByEmail(ports, email)
+  return live.find((token) => holdsHandle(ports, token, handle)) ?? null
+}

@@ -1,0 +1,114 @@
+import { AuthError } from '../../errors.js'
+import type { Device } from '../../model/device.js'
+import type { SecondStep } from '../../model/second-factor.js'
+import type { Session, SessionMode } from '../../model/session.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import { auditEvent } from '../steps/audit.js'
+import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from '../steps/devices.js'
+import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
+import { afterLogin, beforeLogin } from './login-hooks.js'
+import { notice } from '../steps/notices.js'
+import { refuseLogin } from './refuse-login.js'
+import { atVersionProved } from './still-proved.js'
+import { unlessRefused } from '../steps/unless-refused.js'
+
+export type OpenSessionPorts = DevicePorts &
+  Pick<Ports, 'users' | 'sessions' | 'tokens' | 'mails' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
+
+export interface SignIn {
+  user: UserRecord
+  mode: SessionMode
+  /** How the user came, for hooks and audit: `password`, `registration`, … */
+  method: string
+  /** RFC 8176 */
+  amr: readonly string[]
+  visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
+  /** Used up when the session opens. */
+  secondStep?: SecondStep
+}
+
+/**
+ * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a notice where
+ * the user has not come from before, a browser remembered, tokens.
+ *
+ * The session opens for the user that was checked: where anything that was proved has changed in between (password, address,
+ * second factor, disabled), it does not. A hook, or somebody else, may set roles or a name meanwhile.
+ *
+ * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `invalid_code` when it did or the second
+ *   step is used up, `hook_failed`, or what a hook throws
+ */
+export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Promise<IssuedSession> {
+  const { method, visitor } = signIn
+  const proved = await beforeLogin(ports, signIn)
+  const session = newSession(ports, signIn)
+  const device = await findDevice(ports, signIn.device)
+  const user = await open(ports, { ...signIn, user: proved }, { session, device })
+
+  const arrived = { user: { ...user, lastLoginAt: session.createdAt }, method, visitor }
+  const signedIn = await afterLogin(ports, session, arrived)
+  const deviceToken = await unlessRefused(rememberDevice(ports, user.id, signIn, device), null)
+  return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
+}
+
+/** The user that the session has begun for; a refusal is written down (ASVS 5.0, 16.3.1). */
+async function open(
+  ports: OpenSessionPorts,
+  signIn: SignIn,
+  { session, device }: { session: Session; device: Device | null },
+): Promise<UserRecord> {
+  const { user, method, visitor, secondStep } = signIn
+  const familiar = await isFamiliar(ports, signIn, device)
+  const told = familiar ? {} : notice(ports, 'new-device', { user, userAgent: visitor.userAgent })
+  const limit = {
+    maxSessions: ports.policy.maxSessions,
+    until: changeMattersUntil(ports),
+    ...told,
+    ...(secondStep && { secondStep }),
+  }
+  const audit = auditEvent(ports, 'login', visitor, {
+    userId: user.id,
+    sessionId: session.id,
+    detail: { method, ...(secondStep && { secondFactor: secondStep.proof.kind }) },
+  })
+  const opened = await atVersionProved(ports, user, ({ version }) =>
+    ports.sessions.open(session, version, limit, audit),
+  )
+  if (opened) return opened
+  const refusal = new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
+  return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
+}
+
+/** Nobody is told of the first time, or of the sign-in that confirms a registration: they are at it. */
+async function isFamiliar(ports: OpenSessionPorts, signIn: SignIn, device: Device | null): Promise<boolean> {
+  if (signIn.user.lastLoginAt === null || signIn.method === 'registration') return true
+  return isKnownPlace(ports, signIn, device)
+}
+
+/** A session that begins now, under a new id. */
+export function newSession(
+  ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
+  { user, mode, amr, visitor }: Pick<SignIn, 'user' | 'mode' | 'amr' | 'visitor'>,
+): Session {
+  const now = ports.clock.now()
+  const expiresAt = now + ports.policy.sessionSeconds
+  return {
+    id: ports.random.id(),
+    userId: user.id,
+    mode,
+    counter: 0,
+    provenAtMs: null,
+    refreshIssuedAt: now,
+    refreshExpiresAt: Math.min(now + ports.policy.refreshTokenSeconds, expiresAt),
+    amr,
+    authTime: now,
+    createdAt: now,
+    expiresAt,
+    lastSeenAt: now,
+    ip: visitor.ip,
+    userAgent: visitor.userAgent,
+  }
+}

@@ -1,0 +1,141 @@
+import { AuthError } from '../../errors.js'
+import type { SessionMode } from '../../model/session.js'
+import { isDisabled } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
+import type { RefreshClaims } from '../../tokens/access-tokens.js'
+import { auditEvent } from '../steps/audit.js'
+import { endAsTheft } from './end-as-theft.js'
+import { type IssuedSession, issueAccess, issueTokens } from '../steps/issue-tokens.js'
+
+export type RefreshPorts = Pick<
+  Ports,
+  'sessions' | 'tokens' | 'proofs' | 'clock' | 'random' | 'policy' | 'audit' | 'mails'
+>
+
+export interface RefreshInput {
+  refreshToken: string
+  mode: SessionMode
+  visitor: Visitor
+}
+
+/**
+ * How long a proof must stand, by the store's clock, before the counter rises or a late sibling becomes a thief.
+ * Longer than two one-way delays of a browser's slowest request, so that a tab that lost the race is never signed out.
+ */
+const provenForMs = 30_000
+
+/** A refresh that loses the compare-and-set looks again; more than twice means the store is failing, not the client. */
+const attempts = 3
+
+/**
+ * Turns a refresh token into a fresh access token, and into its successor when it is time.
+ *
+ * The current counter proves itself and rises once in a compare-and-set; the one before gets the same successor again until
+ * somebody has used that; anything older is theft and ends the session (RFC 9700 §4.14.2; ASVS 5.0, 10.4.5).
+ *
+ * @throws {AuthError} `unauthenticated`, `session_expired`, `token_revoked`, `forbidden` (the other mode's token)
+ */
+export async function refresh(ports: RefreshPorts, input: RefreshInput): Promise<IssuedSession> {
+  const claims = ports.tokens.checkRefresh(input.refreshToken)
+  if (!claims) throw new AuthError('unauthenticated')
+  if (claims.exp <= ports.clock.now()) throw new AuthError('session_expired')
+
+  await ports.proofs.settle(claims.sid)
+
+  // Most come with a token whose proof was written long ago: for these one step decides and does it all.
+  const risen = mayBeTime(ports, claims) ? await rise(ports, claims, input.mode) : null
+  if (risen) return issueTokens(ports, risen.user, risen.session)
+
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const state = livingState(ports, claims, input.mode, await ports.sessions.find(claims.sid))
+    const issued = await answerFor(ports, state, claims, input)
+    if (issued) return issued
+  }
+  throw new AuthError('busy', { retryAfterSeconds: 1 })
+}
+
+function livingState(
+  ports: RefreshPorts,
+  claims: RefreshClaims,
+  mode: SessionMode,
+  state: SessionState | null,
+): SessionState {
+  const now = ports.clock.now()
+  if (!state || state.user.id !== claims.sub) throw new AuthError('token_revoked')
+  if (state.session.expiresAt <= now) throw new AuthError('session_expired')
+  if (isDisabled(state.user, now)) throw new AuthError('token_revoked')
+  if (state.session.mode !== mode) throw new AuthError('forbidden')
+  return state
+}
+
+/** Null when another refresh won the compare-and-set: look again. */
+async function answerFor(
+  ports: RefreshPorts,
+  state: SessionState,
+  claims: RefreshClaims,
+  input: RefreshInput,
+): Promise<IssuedSession | null> {
+  const { session, user } = state
+  if (claims.ctr > session.counter) throw new AuthError('token_revoked')
+  if (claims.ctr === session.counter) return presentCurrent(ports, state, input)
+  if (claims.ctr < session.counter - 1) return endAsTheft(ports, state, input.visitor)
+
+  if (session.provenAtMs === null) return reissue(ports, state, input.visitor)
+  if (state.storeNowMs - session.provenAtMs < provenForMs) {
+    return { ...(await issueAccess(ports, user, session)), accessToken: null }
+  }
+  return endAsTheft(ports, state, input.visitor)
+}
+
+async function presentCurrent(
+  ports: RefreshPorts,
+  state: SessionState,
+  input: RefreshInput,
+): Promise<IssuedSession | null> {
+  const { session, user } = state
+  ports.proofs.note(session.id, session.counter, ports.clock.monotonicMs())
+
+  const mayRise =
+    session.counter === 0 || (session.provenAtMs !== null && state.storeNowMs - session.provenAtMs >= provenForMs)
+  if (!mayRise) {
+    const issued = await issueAccess(ports, user, session)
+    return input.mode === 'token' ? { ...issued, refreshToken: input.refreshToken } : issued
+  }
+
+  const risen = await rise(ports, { sid: session.id, sub: user.id, ctr: session.counter }, input.mode)
+  return risen && issueTokens(ports, risen.user, risen.session)
+}
+
+/** A token that is younger than its proof must be cannot have been proven long enough. */
+function mayBeTime({ clock }: Pick<RefreshPorts, 'clock'>, { ctr, iat }: RefreshClaims): boolean {
+  return ctr === 0 || 1_000 * (clock.now() - iat) >= provenForMs
+}
+
+/** Raises the counter if it is time. Null when it is not, when another refresh has done it, or the session is none. */
+function rise(
+  ports: RefreshPorts,
+  { sid, sub, ctr }: Pick<RefreshClaims, 'sid' | 'sub' | 'ctr'>,
+  mode: SessionMode,
+): Promise<SessionState | null> {
+  const now = ports.clock.now()
+  return ports.sessions.rotate({
+    sessionId: sid,
+    userId: sub,
+    mode,
+    counter: ctr,
+    issuedAt: now,
+    expiresAt: now + ports.policy.refreshTokenSeconds,
+    provenForMs,
+    now,
+  })
+}
+
+/** The successor again: its answer was lost, or a sibling tab asked at the same time. */
+async function reissue(ports: RefreshPorts, { session, user }: SessionState, visitor: Visitor): Promise<IssuedSession> {
+  if (visitor.ip !== session.ip || visitor.userAgent !== session.userAgent) {
+    await ports.audit.record(auditEvent(ports, 'refresh_reissued', visitor, { userId: user.id, sessionId: session.id }))
+  }
+  return issueTokens(ports, user, session)
+}

@@ -1,0 +1,22 @@
+import { AuthError } from '../../errors.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import { auditEvent } from '../steps/audit.js'
+
+/**
+ * Writes down a sign-in that was refused, whatever had been proved by then, and throws on (ASVS 5.0, 16.3.1). What fails on
+ * our side refuses nobody: the log tells of it. There is one event a request, as of a wrong password, so that limits per
+ * IP bound these alike.
+ */
+export async function refuseLogin(
+  ports: Pick<Ports, 'audit' | 'clock' | 'random'>,
+  { userId, method, visitor }: { userId: string | null; method: string | null; visitor: Visitor },
+  refusal: unknown,
+): Promise<never> {
+  if (refusal instanceof AuthError && (refusal.status < 500 || refusal.code === 'hook_failed')) {
+    const detail = { ...(method !== null && { method }), reason: refusal.code }
+    const facts = { userId, outcome: 'failure', detail } as const
+    await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
+  }
+  throw refusal
+}

@@ -1,0 +1,28 @@
+import type { Ports } from '../../ports.js'
+import type { IssuedSession } from '../steps/issue-tokens.js'
+import { type OpenSessionPorts, openSession, type SignIn } from './open-session.js'
+import { askSecondStep } from './two-factor-challenge.js'
+
+export type SignInPorts = OpenSessionPorts & Pick<Ports, 'oneTimeTokens'>
+
+/** How a way in ends: in a session, or one step before it. */
+export type SignInResult =
+  | { kind: 'session'; issued: IssuedSession }
+  | {
+      kind: 'challenge'
+      /** Opens nothing but the second step. */
+      challenge: string
+      /** What that step takes. */
+      methods: readonly string[]
+    }
+
+/**
+ * What every way into an existing account ends with, once the first factor is proved: a session, or the question for the
+ * second factor where one is on, whatever the first one was (ASVS 5.0, 6.3.4).
+ *
+ * @throws {AuthError} as `openSession`
+ */
+export async function signIn(ports: SignInPorts, input: SignIn): Promise<SignInResult> {
+  if (input.user.totp === null) return { kind: 'session', issued: await openSession(ports, input) }
+  return { kind: 'challenge', challenge: await askSecondStep(ports, input), methods: ['totp', 'backup_code'] }
+}

@@ -1,0 +1,30 @@
+import type { AuditEvent, AuditEventName } from '../../model/audit-event.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+
+export interface AuditFacts {
+  userId?: string | null
+  sessionId?: string | null
+  outcome?: AuditEvent['outcome']
+  detail?: AuditEvent['detail']
+}
+
+/** Writes down who did what from where; the verb that does it stores the event in its own step. */
+export function auditEvent(
+  ports: Pick<Ports, 'clock' | 'random'>,
+  event: AuditEventName,
+  visitor: Visitor,
+  facts: AuditFacts = {},
+): AuditEvent {
+  return {
+    id: ports.random.id(),
+    atMs: ports.clock.nowMs(),
+    event,
+    outcome: facts.outcome ?? 'success',
+    userId: facts.userId ?? null,
+    sessionId: facts.sessionId ?? null,
+    ip: visitor.ip,
+    userAgent: visitor.userAgent,
+    detail: facts.detail ?? {},
+  }
+}

@@ -1,0 +1,63 @@
+import { coarseNetwork } from '../../lib/client-ip.js'
+import type { Device } from '../../model/device.js'
+import type { SessionMode } from '../../model/session.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+
+export type DevicePorts = Pick<Ports, 'devices' | 'keyring' | 'clock' | 'random'>
+
+/** How long a browser is known after its last sign-in. */
+export const deviceSeconds = 180 * 24 * 60 * 60
+
+/** Browsers that one user may have known. */
+const devicesPerUser = 50
+
+/** The device whose secret this is, or null; whose it is stands inside. */
+export async function findDevice(
+  ports: Pick<Ports, 'devices' | 'keyring' | 'clock'>,
+  token: string | null,
+): Promise<Device | null> {
+  if (token === null) return null
+  return ports.devices.find(ports.keyring.digests('device', token), ports.clock.now())
+}
+
+/**
+ * Whether the user has come from here before: a browser that is known by its secret, a client without cookies by a live
+ * session of the same user agent from the same network.
+ */
+export async function isKnownPlace(
+  ports: Pick<Ports, 'sessions' | 'clock'>,
+  { user, mode, visitor }: { user: UserRecord; mode: SessionMode; visitor: Visitor },
+  device: Device | null,
+): Promise<boolean> {
+  if (mode === 'cookie') return device?.userId === user.id
+  const live = await ports.sessions.list(user.id, ports.clock.now())
+  const network = coarseNetwork(visitor.ip)
+  return live.some(({ userAgent, ip }) => userAgent === visitor.userAgent && coarseNetwork(ip) === network)
+}
+
+/**
+ * Remembers the browser that has just signed in and returns the secret that it keeps, the one it brought if it is this
+ * user's already (then `known` is what it stands for); null for a client without cookies. The secret lets nobody in: it
+ * only counts failures apart and tells new devices from known ones.
+ */
+export async function rememberDevice(
+  ports: DevicePorts,
+  userId: string,
+  { mode, device: brought }: { mode: SessionMode; device: string | null },
+  known: Device | null,
+): Promise<string | null> {
+  if (mode === 'token') return null
+  const now = ports.clock.now()
+  const expiresAt = now + deviceSeconds
+  if (known && brought !== null && known.userId === userId) {
+    await ports.devices.renew(known.id, ports.keyring.digest('device', brought), expiresAt)
+    return brought
+  }
+  const token = ports.random.token()
+  const tokenHash = ports.keyring.digest('device', token)
+  const device = { id: ports.random.id(), userId, tokenHash, createdAt: now, expiresAt }
+  await ports.devices.add(device, { keep: devicesPerUser, now })
+  return token
+}

@@ -1,0 +1,105 @@
+import { AuthError } from '../../errors.js'
+
+/** An access token carries the roles and must fit a cookie. */
+const longestRoles = 1024
+const longestName = 100
+const longestReason = 200
+/** A row of the users table should stay a row. */
+const mostFieldBytes = 16 * 1024
+const deepestFields = 16
+
+/**
+ * A name that is not known would be a role, an end or a network that does not hold.
+ *
+ * @throws {AuthError} `invalid_request`
+ */
+export function requireKnown(input: unknown, names: readonly string[]): void {
+  if (typeof input !== 'object' || input === null) throw malformed('', 'must be an object')
+  const unknown = Object.keys(input).filter((name) => !names.includes(name))
+  if (unknown.length === 0) return
+  throw new AuthError('invalid_request', { errors: unknown.map((path) => ({ path, message: 'is not known' })) })
+}
+
+/** @throws {AuthError} `invalid_request` unless it is one line of at most 100 characters, or null */
+export function requireName(name: unknown): string | null {
+  if (name === null) return null
+  if (!isLine(name, longestName)) throw malformed('name', 'must be one line of at most 100 characters')
+  return name.trim() || null
+}
+
+/** @throws {AuthError} `invalid_request` unless they are words, all together at most 1,024 bytes as JSON */
+export function requireRoles(roles: unknown): readonly string[] {
+  if (!Array.isArray(roles) || !roles.every((role) => isLine(role, longestName) && role !== '')) {
+    throw malformed('roles', 'must be a list of words')
+  }
+  const once = [...new Set(roles)]
+  if (Buffer.byteLength(JSON.stringify(once)) > longestRoles) throw malformed('roles', 'must be at most 1,024 bytes')
+  return once
+}
+
+/** @throws {AuthError} `invalid_request` unless it is one line of at most 200 characters */
+export function requireReason(reason: string): string {
+  if (!isLine(reason, longestReason)) throw malformed('reason', 'must be one line of at most 200 characters')
+  return reason
+}
+
+/** Whether the second factor goes. @throws {AuthError} `invalid_request` for anything but false or nothing */
+export function requireFactorOff(twoFactor: unknown): boolean {
+  if (twoFactor === undefined) return false
+  if (twoFactor !== false) throw malformed('twoFactor', 'must be false: only the user can turn it on')
+  return true
+}
+
+/** Unix seconds. @throws {AuthError} `invalid_request` unless it is a date or its ISO 8601 text */
+export function requireDate(date: Date | string): number {
+  const milliseconds = new Date(date).getTime()
+  if (Number.isNaN(milliseconds)) throw malformed('until', 'must be a date')
+  return Math.ceil(milliseconds / 1000)
+}
+
+/** Unix seconds. @throws {AuthError} `invalid_request` unless it is a date or its ISO 8601 text, from 1970 until now */
+export function requirePast(date: unknown, path: string, now: number): number {
+  const isDate = date instanceof Date || (typeof date === 'string' && /^\d{4}-\d\d-\d\d/.test(date))
+  const seconds = isDate ? Math.floor(new Date(date).getTime() / 1000) : Number.NaN
+  if (!(seconds >= 0 && seconds <= now)) throw malformed(path, 'must be a date of the past')
+  return seconds
+}
+
+/** @throws {AuthError} `invalid_request` unless it is true or false */
+export function requireFlag(flag: unknown, path: string): boolean {
+  if (typeof flag !== 'boolean') throw malformed(path, 'must be true or false')
+  return flag
+}
+
+/** @throws {AuthError} `invalid_request` unless it is an object of what JSON can carry, at most 16 KiB */
+export function requireFields(fields: unknown): Readonly<Record<string, unknown>> {
+  if (!isPlainObject(fields) || !isJson(fields, 0)) throw malformed('fields', 'must be an object of JSON values')
+  if (Buffer.byteLength(JSON.stringify(fields)) > mostFieldBytes) throw malformed('fields', 'must be at most 16 KiB')
+  return fields
+}
+
+/** Nothing that would come back as something else: no dates, no NaN, no lone surrogates. */
+function isJson(value: unknown, depth: number): boolean {
+  if (depth > deepestFields) return false
+  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1))
+  if (isPlainObject(value)) {
+    const parts = Object.entries(value).filter(([, part]) => part !== undefined)
+    return parts.flat().every((part) => isJson(part, depth + 1))
+  }
+  if (typeof value === 'string') return !/\p{Surrogate}/u.test(value)
+  return value === null || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function isLine(text: unknown, longest: number): text is string {
+  return typeof text === 'string' && text.length <= longest && !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text)
+}
+
+function malformed(path: string, message: string): AuthError {
+  return new AuthError('invalid_request', { errors: [{ path, message }] })
+}

@@ -1,0 +1,109 @@
+import { AuthError } from '../../errors.js'
+import { withoutGaps } from '../../lib/readable-code.js'
+import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import type { BackupCode } from '../../model/second-factor.js'
+import type { SessionMode } from '../../model/session.js'
+import type { Totp } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
+import { atVersion } from '../account/at-version.js'
+import { auditEvent } from '../steps/audit.js'
+import { draftBackupCodes } from './backup-codes.js'
+import { enrolmentHashes } from './enrol-totp.js'
+import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
+import { newSession } from '../session/open-session.js'
+import { readProfile } from '../account/profile.js'
+import {
+  type FactorPorts,
+  factorNotice,
+  factorTries,
+  forgetFactorTries,
+  openSecret,
+  sealSecret,
+  withFactor,
+} from './second-factor.js'
+
+export type ConfirmTotpPorts = FactorPorts & Pick<Ports, 'sessions' | 'oneTimeTokens' | 'tokens' | 'mails' | 'policy'>
+
+export interface ConfirmTotpInput {
+  code: string
+  mode: SessionMode
+  visitor: Visitor
+}
+
+/**
+ * Turns the second factor on by the first code of the authenticator, which is used up by it. Every session ends, the
+ * caller's too, and a new one begins that has proved the factor (ASVS 5.0, 7.4.3).
+ *
+ * Wrong codes count on the enrolment alone: its session was shown the secret and has nothing to guess, and nobody else's
+ * guesses at the account keep its owner from a factor.
+ *
+ * @throws {AuthError} `invalid_token` when this session has begun no enrolment, or it was replaced, expired, or guessed
+ *   at too often, `invalid_code`, `forbidden` (the other mode's session), `token_revoked`, `busy`
+ */
+export async function confirmTotp(
+  ports: ConfirmTotpPorts,
+  principal: SessionPrincipal,
+  input: ConfirmTotpInput,
+): Promise<{ issued: IssuedSession; backupCodes: readonly string[] }> {
+  const state = await readProfile(ports, principal)
+  if (state.session.mode !== input.mode) throw new AuthError('forbidden')
+  const hashes = enrolmentHashes(ports, state.session.id)
+  const token = await ports.oneTimeTokens.findByHash('two_factor_enrolment', hashes, ports.clock.now())
+  if (!token) throw new AuthError('invalid_token')
+  if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) throw new AuthError('invalid_token')
+
+  const totp = await provenSecret(ports, token, state, input)
+  const { readable, kept } = draftBackupCodes(ports, state.user.id)
+  await forgetFactorTries(ports, state.user.id)
+  const issued = await atVersion(ports, { principal, state, refusal: 'invalid_token' }, (current) =>
+    turnOn(ports, current, { enrolmentId: token.id, totp, backupCodes: kept }, input.visitor),
+  )
+  return { issued, backupCodes: readable }
+}
+
+/** The enrolment's secret as the account will keep it, with the step that has proved it. */
+async function provenSecret(
+  ports: ConfirmTotpPorts,
+  { payload }: OneTimeToken,
+  { user, session }: SessionState,
+  { code, visitor }: ConfirmTotpInput,
+): Promise<Totp> {
+  const secret = payload && openSecret(ports, user.id, payload)
+  if (!secret) throw new AuthError('invalid_token')
+  const now = ports.clock.now()
+  const step = await ports.authenticator.stepOf(secret, withoutGaps(code), null, now)
+  if (step !== null) return { sealedSecret: sealSecret(ports, user.id, secret), lastStep: step, enabledAt: now }
+
+  const facts = {
+    userId: user.id,
+    sessionId: session.id,
+    outcome: 'failure',
+    detail: { reason: 'invalid_code' },
+  } as const
+  await ports.audit.record(auditEvent(ports, 'two_factor_enabled', visitor, facts))
+  throw new AuthError('invalid_code')
+}
+
+async function turnOn(
+  ports: ConfirmTotpPorts,
+  { user, session: former }: SessionState,
+  factor: { enrolmentId: string; totp: Totp; backupCodes: readonly BackupCode[] },
+  visitor: Visitor,
+): Promise<IssuedSession | null> {
+  const { mode, authTime } = former
+  const amr = withFactor(former.amr, { kind: 'totp', step: factor.totp.lastStep })
+  // The code shows that the app has the secret; who the user is was proved before.
+  const session = { ...newSession(ports, { user, mode, amr, visitor }), authTime }
+  const changed = await ports.secondFactors.turnOn(
+    { userId: user.id, version: user.version, fromSessionId: former.id, session, ...factor },
+    {
+      until: changeMattersUntil(ports),
+      audit: auditEvent(ports, 'two_factor_enabled', visitor, { userId: user.id, sessionId: session.id }),
+      ...factorNotice(ports, { user, visitor, change: 'on' }),
+    },
+  )
+  return changed && issueTokens(ports, changed, session)
+}

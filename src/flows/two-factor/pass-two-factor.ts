@@ -1,0 +1,69 @@
+import { AuthError } from '../../errors.js'
+import type { SessionMode } from '../../model/session.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { IssuedSession } from '../steps/issue-tokens.js'
+import { type OpenSessionPorts, openSession } from '../session/open-session.js'
+import { refuseLogin } from '../session/refuse-login.js'
+import {
+  countFactorTry,
+  type FactorPorts,
+  factorTries,
+  forgetFactorTries,
+  proveFactor,
+  withFactor,
+} from './second-factor.js'
+import { type Challenge, findChallenge } from '../session/two-factor-challenge.js'
+
+export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens'>
+
+export interface PassTwoFactorInput {
+  /** What the first step answered with; it alone says who signs in. */
+  challenge: string | null
+  /** Of the authenticator, or a backup code. */
+  code: string
+  mode: SessionMode
+  visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
+}
+
+/**
+ * The second step of a sign-in: a code of the authenticator, or a backup code.
+ *
+ * Every guess is counted before it is compared, for the account and for the challenge: after five the challenge is dead,
+ * also for the right code. The session opens in the step that uses challenge and code up, so of any number of requests
+ * with one code, on any number of instances, one gets a session (RFC 6238 §5.2; ASVS 5.0, 6.5.1).
+ *
+ * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, void and guessed too often look alike),
+ *   `invalid_code` (wrong and used before look alike), `rate_limited`, `forbidden` (the other mode's), `hook_failed`
+ */
+export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFactorInput): Promise<IssuedSession> {
+  const { visitor } = input
+  const found = await findChallenge(ports, input.challenge)
+  if (!found) return refuseLogin(ports, { userId: null, method: null, visitor }, new AuthError('invalid_token'))
+  const { token, user, first } = found
+  if (first.mode !== input.mode) throw new AuthError('forbidden')
+
+  const by = { userId: user.id, method: first.method, visitor }
+  await countFactorTry(ports, user.id).catch((fault: unknown) => refuseLogin(ports, by, fault))
+  if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) {
+    return refuseLogin(ports, by, new AuthError('invalid_token'))
+  }
+  return enter(ports, found, input)
+}
+
+async function enter(
+  ports: PassTwoFactorPorts,
+  { token, user, first }: Challenge,
+  { code, mode, visitor, device }: PassTwoFactorInput,
+): Promise<IssuedSession> {
+  const proof = await proveFactor(ports, user, code)
+  const { method } = first
+  // The first step was right, so a refused second one is worth knowing (ASVS 5.0, 16.3.1).
+  if (!proof) return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_code'))
+  await forgetFactorTries(ports, user.id)
+  const secondStep = { challengeId: token.id, proof }
+  const amr = withFactor(first.amr, proof)
+  return openSession(ports, { user, mode, method, amr, visitor, device, secondStep })
+}
