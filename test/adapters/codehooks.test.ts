@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Mounting } from '../../src/adapters/adapter.js'
-import { codehooks as adapter } from '../../src/adapters/codehooks.js'
+import { codehooks as adapter } from '../../src/adapters/codehooks/codehooks.js'
 import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import { init } from '../../src/index.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'

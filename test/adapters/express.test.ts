@@ -10,7 +10,7 @@ import express5, {
   type RequestHandler,
 } from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { express as adapter } from '../../src/adapters/express.js'
+import { express as adapter } from '../../src/adapters/node/express.js'
 import type { Handle, Pass, Verdict } from '../../src/http/verdict.js'
 import { type AppRoute, adapterContract, type Running, type Scene } from '../contracts/adapter.js'
 import { rawRequest } from '../support/raw-http.js'

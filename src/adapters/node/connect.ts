@@ -1,5 +1,5 @@
-import type { HttpRequest } from '../http/message.js'
-import type { Adapter, Mounting } from './adapter.js'
+import type { HttpRequest } from '../../http/message.js'
+import type { Adapter, Mounting } from '../adapter.js'
 import { createListener, type NodeListener, nodeGate } from './node-message.js'
 
 /** The part of a connect-style application that we use. */

@@ -1,5 +1,5 @@
-import type { RequestHook } from '../http/message.js'
-import { remember } from '../lib/remember.js'
+import type { RequestHook } from '../../http/message.js'
+import { remember } from '../../lib/remember.js'
 import type { CodehooksRequest, CodehooksResponse } from './codehooks-message.js'
 import { isStrictlyBelow, toRegex } from './codehooks-patterns.js'
 

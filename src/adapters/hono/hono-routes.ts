@@ -1,5 +1,5 @@
-import type { SettingsFault } from '../errors.js'
-import type { Mounting } from './adapter.js'
+import type { SettingsFault } from '../../errors.js'
+import type { Mounting } from '../adapter.js'
 import type { HonoRoute } from './hono-app.js'
 
 /** No route may be there yet that could answer a request which is ours to judge: a guarded path or one of our own. */

@@ -1,7 +1,7 @@
-import type { HttpRequest, HttpResponse, RequestBody } from '../http/message.js'
-import type { Principal } from '../model/principal.js'
-import { failure } from './adapter.js'
-import { mountPrefix } from './mount-prefix.js'
+import type { HttpRequest, HttpResponse, RequestBody } from '../../http/message.js'
+import type { Principal } from '../../model/principal.js'
+import { failure } from '../adapter.js'
+import { mountPrefix } from '../mount-prefix.js'
 
 /** What all hosts of a codehooks-js application give. */
 export interface CodehooksRequest {

@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import { addHeaders } from './add-headers.js'
+import { addHeaders } from '../node/add-headers.js'
 import type { HonoContext } from './hono-message.js'
 
 type Added = Readonly<Record<string, string>>

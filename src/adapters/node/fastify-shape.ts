@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Principal } from '../model/principal.js'
+import type { Principal } from '../../model/principal.js'
 
 /** The part of a Fastify request that we use. */
 export interface FastifyRequest {

@@ -1,4 +1,4 @@
-import { SettingsError } from '../errors.js'
+import { SettingsError } from '../../errors.js'
 import { type FastifyApp, type FastifyGate, isFastify } from './fastify-shape.js'
 
 /** @throws {SettingsError} where a hook of the application would not stand before all that it serves */

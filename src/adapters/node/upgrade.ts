@@ -1,8 +1,8 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HttpResponse } from '../http/message.js'
-import type { Handle, Pass, Verdict, Watch } from '../http/verdict.js'
-import { decide, type Emit } from './adapter.js'
+import type { HttpResponse } from '../../http/message.js'
+import type { Handle, Pass, Verdict, Watch } from '../../http/verdict.js'
+import { decide, type Emit } from '../adapter.js'
 import { dressRequest, readRequest } from './node-message.js'
 
 /** What node's server tells of an upgrade: the request, its socket, and the first bytes behind the request. */

@@ -1,6 +1,6 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
-import type { Adapter, Emit } from './adapter.js'
+import type { Adapter, Emit } from '../adapter.js'
 import { connect, createReading } from './connect.js'
 import { createListener, nodeGate } from './node-message.js'
 import { guardUpgrades } from './upgrade.js'

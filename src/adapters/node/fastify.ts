@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { type Pass, untouched } from '../http/verdict.js'
-import type { Adapter } from './adapter.js'
+import { type Pass, untouched } from '../../http/verdict.js'
+import type { Adapter } from '../adapter.js'
 import { fault, requireRoot, standFirst } from './fastify-first.js'
 import { type FastifyGate, type FastifyReply, type FastifyRequest, isFastify } from './fastify-shape.js'
 import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { AuthError } from '../errors.js'
+import { AuthError } from '../../errors.js'
 
 /** The part of a socket that we use; http2 gives one that only looks like it. */
 type Peer = Pick<Socket, 'destroyed'> & { [Name in 'remoteAddress' | 'localAddress']?: string | undefined }

@@ -1,5 +1,5 @@
-import { SettingsError, type SettingsFault } from '../errors.js'
-import type { Adapter } from './adapter.js'
+import { SettingsError, type SettingsFault } from '../../errors.js'
+import type { Adapter } from '../adapter.js'
 import { type HonoGate, isHono } from './hono-app.js'
 import { createLayer } from './hono-layer.js'
 import { HonoMessage } from './hono-message.js'
