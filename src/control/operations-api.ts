@@ -1,8 +1,8 @@
 import type { Health } from '../model/health.js'
 import type { Migrations } from '../model/migrations.js'
-import { createHealth } from './health.js'
-import type { Early } from './open.js'
-import type { Opening } from './opening.js'
+import { createHealth } from '../wiring/health.js'
+import type { Early } from '../wiring/open.js'
+import type { Opening } from '../wiring/opening.js'
 
 /** For whoever runs the application. */
 export interface OperationsApi {
@@ -37,7 +37,7 @@ export function createOperationsApi(opening: Opening, early: Early): OperationsA
     health: createHealth(opening, early),
     async migrations() {
       if (!opening.hold()) return (await opening.ready()).operations.migrations()
-      const { readMigrations } = await import('./dry-run.js')
+      const { readMigrations } = await import('../wiring/dry-run.js')
       return readMigrations(early)
     },
   }
