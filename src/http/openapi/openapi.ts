@@ -1,8 +1,8 @@
 import type { ApiDocument, ApiFacts, ApiOperation, ApiParameter, ApiSchemas } from './api-document.js'
-import type { CookieName, CookieNames } from './cookies.js'
+import type { CookieName, CookieNames } from '../cookies.js'
 import { apiHeaders, problemExamples, refusals, sharedRefusals, successes } from './openapi-answers.js'
-import type { Route } from './route.js'
-import { parameterValue } from './route-table.js'
+import type { Route } from '../route.js'
+import { parameterValue } from '../route-table.js'
 
 const description = `Errors are problems by RFC 9457; \`code\` is the contract.
 

@@ -1,6 +1,6 @@
-import type { Settings } from '../settings.js'
-import type { CookieNames } from './cookies.js'
-import type { Route } from './route.js'
+import type { Settings } from '../../settings.js'
+import type { CookieNames } from '../cookies.js'
+import type { Route } from '../route.js'
 
 /** What we use of a JSON Schema (draft 2020-12). */
 export interface ApiSchema {
