@@ -131,7 +131,7 @@ describe('packages', () => {
       'src/index.ts': "export { init } from './init.js'",
       'src/init.ts': "import { createAuth } from './auth.js'",
       'src/auth.ts': auth,
-      'src/store/sql/connect.ts': "import { Kysely } from 'kysely'",
+      'src/store/sql/engine/connect.ts': "import { Kysely } from 'kysely'",
     })
     expect(weightFaults(house(files("import { connect } from './store/sql/connect.js'")))).toHaveLength(1)
     expect(weightFaults(house(files("const connect = () => import('./store/sql/connect.js')")))).toEqual([])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { nodeBringsSqlite } from '../src/store/sql/sqlite-driver.js'
+import { nodeBringsSqlite } from '../src/store/sql/engine/sqlite-driver.js'
 import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)

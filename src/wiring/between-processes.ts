@@ -2,7 +2,7 @@ import type { RandomSource } from '../lib/random.js'
 import { sleep, type World } from '../lib/runtime.js'
 import type { Settings } from '../settings.js'
 import type { Counters } from '../store/counters.js'
-import type { NotifyOptions } from '../store/sql/notify.js'
+import type { NotifyOptions } from '../store/sql/engine/notify.js'
 import type { Store } from '../store/store.js'
 import type { Wake } from '../store/wake.js'
 
@@ -44,8 +44,8 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
 
 async function wakeByPostgres(options: Omit<NotifyOptions, 'address'>, url: string): Promise<Wake> {
   const [{ parseServerUrl }, { openNotifyWake }] = await Promise.all([
-    import('../store/sql/server-address.js'),
-    import('../store/sql/notify.js'),
+    import('../store/sql/engine/server-address.js'),
+    import('../store/sql/engine/notify.js'),
   ])
   const address = parseServerUrl('postgres', url)
   // A pooler that hands connections about listens for nobody.

@@ -2,7 +2,7 @@ import { SettingsError, type SettingsFault } from '../errors.js'
 import { packageFault } from '../lib/package-fault.js'
 import { createArgon2Package } from '../passwords/argon2-package.js'
 import type { Settings } from '../settings.js'
-import { missingSqliteDriver, nodeBringsSqlite } from '../store/sql/sqlite-driver.js'
+import { missingSqliteDriver, nodeBringsSqlite } from '../store/sql/engine/sqlite-driver.js'
 
 /**
  * Whether the optional packages are there that the settings ask for: found out at once, not at the first sign-in.

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openSqlite } from '../../src/store/sql/sqlite-driver.js'
+import { openSqlite } from '../../src/store/sql/engine/sqlite-driver.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { atOnce, createdUser } from '../contracts/store/rows.js'

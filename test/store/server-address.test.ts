@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { parseServerUrl } from '../../src/store/sql/server-address.js'
-import { explainServerError, isCut, Lost, Unreachable } from '../../src/store/sql/server-faults.js'
+import { parseServerUrl } from '../../src/store/sql/engine/server-address.js'
+import { explainServerError, isCut, Lost, Unreachable } from '../../src/store/sql/engine/server-faults.js'
 import { temporaryFolder } from '../support/databases.js'
 
 const secret = 'postgres://ada:hunter2@db.example/app'

@@ -3,9 +3,9 @@ import type { AccessSettings } from '../access-settings.js'
 import type { InstallationTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import type { Steps } from './steps.js'
-import { accessEntries, installation, onlyRow } from './tables.js'
-import type { Unit, View } from './unit.js'
+import type { Steps } from './engine/steps.js'
+import { accessEntries, installation, onlyRow } from './engine/tables.js'
+import type { Unit, View } from './engine/unit.js'
 
 export function createAccessSettings(steps: Steps): AccessSettings {
   return {

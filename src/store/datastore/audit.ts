@@ -4,10 +4,10 @@ import { append, cutBefore, toEnds, toEndsRow } from '../audit-ends.js'
 import { toEvent } from '../audit-rows.js'
 import type { AuditHeadTable } from '../rows.js'
 import { verifyAudit } from '../verify-audit.js'
-import type { Query } from './query.js'
-import type { Steps } from './steps.js'
-import { audit, auditHead, onlyRow } from './tables.js'
-import type { Unit, View } from './unit.js'
+import type { Query } from './engine/query.js'
+import type { Steps } from './engine/steps.js'
+import { audit, auditHead, onlyRow } from './engine/tables.js'
+import type { Unit, View } from './engine/unit.js'
 
 export function createAudit(steps: Steps): AuditLog {
   return {

@@ -2,8 +2,8 @@ import type { CounterRule, Hit } from '../../model/counter.js'
 import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
 import type { Counters } from '../counters.js'
 import type { CountersTable } from '../rows.js'
-import { queueOf, type Steps } from './steps.js'
-import { counters } from './tables.js'
+import { queueOf, type Steps } from './engine/steps.js'
+import { counters } from './engine/tables.js'
 
 /** Each counter is written in the queue of its id, beside the steps of accounts: one document, one write. */
 export function createCounters(steps: Steps): Counters {

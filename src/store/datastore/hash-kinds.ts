@@ -1,7 +1,7 @@
 import type { HashKinds } from '../hash-kinds.js'
 import { readInstallation } from './access-settings.js'
-import type { Steps } from './steps.js'
-import { installation } from './tables.js'
+import type { Steps } from './engine/steps.js'
+import { installation } from './engine/tables.js'
 
 export function createHashKinds(steps: Steps): HashKinds {
   return {

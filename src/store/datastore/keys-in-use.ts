@@ -1,5 +1,5 @@
-import type { Steps } from './steps.js'
-import { apiTokens, backupCodes, oneTimeTokens, outbox, users } from './tables.js'
+import type { Steps } from './engine/steps.js'
+import { apiTokens, backupCodes, oneTimeTokens, outbox, users } from './engine/tables.js'
 
 /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
 export async function keysInUse(steps: Steps, now: number): Promise<string[]> {

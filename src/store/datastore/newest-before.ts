@@ -1,5 +1,5 @@
-import type { Table } from './tables.js'
-import type { View } from './unit.js'
+import type { Table } from './engine/tables.js'
+import type { View } from './engine/unit.js'
 
 interface Created {
   id: string

@@ -6,10 +6,10 @@ import { writeAudit } from './audit.js'
 import { expiredAtOnce } from './devices.js'
 import { writeMail } from './outbox.js'
 import { removeDue } from './prune.js'
-import type { Query } from './query.js'
-import type { Steps } from './steps.js'
-import { oneTimeTokens } from './tables.js'
-import { Refused, type Unit } from './unit.js'
+import type { Query } from './engine/query.js'
+import type { Steps } from './engine/steps.js'
+import { oneTimeTokens } from './engine/tables.js'
+import { Refused, type Unit } from './engine/unit.js'
 
 export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   return {

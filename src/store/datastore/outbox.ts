@@ -4,9 +4,9 @@ import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import type { OutboxTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { removeDue } from './prune.js'
-import type { Steps } from './steps.js'
-import { outbox } from './tables.js'
-import type { Unit, View } from './unit.js'
+import type { Steps } from './engine/steps.js'
+import { outbox } from './engine/tables.js'
+import type { Unit, View } from './engine/unit.js'
 
 export function createOutbox(steps: Steps): Outbox {
   return {

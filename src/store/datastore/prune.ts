@@ -1,6 +1,6 @@
-import type { Steps } from './steps.js'
-import type { Table } from './tables.js'
-import type { View } from './unit.js'
+import type { Steps } from './engine/steps.js'
+import type { Table } from './engine/tables.js'
+import type { View } from './engine/unit.js'
 
 /** One step's writes stand in one text, which must not grow without bound. */
 const atOnce = 100

@@ -1,5 +1,5 @@
-import { oneTimeTokens } from './tables.js'
-import { Refused, type Unit } from './unit.js'
+import { oneTimeTokens } from './engine/tables.js'
+import { Refused, type Unit } from './engine/unit.js'
 import { findByEmail } from './user-rows.js'
 
 /** The address belongs to somebody else, or may again. */

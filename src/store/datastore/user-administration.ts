@@ -6,9 +6,9 @@ import { dropSessions } from './first-proof.js'
 import { newestBefore } from './newest-before.js'
 import { dropTokens } from './one-time-tokens.js'
 import { dropFactor } from './second-factors.js'
-import type { Steps } from './steps.js'
-import { users } from './tables.js'
-import type { Unit } from './unit.js'
+import type { Steps } from './engine/steps.js'
+import { users } from './engine/tables.js'
+import type { Unit } from './engine/unit.js'
 import { changeUser, noFactor, requireUser } from './user-rows.js'
 
 /** What the application's own calls do to accounts. */

@@ -6,10 +6,10 @@ import { dropEveryHold } from './first-proof.js'
 import { dropIdentities, linkedProviders } from './identity-rows.js'
 import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import type { Steps } from './steps.js'
-import { oneTimeTokens } from './tables.js'
+import type { Steps } from './engine/steps.js'
+import { oneTimeTokens } from './engine/tables.js'
 import { requireFree, Taken } from './taken-addresses.js'
-import { Refused, type Unit } from './unit.js'
+import { Refused, type Unit } from './engine/unit.js'
 import { changeUser, dropBackupCodes, noFactor, requireAt, requireUser, spendProof } from './user-rows.js'
 
 export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {

@@ -3,9 +3,9 @@ import { toSessionRow } from '../session-rows.js'
 import type { Users } from '../users.js'
 import { dropDevices, dropEveryHold, dropSessions, wipeUnproven } from './first-proof.js'
 import { dropTokens, requireToken } from './one-time-tokens.js'
-import type { Steps } from './steps.js'
-import { oneTimeTokens, sessions } from './tables.js'
-import { Refused, type Unit } from './unit.js'
+import type { Steps } from './engine/steps.js'
+import { oneTimeTokens, sessions } from './engine/tables.js'
+import { Refused, type Unit } from './engine/unit.js'
 import { changeUser, isEnabled, requireAt, requireUser } from './user-rows.js'
 
 export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword' | 'setPassword'> {

@@ -7,8 +7,8 @@ import type { AccountStep } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { writeMail } from './outbox.js'
-import { backupCodes, users } from './tables.js'
-import { Refused, type Unit, type View } from './unit.js'
+import { backupCodes, users } from './engine/tables.js'
+import { Refused, type Unit, type View } from './engine/unit.js'
 
 export function isEnabled(row: UsersTable, now: number): boolean {
   return row.disabled_at === null || (row.disabled_until !== null && row.disabled_until <= now)

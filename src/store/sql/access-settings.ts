@@ -2,8 +2,8 @@ import type { AuditEvent } from '../../model/audit-event.js'
 import type { AccessSettings } from '../access-settings.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { isUniqueViolation } from './retry.js'
-import { Refused, type Steps, type Unit } from './steps.js'
+import { isUniqueViolation } from './engine/retry.js'
+import { Refused, type Steps, type Unit } from './engine/steps.js'
 
 export function createAccessSettings(steps: Steps): AccessSettings {
   return {

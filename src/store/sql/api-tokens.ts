@@ -4,10 +4,10 @@ import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { parts } from './parts.js'
+import { parts } from './engine/parts.js'
 import { prune } from './prune.js'
-import type { ApiTokensTable, Tables } from './schema.js'
-import type { Steps, Unit } from './steps.js'
+import type { ApiTokensTable, Tables } from './engine/schema.js'
+import type { Steps, Unit } from './engine/steps.js'
 
 export function createApiTokens(steps: Steps): ApiTokens {
   return { ...readApiTokens(steps), ...changeApiTokens(steps), ...useApiTokens(steps) }

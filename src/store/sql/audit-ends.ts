@@ -1,5 +1,5 @@
 import { type ChainEnds, toEnds, toEndsRow } from '../audit-ends.js'
-import type { Unit } from './steps.js'
+import type { Unit } from './engine/steps.js'
 
 type MarkingUnit = Pick<Unit, 'db' | 'flavour' | 'seal'>
 

@@ -4,7 +4,7 @@ import { append } from '../audit-ends.js'
 import { toEvent } from '../audit-rows.js'
 import { lockEnds, writeEnds } from './audit-ends.js'
 import { pruneAudit } from './prune-audit.js'
-import type { Steps, Unit } from './steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 import { verifySqlAudit } from './verify-audit.js'
 
 export function createAudit(steps: Steps): AuditLog {

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely'
 import type { Change } from '../../model/change.js'
 import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
-import { parts } from './parts.js'
+import { parts } from './engine/parts.js'
 import { prune } from './prune.js'
-import { type Tables, toNumber } from './schema.js'
-import { Refused, type Steps, type Unit } from './steps.js'
+import { type Tables, toNumber } from './engine/schema.js'
+import { Refused, type Steps, type Unit } from './engine/steps.js'
 
 export function createChanges(steps: Steps): Changes {
   return {

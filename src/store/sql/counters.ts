@@ -3,10 +3,10 @@ import { gathered } from '../../lib/gather.js'
 import type { CounterRule, Hit } from '../../model/counter.js'
 import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
 import type { Counters } from '../counters.js'
-import { type Batches, mostTogether } from './batches.js'
-import { isUniqueViolation, untilHeldUp, wasHeldUp } from './retry.js'
-import type { CountersTable, Tables } from './schema.js'
-import type { Steps } from './steps.js'
+import { type Batches, mostTogether } from './engine/batches.js'
+import { isUniqueViolation, untilHeldUp, wasHeldUp } from './engine/retry.js'
+import type { CountersTable, Tables } from './engine/schema.js'
+import type { Steps } from './engine/steps.js'
 
 /** Another call changes the state of a counter (new, over, full) a few times in its life, not in every round. */
 const rounds = 10

@@ -2,7 +2,7 @@ import type { Device } from '../../model/device.js'
 import { toDevice, toDeviceRow } from '../device-rows.js'
 import type { Devices } from '../devices.js'
 import { prune } from './prune.js'
-import type { Steps, Unit } from './steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 
 export function createDevices(steps: Steps): Devices {
   return {

@@ -1,5 +1,5 @@
 import type { HashKinds } from '../hash-kinds.js'
-import type { Steps } from './steps.js'
+import type { Steps } from './engine/steps.js'
 
 export function createHashKinds(steps: Steps): HashKinds {
   return {

@@ -1,6 +1,6 @@
 import type { Identity } from '../../model/identity.js'
 import { linkedProvider, toIdentityRow } from '../identity-rows.js'
-import type { Unit } from './steps.js'
+import type { Unit } from './engine/steps.js'
 import { refuseTaken } from './taken-addresses.js'
 
 /** @throws {Taken} when it is another user's, or the user has another one of that provider */

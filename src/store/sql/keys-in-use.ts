@@ -1,4 +1,4 @@
-import type { Steps } from './steps.js'
+import type { Steps } from './engine/steps.js'
 
 /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
 export async function keysInUse(steps: Steps, now: number): Promise<string[]> {

@@ -5,8 +5,8 @@ import type { OneTimeTokens } from '../one-time-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeMail } from './outbox.js'
 import { prune } from './prune.js'
-import type { OneTimeTokensTable, Tables } from './schema.js'
-import type { Steps, Unit } from './steps.js'
+import type { OneTimeTokensTable, Tables } from './engine/schema.js'
+import type { Steps, Unit } from './engine/steps.js'
 
 export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   return {

@@ -1,6 +1,6 @@
 import { cutBefore } from '../audit-ends.js'
 import { lockEnds, writeEnds } from './audit-ends.js'
-import type { Steps } from './steps.js'
+import type { Steps } from './engine/steps.js'
 
 /** Removes the oldest events up to the first that is younger, and moves the floor up to the last that went. */
 export function pruneAudit(steps: Steps, beforeMs: number, count: number): Promise<number> {

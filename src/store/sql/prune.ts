@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from './schema.js'
-import type { Steps } from './steps.js'
+import type { Tables } from './engine/schema.js'
+import type { Steps } from './engine/steps.js'
 
 type Pruned =
   | 'latchkey_sessions'

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { SessionState } from '../sessions.js'
-import type { Flavour } from './flavour.js'
-import type { Tables } from './schema.js'
-import { stateColumns, toState } from './session-rows.js'
+import type { Flavour } from './engine/flavour.js'
+import type { Tables } from './engine/schema.js'
+import { stateColumns, toState } from './engine/session-rows.js'
 
 /** The session, its user and the store's clock in one statement, so that they belong together. */
 export async function readState(flavour: Flavour, db: Kysely<Tables>, id: string): Promise<SessionState | null> {

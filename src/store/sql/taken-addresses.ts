@@ -1,5 +1,5 @@
-import { isUniqueViolation } from './retry.js'
-import { Refused, type Unit } from './steps.js'
+import { isUniqueViolation } from './engine/retry.js'
+import { Refused, type Unit } from './engine/steps.js'
 
 /** The address belongs to somebody else, or may again. */
 export class Taken extends Refused {}

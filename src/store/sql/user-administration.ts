@@ -3,9 +3,9 @@ import type { UserRecord } from '../../model/user.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
 import { dropTokens } from './one-time-tokens.js'
-import type { UsersTable } from './schema.js'
+import type { UsersTable } from './engine/schema.js'
 import { dropFactor, noFactor } from './second-factors.js'
-import type { Steps, Unit } from './steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 import { endSessionsOf, requireOne, tellOfUser } from './user-passwords.js'
 
 /** What the application's own calls do to accounts. */

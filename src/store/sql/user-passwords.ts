@@ -7,7 +7,7 @@ import { writeChanges } from './changes.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { dropTokens, ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { Refused, type Steps, type Unit } from './steps.js'
+import { Refused, type Steps, type Unit } from './engine/steps.js'
 import { isEnabled, readUser } from './user-rows.js'
 
 /** The user's row is written first in each: whoever opens a session waits for it, and finds another version then. */

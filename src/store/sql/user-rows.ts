@@ -1,7 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
 import { toUser } from '../user-rows.js'
-import type { Tables, UsersTable } from './schema.js'
+import type { Tables, UsersTable } from './engine/schema.js'
 
 export async function readUser(
   db: Kysely<Tables>,

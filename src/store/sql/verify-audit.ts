@@ -1,7 +1,7 @@
 import type { AuditVerdict } from '../audit.js'
 import { toEnds } from '../audit-ends.js'
 import { type Snapshot, verifyAudit } from '../verify-audit.js'
-import type { Steps } from './steps.js'
+import type { Steps } from './engine/steps.js'
 
 export function verifySqlAudit(steps: Steps): Promise<AuditVerdict> {
   return verifyAudit({

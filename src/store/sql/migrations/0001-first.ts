@@ -1,6 +1,6 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
 import { markedText } from '../../audit-chain.js'
-import type { Tables } from '../schema.js'
+import type { Tables } from '../engine/schema.js'
 import { createAccessEntries } from './access-entries.js'
 import type { MigrationContext } from './migration.js'
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Tables } from '../schema.js'
+import type { Tables } from '../engine/schema.js'
 import { first } from './0001-first.js'
 import type { MigrationContext } from './migration.js'
 

@@ -1,7 +1,7 @@
 import type { Kysely, Migration, MigrationProvider } from 'kysely'
 import type { AuditSeal } from '../../audit-chain.js'
-import type { Flavour } from '../flavour.js'
-import type { Tables } from '../schema.js'
+import type { Flavour } from '../engine/flavour.js'
+import type { Tables } from '../engine/schema.js'
 import { migrations } from './list.js'
 import { createMigrationContext } from './migration.js'
 

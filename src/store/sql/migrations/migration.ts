@@ -1,7 +1,7 @@
 import type { CreateTableBuilder, Kysely } from 'kysely'
 import type { AuditSeal } from '../../audit-chain.js'
-import type { Flavour } from '../flavour.js'
-import type { Tables } from '../schema.js'
+import type { Flavour } from '../engine/flavour.js'
+import type { Tables } from '../engine/schema.js'
 
 /** What a migration works with besides the database. */
 export interface MigrationContext {

@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError } from '../../../errors.js'
 
 /** How a step waits for its turn without blocking the event loop. */
 export interface Waiting {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Database } from '../../settings.js'
+import type { Database } from '../../../settings.js'
 import { createFlavour, type Flavour, flavourNameOf, isDialect } from './flavour.js'
 import { openMysql } from './mysql.js'
 import { openPostgres } from './postgres.js'

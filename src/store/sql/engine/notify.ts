@@ -1,8 +1,8 @@
 import { Socket } from 'node:net'
 import type { Client, ClientConfig } from 'pg'
-import { coalesced } from '../../lib/coalesce.js'
-import type { Logger } from '../../settings.js'
-import type { Wake } from '../wake.js'
+import { coalesced } from '../../../lib/coalesce.js'
+import type { Logger } from '../../../settings.js'
+import type { Wake } from '../../wake.js'
 import type { ServerAddress } from './server-address.js'
 
 export interface NotifyOptions {

@@ -1,8 +1,8 @@
 import type { Selectable } from 'kysely'
-import type { SessionsTable } from '../rows.js'
-import { toSession } from '../session-rows.js'
-import type { SessionState } from '../sessions.js'
-import { toUser } from '../user-rows.js'
+import type { SessionsTable } from '../../rows.js'
+import { toSession } from '../../session-rows.js'
+import type { SessionState } from '../../sessions.js'
+import { toUser } from '../../user-rows.js'
 import type { UsersTable } from './schema.js'
 
 /** What a session's state shows of its user, beside the session's own columns. */

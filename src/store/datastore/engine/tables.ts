@@ -13,7 +13,7 @@ import type {
   OutboxTable,
   SessionsTable,
   UsersTable,
-} from '../rows.js'
+} from '../../rows.js'
 
 /** A collection of flat documents: the columns of the row, and the field `key`, by which one is known. */
 export interface Table<R extends object> {

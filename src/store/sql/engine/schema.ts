@@ -13,9 +13,9 @@ import type {
   OutboxTable,
   SessionsTable,
   UsersTable,
-} from '../rows.js'
+} from '../../rows.js'
 
-export { toNumber } from '../rows.js'
+export { toNumber } from '../../rows.js'
 export type { ApiTokensTable, AuditHeadTable, CountersTable, OneTimeTokensTable, OutboxTable, UsersTable }
 
 /** The tables as Kysely sees them; `migrations/` makes them. */

@@ -1,4 +1,4 @@
-import type { CodehooksDatastore } from '../../settings/database.js'
+import type { CodehooksDatastore } from '../../../settings/database.js'
 import { isNotFound, methodOf, rowOf, textOf } from './platform-values.js'
 import { type Condition, matches, type Page, type Query, sortAndCut } from './query.js'
 

@@ -1,4 +1,4 @@
-import { readJson } from '../rows.js'
+import { readJson } from '../../rows.js'
 import type { Journal } from './journal.js'
 
 /** What stands in the store of a lane, as one text. Written only by whoever has the turn. */

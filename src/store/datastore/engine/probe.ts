@@ -1,4 +1,4 @@
-import type { CodehooksDatastore } from '../../settings/database.js'
+import type { CodehooksDatastore } from '../../../settings/database.js'
 import { type Connection, createConnection } from './connection.js'
 
 /** What was found out about a Datastore by trying. */

@@ -1,7 +1,7 @@
 import type { Kysely, Sql } from 'kysely'
-import type { CounterRule } from '../../model/counter.js'
-import { endOfFirst, expiresAt } from '../counter-windows.js'
-import type { Proof, Rotation } from '../sessions.js'
+import type { CounterRule } from '../../../model/counter.js'
+import { endOfFirst, expiresAt } from '../../counter-windows.js'
+import type { Proof, Rotation } from '../../sessions.js'
 import type { CountersTable, Tables } from './schema.js'
 import { type StateRow, stateColumns } from './session-rows.js'
 
