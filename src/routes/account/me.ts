@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { deleteAccount, readProfile, updateProfile } from '../../flows/account/profile.js'
+import { clearCookie } from '../../http/cookies.js'
+import { empty, json, redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { accountDone } from '../account-form.js'
+import { sessionSchema } from '../answer-schemas.js'
+import { nameField, passwordField } from '../fields.js'
+import { clearedSession, sessionAnswer } from '../session/session-answer.js'
+
+export const readMeRoute = defineRoute({
+  method: 'GET',
+  path: '/me',
+  limit: 'other',
+  body: null,
+  summary: 'Tells who is signed in.',
+  signedIn: true,
+  answers: { 200: sessionSchema },
+  async handle({ ports, session }) {
+    const state = await readProfile(ports, await session())
+    return json(200, sessionAnswer(state.user, state.session))
+  },
+})
+
+export const updateMeRoute = defineRoute({
+  method: 'PATCH',
+  path: '/me',
+  limit: 'other',
+  body: z.looseObject({ name: nameField.nullable().optional() }),
+  page: '/account',
+  section: 'profile',
+  signedIn: true,
+  summary: 'Changes the name or the extra fields that the application allows.',
+  answers: { 200: sessionSchema },
+  async handle(context, { name, ...fields }) {
+    const { ports, session, visitor, form } = context
+    const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
+    const state = await updateProfile(ports, await session(), changes)
+    if (form) return accountDone(context, 'profile', 'profile_changed')
+    return json(200, sessionAnswer(state.user, state.session))
+  },
+})
+
+export const deleteMeRoute = defineRoute({
+  method: 'DELETE',
+  path: '/me',
+  limit: 'login',
+  body: z.object({ password: passwordField.optional() }),
+  page: '/account',
+  section: 'delete',
+  signedIn: true,
+  summary: 'Deletes the account for good, after its password.',
+  answers: { 204: null },
+  errors: ['invalid_credentials', 'recent_login_required', 'busy'],
+  async handle(context, { password = null }) {
+    const { ports, session, visitor, mode, cookies, settings, authPath, form, wish } = context
+    await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })
+    if (mode === 'token') return empty(204)
+    const gone = { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] }
+    return form ? redirect(303, wish ?? settings.redirectLogoutUrl, gone) : empty(204, gone)
+  },
+})

@@ -1,0 +1,25 @@
+import { unlinkIdentity } from '../../flows/oauth/link-identity.js'
+import { empty } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { accountDone } from '../account-form.js'
+import { passwordBody } from '../fields.js'
+
+export const unlinkIdentityRoute = defineRoute({
+  method: 'DELETE',
+  path: '/identities/:provider',
+  limit: 'login',
+  body: passwordBody,
+  page: '/account',
+  section: 'identities',
+  signedIn: true,
+  summary: 'Takes a login at a provider away from the account of whoever is signed in, never the last way in.',
+  answers: { 204: null },
+  errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'last_credential', 'busy'],
+  async handle(context, { password }) {
+    const { ports, session, params, visitor, cookies, form } = context
+    const provider = params.provider ?? ''
+    const asking = { provider, password: password || null, visitor, device: cookies.device }
+    await unlinkIdentity(ports, await session(), asking)
+    return form ? accountDone(context, 'identities', 'identity_removed') : empty(204)
+  },
+})

@@ -1,0 +1,48 @@
+import { grantLink } from '../../flows/oauth/link-grant.js'
+import { startLink } from '../../flows/oauth/link-identity.js'
+import { stateSeconds } from '../../flows/oauth/oauth-state.js'
+import { singleHeader } from '../../http/message.js'
+import { json, withHeaders } from '../../http/problem.js'
+import { defineRoute, type RouteContext } from '../../http/route.js'
+import { urlSchema } from '../answer-schemas.js'
+import { passwordBody } from '../fields.js'
+import { browserCookie, hasProviders, landingUrl } from './oauth-landing.js'
+import { showPage } from '../show-page.js'
+
+export const linkIdentityRoute = defineRoute({
+  method: 'POST',
+  path: '/oauth/:provider/link',
+  limit: 'login',
+  body: passwordBody,
+  page: '/account',
+  section: 'identities',
+  signedIn: true,
+  enabled: hasProviders,
+  summary: 'Begins to link a login at the provider to the account of whoever is signed in; answers where to go.',
+  answers: { 200: urlSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'busy'],
+  cookies: ['oauth'],
+  browserOnly: true,
+  async handle(context, { password }) {
+    const { ports, settings, session, params, visitor, cookies, wish, form, authPath } = context
+    const provider = params.provider ?? ''
+    const asking = { provider, password: password || null, visitor, device: cookies.device }
+    if (!form && isFromAnotherSite(context)) {
+      await grantLink(ports, await session(), asking)
+      return json(200, { url: `${settings.origin}${authPath}/oauth/${provider}?link=1` })
+    }
+    const started = await startLink(ports, await session(), { ...asking, wish, handle: cookies.oauth })
+    const cookie = { 'set-cookie': [browserCookie(context, started.handle, stateSeconds)] }
+    const url = started.url ?? landingUrl(context, provider, { to: 'account', wish, code: 'oauth_failed' })
+    if (!form) return json(200, { url }, cookie)
+    // Browsers hold the redirects after a form to `form-action`, and no provider stands there: a page leads on.
+    const label = ports.providers.find(provider)?.label ?? provider
+    return withHeaders(await showPage(context, 'oauth-continue', { url, provider: label }), cookie)
+  },
+})
+
+/** A page that the origin rule let through, but from whose requests browsers keep no Lax cookie. */
+function isFromAnotherSite({ request, settings }: Pick<RouteContext, 'request' | 'settings'>): boolean {
+  const origin = singleHeader(request, 'origin')
+  return origin !== null && !settings.ownOrigins.includes(origin)
+}

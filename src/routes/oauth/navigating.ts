@@ -1,0 +1,21 @@
+import type { HttpResponse } from '../../http/message.js'
+import { redirect } from '../../http/problem.js'
+import type { RouteContext } from '../../http/route.js'
+import { toAuthError } from '../../http/router.js'
+import { landingUrl } from './oauth-landing.js'
+
+/** A browser that navigates is led on by what is refused, too; only where there is nothing at all, there is nothing. */
+export async function navigating(
+  context: RouteContext,
+  { provider, wish }: { provider: string; wish: string | null },
+  answer: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  try {
+    return await answer()
+  } catch (error) {
+    const fault = toAuthError(error)
+    if (fault.code === 'not_found') throw fault
+    context.report(fault)
+    return redirect(302, landingUrl(context, provider, { to: 'failure', wish, code: fault.code }))
+  }
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { findNewcomer } from '../../flows/oauth/newcomer.js'
+import { registerIdentity } from '../../flows/oauth/register-identity.js'
+import { serializeCookie } from '../../http/cookies.js'
+import { json, redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { withQuery } from '../../lib/url.js'
+import { statusSchema } from '../answer-schemas.js'
+import { emailField } from '../fields.js'
+import { pageValues } from '../page-values.js'
+import { showPage } from '../show-page.js'
+
+export const registerIdentityRoute = defineRoute({
+  method: 'POST',
+  path: '/register/identity',
+  limit: 'mail',
+  body: z.object({ email: emailField }),
+  page: '/register/identity',
+  summary: 'Registers whoever came from a provider with the address that they name, and mails what confirms it.',
+  answers: { 202: statusSchema('verification_sent') },
+  errors: ['invalid_token', 'registration_disabled', 'hook_failed'],
+  cookies: ['oauth'],
+  browserOnly: true,
+  async handle({ ports, visitor, cookies, settings, authPath, form, wish }, { email }) {
+    const handle = await registerIdentity(ports, { email, handle: cookies.oauth, visitor })
+    const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
+    const headers = { 'set-cookie': [cookie] }
+    if (!form) return json(202, { status: 'verification_sent' }, headers)
+    return redirect(303, withQuery(`${authPath}/verify-email`, wish === null ? {} : { redirect: wish }), headers)
+  },
+})
+
+export const registerIdentityPageRoute = defineRoute({
+  method: 'GET',
+  path: '/register/identity',
+  limit: 'other',
+  body: null,
+  summary: 'Shows the page that asks whoever came from a provider for their address.',
+  async handle(context) {
+    const { ports, cookies, settings } = context
+    const newcomer = await findNewcomer(ports, cookies.oauth)
+    const provider = newcomer ? (ports.providers.find(newcomer.provider)?.label ?? newcomer.provider) : ''
+    return showPage(context, 'register-identity', {
+      ...pageValues(context),
+      waiting: newcomer !== null,
+      provider,
+      email: newcomer?.email ?? '',
+      signInUrl: settings.redirectFailUrl,
+    })
+  },
+})

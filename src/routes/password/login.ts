@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { login } from '../../flows/password/login.js'
+import { defineRoute } from '../../http/route.js'
+import { signInSchema } from '../answer-schemas.js'
+import { emailField, passwordField } from '../fields.js'
+import { signInAnswer } from '../session/sign-in-answer.js'
+
+export const loginRoute = defineRoute({
+  method: 'POST',
+  path: '/login',
+  limit: 'login',
+  page: '/login',
+  body: z.object({ email: emailField, password: passwordField }),
+  summary: 'Signs in with an address and password.',
+  answers: { 200: signInSchema },
+  errors: ['invalid_credentials', 'email_not_verified', 'account_disabled', 'busy', 'hook_failed'],
+  async handle(context, { email, password }) {
+    const { ports, mode, visitor, cookies } = context
+    return signInAnswer(context, await login(ports, { email, password, mode, visitor, device: cookies.device }))
+  },
+})

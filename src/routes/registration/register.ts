@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { register } from '../../flows/registration/register.js'
+import { serializeCookie } from '../../http/cookies.js'
+import { withWish } from '../../http/landing.js'
+import { json, redirect, withHeaders } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { sessionSchema, waitingSchema } from '../answer-schemas.js'
+import { emailField, nameField, passwordField } from '../fields.js'
+import { signedInAnswer } from '../session/session-answer.js'
+
+const body = z.looseObject({ email: emailField, password: passwordField, name: nameField.optional() })
+
+export const registerRoute = defineRoute({
+  method: 'POST',
+  path: '/register',
+  limit: 'mail',
+  body,
+  page: '/register',
+  summary: 'Registers an address and mails a link and a code that confirm it.',
+  answers: { 201: sessionSchema, 202: waitingSchema('verification_sent') },
+  errors: ['registration_disabled', 'email_taken', 'weak_password', 'busy', 'hook_failed'],
+  async handle(context, { email, password, name, ...fields }) {
+    const { ports, mode, visitor, cookies, settings, authPath } = context
+    const applicant = { email, password, name: name ?? null, fields }
+    const { handle, issued } = await register(ports, { ...applicant, mode, visitor, device: cookies.device })
+    const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
+
+    if (issued) {
+      const answer = await signedInAnswer(context, 201, issued)
+      return mode === 'token' ? answer : withHeaders(answer, { 'set-cookie': [cookie] })
+    }
+    const answer = { status: 'verification_sent' }
+    if (mode === 'token') return json(202, { ...answer, transaction: handle })
+    if (context.form)
+      return redirect(303, withWish(`${authPath}/verify-email`, context.wish), { 'set-cookie': [cookie] })
+    return json(202, answer, { 'set-cookie': [cookie] })
+  },
+})

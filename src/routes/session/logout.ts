@@ -1,0 +1,26 @@
+import { logout } from '../../flows/session/logout.js'
+import { empty, redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
+import { clearedSession } from './session-answer.js'
+
+export const logoutRoute = defineRoute({
+  method: 'POST',
+  path: '/logout',
+  limit: 'other',
+  body: refreshTokenBody,
+  summary: 'Signs out, with or without a session, and clears the cookies.',
+  answers: { 204: null },
+  cookies: ['access', 'refresh'],
+  async handle(context, body) {
+    const { ports, mode, cookies, visitor, bearer, settings, wish } = context
+    await logout(ports, {
+      accessToken: bearer ?? cookies.access,
+      refreshToken: sentRefreshToken(context, body),
+      visitor,
+    })
+    if (mode === 'token') return empty(204)
+    const cleared = { 'set-cookie': clearedSession(context) }
+    return context.form ? redirect(303, wish ?? settings.redirectLogoutUrl, cleared) : empty(204, cleared)
+  },
+})

@@ -1,0 +1,61 @@
+import { listSessions, revokeSession, revokeSessions } from '../../flows/session/sessions.js'
+import { empty, json } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { toSessionEntry } from '../../model/session.js'
+import { accountDone } from '../account-form.js'
+import { sessionsSchema } from '../answer-schemas.js'
+
+export const listSessionsRoute = defineRoute({
+  method: 'GET',
+  path: '/sessions',
+  limit: 'other',
+  body: null,
+  summary: 'Lists the live sessions of the signed-in user.',
+  signedIn: true,
+  answers: { 200: sessionsSchema },
+  async handle({ ports, session }) {
+    const { userId, sessionId } = await session()
+    const sessions = await listSessions(ports, userId)
+    return json(200, {
+      sessions: sessions.map(toSessionEntry).map(({ id, device, ip, createdAt, lastSeenAt }) => {
+        return { id, device, ip, createdAt, lastSeenAt, current: id === sessionId }
+      }),
+    })
+  },
+})
+
+export const revokeSessionRoute = defineRoute({
+  method: 'DELETE',
+  path: '/sessions/:id',
+  limit: 'other',
+  body: null,
+  page: '/account',
+  section: 'sessions',
+  signedIn: true,
+  summary: 'Ends one session of the signed-in user.',
+  answers: { 204: null },
+  errors: ['not_found'],
+  async handle(context) {
+    const { ports, session, params, visitor, form } = context
+    await revokeSession(ports, { userId: (await session()).userId, sessionId: params.id ?? '', visitor })
+    return form ? accountDone(context, 'sessions', 'session_revoked') : empty(204)
+  },
+})
+
+export const revokeSessionsRoute = defineRoute({
+  method: 'DELETE',
+  path: '/sessions',
+  limit: 'other',
+  body: null,
+  page: '/account',
+  section: 'sessions',
+  signedIn: true,
+  summary: 'Ends all sessions of the signed-in user but this one.',
+  answers: { 204: null },
+  async handle(context) {
+    const { ports, session, visitor, form } = context
+    const { userId, sessionId } = await session()
+    await revokeSessions(ports, { userId, exceptId: sessionId, visitor })
+    return form ? accountDone(context, 'sessions', 'sessions_revoked') : empty(204)
+  },
+})

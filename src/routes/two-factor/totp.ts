@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { confirmTotp } from '../../flows/two-factor/confirm-totp.js'
+import { enrolTotp } from '../../flows/two-factor/enrol-totp.js'
+import { json, withHeaders } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { totpSchema, twoFactorOnSchema } from '../answer-schemas.js'
+import { showBackupCodes } from './backup-codes-page.js'
+import { factorCodeField, passwordField } from '../fields.js'
+import { issuedAnswer } from '../session/session-answer.js'
+import { sessionCookies } from '../session/session-cookies.js'
+import { showEnrolment } from './two-factor-setup.js'
+
+export const enrolTotpRoute = defineRoute({
+  method: 'POST',
+  path: '/two-factor/totp',
+  limit: 'login',
+  body: z.object({ password: passwordField.optional(), code: factorCodeField.optional() }),
+  page: '/two-factor/setup',
+  signedIn: true,
+  summary: 'Gives the secret for an authenticator app; nothing changes until a code of it is confirmed.',
+  answers: { 200: totpSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'busy'],
+  async handle(context, { password = null, code = null }) {
+    const { ports, session, visitor, cookies, form } = context
+    const input = { password, code, visitor, device: cookies.device }
+    const enrolment = await enrolTotp(ports, await session(), input)
+    return form ? showEnrolment(context, enrolment) : json(200, enrolment)
+  },
+})
+
+export const confirmTotpRoute = defineRoute({
+  method: 'POST',
+  path: '/two-factor/totp/confirm',
+  limit: 'guess',
+  body: z.object({ code: factorCodeField }),
+  page: '/two-factor/setup',
+  signedIn: true,
+  summary: 'Turns two-factor authentication on by the first code; every session ends, and a new one begins.',
+  answers: { 200: twoFactorOnSchema },
+  errors: ['invalid_token', 'invalid_code', 'busy'],
+  async handle(context, { code }) {
+    const { ports, session, mode, visitor, form } = context
+    const { issued, backupCodes } = await confirmTotp(ports, await session(), { code, mode, visitor })
+    if (!form) return issuedAnswer(context, 200, issued, { backupCodes })
+    return withHeaders(await showBackupCodes(context, backupCodes), { 'set-cookie': sessionCookies(context, issued) })
+  },
+})
