@@ -1,5 +1,5 @@
 import type { FastifyApp, FastifyGate } from './adapters/node/fastify-shape.js'
-import type { HonoApp, HonoGate } from './adapters/hono/hono-app.js'
+import type { HonoApp, HonoGate } from './adapters/hono/app.js'
 import { adapterFor } from './adapters/index.js'
 import { type Auth, assemble } from './auth.js'
 import { SettingsError } from './errors.js'

@@ -1,10 +1,10 @@
 import { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '../http/message.js'
-import { readRequest as readCodehooksRequest } from './codehooks/codehooks-message.js'
-import { isCodehooksRequest } from './codehooks/codehooks-shape.js'
+import { readRequest as readCodehooksRequest } from './codehooks/message.js'
+import { isCodehooksRequest } from './codehooks/shape.js'
 import { readRequest as readFetchRequest } from './fetch.js'
-import { HonoMessage, isHonoContext } from './hono/hono-message.js'
-import { readRequest as readNodeRequest } from './node/node-message.js'
+import { HonoMessage, isHonoContext } from './hono/message.js'
+import { readRequest as readNodeRequest } from './node/message.js'
 
 /**
  * A request of any supported framework as plain data: what handlers hold in their hands.

@@ -1,6 +1,6 @@
 import { now } from './browser.js'
 import { problemOf } from './error.js'
-import type { News } from './news.js'
+import type { News } from './tab-messages.js'
 import type { Renewal } from './renew.js'
 import type { SessionState } from './session-state.js'
 

@@ -12,7 +12,7 @@ import type { ApiTokenPrincipal, Principal } from '../model/principal.js'
 import type { ApiTokens } from '../store/api-tokens.js'
 import type { VerifiedCache } from '../tokens/verified-cache.js'
 import type { ApiTokenCheck } from './credentials.js'
-import type { TokenNews } from './token-news.js'
+import type { TokenNews } from './token-changes.js'
 
 /** What the store said of a token, kept so that the next request with it costs a look-up. */
 export interface KnownApiToken {

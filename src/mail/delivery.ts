@@ -1,6 +1,6 @@
 import type { Keyring } from '../lib/keyring.js'
 import { decoyTemplate, type LeasedMail } from '../model/outbox-mail.js'
-import { deliverySeconds } from './lanes.js'
+import { deliverySeconds } from './concurrency.js'
 import { type Mail, type Mailer, MailFault } from './mailer.js'
 import type { MailLog, OutboxRows } from './outbox-rows.js'
 import { openValues } from './sealed-values.js'

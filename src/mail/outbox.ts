@@ -3,7 +3,7 @@ import type { World } from '../lib/runtime.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 import { createDelivery, type DeliveryOptions } from './delivery.js'
-import { createLanes } from './lanes.js'
+import { createLanes } from './concurrency.js'
 import { mailLog, type OutboxRows, patient } from './outbox-rows.js'
 import { sealValues } from './sealed-values.js'
 

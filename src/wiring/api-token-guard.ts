@@ -1,7 +1,7 @@
 import { type ApiTokenGuard, createApiTokenCheck, type KnownApiToken } from '../guard/api-token.js'
 import { LastUses } from '../guard/last-uses.js'
 import type { Revocations } from '../guard/revocations.js'
-import { followTokens } from '../guard/token-news.js'
+import { followTokens } from '../guard/token-changes.js'
 import type { HttpRequest } from '../http/message.js'
 import { createRequestLimits } from '../http/request-limits.js'
 import type { World } from '../lib/runtime.js'

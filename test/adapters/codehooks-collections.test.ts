@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { withoutOurCollections } from '../../src/adapters/codehooks/codehooks-collections.js'
-import type { CodehooksResponse } from '../../src/adapters/codehooks/codehooks-message.js'
+import { withoutOurCollections } from '../../src/adapters/codehooks/collections.js'
+import type { CodehooksResponse } from '../../src/adapters/codehooks/message.js'
 
 /** The status that a request is answered with, or null when it goes on. */
 function statusFor(path: string): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { finishOAuth } from '../../src/flows/oauth/finish-oauth.js'
+import { finishOAuth } from '../../src/flows/oauth/finish.js'
 import { newUser } from '../../src/flows/registration/register.js'
-import { startOAuth } from '../../src/flows/oauth/start-oauth.js'
+import { startOAuth } from '../../src/flows/oauth/start.js'
 import type { ProviderAccount, Providers } from '../../src/oauth/provider.js'
 import { RotationWorld } from '../support/rotation-world.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createApiTokenCheck, type KnownApiToken } from '../../src/guard/api-token.js'
-import { followTokens } from '../../src/guard/token-news.js'
+import { followTokens } from '../../src/guard/token-changes.js'
 import type { HttpRequest } from '../../src/http/message.js'
 import { createKeyring } from '../../src/lib/keyring.js'
 import { createSharedClock } from '../../src/lib/shared-clock.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ProofBatches } from '../../src/guard/proofs.js'
+import { ProofBatches } from '../../src/guard/rotation-proofs.js'
 import type { Proof } from '../../src/store/sessions.js'
 import { createTestClock } from '../../src/testing/clock.js'
 

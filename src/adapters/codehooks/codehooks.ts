@@ -1,11 +1,11 @@
 import type { HttpResponse } from '../../http/message.js'
 import type { Handle } from '../../http/verdict.js'
 import type { Adapter, Mounting } from '../adapter.js'
-import { type OwnHooks, ownHooks } from './codehooks-auths.js'
-import { withoutOurCollections } from './codehooks-collections.js'
-import { createGate, createHook, type Hook, prepare } from './codehooks-hook.js'
-import { answer } from './codehooks-message.js'
-import { isCodehooksRequest, isCodehooksResponse } from './codehooks-shape.js'
+import { type OwnHooks, ownHooks } from './auths.js'
+import { withoutOurCollections } from './collections.js'
+import { createGate, createHook, type Hook, prepare } from './hook.js'
+import { answer } from './message.js'
+import { isCodehooksRequest, isCodehooksResponse } from './shape.js'
 
 /** The part of a codehooks-js application that we use. It calls `auths`, then picks a route, then calls `appmiddleware`. */
 interface CodehooksApp {

@@ -1,9 +1,9 @@
 import { SettingsError, type SettingsFault } from '../../errors.js'
 import type { Adapter } from '../adapter.js'
-import { type HonoGate, isHono } from './hono-app.js'
-import { createLayer } from './hono-layer.js'
-import { HonoMessage } from './hono-message.js'
-import { baseFaults, lateFault } from './hono-routes.js'
+import { type HonoGate, isHono } from './app.js'
+import { createLayer } from './layer.js'
+import { HonoMessage } from './message.js'
+import { baseFaults, lateFault } from './routes.js'
 
 /**
  * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand

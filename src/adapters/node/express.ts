@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../../errors.js'
 import type { Adapter } from '../adapter.js'
-import { createListener, type NodeRequest, nodeGate } from './node-message.js'
+import { createListener, type NodeRequest, nodeGate } from './message.js'
 
 type ExpressHandle = (req: ExpressRequest, res: ExpressResponse, done: (error?: unknown) => void) => unknown
 

@@ -3,7 +3,7 @@ import { type Pass, untouched } from '../../http/verdict.js'
 import type { Adapter } from '../adapter.js'
 import { fault, requireRoot, standFirst } from './fastify-first.js'
 import { type FastifyGate, type FastifyReply, type FastifyRequest, isFastify } from './fastify-shape.js'
-import { createGate, createListener, dropApiKey, type NodeRequest } from './node-message.js'
+import { createGate, createListener, dropApiKey, type NodeRequest } from './message.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**

@@ -2,7 +2,7 @@ import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
 import type { Adapter, Emit } from '../adapter.js'
 import { connect, createReading } from './connect.js'
-import { createListener, nodeGate } from './node-message.js'
+import { createListener, nodeGate } from './message.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**

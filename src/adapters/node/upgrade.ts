@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../http/message.js'
 import type { Handle, Pass, Verdict, Watch } from '../../http/verdict.js'
 import { decide, type Emit } from '../adapter.js'
-import { dressRequest, readRequest } from './node-message.js'
+import { dressRequest, readRequest } from './message.js'
 
 /** What node's server tells of an upgrade: the request, its socket, and the first bytes behind the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]

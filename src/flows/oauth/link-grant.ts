@@ -1,6 +1,6 @@
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type Asking, requireLinking, type StartLinkPorts } from './link-identity.js'
-import { type StartedOAuth, startOAuth } from './start-oauth.js'
+import { type StartedOAuth, startOAuth } from './start.js'
 
 /** How long the browser has to come to us by itself. */
 const grantSeconds = 60

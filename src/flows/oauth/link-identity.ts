@@ -9,7 +9,7 @@ import { identityNotice } from './identity-notice.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { readProfile } from '../account/profile.js'
 import { requireFresh } from '../account/require-password.js'
-import { type StartedOAuth, type StartOAuthPorts, startOAuth } from './start-oauth.js'
+import { type StartedOAuth, type StartOAuthPorts, startOAuth } from './start.js'
 
 export type LinkPorts = Pick<
   Ports,

@@ -7,7 +7,7 @@ import { countPassword, type PasswordLimitPorts } from '../steps/account-limits.
 import { auditEvent } from '../steps/audit.js'
 import type { OpenSessionPorts } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
-import { readTypedHash } from '../registration/registration.js'
+import { readTypedHash } from '../registration/draft.js'
 import { requireEmail } from '../steps/require-email.js'
 import { usableFault } from '../registration/require-usable.js'
 import { mailAgain, type ResendPorts } from '../registration/resend-verification.js'

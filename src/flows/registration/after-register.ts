@@ -5,7 +5,7 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
-import { registrationsSideBySide } from './registration.js'
+import { registrationsSideBySide } from './draft.js'
 import { runHook } from '../steps/run-hook.js'
 
 /**

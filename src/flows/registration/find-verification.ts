@@ -1,6 +1,6 @@
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
-import { holdsHandle } from './registration.js'
+import { holdsHandle } from './draft.js'
 
 type FindPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>
 

@@ -3,7 +3,7 @@ import type { Ports } from '../../ports.js'
 import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { findByHandle, listByEmail } from './find-verification.js'
 import { matchesCode } from '../steps/mailed-code.js'
-import { holdsHandle, readApplicant } from './registration.js'
+import { holdsHandle, readApplicant } from './draft.js'
 import { requireEmail } from '../steps/require-email.js'
 
 export type GuessPorts = PasswordLimitPorts &

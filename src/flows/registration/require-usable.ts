@@ -1,7 +1,7 @@
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { mayMail } from '../steps/account-limits.js'
-import { draftVerification } from './registration.js'
+import { draftVerification } from './draft.js'
 
 export type RequireUsablePorts = Pick<
   Ports,

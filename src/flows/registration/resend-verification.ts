@@ -3,7 +3,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { mayMail } from '../steps/account-limits.js'
 import { findByHandle, listByEmail } from './find-verification.js'
-import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './registration.js'
+import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './draft.js'
 import { requireEmail } from '../steps/require-email.js'
 
 export type ResendPorts = Pick<

@@ -13,7 +13,7 @@ import { changeMattersUntil } from '../steps/issue-tokens.js'
 import type { OpenSessionPorts } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
 import { newUser } from './register.js'
-import { type Applicant, holdsHandle, readApplicant } from './registration.js'
+import { type Applicant, holdsHandle, readApplicant } from './draft.js'
 import { type SignInResult, signIn } from '../session/sign-in.js'
 
 export type VerifyEmailPorts = OpenSessionPorts &

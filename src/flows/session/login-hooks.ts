@@ -7,7 +7,7 @@ import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { refuseLogin } from './refuse-login.js'
 import { runHook } from '../steps/run-hook.js'
-import { unlessRefused } from '../steps/unless-refused.js'
+import { unlessRefused } from '../steps/ignore-auth-error.js'
 
 export type LoginHookPorts = Pick<Ports, 'users' | 'sessions' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
 

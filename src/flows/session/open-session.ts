@@ -12,7 +12,7 @@ import { afterLogin, beforeLogin } from './login-hooks.js'
 import { notice } from '../steps/notices.js'
 import { refuseLogin } from './refuse-login.js'
 import { atVersionProved } from './still-proved.js'
-import { unlessRefused } from '../steps/unless-refused.js'
+import { unlessRefused } from '../steps/ignore-auth-error.js'
 
 export type OpenSessionPorts = DevicePorts &
   Pick<Ports, 'users' | 'sessions' | 'tokens' | 'mails' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>

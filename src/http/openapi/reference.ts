@@ -1,4 +1,4 @@
-import type { ApiDocument, ApiOperation, ApiSchema } from './api-document.js'
+import type { ApiDocument, ApiOperation, ApiSchema } from './document-types.js'
 
 /** One line of a list of fields or parameters. */
 export interface ReferenceField {

@@ -6,7 +6,7 @@ import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'
 import { sessionSchema } from '../answer-schemas.js'
 import { nameField, passwordField } from '../fields.js'
-import { clearedSession, sessionAnswer } from '../session/session-answer.js'
+import { clearedSession, sessionAnswer } from '../session/answer.js'
 
 export const readMeRoute = defineRoute({
   method: 'GET',

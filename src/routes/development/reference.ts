@@ -1,5 +1,5 @@
-import type { ApiDocument } from '../../http/openapi/api-document.js'
-import { openApiDocument } from '../../http/openapi/openapi.js'
+import type { ApiDocument } from '../../http/openapi/document-types.js'
+import { openApiDocument } from '../../http/openapi/document.js'
 import { json } from '../../http/problem.js'
 import { referenceOf } from '../../http/openapi/reference.js'
 import { defineRoute, type Route, type RouteContext } from '../../http/route.js'

@@ -1,12 +1,12 @@
 import { grantLink } from '../../flows/oauth/link-grant.js'
 import { startLink } from '../../flows/oauth/link-identity.js'
-import { stateSeconds } from '../../flows/oauth/oauth-state.js'
+import { stateSeconds } from '../../flows/oauth/state.js'
 import { singleHeader } from '../../http/message.js'
 import { json, withHeaders } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { urlSchema } from '../answer-schemas.js'
 import { passwordBody } from '../fields.js'
-import { browserCookie, hasProviders, landingUrl } from './oauth-landing.js'
+import { browserCookie, hasProviders, landingUrl } from './landing.js'
 import { showPage } from '../show-page.js'
 
 export const linkIdentityRoute = defineRoute({

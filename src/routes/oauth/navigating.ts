@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
 import { toAuthError } from '../../http/router.js'
-import { landingUrl } from './oauth-landing.js'
+import { landingUrl } from './landing.js'
 
 /** A browser that navigates is led on by what is refused, too; only where there is nothing at all, there is nothing. */
 export async function navigating(

@@ -6,7 +6,7 @@ import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { sessionSchema, waitingSchema } from '../answer-schemas.js'
 import { emailField, nameField, passwordField } from '../fields.js'
-import { signedInAnswer } from '../session/session-answer.js'
+import { signedInAnswer } from '../session/answer.js'
 
 const body = z.looseObject({ email: emailField, password: passwordField, name: nameField.optional() })
 

@@ -6,7 +6,7 @@ import { withWish } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema, waitingSchema } from '../answer-schemas.js'
-import { nobody } from '../email/email.js'
+import { nobody } from '../email/api.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from '../fields.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
 

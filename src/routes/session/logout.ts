@@ -2,7 +2,7 @@ import { logout } from '../../flows/session/logout.js'
 import { empty, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
-import { clearedSession } from './session-answer.js'
+import { clearedSession } from './answer.js'
 
 export const logoutRoute = defineRoute({
   method: 'POST',

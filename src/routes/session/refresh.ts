@@ -6,7 +6,7 @@ import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { sessionSchema } from '../answer-schemas.js'
 import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
-import { clearedSession, issuedAnswer } from './session-answer.js'
+import { clearedSession, issuedAnswer } from './answer.js'
 
 export const refreshRoute = defineRoute({
   method: 'POST',

@@ -5,7 +5,7 @@ import { withWish } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { json, redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
-import { signedInAnswer } from './session-answer.js'
+import { signedInAnswer } from './answer.js'
 
 /** What every way into an existing account answers with: a session, or what the second step needs. */
 export async function signInAnswer(context: RouteContext, result: SignInResult): Promise<HttpResponse> {

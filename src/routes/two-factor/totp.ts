@@ -6,9 +6,9 @@ import { defineRoute } from '../../http/route.js'
 import { totpSchema, twoFactorOnSchema } from '../answer-schemas.js'
 import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from '../fields.js'
-import { issuedAnswer } from '../session/session-answer.js'
-import { sessionCookies } from '../session/session-cookies.js'
-import { showEnrolment } from './two-factor-setup.js'
+import { issuedAnswer } from '../session/answer.js'
+import { sessionCookies } from '../session/cookies.js'
+import { showEnrolment } from './setup.js'
 
 export const enrolTotpRoute = defineRoute({
   method: 'POST',

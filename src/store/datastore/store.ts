@@ -21,7 +21,7 @@ import { createSecondFactors } from './second-factors.js'
 import { createSessions } from './sessions.js'
 import { createSteps, type Steps } from './engine/steps.js'
 import { auditHead, indexedFields, installation, onlyRow } from './engine/tables.js'
-import type { Timing } from './engine/turns.js'
+import type { Timing } from './engine/lock.js'
 import type { Unit } from './engine/unit.js'
 import { createUsers } from './users.js'
 

@@ -1,6 +1,6 @@
 import { TimedOut } from './connection.js'
 import { apply, type Journal, type Write } from './journal.js'
-import type { Turn, TurnOptions, Turns } from './turns.js'
+import type { Turn, TurnOptions, Turns } from './lock.js'
 
 /** What a step found out: its answer, and what is to be written for it, all or nothing. */
 export interface Decision<T> {

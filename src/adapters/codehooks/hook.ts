@@ -1,0 +1,65 @@
+import type { Ask, Handle, Pass, Verdict } from '../../http/verdict.js'
+import { withQuery } from '../../lib/api-key-query.js'
+import { decide, failure } from '../adapter.js'
+import type { OwnHooks } from './auths.js'
+import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './message.js'
+import { dropApiKey } from '../node/message.js'
+
+export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => void) => void | Promise<void>
+
+type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => void
+
+/** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
+export function createHook(handle: Handle, onPass: OnPass, own: OwnHooks): Hook {
+  return hook((req, res, onEnded) => {
+    return handle({ ...readRequest(req, res), hook: own(req, res, onEnded) })
+  }, onPass)
+}
+
+/** The same for a single route. */
+export function createGate(ask: Ask): Hook {
+  return hook((req) => ask(readRequest(req, null), req.auth ?? null), prepare)
+}
+
+type Judge = (req: CodehooksRequest, res: CodehooksResponse, onEnded: () => void) => Verdict | Promise<Verdict>
+
+function hook(judge: Judge, onPass: OnPass): Hook {
+  function carryOut(verdict: Verdict, req: CodehooksRequest, res: CodehooksResponse, next: () => void): void {
+    if (verdict.kind === 'answer') answer(req, res, verdict.response)
+    else if (succeeds(() => onPass(req, res, verdict))) next()
+    else answer(req, res, failure)
+  }
+
+  // Without a promise where none is needed: on the platform a body stream is lost after the first await.
+  return (req, res, next) => {
+    let ended = false
+    const verdict = decide((...exchange) => judge(...exchange, () => (ended = true)), req, res)
+    const finish = (settled: Verdict) => (ended ? undefined : carryOut(settled, req, res, next))
+    return 'then' in verdict ? verdict.then(finish) : finish(verdict)
+  }
+}
+
+function succeeds(step: () => void): boolean {
+  try {
+    step()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Makes the request what the application is to see. */
+export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pass): void {
+  for (const [name, value] of Object.entries(pass.responseHeaders ?? {})) res.setHeader(name, value)
+  for (const name of pass.planted) delete req.headers[name]
+  if (pass.query !== null) writeQuery(req, pass.query)
+  for (const [name, value] of Object.entries(pass.forwarded ?? {})) if (value !== null) req.headers[name] = value
+  req.auth = pass.principal
+}
+
+/** Everywhere that the application and crudlify may look: a key that stayed would be taken for a filter of the database. */
+function writeQuery(req: CodehooksRequest, query: string): void {
+  req.originalUrl = withQuery(req.originalUrl, query)
+  if (req.url !== undefined) req.url = withQuery(req.url, query)
+  dropApiKey(req.query)
+}

@@ -1,0 +1,229 @@
+import { IncomingMessage } from 'node:http'
+import type { HttpRequest, RequestBody, RequestHeaders } from '../../http/message.js'
+import type { Pass } from '../../http/verdict.js'
+import type { Principal } from '../../model/principal.js'
+import { bodyOf } from '../fetch.js'
+import { prepare } from '../fetch-message.js'
+import { askForHeader, keyOfSource } from './headers.js'
+import { mountPrefix } from '../mount-prefix.js'
+import { listHeaders, writeHeaders } from '../node/message.js'
+import { peerAddress } from '../node/peer-address.js'
+import { targetAsRouted } from '../request-target.js'
+import { countAsRead, dropUnread } from '../node/unread-headers.js'
+
+/** The part of a Hono context that we use. */
+export interface HonoContext {
+  req: {
+    raw: Request
+    /** What Hono picks routes by. */
+    path: string
+    routePath: string
+    /** What was read of the body by Hono's own methods, which all answer out of it from then on. */
+    bodyCache: object
+    arrayBuffer(): Promise<ArrayBuffer>
+  }
+  /** What the runtime gave along with the request. */
+  env: unknown
+  get(name: 'auth'): Principal | null | undefined
+  set(name: 'auth', principal: Principal | null): void
+  /** What is to be answered, as far as that is known. */
+  res: Response
+  /** Whether `res` is the answer already. */
+  finalized: boolean
+  error: Error | undefined
+  header(name: string, value: string, options?: { append: boolean }): void
+}
+
+/**
+ * The request as plain data; its path is what Hono routes by, below the prefix that a parent put before the application.
+ *
+ * Throws where that is another one than the address has (`getPath`): what the guard judged would not be what is served. Of
+ * a path that cannot be decoded Hono makes what it likes: the guard opens none (see `guard/scope.ts`).
+ */
+export class HonoMessage implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly mount: string
+  readonly native = null
+  readonly context: HonoContext
+  /** As it was judged. */
+  readonly raw: Request
+  /**
+   * What node has for the request; null elsewhere, and for one that the application makes while it handles another: that
+   * comes with the other's, and has headers of its own.
+   */
+  readonly incoming: IncomingMessage | null
+  /** At once where node has them: asked for some ten times a request. */
+  private listed: RequestHeaders | null
+
+  /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
+  constructor(context: HonoContext, layer: string | null) {
+    const { req } = context
+    const { raw, path: routed } = req
+    this.context = context
+    this.raw = raw
+    const incoming = incomingOf(context.env)
+    this.incoming = incoming !== null && keyOfSource(raw, incoming) !== undefined ? incoming : null
+    this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
+    this.method = raw.method
+    const { path, query } = targetAsRouted(raw.url, routed)
+    this.query = query
+    const depth = layer === null ? 0 : depthBelow(layer, req.routePath)
+    this.path =
+      depth > 0
+        ? `/${path
+            .split('/')
+            .slice(depth + 1)
+            .join('/')}`
+        : path
+    this.mount = depth > 0 ? mountPrefix(path, this.path) : ''
+    if (routed !== path && plain(routed) !== plain(path) && isDecodable(this.path)) throw new TypeError(ownPath)
+  }
+
+  get headers(): RequestHeaders {
+    return this.listed ?? this.list()
+  }
+
+  private list(): RequestHeaders {
+    this.listed = Object.fromEntries(this.raw.headers)
+    return this.listed
+  }
+
+  get rawHeaders(): readonly string[] | null {
+    return this.incoming?.rawHeaders ?? null
+  }
+
+  get ip(): string | null {
+    const socket = this.incoming?.socket
+    return socket ? peerAddress(socket) : addressIn(this.context.env, this.raw)
+  }
+
+  get body(): RequestBody {
+    return this.raw.bodyUsed ? keptBody(this.context.req) : bodyOf(this.raw)
+  }
+}
+
+function headersOf(incoming: IncomingMessage, raw: Request): RequestHeaders {
+  // Somebody may have made headers of what node leaves unread already.
+  return dropUnread(incoming) ? Object.fromEntries(raw.headers) : incoming.headers
+}
+
+/**
+ * How many segments stand before the layer's own path: that is where a parent has put the application. Throws where that
+ * cannot be told, since a pattern may take more than one (`/:place{.+}`).
+ */
+function depthBelow(layer: string, routePath: string): number {
+  if (routePath === layer) return 0
+  const segments = routePath.split('/')
+  if (routePath.includes('{') && !segments.every(staysOneSegment)) throw new TypeError(manySegments)
+  return segments.length - layer.split('/').length
+}
+
+/** A parameter whose pattern is of letters, digits, `\d`, `\w`, `\.` and classes of letters and digits. */
+const narrowPattern = /^:[^{}]+\{(?:[\w|+*?()-]|\\[dw.-]|\{[\d,]+\}|\[(?:\w-\w|\w|\\[dw])+-?\])+\}$/
+
+function staysOneSegment(segment: string): boolean {
+  return !/[{}]/.test(segment) || narrowPattern.test(segment)
+}
+
+const manySegments = 'Latchkey cannot guard a Hono application below a pattern that may take several segments of a path'
+
+const ownPath = 'Latchkey cannot guard a Hono application that routes by another path than the address has (getPath)'
+
+/** In one spelling: Hono decodes what it can, and without `strict` takes a slash off the end. */
+function plain(path: string): string {
+  const decoded = path.replace(/(?:%[\da-f]{2})+/gi, decode)
+  let end = decoded.length
+  // A regular expression would look for the end anew from each slash of many.
+  while (decoded.charCodeAt(end - 1) === 47) end -= 1
+  return decoded.slice(0, end)
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function decode(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes)
+  } catch {
+    return escapes
+  }
+}
+
+export function isHonoContext(given: unknown): given is HonoContext {
+  if (!(given instanceof Object && 'req' in given && 'set' in given && given.req instanceof Object)) return false
+  return 'raw' in given.req && given.req.raw instanceof Request
+}
+
+/** What somebody before the layer has read, as Hono has kept it. */
+function keptBody(req: HonoContext['req']): RequestBody {
+  if (Object.keys(req.bodyCache).length === 0) return bodyOf(req.raw)
+  async function read(limitBytes: number): Promise<Uint8Array | null> {
+    const bytes = new Uint8Array(await req.arrayBuffer())
+    return bytes.length > limitBytes ? null : bytes
+  }
+  return { kind: 'stream', read: (limitBytes) => read(limitBytes).catch(() => null) }
+}
+
+/** A body that was read cannot be copied; handlers get what Hono has kept of it. */
+function withoutBody({ url, method, headers, signal }: Request): Request {
+  return new Request(url, { method, headers, signal })
+}
+
+/** Makes the request what the application is to see. Throws when one of the headers cannot be. */
+export function present({ context, raw, incoming }: HonoMessage, pass: Pass): void {
+  if (!writeInPlace(raw, pass, incoming)) {
+    const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
+    if (prepared === null) throw new TypeError('a header cannot be written')
+    context.req.raw = prepared.request
+  }
+  context.set('auth', pass.principal)
+}
+
+/**
+ * On node the runtime reads headers where node keeps them, until somebody has asked for them; then, or when the client
+ * planted some, the request has to be copied, which costs more than everything else here.
+ */
+function writeInPlace(raw: Request, { planted, query, forwarded }: Pass, incoming: IncomingMessage | null): boolean {
+  if (planted.length > 0 || query !== null) return false
+  if (forwarded === null) return true
+  if (incoming === null) return false
+  writeHeaders(incoming.headers, forwarded)
+  listHeaders(incoming.rawHeaders, forwarded)
+  countAsRead(incoming)
+  return askForHeader(raw, forwarded['x-request-id'])
+}
+
+/** @hono/node-server gives `{ incoming, outgoing }`. */
+function incomingOf(env: unknown): IncomingMessage | null {
+  const incoming = env instanceof Object && 'incoming' in env ? env.incoming : null
+  return incoming instanceof IncomingMessage ? incoming : null
+}
+
+/**
+ * @hono/node-server gives what node has for the request, over http2 too. Deno gives `{ remoteAddr: { hostname } }`, Bun its
+ * server, which knows. No other runtime says it but in headers.
+ */
+function addressIn(env: unknown, raw: Request): string | null {
+  if (!(env instanceof Object)) return null
+  if ('incoming' in env && hasSocket(env.incoming)) return peerAddress(env.incoming.socket)
+  if ('requestIP' in env && typeof env.requestIP === 'function') return textIn(env.requestIP(raw), 'address')
+  return 'remoteAddr' in env ? textIn(env.remoteAddr, 'hostname') : null
+}
+
+/** `Http2ServerRequest` is no `IncomingMessage`. */
+function hasSocket(incoming: unknown): incoming is Pick<IncomingMessage, 'socket'> {
+  return incoming instanceof Object && 'socket' in incoming && incoming.socket instanceof Object
+}
+
+function textIn(holder: unknown, name: string): string | null {
+  const text: unknown = holder instanceof Object ? Reflect.get(holder, name) : null
+  return typeof text === 'string' ? text : null
+}

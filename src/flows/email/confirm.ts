@@ -1,0 +1,85 @@
+import { AuthError } from '../../errors.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import type { Session, SessionMode } from '../../model/session.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import { auditEvent } from '../steps/audit.js'
+import { draftEmailToken, findEmailToken, undoDays } from '../steps/email-tokens.js'
+import { changeMattersUntil, type IssuedSession, issueAccess } from '../steps/issue-tokens.js'
+import { circumstances } from '../steps/notices.js'
+import type { Drafted } from '../registration/draft.js'
+
+export type ConfirmEmailPorts = Pick<
+  Ports,
+  'users' | 'sessions' | 'oneTimeTokens' | 'tokens' | 'proofs' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'
+>
+
+export interface ConfirmEmailInput {
+  token: string
+  /** Whoever is signed in where the link was opened; the link alone suffices. */
+  caller: SessionPrincipal | null
+  mode: SessionMode
+  visitor: Visitor
+}
+
+/**
+ * Gives an account the address that the link was mailed to, and tells the former one, if that was verified, how to take
+ * it back (ASVS 5.0, 6.3.7). Sessions go on; every access token with the former address is dead, and a caller who is
+ * signed in as that user gets a fresh one.
+ *
+ * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, and of a disabled account look alike),
+ *   `email_taken` when another account got the address meanwhile
+ */
+export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmailInput): Promise<IssuedSession | null> {
+  const found = await findEmailToken(ports, 'email_change', input.token)
+  if (!found || found.version !== found.user.version) throw new AuthError('invalid_token')
+  const { token, user, typed, version } = found
+
+  const change = { email: typed, version, undo: draftUndo(ports, user, input.visitor) }
+  const changed = await ports.users.changeEmail(token.id, change, ports.clock.now(), {
+    until: changeMattersUntil(ports),
+    audit: auditEvent(ports, 'email_changed', input.visitor, { userId: user.id }),
+  })
+  if (changed === 'taken') throw new AuthError('email_taken')
+  if (!changed) throw new AuthError('invalid_token')
+  return freshAccess(ports, changed, input)
+}
+
+/** To the address that the account has until now. It does not name the new one, which may be a thief's or a private one. */
+function draftUndo(ports: ConfirmEmailPorts, user: UserRecord, visitor: Visitor): Drafted {
+  const former = { typed: user.email, canonical: user.emailCanonical }
+  const { token, url } = draftEmailToken(ports, 'email_undo', user, former)
+  const mail = ports.mails.compose('email-changed', user.emailCanonical, {
+    ...circumstances(ports, visitor.userAgent),
+    url,
+    lifetimeDays: String(undoDays),
+  })
+  return { token, mail }
+}
+
+/** The change does not depend on it: where the session cannot be read now, a refresh brings the same. */
+async function freshAccess(
+  ports: ConfirmEmailPorts,
+  user: UserRecord,
+  { caller, mode }: ConfirmEmailInput,
+): Promise<IssuedSession | null> {
+  if (caller?.userId !== user.id) return null
+  try {
+    await ports.proofs.settle(caller.sessionId)
+    const state = await ports.sessions.find(caller.sessionId)
+    return state && state.session.mode === mode ? await issueAccess(ports, user, asHeld(state.session)) : null
+  } catch (error) {
+    if (error instanceof AuthError) return null
+    throw error
+  }
+}
+
+/**
+ * The session at the rotation that its holder is known to have. Nobody has been seen with an unproven one: its answer may
+ * be lost, and a token that names it would prove it, and make a thief of a holder who has the one before.
+ */
+function asHeld(session: Session): Session {
+  if (session.counter === 0 || session.provenAtMs !== null) return session
+  return { ...session, counter: session.counter - 1 }
+}

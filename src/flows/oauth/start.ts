@@ -1,0 +1,41 @@
+import { AuthError } from '../../errors.js'
+import type { Ports } from '../../ports.js'
+import { browserHandle, keepState, type OAuthState, type OAuthStatePorts } from './state.js'
+
+export type StartOAuthPorts = OAuthStatePorts & Pick<Ports, 'providers'>
+
+export interface OAuthStart {
+  /** As in addresses. */
+  provider: string
+  /** Where the browser asked to be led, checked. */
+  wish: string | null
+  /** What the browser holds of an earlier start. */
+  handle: string | null
+  link?: NonNullable<OAuthState['link']>
+}
+
+export interface StartedOAuth {
+  /** Where the browser is to go; null when the provider does not answer. */
+  url: string | null
+  /** What the browser keeps: only with it the way back counts. */
+  handle: string
+}
+
+/**
+ * Sends a browser to a provider: a state, a PKCE verifier and a nonce of its own for each time (RFC 9700 §2.1.1). The
+ * verifier stays here, sealed.
+ *
+ * @throws {AuthError} `not_found` for a provider that the settings do not name
+ */
+export async function startOAuth(ports: StartOAuthPorts, input: OAuthStart): Promise<StartedOAuth> {
+  const provider = ports.providers.find(input.provider)
+  if (!provider) throw new AuthError('not_found')
+  const handle = browserHandle(ports, input.handle)
+  const [secret, verifier, nonce] = [ports.random.token(), ports.random.token(), ports.random.token()]
+  const url = await provider.authorizationUrl({ state: secret, verifier, nonce })
+  if (url === null) return { url, handle }
+
+  const { wish, link = null } = input
+  await keepState(ports, handle, secret, { provider: provider.name, verifier, nonce, wish, link })
+  return { url, handle }
+}

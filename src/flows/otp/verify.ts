@@ -1,0 +1,103 @@
+import { AuthError } from '../../errors.js'
+import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { SessionMode } from '../../model/session.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import { countTry, guessesAt } from '../steps/account-limits.js'
+import { auditEvent } from '../steps/audit.js'
+import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { matchesCode } from '../steps/mailed-code.js'
+import type { OpenSessionPorts } from '../session/open-session.js'
+import { refuseLogin } from '../session/refuse-login.js'
+import { holdsOtp } from './request.js'
+import { requireEmail } from '../steps/require-email.js'
+import { type SignInResult, signIn } from '../session/sign-in.js'
+
+export type VerifyOtpPorts = OpenSessionPorts &
+  Pick<Ports, 'users' | 'oneTimeTokens' | 'audit' | 'keyring' | 'clock' | 'random' | 'policy' | 'limiter'>
+
+export interface VerifyOtpInput {
+  /** From the mail's link; else `code`, and `email` from clients that know which one they asked for. */
+  token?: string
+  email?: string | undefined
+  code?: string
+  /** What the browser that asked holds. */
+  handle: string | null
+  mode: SessionMode
+  visitor: Visitor
+  /** What the browser holds of its device. */
+  device: string | null
+}
+
+/**
+ * Signs in with the mailed code, or by the mailed link, in the browser that asked for them.
+ *
+ * It proves the mailbox: on an account whose address was never verified, everything that another person may have planted
+ * is thrown away first (GHSA-qq9h-g4jm-xgf3).
+ *
+ * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, foreign, guessed too often and without the handle
+ *   look alike), `rate_limited` after too many guesses, and as `openSession`
+ */
+export async function verifyOtp(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<SignInResult> {
+  const asked = await findAsked(ports, input)
+  const proved = asked !== null && (input.token !== undefined || (await guessCode(ports, asked, input)))
+  const user = proved ? await proveMailbox(ports, asked, input.visitor) : null
+  if (!asked || !user) {
+    const facts = { userId: asked?.userId ?? null, outcome: 'failure', detail: { method: 'otp' } } as const
+    await ports.audit.record(auditEvent(ports, 'login', input.visitor, facts))
+    throw new AuthError('invalid_token')
+  }
+  const { mode, visitor, device } = input
+  return signIn(ports, { user, mode, method: 'otp', amr: ['otp'], visitor, device })
+}
+
+/**
+ * The live token that this browser asked for, or null; a decoy is one, too. Whoever lacks the handle stops here, so that
+ * no stranger uses up the guesses of an owner (the limit of their own address counts them).
+ */
+async function findAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<OneTimeToken | null> {
+  const live = await listAsked(ports, input)
+  return live.find((token) => token !== null && holdsOtp(ports, token, input.handle)) ?? null
+}
+
+/** A browser need not say the address again: what it holds is of one request, and so of one address. */
+async function listAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<readonly (OneTimeToken | null)[]> {
+  const { oneTimeTokens, keyring } = ports
+  const now = ports.clock.now()
+  if (input.token !== undefined)
+    return [await oneTimeTokens.findByHash('otp', keyring.digests('otp', input.token), now)]
+  if (input.email !== undefined) return oneTimeTokens.listByEmail('otp', requireEmail(input.email).canonical, now)
+  if (input.handle === null) return []
+  return oneTimeTokens.listByHandle('otp', keyring.digests('otp-handle', input.handle), now)
+}
+
+/**
+ * Counted by the code and by the address, whether or not it has an account, before anything is compared: of any number
+ * at once, no more than the limit get through. The link holds 256 bits, nobody guesses it.
+ *
+ * @throws {AuthError} `rate_limited`
+ */
+async function guessCode(
+  ports: VerifyOtpPorts,
+  token: OneTimeToken,
+  { code, visitor }: VerifyOtpInput,
+): Promise<boolean> {
+  const by = { userId: token.userId, method: 'otp', visitor }
+  await countTry(ports, 'guess', guessesAt.otp(token.email)).catch((fault: unknown) => refuseLogin(ports, by, fault))
+  const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
+  return counted && matchesCode(ports, token, code ?? '')
+}
+
+async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor: Visitor): Promise<UserRecord | null> {
+  const known = token.userId === null ? null : await ports.users.findById(token.userId)
+  // The first proof drops a planted second factor, and with it what was guessed at that. Before the code is used up: what
+  // fails here can be tried again.
+  const dropped = known && !known.emailVerified ? [guessesAt.factor(known.id)] : []
+  await ports.limiter.forget('guess', [guessesAt.otp(token.email), ...dropped])
+  const facts = { userId: token.userId, detail: { firstProof: true } }
+  return ports.users.proveMailbox(token.id, 'otp', ports.clock.now(), {
+    until: changeMattersUntil(ports),
+    audit: auditEvent(ports, 'email_verified', visitor, facts),
+  })
+}

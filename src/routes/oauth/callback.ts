@@ -1,0 +1,51 @@
+import { finishOAuth } from '../../flows/oauth/finish.js'
+import { newcomerSeconds } from '../../flows/oauth/newcomer.js'
+import { redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { withQuery } from '../../lib/url.js'
+import { navigating } from './navigating.js'
+import { browserCookie, hasProviders, landingUrl } from './landing.js'
+import { returnedByProvider } from './return.js'
+import { showPage } from '../show-page.js'
+import { signInAnswer } from '../session/sign-in-answer.js'
+
+/** The browser keeps its cookie: other tabs may be under way, and this callback may come again. It lets nobody in. */
+export const finishOAuthRoute = defineRoute({
+  method: 'GET',
+  path: '/oauthcallback/:provider',
+  limit: 'other',
+  body: null,
+  changes: true,
+  enabled: hasProviders,
+  summary: 'Takes the browser back from the provider and signs in, or links the login to the account that asked.',
+  answers: { 200: 'page', 302: null },
+  errors: ['not_found'],
+  cookies: ['oauth'],
+  query: { state: 'As we sent it.', code: 'As the provider gives it.', error: 'The same.', iss: 'By RFC 9207.' },
+  browserOnly: true,
+  handle(context) {
+    const { ports, params, request, cookies, visitor, settings, authPath } = context
+    const provider = params.provider ?? ''
+    return navigating(context, { provider, wish: null }, async () => {
+      const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
+      const given = new URLSearchParams(request.query)
+      if (settings.cookies.sameSite === 'strict' && !given.has('here')) {
+        // No strict cookie comes with a navigation from another site, nor with a redirect of one: a page of ours leads on.
+        const url = withQuery(`${authPath}/oauthcallback/${provider}?${request.query}`, { here: '1' })
+        return showPage(context, 'oauth-return', { url })
+      }
+      const returned = returnedByProvider(given)
+      const held = { accessToken, refreshToken, handle, device }
+      const { landing, result, fault } = await finishOAuth(ports, { provider, ...returned, ...held, visitor })
+      if (fault) context.report(fault)
+      const url = landingUrl(context, provider, landing)
+      if (result) {
+        const { wish } = landing
+        return { ...(await signInAnswer({ ...context, form: true, wish, landing: url }, result)), status: 302 }
+      }
+      const waits = landing.to === 'identity' && handle !== null
+      const cookie = waits ? { 'set-cookie': [browserCookie(context, handle, newcomerSeconds)] } : {}
+      return redirect(302, url, cookie)
+    })
+  },
+})

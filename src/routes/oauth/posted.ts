@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { withQuery } from '../../lib/url.js'
+import { hasProviders } from './landing.js'
+import { returnedByProvider } from './return.js'
+
+/**
+ * Apple posts its answer, and no cookie comes with a post from another site: a navigation of our own takes it on. Nothing
+ * is read or changed here, so it may come from anywhere.
+ */
+export const postedOAuthRoute = defineRoute({
+  method: 'POST',
+  path: '/oauthcallback/:provider',
+  limit: 'other',
+  body: z.record(z.string(), z.unknown()),
+  crossSite: true,
+  page: '/login',
+  enabled: hasProviders,
+  summary: 'Takes an answer that a provider posts, and has the browser bring it to the same address by itself.',
+  answers: { 303: null },
+  browserOnly: true,
+  async handle({ params, authPath }, body) {
+    const posted = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+    const { state, code, error, issuer } = returnedByProvider(new URLSearchParams(posted))
+    const named = Object.entries({ state, code, error, iss: issuer }).flatMap(([name, value]) =>
+      value === null ? [] : [[name, value] as const],
+    )
+    return redirect(303, withQuery(`${authPath}/oauthcallback/${params.provider}`, Object.fromEntries(named)))
+  },
+})

@@ -1,0 +1,42 @@
+import { startGrantedLink } from '../../flows/oauth/link-grant.js'
+import { stateSeconds } from '../../flows/oauth/state.js'
+import { startOAuth } from '../../flows/oauth/start.js'
+import { wishedLanding } from '../../http/landing.js'
+import { redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { navigating } from './navigating.js'
+import { browserCookie, hasProviders, landingUrl } from './landing.js'
+
+export const startOAuthRoute = defineRoute({
+  method: 'GET',
+  path: '/oauth/:provider',
+  limit: 'other',
+  body: null,
+  changes: true,
+  enabled: hasProviders,
+  summary: 'Sends the browser to the provider; redirect in the query says where it is to end.',
+  answers: { 302: null },
+  errors: ['not_found'],
+  cookies: ['oauth'],
+  query: {
+    redirect: 'Where the browser ends: a path, or a URL of a trusted origin.',
+    link: '1 where `/oauth/:provider/link` has led here: links instead of signing in.',
+  },
+  browserOnly: true,
+  handle(context) {
+    const { ports, params, request, cookies, settings, session } = context
+    const provider = params.provider ?? ''
+    const given = new URLSearchParams(request.query)
+    const wish = wishedLanding(settings, given.get('redirect'))
+    const asked = { provider, wish, handle: cookies.oauth }
+    const links = given.get('link') === '1'
+    return navigating(context, { provider, wish }, async () => {
+      const started = links ? await startGrantedLink(ports, await session(), asked) : await startOAuth(ports, asked)
+      if (!started) return redirect(302, landingUrl(context, provider, { to: 'account', wish, code: 'oauth_state' }))
+      const { url, handle } = started
+      const down = { to: links ? 'account' : 'failure', wish, code: 'oauth_failed' } as const
+      const cookie = browserCookie(context, handle, stateSeconds)
+      return redirect(302, url ?? landingUrl(context, provider, down), { 'set-cookie': [cookie] })
+    })
+  },
+})

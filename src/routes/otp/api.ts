@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { requestOtp } from '../../flows/otp/request.js'
+import { verifyOtp } from '../../flows/otp/verify.js'
+import { clearCookie, serializeCookie } from '../../http/cookies.js'
+import { withWish } from '../../http/landing.js'
+import { json, redirect, withHeaders } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { signInSchema, waitingSchema } from '../answer-schemas.js'
+import { codeField, emailField, tokenField, transactionField } from '../fields.js'
+import { signInAnswer } from '../session/sign-in-answer.js'
+
+const transaction = transactionField.optional()
+
+export const requestOtpRoute = defineRoute({
+  method: 'POST',
+  path: '/otp',
+  limit: 'mail',
+  body: z.object({ email: emailField }),
+  page: '/otp',
+  enabled: ({ otp }) => otp.enabled,
+  summary: 'Mails a code and a link that sign in; answers the same whatever the address is.',
+  answers: { 202: waitingSchema('code_sent') },
+  cookies: ['otp'],
+  async handle({ ports, mode, visitor, cookies, form, wish, settings, authPath }, { email }) {
+    const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor })
+    const answer = { status: 'code_sent' }
+    if (mode === 'token') return json(202, { ...answer, transaction: handle })
+    const cookie = serializeCookie('otp', handle, ports.policy.otpSeconds, settings, authPath)
+    const headers = { 'set-cookie': [cookie] }
+    return form ? redirect(303, withWish(`${authPath}/otp`, wish), headers) : json(202, answer, headers)
+  },
+})
+
+export const verifyOtpRoute = defineRoute({
+  method: 'POST',
+  path: '/otp/verify',
+  limit: 'guess',
+  body: z.union([
+    z.object({ token: tokenField, transaction }),
+    z.object({ email: emailField.optional(), code: codeField, transaction }),
+  ]),
+  enabled: ({ otp }) => otp.enabled,
+  page: '/otp',
+  keepsOnError: ['token'],
+  summary: 'Signs in by the mailed code or link, in the browser that asked for it.',
+  answers: { 200: signInSchema },
+  errors: ['invalid_token', 'invalid_credentials', 'hook_failed'],
+  cookies: ['otp'],
+  async handle(context, { transaction, ...proof }) {
+    const { ports, mode, visitor, cookies, settings, authPath } = context
+    const handle = mode === 'token' ? (transaction ?? null) : cookies.otp
+    const result = await verifyOtp(ports, { ...proof, handle, mode, visitor, device: cookies.device })
+    const answer = await signInAnswer(context, result)
+    if (mode === 'token') return answer
+    return withHeaders(answer, { 'set-cookie': [clearCookie('otp', settings, authPath)] })
+  },
+})

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { changePassword } from '../../flows/password/change.js'
+import { forgotPassword } from '../../flows/password/forgot.js'
+import { json, redirect } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { accountDone } from '../account-form.js'
+import { sessionSchema, statusSchema } from '../answer-schemas.js'
+import { emailField, passwordField } from '../fields.js'
+import { issuedAnswer } from '../session/answer.js'
+import { sessionCookies } from '../session/cookies.js'
+
+export const forgotPasswordRoute = defineRoute({
+  method: 'POST',
+  path: '/password/forgot',
+  limit: 'mail',
+  body: z.object({ email: emailField }),
+  page: '/forgot',
+  summary: 'Mails a link that sets a new password; answers the same whatever the address is.',
+  answers: { 202: statusSchema('reset_sent') },
+  async handle({ ports, visitor, form, authPath }, { email }) {
+    await forgotPassword(ports, { email, visitor })
+    return form ? redirect(303, `${authPath}/forgot?done=1`) : json(202, { status: 'reset_sent' })
+  },
+})
+
+export const changePasswordRoute = defineRoute({
+  method: 'POST',
+  path: '/password/change',
+  limit: 'login',
+  body: z.object({ currentPassword: passwordField.optional(), newPassword: passwordField }),
+  page: '/account',
+  section: 'password',
+  signedIn: true,
+  summary: 'Changes the password of whoever is signed in; every session ends, and a new one begins.',
+  answers: { 200: sessionSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'weak_password', 'busy'],
+  async handle(context, { currentPassword, newPassword }) {
+    const { ports, session, mode, visitor, cookies, form } = context
+    const device = cookies.device
+    const input = { currentPassword: currentPassword ?? null, newPassword, mode, visitor, device }
+    const issued = await changePassword(ports, await session(), input)
+    if (!form) return issuedAnswer(context, 200, issued)
+    return accountDone(context, 'password', 'password_changed', { 'set-cookie': sessionCookies(context, issued) })
+  },
+})

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { replaceBackupCodes } from '../../flows/two-factor/backup-codes.js'
+import { turnOffTwoFactor } from '../../flows/two-factor/turn-off.js'
+import { empty, json } from '../../http/problem.js'
+import { defineRoute } from '../../http/route.js'
+import { accountDone } from '../account-form.js'
+import { backupCodesSchema, sessionSchema } from '../answer-schemas.js'
+import { showBackupCodes } from './backup-codes-page.js'
+import { factorCodeField, passwordField } from '../fields.js'
+import { issuedAnswer } from '../session/answer.js'
+import { sessionCookies } from '../session/cookies.js'
+
+const proof = z.object({ password: passwordField.optional(), code: factorCodeField })
+
+export const backupCodesRoute = defineRoute({
+  method: 'POST',
+  path: '/two-factor/backup-codes',
+  limit: 'login',
+  body: proof,
+  page: '/account',
+  section: 'two-factor',
+  signedIn: true,
+  summary: 'Gives new backup codes in place of the old ones.',
+  answers: { 200: backupCodesSchema },
+  errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
+  async handle(context, { password = null, code }) {
+    const { ports, session, visitor, cookies, form } = context
+    const input = { password, code, visitor, device: cookies.device }
+    const backupCodes = await replaceBackupCodes(ports, await session(), input)
+    return form ? showBackupCodes(context, backupCodes) : json(200, { backupCodes })
+  },
+})
+
+export const turnOffTwoFactorRoute = defineRoute({
+  method: 'DELETE',
+  path: '/two-factor',
+  limit: 'login',
+  body: proof,
+  page: '/account',
+  section: 'two-factor',
+  signedIn: true,
+  summary: 'Turns two-factor authentication off; every session ends, and a new one begins.',
+  answers: { 200: sessionSchema, 204: null },
+  errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
+  async handle(context, { password = null, code }) {
+    const { ports, session, mode, visitor, cookies, form } = context
+    const input = { password, code, mode, visitor, device: cookies.device }
+    const issued = await turnOffTwoFactor(ports, await session(), input)
+    // An app without cookies needs the new tokens, which a 204 cannot carry.
+    if (mode === 'token') return issuedAnswer(context, 200, issued)
+    const kept = { 'set-cookie': sessionCookies(context, issued) }
+    return form ? accountDone(context, 'two-factor', 'two_factor_disabled', kept) : empty(204, kept)
+  },
+})

@@ -1,0 +1,59 @@
+import { type Enrolment, hasEnrolment } from '../../flows/two-factor/enrol-totp.js'
+import { readStanding } from '../../flows/account/read.js'
+import { withWish } from '../../http/landing.js'
+import type { HttpResponse } from '../../http/message.js'
+import { redirect } from '../../http/problem.js'
+import { defineRoute, type RouteContext } from '../../http/route.js'
+import { lacksFactor } from '../../settings/required-factor.js'
+import { accountError, signInAgainUrl } from '../account-form.js'
+import { pageValues } from '../page-values.js'
+import { showPage } from '../show-page.js'
+
+const path = '/two-factor/setup'
+
+export const twoFactorSetupPageRoute = defineRoute({
+  method: 'GET',
+  path,
+  limit: 'other',
+  body: null,
+  signedIn: true,
+  summary: 'Shows the page that leads through setting up two-factor authentication.',
+  async handle(context) {
+    const { ports, session, settings, authPath } = context
+    const principal = await session()
+    const { user, hasPassword, isRecent } = await readStanding(ports, principal)
+    const { error, again, redirect: wish } = pageValues(context)
+    if (user.twoFactor) return redirect(303, wish || `${authPath}/account#two-factor`)
+
+    const waiting = error !== 'invalid_token' && !again && (await hasEnrolment(ports, principal.sessionId))
+    return showSetup(context, wish, {
+      step: { start: !waiting, scan: false, confirm: waiting },
+      error: accountError(error),
+      hasPassword,
+      stale: !hasPassword && !isRecent,
+      required: lacksFactor(settings.twoFactor, principal),
+    })
+  },
+})
+
+/** Shows the secret this once, as the answer to the form itself: nothing that leads on could carry it (ASVS 5.0, 14.2.1). */
+export function showEnrolment(context: RouteContext, { secret, uri, qrCode }: Enrolment): Promise<HttpResponse> {
+  const readable = secret.match(/.{1,4}/g)?.join(' ') ?? secret
+  const step = { start: false, scan: true, confirm: true }
+  return showSetup(context, context.wish ?? '', { step, secret: readable, uri, qrCode })
+}
+
+function showSetup(
+  context: RouteContext,
+  wish: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<HttpResponse> {
+  const none = { secret: '', uri: '', qrCode: '', error: '', hasPassword: true, stale: false, required: false }
+  return showPage(context, 'two-factor-setup', {
+    ...none,
+    ...values,
+    redirect: wish,
+    againUrl: withWish(`${context.authPath}${path}?again=1`, wish),
+    signInAgainUrl: signInAgainUrl(context, withWish(path, wish)),
+  })
+}

@@ -1,0 +1,111 @@
+import { createJob, type Decision, type Job } from './job.js'
+import { createTurns, type Turn, type TurnOptions, type Turns } from './lock.js'
+
+/** A queue in which steps are made one after another, of all processes. */
+export interface Lane {
+  /** Runs alone of all processes, with the newest time of the lane. May be run again when its turn was over too soon. */
+  step<T>(decide: (clockMs: number) => Promise<Decision<T>>): Promise<T>
+  /** Runs such that it sees every step whole or not at all. May be run again. */
+  read<T>(run: () => Promise<T>): Promise<T>
+  /** Once the turn of this process, if it has one, has ended: nobody needs to wait for its lease then. */
+  idle(): Promise<void>
+}
+
+export interface LaneOptions extends TurnOptions {
+  randomId(): string
+}
+
+/** Steps that wait in this process share a turn for so long; then others get theirs. */
+const sharedMs = 200
+const readAttempts = 5
+
+export function createLane(name: string, options: LaneOptions): Lane {
+  const line: Line = {
+    ...options,
+    turns: createTurns(name, options),
+    queue: [],
+    working: false,
+    idle: Promise.resolve(),
+  }
+  return {
+    step: (decide) => enqueue(line, decide),
+    idle: () => line.idle,
+    async read(run) {
+      for (let attempt = 0; attempt < readAttempts; attempt += 1) {
+        const before = await line.turns.read()
+        if (!before.journal) {
+          const answer = await run()
+          const after = await line.turns.read()
+          if (!after.journal && after.journals === before.journals) return answer
+        }
+        await options.sleep(2 + options.random() * 8)
+      }
+      return enqueue(line, async () => ({ answer: await run(), writes: [] }))
+    },
+  }
+}
+
+/** Those who wait in this process. */
+interface Line extends LaneOptions {
+  turns: Turns
+  queue: Job[]
+  working: boolean
+  idle: Promise<void>
+}
+
+function enqueue<T>(line: Line, decide: (clockMs: number) => Promise<Decision<T>>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    line.queue.push(createJob(line, decide, { resolve, reject }))
+    if (line.working) return
+    line.working = true
+    line.idle = work(line)
+  })
+}
+
+async function work(line: Line): Promise<void> {
+  const { queue, turns, sleep, random } = line
+  while (queue.length > 0) {
+    const turn = await turns.take().catch((error: unknown) => {
+      for (const job of queue.splice(0)) job.fail(error)
+    })
+    // Whoever was told so may have come again already.
+    if (!turn) continue
+    const ended = await share(line, turn)
+    // Others come first now.
+    if (ended && queue.length > 0) await sleep(10 + random() * 10)
+  }
+  line.working = false
+}
+
+/** Makes steps until the queue is empty or the turn was long enough; false when the turn was abandoned. */
+async function share(line: Line, turn: Turn): Promise<boolean> {
+  const { queue, turns, monotonic } = line
+  const untilMs = monotonic() + sharedMs
+  const inTime = () => monotonic() < untilMs && !turn.isOver()
+  for (let job = queue[0]; job; job = queue[0]) {
+    const outcome = await job.run(turn, () => queue.length > 1 && inTime())
+    if (outcome === 'done' || outcome === 'broken') queue.shift()
+    if (outcome === 'broken' || outcome === 'undecided') {
+      turns.abandon(turn)
+      return false
+    }
+    if (isReleased(turn)) return true
+    if (!inTime()) break
+  }
+  return release(turns, turn)
+}
+
+async function release(turns: Turns, turn: Turn): Promise<boolean> {
+  try {
+    if (turn.isOver()) throw new Error('The turn was over too soon.')
+    await turns.write(turn, { held: false })
+    return true
+  } catch {
+    turns.abandon(turn)
+    return false
+  }
+}
+
+function isReleased({ number, record }: Turn): boolean {
+  return record.turn === number && !record.held
+}
