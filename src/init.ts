@@ -1,6 +1,6 @@
-import type { FastifyApp, FastifyGate } from './adapters/node/fastify-shape.js'
 import type { HonoApp, HonoGate } from './adapters/hono/app.js'
 import { adapterFor } from './adapters/index.js'
+import type { FastifyApp, FastifyGate } from './adapters/node/fastify-shape.js'
 import { type Auth, assemble } from './auth.js'
 import { SettingsError } from './errors.js'
 import type { Runtime } from './lib/runtime.js'

@@ -1,10 +1,10 @@
 import { SettingsError } from '../errors.js'
 import type { Adapter } from './adapter.js'
 import { codehooks } from './codehooks/codehooks.js'
+import { hono } from './hono/hono.js'
 import { connect } from './node/connect.js'
 import { express } from './node/express.js'
 import { fastify } from './node/fastify.js'
-import { hono } from './hono/hono.js'
 import { node } from './node/node.js'
 
 /** To add a framework: one file beside these, one line here, five lines in `test/adapters/`. */

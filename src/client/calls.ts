@@ -2,11 +2,11 @@ import type { SessionAnswer } from '../model/session-answer.js'
 import { type Browser, sharedIn } from './browser.js'
 import { errorOf, jsonOf, problemOf, rethrow } from './error.js'
 import { createLoader, type Loader } from './loader.js'
-import { createBoard } from './tab-messages.js'
+import { createTurns } from './lock.js'
 import { type Renewing, renew, renewOnce } from './renew.js'
 import { sendFresh } from './send.js'
 import { createSessionState, sessionIn } from './session-state.js'
-import { createTurns } from './lock.js'
+import { createBoard } from './tab-messages.js'
 
 export interface AuthClientOptions {
   /** Where the API is: an origin, with a path in front of `basePath` if it has one. Default: the page's own. */

@@ -1,8 +1,8 @@
 import { now } from './browser.js'
 import { jsonOf, problemOf, retryAfterOf } from './error.js'
-import type { Board, News } from './tab-messages.js'
-import { type SessionState, sessionIn } from './session-state.js'
 import type { TakeTurn } from './lock.js'
+import { type SessionState, sessionIn } from './session-state.js'
+import type { Board, News } from './tab-messages.js'
 
 /** What a refresh needs. */
 export interface Renewing {

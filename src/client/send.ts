@@ -1,8 +1,8 @@
 import { now } from './browser.js'
 import { problemOf } from './error.js'
-import type { News } from './tab-messages.js'
 import type { Renewal } from './renew.js'
 import type { SessionState } from './session-state.js'
+import type { News } from './tab-messages.js'
 
 /** A request that may be sent again. */
 export interface Sending {

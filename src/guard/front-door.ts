@@ -1,6 +1,3 @@
-import type { Guard } from './guard.js'
-import type { Revocations } from './revocations.js'
-import { createScope } from './scope.js'
 import { corsHeaders, preflight } from '../http/cors.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { transportHeaders, withHeaders } from '../http/problem.js'
@@ -8,6 +5,9 @@ import type { RouteMatch } from '../http/route-table.js'
 import type { Router } from '../http/router.js'
 import { type Answer, type Handle, untouched } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
+import type { Guard } from './guard.js'
+import type { Revocations } from './revocations.js'
+import { createScope } from './scope.js'
 
 export interface Behind {
   router: Router

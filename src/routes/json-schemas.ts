@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { ApiSchema, ApiSchemas } from '../http/openapi/document-types.js'
 import { operationName } from '../http/openapi/document.js'
+import type { ApiSchema, ApiSchemas } from '../http/openapi/document-types.js'
 import type { Route } from '../http/route.js'
 import {
   backupCodesSchema,

@@ -4,12 +4,12 @@ import type { Pass } from '../../http/verdict.js'
 import type { Principal } from '../../model/principal.js'
 import { bodyOf } from '../fetch.js'
 import { prepare } from '../fetch-message.js'
-import { askForHeader, keyOfSource } from './headers.js'
 import { mountPrefix } from '../mount-prefix.js'
 import { listHeaders, writeHeaders } from '../node/message.js'
 import { peerAddress } from '../node/peer-address.js'
-import { targetAsRouted } from '../request-target.js'
 import { countAsRead, dropUnread } from '../node/unread-headers.js'
+import { targetAsRouted } from '../request-target.js'
+import { askForHeader, keyOfSource } from './headers.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {

@@ -4,10 +4,10 @@ import type { Ask, ForwardedHeaders, Handle, Pass, Verdict } from '../../http/ve
 import { isApiKeyName, withQuery } from '../../lib/api-key-query.js'
 import type { Principal } from '../../model/principal.js'
 import { decide, failure, type Gate } from '../adapter.js'
-import { addHeaders } from './add-headers.js'
 import { mountPrefix } from '../mount-prefix.js'
-import { peerAddress } from './peer-address.js'
 import { endsInHost, originForm } from '../request-target.js'
+import { addHeaders } from './add-headers.js'
+import { peerAddress } from './peer-address.js'
 import { dropUnread } from './unread-headers.js'
 
 /** A request as node's server and the frameworks around it hand it on. */

@@ -4,9 +4,9 @@ import type { SessionPrincipal } from '../../model/principal.js'
 import { type SessionEntry, toSessionEntry } from '../../model/session.js'
 import { toUser, type User } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
+import { listSessions } from '../session/sessions.js'
 import { readProfile } from './profile.js'
 import { isRecent } from './require-password.js'
-import { listSessions } from '../session/sessions.js'
 
 /** What decides how a signed-in user proves once more who they are. */
 export interface Standing {

@@ -4,11 +4,11 @@ import type { AuditEventName } from '../../model/audit-event.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import { requireStrong } from '../password/new-password.js'
+import { newUser } from '../registration/register.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
-import { requireStrong } from '../password/new-password.js'
 import { notice } from '../steps/notices.js'
-import { newUser } from '../registration/register.js'
 import {
   requireDate,
   requireFactorOff,

@@ -3,9 +3,9 @@ import { nextTurn } from '../../lib/runtime.js'
 import type { ImportedRecord, ImportReport } from '../../model/imported-account.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
+import { newUser } from '../registration/register.js'
 import { auditEvent } from '../steps/audit.js'
 import { type ReadAccount, readImportedAccount } from './read-imported-account.js'
-import { newUser } from '../registration/register.js'
 
 export type ImportPorts = Pick<Ports, 'users' | 'passwords' | 'hashKinds' | 'clock' | 'random'>
 

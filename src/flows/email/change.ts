@@ -3,13 +3,13 @@ import type { SessionPrincipal } from '../../model/principal.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import { readProfile } from '../account/profile.js'
+import { requirePassword } from '../account/require-password.js'
+import { accountExistsMail, type Drafted } from '../registration/draft.js'
 import { mayMail, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMinutes, draftEmailToken, isReserved } from '../steps/email-tokens.js'
-import { readProfile } from '../account/profile.js'
-import { accountExistsMail, type Drafted } from '../registration/draft.js'
 import { requireEmail } from '../steps/require-email.js'
-import { requirePassword } from '../account/require-password.js'
 
 export type ChangeEmailPorts = Pick<
   Ports,

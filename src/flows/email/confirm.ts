@@ -4,11 +4,11 @@ import type { Session, SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import type { Drafted } from '../registration/draft.js'
 import { auditEvent } from '../steps/audit.js'
 import { draftEmailToken, findEmailToken, undoDays } from '../steps/email-tokens.js'
 import { changeMattersUntil, type IssuedSession, issueAccess } from '../steps/issue-tokens.js'
 import { circumstances } from '../steps/notices.js'
-import type { Drafted } from '../registration/draft.js'
 
 export type ConfirmEmailPorts = Pick<
   Ports,

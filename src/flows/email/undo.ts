@@ -7,7 +7,13 @@ import { auditEvent } from '../steps/audit.js'
 import { type EmailToken, findEmailToken } from '../steps/email-tokens.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
-import { type FactorPorts, factorNotice, factorTries, forgetFactorTries, judgeFactor } from '../two-factor/second-factor.js'
+import {
+  type FactorPorts,
+  factorNotice,
+  factorTries,
+  forgetFactorTries,
+  judgeFactor,
+} from '../two-factor/second-factor.js'
 
 export type UndoEmailPorts = FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens' | 'mails' | 'policy'>
 

@@ -2,12 +2,12 @@ import { AuthError } from '../../errors.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { ProviderAccount } from '../../oauth/provider.js'
 import type { Ports } from '../../ports.js'
+import type { SignInResult } from '../session/sign-in.js'
 import { auditEvent } from '../steps/audit.js'
+import { unlessRefused } from '../steps/ignore-auth-error.js'
 import { type EnterPorts, enterByIdentity } from './enter-by-identity.js'
 import { type LinkPorts, linkIdentity } from './link-identity.js'
 import { type Landing, noteLanding, type OAuthState, takeState } from './state.js'
-import type { SignInResult } from '../session/sign-in.js'
-import { unlessRefused } from '../steps/ignore-auth-error.js'
 
 export type FinishOAuthPorts = EnterPorts & LinkPorts & Pick<Ports, 'providers' | 'tokens' | 'audit'>
 

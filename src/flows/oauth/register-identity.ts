@@ -2,10 +2,10 @@ import { AuthError } from '../../errors.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { type FileRegistrationPorts, fileRegistration } from '../registration/file.js'
-import { findNewcomer, newcomerFields } from './newcomer.js'
 import { newUser } from '../registration/register.js'
 import { requireEmail } from '../steps/require-email.js'
 import { runHook } from '../steps/run-hook.js'
+import { findNewcomer, newcomerFields } from './newcomer.js'
 
 export type RegisterIdentityPorts = FileRegistrationPorts & Pick<Ports, 'hooks'>
 

@@ -4,9 +4,9 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
-import { requireStrong } from './new-password.js'
 import { notice } from '../steps/notices.js'
 import { forgetFactorTries } from '../two-factor/second-factor.js'
+import { requireStrong } from './new-password.js'
 
 export type ResetPasswordPorts = Pick<
   Ports,

@@ -5,8 +5,8 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
-import { registrationsSideBySide } from './draft.js'
 import { runHook } from '../steps/run-hook.js'
+import { registrationsSideBySide } from './draft.js'
 
 /**
  * Runs the hook on an account that has just been created. Where it refuses or fails, the account goes again: otherwise

@@ -1,10 +1,10 @@
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
 import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from '../steps/account-limits.js'
-import { findByHandle, listByEmail } from './find-verification.js'
 import { matchesCode } from '../steps/mailed-code.js'
-import { holdsHandle, readApplicant } from './draft.js'
 import { requireEmail } from '../steps/require-email.js'
+import { holdsHandle, readApplicant } from './draft.js'
+import { findByHandle, listByEmail } from './find-verification.js'
 
 export type GuessPorts = PasswordLimitPorts &
   Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring' | 'random' | 'clock' | 'policy'>

@@ -2,9 +2,9 @@ import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { mayMail } from '../steps/account-limits.js'
-import { findByHandle, listByEmail } from './find-verification.js'
-import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './draft.js'
 import { requireEmail } from '../steps/require-email.js'
+import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './draft.js'
+import { findByHandle, listByEmail } from './find-verification.js'
 
 export type ResendPorts = Pick<
   Ports,

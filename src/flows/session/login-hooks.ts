@@ -4,10 +4,10 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
-import { changeMattersUntil } from '../steps/issue-tokens.js'
-import { refuseLogin } from './refuse-login.js'
-import { runHook } from '../steps/run-hook.js'
 import { unlessRefused } from '../steps/ignore-auth-error.js'
+import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { runHook } from '../steps/run-hook.js'
+import { refuseLogin } from './refuse-login.js'
 
 export type LoginHookPorts = Pick<Ports, 'users' | 'sessions' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
 

@@ -7,12 +7,12 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from '../steps/devices.js'
+import { unlessRefused } from '../steps/ignore-auth-error.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
-import { afterLogin, beforeLogin } from './login-hooks.js'
 import { notice } from '../steps/notices.js'
+import { afterLogin, beforeLogin } from './login-hooks.js'
 import { refuseLogin } from './refuse-login.js'
 import { atVersionProved } from './still-proved.js'
-import { unlessRefused } from '../steps/ignore-auth-error.js'
 
 export type OpenSessionPorts = DevicePorts &
   Pick<Ports, 'users' | 'sessions' | 'tokens' | 'mails' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>

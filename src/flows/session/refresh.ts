@@ -6,8 +6,8 @@ import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import type { RefreshClaims } from '../../tokens/access-tokens.js'
 import { auditEvent } from '../steps/audit.js'
-import { endAsTheft } from './end-as-theft.js'
 import { type IssuedSession, issueAccess, issueTokens } from '../steps/issue-tokens.js'
+import { endAsTheft } from './end-as-theft.js'
 
 export type RefreshPorts = Pick<
   Ports,

@@ -4,11 +4,11 @@ import type { SessionPrincipal } from '../../model/principal.js'
 import type { BackupCode } from '../../model/second-factor.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { atVersion } from '../account/at-version.js'
-import { auditEvent } from '../steps/audit.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
+import type { PasswordLimitPorts } from '../steps/account-limits.js'
+import { auditEvent } from '../steps/audit.js'
 import { codeText, type FactorPorts, factorNotice, requireFactor } from './second-factor.js'
 
 export type BackupCodePorts = FactorPorts & PasswordLimitPorts & Pick<Ports, 'sessions' | 'passwords' | 'mails'>

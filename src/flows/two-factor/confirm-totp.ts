@@ -9,12 +9,12 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { atVersion } from '../account/at-version.js'
+import { readProfile } from '../account/profile.js'
+import { newSession } from '../session/open-session.js'
 import { auditEvent } from '../steps/audit.js'
+import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { draftBackupCodes } from './backup-codes.js'
 import { enrolmentHashes } from './enrol-totp.js'
-import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
-import { newSession } from '../session/open-session.js'
-import { readProfile } from '../account/profile.js'
 import {
   type FactorPorts,
   factorNotice,

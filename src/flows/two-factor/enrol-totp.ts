@@ -3,10 +3,10 @@ import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
-import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
+import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { type FactorPorts, requireFactor, sealSecret } from './second-factor.js'
 
 export type EnrolTotpPorts = FactorPorts & PasswordLimitPorts & Pick<Ports, 'sessions' | 'passwords' | 'policy'>

@@ -2,9 +2,10 @@ import { AuthError } from '../../errors.js'
 import type { SessionMode } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import type { IssuedSession } from '../steps/issue-tokens.js'
 import { type OpenSessionPorts, openSession } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
+import { type Challenge, findChallenge } from '../session/two-factor-challenge.js'
+import type { IssuedSession } from '../steps/issue-tokens.js'
 import {
   countFactorTry,
   type FactorPorts,
@@ -13,7 +14,6 @@ import {
   proveFactor,
   withFactor,
 } from './second-factor.js'
-import { type Challenge, findChallenge } from '../session/two-factor-challenge.js'
 
 export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens'>
 

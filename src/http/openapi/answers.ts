@@ -1,8 +1,8 @@
 import { AuthError, type ErrorCode, errorTable } from '../../errors.js'
 import type { Settings } from '../../settings.js'
-import type { ApiFacts, ApiReference, ApiResponse, ApiSchema } from './document-types.js'
 import { problem as problemAnswer } from '../problem.js'
 import type { Route } from '../route.js'
+import type { ApiFacts, ApiReference, ApiResponse, ApiSchema } from './document-types.js'
 
 /** What any request to us may be refused with. */
 const always: readonly ErrorCode[] = [

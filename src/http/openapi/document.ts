@@ -1,8 +1,8 @@
-import type { ApiDocument, ApiFacts, ApiOperation, ApiParameter, ApiSchemas } from './document-types.js'
 import type { CookieName, CookieNames } from '../cookies.js'
-import { apiHeaders, problemExamples, refusals, sharedRefusals, successes } from './answers.js'
 import type { Route } from '../route.js'
 import { parameterValue } from '../route-table.js'
+import { apiHeaders, problemExamples, refusals, sharedRefusals, successes } from './answers.js'
+import type { ApiDocument, ApiFacts, ApiOperation, ApiParameter, ApiSchemas } from './document-types.js'
 
 const description = `Errors are problems by RFC 9457; \`code\` is the contract.
 

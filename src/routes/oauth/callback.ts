@@ -3,11 +3,11 @@ import { newcomerSeconds } from '../../flows/oauth/newcomer.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { withQuery } from '../../lib/url.js'
-import { navigating } from './navigating.js'
-import { browserCookie, hasProviders, landingUrl } from './landing.js'
-import { returnedByProvider } from './return.js'
-import { showPage } from '../show-page.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
+import { showPage } from '../show-page.js'
+import { browserCookie, hasProviders, landingUrl } from './landing.js'
+import { navigating } from './navigating.js'
+import { returnedByProvider } from './return.js'
 
 /** The browser keeps its cookie: other tabs may be under way, and this callback may come again. It lets nobody in. */
 export const finishOAuthRoute = defineRoute({

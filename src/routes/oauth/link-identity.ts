@@ -6,8 +6,8 @@ import { json, withHeaders } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { urlSchema } from '../answer-schemas.js'
 import { passwordBody } from '../fields.js'
-import { browserCookie, hasProviders, landingUrl } from './landing.js'
 import { showPage } from '../show-page.js'
+import { browserCookie, hasProviders, landingUrl } from './landing.js'
 
 export const linkIdentityRoute = defineRoute({
   method: 'POST',

@@ -1,11 +1,11 @@
 import { startGrantedLink } from '../../flows/oauth/link-grant.js'
-import { stateSeconds } from '../../flows/oauth/state.js'
 import { startOAuth } from '../../flows/oauth/start.js'
+import { stateSeconds } from '../../flows/oauth/state.js'
 import { wishedLanding } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
-import { navigating } from './navigating.js'
 import { browserCookie, hasProviders, landingUrl } from './landing.js'
+import { navigating } from './navigating.js'
 
 export const startOAuthRoute = defineRoute({
   method: 'GET',

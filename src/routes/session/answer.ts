@@ -1,6 +1,6 @@
-import type { IssuedSession } from '../../flows/steps/issue-tokens.js'
 import { logout } from '../../flows/session/logout.js'
 import { unlessRefused } from '../../flows/steps/ignore-auth-error.js'
+import type { IssuedSession } from '../../flows/steps/issue-tokens.js'
 import { clearCookie } from '../../http/cookies.js'
 import { enrolUrl } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'

@@ -1,8 +1,8 @@
 import { logout } from '../../flows/session/logout.js'
 import { empty, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
-import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
 import { clearedSession } from './answer.js'
+import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
 
 export const logoutRoute = defineRoute({
   method: 'POST',

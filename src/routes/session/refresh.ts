@@ -5,8 +5,8 @@ import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { sessionSchema } from '../answer-schemas.js'
-import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
 import { clearedSession, issuedAnswer } from './answer.js'
+import { refreshTokenBody, sentRefreshToken } from './sent-refresh-token.js'
 
 export const refreshRoute = defineRoute({
   method: 'POST',

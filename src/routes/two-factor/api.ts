@@ -5,10 +5,10 @@ import { empty, json } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'
 import { backupCodesSchema, sessionSchema } from '../answer-schemas.js'
-import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from '../fields.js'
 import { issuedAnswer } from '../session/answer.js'
 import { sessionCookies } from '../session/cookies.js'
+import { showBackupCodes } from './backup-codes-page.js'
 
 const proof = z.object({ password: passwordField.optional(), code: factorCodeField })
 

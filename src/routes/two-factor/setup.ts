@@ -1,5 +1,5 @@
-import { type Enrolment, hasEnrolment } from '../../flows/two-factor/enrol-totp.js'
 import { readStanding } from '../../flows/account/read.js'
+import { type Enrolment, hasEnrolment } from '../../flows/two-factor/enrol-totp.js'
 import { withWish } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'

@@ -4,10 +4,10 @@ import { enrolTotp } from '../../flows/two-factor/enrol-totp.js'
 import { json, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { totpSchema, twoFactorOnSchema } from '../answer-schemas.js'
-import { showBackupCodes } from './backup-codes-page.js'
 import { factorCodeField, passwordField } from '../fields.js'
 import { issuedAnswer } from '../session/answer.js'
 import { sessionCookies } from '../session/cookies.js'
+import { showBackupCodes } from './backup-codes-page.js'
 import { showEnrolment } from './setup.js'
 
 export const enrolTotpRoute = defineRoute({

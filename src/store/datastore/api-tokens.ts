@@ -2,12 +2,12 @@ import type { ApiTokenRecord } from '../../model/api-token.js'
 import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
-import { changeMany } from './engine/change-many.js'
 import { writeChanges } from './changes.js'
-import { newestBefore } from './newest-before.js'
-import { removeDue } from './prune.js'
+import { changeMany } from './engine/change-many.js'
 import type { Steps } from './engine/steps.js'
 import { apiTokens } from './engine/tables.js'
+import { newestBefore } from './newest-before.js'
+import { removeDue } from './prune.js'
 
 export function createApiTokens(steps: Steps): ApiTokens {
   return { ...readApiTokens(steps), ...changeApiTokens(steps), ...useApiTokens(steps) }

@@ -1,10 +1,10 @@
 import type { Change } from '../../model/change.js'
 import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
-import { removeDue } from './prune.js'
 import type { Steps } from './engine/steps.js'
 import { changes } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
+import { removeDue } from './prune.js'
 
 /**
  * The feed by the clocks of the processes, as a Datastore has none. Steps are made one after another, and the rows of each

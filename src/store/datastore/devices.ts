@@ -1,8 +1,8 @@
 import { toDevice, toDeviceRow } from '../device-rows.js'
 import type { Devices } from '../devices.js'
-import { removeDue } from './prune.js'
 import type { Steps } from './engine/steps.js'
 import { devices } from './engine/tables.js'
+import { removeDue } from './prune.js'
 
 export function createDevices(steps: Steps): Devices {
   return {

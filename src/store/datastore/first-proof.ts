@@ -1,8 +1,8 @@
 import type { UsersTable } from '../rows.js'
-import { dropIdentities } from './identity-rows.js'
-import { dropTokens } from './one-time-tokens.js'
 import { devices, sessions } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
+import { dropIdentities } from './identity-rows.js'
+import { dropTokens } from './one-time-tokens.js'
 import { dropBackupCodes, noFactor } from './user-rows.js'
 
 /**

@@ -4,12 +4,12 @@ import type { OneTimeTokens } from '../one-time-tokens.js'
 import type { OneTimeTokensTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { expiredAtOnce } from './devices.js'
-import { writeMail } from './outbox.js'
-import { removeDue } from './prune.js'
 import type { Query } from './engine/query.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens } from './engine/tables.js'
 import { Refused, type Unit } from './engine/unit.js'
+import { writeMail } from './outbox.js'
+import { removeDue } from './prune.js'
 
 export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   return {

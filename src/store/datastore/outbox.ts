@@ -3,10 +3,10 @@ import type { Outbox } from '../outbox.js'
 import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import type { OutboxTable } from '../rows.js'
 import { writeAudit } from './audit.js'
-import { removeDue } from './prune.js'
 import type { Steps } from './engine/steps.js'
 import { outbox } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
+import { removeDue } from './prune.js'
 
 export function createOutbox(steps: Steps): Outbox {
   return {

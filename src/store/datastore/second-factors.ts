@@ -1,11 +1,11 @@
 import type { BackupCode } from '../../model/second-factor.js'
 import type { SecondFactors } from '../second-factors.js'
 import { writeAudit } from './audit.js'
-import { dropTokens, keepToken, requireToken } from './one-time-tokens.js'
-import { writeMail } from './outbox.js'
 import type { Steps } from './engine/steps.js'
 import { backupCodes, oneTimeTokens, users } from './engine/tables.js'
 import { Refused, type Unit } from './engine/unit.js'
+import { dropTokens, keepToken, requireToken } from './one-time-tokens.js'
+import { writeMail } from './outbox.js'
 import { startAnew } from './user-passwords.js'
 import { changeUser, dropBackupCodes, noFactor, requireAt, spendProof } from './user-rows.js'
 

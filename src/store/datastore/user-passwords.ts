@@ -1,11 +1,11 @@
 import type { Session } from '../../model/session.js'
 import { toSessionRow } from '../session-rows.js'
 import type { Users } from '../users.js'
-import { dropDevices, dropEveryHold, dropSessions, wipeUnproven } from './first-proof.js'
-import { dropTokens, requireToken } from './one-time-tokens.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens, sessions } from './engine/tables.js'
 import { Refused, type Unit } from './engine/unit.js'
+import { dropDevices, dropEveryHold, dropSessions, wipeUnproven } from './first-proof.js'
+import { dropTokens, requireToken } from './one-time-tokens.js'
 import { changeUser, isEnabled, requireAt, requireUser } from './user-rows.js'
 
 export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword' | 'setPassword'> {

@@ -1,11 +1,11 @@
 import { isDisabled } from '../../model/user.js'
 import { toUser } from '../user-rows.js'
 import type { Users } from '../users.js'
-import { dropEveryHold, wipeUnproven } from './first-proof.js'
-import { requireToken } from './one-time-tokens.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens } from './engine/tables.js'
 import { Refused } from './engine/unit.js'
+import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { requireToken } from './one-time-tokens.js'
 import { changeUser, requireUser } from './user-rows.js'
 
 /** What a mailed token proves of its user. */

@@ -6,9 +6,9 @@ import { toUser } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { writeMail } from './outbox.js'
 import { backupCodes, users } from './engine/tables.js'
 import { Refused, type Unit, type View } from './engine/unit.js'
+import { writeMail } from './outbox.js'
 
 export function isEnabled(row: UsersTable, now: number): boolean {
   return row.disabled_at === null || (row.disabled_until !== null && row.disabled_until <= now)

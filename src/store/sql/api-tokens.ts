@@ -5,9 +5,9 @@ import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { parts } from './engine/parts.js'
-import { prune } from './prune.js'
 import type { ApiTokensTable, Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { prune } from './prune.js'
 
 export function createApiTokens(steps: Steps): ApiTokens {
   return { ...readApiTokens(steps), ...changeApiTokens(steps), ...useApiTokens(steps) }

@@ -3,8 +3,8 @@ import type { AuditLog } from '../audit.js'
 import { append } from '../audit-ends.js'
 import { toEvent } from '../audit-rows.js'
 import { lockEnds, writeEnds } from './audit-ends.js'
-import { pruneAudit } from './prune-audit.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { pruneAudit } from './prune-audit.js'
 import { verifySqlAudit } from './verify-audit.js'
 
 export function createAudit(steps: Steps): AuditLog {

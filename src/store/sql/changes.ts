@@ -3,9 +3,9 @@ import type { Change } from '../../model/change.js'
 import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
 import { parts } from './engine/parts.js'
-import { prune } from './prune.js'
 import { type Tables, toNumber } from './engine/schema.js'
 import { Refused, type Steps, type Unit } from './engine/steps.js'
+import { prune } from './prune.js'
 
 export function createChanges(steps: Steps): Changes {
   return {

@@ -1,8 +1,8 @@
 import type { Device } from '../../model/device.js'
 import { toDevice, toDeviceRow } from '../device-rows.js'
 import type { Devices } from '../devices.js'
-import { prune } from './prune.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { prune } from './prune.js'
 
 export function createDevices(steps: Steps): Devices {
   return {

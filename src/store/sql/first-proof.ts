@@ -1,6 +1,6 @@
+import type { Unit } from './engine/steps.js'
 import { dropIdentities } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
-import type { Unit } from './engine/steps.js'
 
 /**
  * What was written before anybody had proved the mailbox may be a stranger's, who waits for the owner to come

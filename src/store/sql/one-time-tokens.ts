@@ -3,10 +3,10 @@ import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js
 import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { writeAudit } from './audit.js'
-import { writeMail } from './outbox.js'
-import { prune } from './prune.js'
 import type { OneTimeTokensTable, Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { writeMail } from './outbox.js'
+import { prune } from './prune.js'
 
 export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   return {

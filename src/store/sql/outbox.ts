@@ -3,9 +3,9 @@ import type { LeasedMail, MailLease, OutboxMail } from '../../model/outbox-mail.
 import type { Outbox } from '../outbox.js'
 import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import { writeAudit } from './audit.js'
-import { prune } from './prune.js'
 import { type Tables, toNumber } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { prune } from './prune.js'
 
 /**
  * Another worker may have taken all that was found; then there may be others. Whoever loses has seen somebody else win, so

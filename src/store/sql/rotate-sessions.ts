@@ -8,8 +8,8 @@ import { parts } from './engine/parts.js'
 import { untilHeldUp, wasHeldUp } from './engine/retry.js'
 import type { Tables } from './engine/schema.js'
 import { type StateRow, toState } from './engine/session-rows.js'
-import { readState } from './session-state.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { readState } from './session-state.js'
 import { isEnabled } from './user-rows.js'
 
 export function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {

@@ -2,10 +2,10 @@ import type { Updateable } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
-import { dropTokens } from './one-time-tokens.js'
 import type { UsersTable } from './engine/schema.js'
-import { dropFactor, noFactor } from './second-factors.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { dropTokens } from './one-time-tokens.js'
+import { dropFactor, noFactor } from './second-factors.js'
 import { endSessionsOf, requireOne, tellOfUser } from './user-passwords.js'
 
 /** What the application's own calls do to accounts. */

@@ -4,10 +4,10 @@ import { toSessionRow } from '../session-rows.js'
 import type { AccountStep, Users } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
+import { Refused, type Steps, type Unit } from './engine/steps.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { dropTokens, ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { Refused, type Steps, type Unit } from './engine/steps.js'
 import { isEnabled, readUser } from './user-rows.js'
 
 /** The user's row is written first in each: whoever opens a session waits for it, and finds another version then. */

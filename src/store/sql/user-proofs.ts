@@ -1,8 +1,8 @@
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Users } from '../users.js'
+import { Refused, type Steps } from './engine/steps.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { ownerOf } from './one-time-tokens.js'
-import { Refused, type Steps } from './engine/steps.js'
 import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
 

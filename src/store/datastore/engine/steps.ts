@@ -4,8 +4,8 @@ import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { AuditSeal } from '../../audit-chain.js'
 import type { Connection } from './connection.js'
-import { createLane, type Lane } from './queue.js'
 import type { TurnOptions } from './lock.js'
+import { createLane, type Lane } from './queue.js'
 import { createUnit, createView, Refused, type Unit, type View } from './unit.js'
 
 export interface StepOptions extends TurnOptions {

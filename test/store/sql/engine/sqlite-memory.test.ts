@@ -1,0 +1,4 @@
+import { storeContract } from '../../../contracts/store.js'
+import { openSqliteMemory } from '../../../support/databases.js'
+
+storeContract('SQLite in memory', openSqliteMemory)
