@@ -197,7 +197,7 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
     close: () => opening.close(),
     async principal(request) {
       const { guard } = await opening.ready()
-      return guard.identify(messageOf(request)).catch(nobody)
+      return guard.identify(messageOf(request)).catch(toNull)
     },
     async upgrade(request, socket) {
       // Until somebody has taken it, a socket that breaks would break the process.
@@ -217,12 +217,12 @@ function createSurface(opening: Opening, handle: Handle, refuse: Refuse): Omit<A
     sessions: createSessionsApi(ports),
     apiTokens: createApiTokensApi(ports),
     audit: createAuditApi(ports),
-    access: createAccessApi(ports, async () => (await opening.ready()).accessNews.catchUp()),
+    access: createAccessApi(ports, async () => (await opening.ready()).accessFeed.catchUp()),
   }
 }
 
 /** A refusal means nobody; that it cannot be decided is the caller's to know. */
-function nobody(error: unknown): null {
+function toNull(error: unknown): null {
   if (error instanceof AuthError && error.status < 500) return null
   throw error
 }

@@ -32,10 +32,10 @@ export function prepare(request: Request, pass: Pass): { request: Request; added
 }
 
 /** The request as the application is to see it; the very same one when nothing changes. */
-function withHeaders(request: Request, { planted, query, forwarded }: Pass): Request {
-  if (forwarded === null && planted.length === 0 && query === null) return request
+function withHeaders(request: Request, { spoofedHeaders, query, forwarded }: Pass): Request {
+  if (forwarded === null && spoofedHeaders.length === 0 && query === null) return request
   const headers = new Headers(request.headers)
-  for (const name of planted) headers.delete(name)
+  for (const name of spoofedHeaders) headers.delete(name)
   for (const [name, value] of Object.entries(forwarded ?? {})) if (value !== null) headers.set(name, value)
   if (query === null) return new Request(request, { headers })
   return new Request(new Request(withQuery(request.url, query), request), { headers })

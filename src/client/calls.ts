@@ -2,7 +2,7 @@ import type { SessionAnswer } from '../model/session-answer.js'
 import { type Browser, sharedIn } from './browser.js'
 import { errorOf, jsonOf, problemOf, rethrow } from './error.js'
 import { createLoader, type Loader } from './loader.js'
-import { createTurns } from './lock.js'
+import { createLock } from './lock.js'
 import { type Renewing, renew, renewOnce } from './renew.js'
 import { sendFresh } from './send.js'
 import { createSessionState, sessionIn } from './session-state.js'
@@ -41,7 +41,7 @@ export function createCalls(browser: Browser, options: AuthClientOptions): Calls
     if (kind === 'out') state.set(null)
     else if (late || kind === 'in' || kind === 'changed') loader.reload()
   })
-  const takeTurn = createTurns(browser.navigator?.locks, shared, name, board.settled)
+  const withLock = createLock(browser.navigator?.locks, shared, name, board.settled)
 
   function ask(method: string, path: string, body?: unknown): Promise<Response> {
     const json = body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
@@ -50,7 +50,7 @@ export function createCalls(browser: Browser, options: AuthClientOptions): Calls
     return browser.fetch(`${base()}${basePath}${path}`, { method, credentials, signal, ...json })
   }
 
-  const renewing = { state, board, takeTurn, ask }
+  const renewing = { state, board, withLock, ask }
   const loader = createLoader(renewing)
   return { ...renewing, ...loader, browser, base, credentials }
 }
@@ -67,7 +67,7 @@ export async function fetchApi(calls: Calls, input: string | URL | Request, init
   const send = () => browser.fetch(isRequest ? input.clone() : url, { credentials, ...init })
   // A stream is gone once it was sent.
   if (init.body instanceof ReadableStream) return send()
-  const answer = await sendFresh({ send, renew: (sentAt) => renewOnce(calls, sentAt), who: state.get })
+  const answer = await sendFresh({ send, renew: (sentAt) => renewOnce(calls, sentAt), session: state.get })
   // Ended elsewhere, and no refresh has told us. Our own route has the last word, not whoever answered here.
   if (state.get() && answer.status === 401 && (await problemOf(answer)).code === 'token_revoked') {
     await calls.load().catch(() => {})
@@ -82,17 +82,17 @@ export async function fetchApi(calls: Calls, input: string | URL | Request, init
 export function call<T>(calls: Calls, path: string, body?: unknown, method = 'POST'): Promise<T> {
   const send = () => calls.ask(method, path, body)
   return calls
-    .takeTurn(async () => {
-      const answer = await sendFresh({ send, renew: (sentAt) => renew(calls, sentAt), who: calls.state.get })
+    .withLock(async () => {
+      const answer = await sendFresh({ send, renew: (sentAt) => renew(calls, sentAt), session: calls.state.get })
       if (!answer.ok) throw await errorOf(answer)
       const result = await jsonOf<T>(answer)
-      tell(calls, sessionIn(result), path === '/logout' || (method === 'DELETE' && path === '/me'))
+      notifyTabs(calls, sessionIn(result), path === '/logout' || (method === 'DELETE' && path === '/me'))
       return result
     })
     .catch(rethrow)
 }
 
-function tell({ state, board, reload }: Calls, session: SessionAnswer | null, ended: boolean): void {
+function notifyTabs({ state, board, reload }: Calls, session: SessionAnswer | null, ended: boolean): void {
   const known = state.get()
   if (session || ended) state.set(session)
   else if (known) reload()

@@ -39,9 +39,9 @@ export function createLoader(renewing: Renewing): Loader {
 }
 
 async function refreshNow(renewing: Renewing, load: Loader['load']): Promise<SessionAnswer | null> {
-  const { news, own } = await renewOnce(renewing, now())
-  if (news.kind === 'wait') throw await errorOf(refusal(news))
-  return own || news.kind === 'out' ? (renewing.state.get() ?? null) : load()
+  const { message, own } = await renewOnce(renewing, now())
+  if (message.kind === 'wait') throw await errorOf(refusal(message))
+  return own || message.kind === 'out' ? (renewing.state.get() ?? null) : load()
 }
 
 async function loadNow(renewing: Renewing): Promise<SessionAnswer | null> {
@@ -53,11 +53,11 @@ async function loadNow(renewing: Renewing): Promise<SessionAnswer | null> {
   }
   const answer = await sendFresh({ send, renew: (sentAt) => renewOnce(renewing, sentAt) })
   if (!answer.ok && answer.status !== 401) throw await errorOf(answer)
-  const told = answer.ok ? sessionIn(await jsonOf(answer)) : null
+  const published = answer.ok ? sessionIn(await jsonOf(answer)) : null
   // Whatever was told in between is newer than this answer.
   if (age === state.age()) {
-    if (!told && state.get()) board.publish({ kind: 'out' })
-    state.set(told)
+    if (!published && state.get()) board.publish({ kind: 'out' })
+    state.set(published)
   }
   return state.get() ?? null
 }

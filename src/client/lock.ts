@@ -1,7 +1,7 @@
 import { mark, now, type Shared, sleep, type TabLocks } from './browser.js'
 
 /** Runs a task while no other tab runs one. */
-export type TakeTurn = <T>(task: () => Promise<T>) => Promise<T>
+export type WithLock = <T>(task: () => Promise<T>) => Promise<T>
 
 /** A tab that was closed in the middle of its turn blocks the others no longer than this. */
 const leaseMs = 20_000
@@ -15,25 +15,25 @@ const electionMs = 50
  *
  * @param settled what to wait for after a task before the turn ends, though the task's result is handed on at once
  */
-export function createTurns(
+export function createLock(
   locks: TabLocks | undefined,
   shared: Shared,
   name: string,
   settled: () => Promise<void> | null,
-): TakeTurn {
+): WithLock {
   return (task) =>
     new Promise((resolve, reject) => {
-      const turn = async () => {
+      const critical = async () => {
         await task().then(resolve, reject)
         await settled()
       }
-      const byLease = () => withLease(shared, `${name}:turn`, turn)
+      const byLease = () => withLease(shared, `${name}:turn`, critical)
       // Locks are refused to documents without an origin of their own.
-      void (locks ? locks.request(name, turn).catch(byLease) : byLease())
+      void (locks ? locks.request(name, critical).catch(byLease) : byLease())
     })
 }
 
-async function withLease(shared: Shared, key: string, turn: () => Promise<void>): Promise<void> {
+async function withLease(shared: Shared, key: string, critical: () => Promise<void>): Promise<void> {
   let lease = mark()
   while (shared.read(key) !== lease) {
     const left = Number(shared.read(key).split(' ')[1]) - now()
@@ -44,6 +44,6 @@ async function withLease(shared: Shared, key: string, turn: () => Promise<void>)
     }
     await sleep(electionMs)
   }
-  await turn()
+  await critical()
   if (shared.read(key) === lease) shared.write(key, '')
 }

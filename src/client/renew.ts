@@ -1,20 +1,20 @@
 import { now } from './browser.js'
 import { jsonOf, problemOf, retryAfterOf } from './error.js'
-import type { TakeTurn } from './lock.js'
+import type { WithLock } from './lock.js'
 import { type SessionState, sessionIn } from './session-state.js'
-import type { Board, News } from './tab-messages.js'
+import type { Board, TabMessage } from './tab-messages.js'
 
 /** What a refresh needs. */
 export interface Renewing {
   state: SessionState
   board: Board
-  takeTurn: TakeTurn
+  withLock: WithLock
   /** Asks a route of Latchkey, by its path below `basePath`. */
   ask(method: string, path: string, body?: unknown): Promise<Response>
 }
 
 export interface Renewal {
-  news: News
+  message: TabMessage
   /** This call has asked the server; else another tab, or another call of this one, had done so already. */
   own: boolean
 }
@@ -43,7 +43,7 @@ export function renewOnce(renewing: Renewing, sentAt: number): Promise<Renewal> 
       done = known(renewing, sentAt)
       if (done) resolve(done)
     })
-    void renewing.takeTurn(async () => {
+    void renewing.withLock(async () => {
       ours = true
       resolve(done ?? (await renew(renewing, sentAt)))
     })
@@ -52,18 +52,20 @@ export function renewOnce(renewing: Renewing, sentAt: number): Promise<Renewal> 
 
 /** The same in a turn of this tab. */
 export async function renew(renewing: Renewing, sentAt: number): Promise<Renewal> {
-  return known(renewing, sentAt) ?? { news: renewing.board.publish(await refresh(renewing)), own: true }
+  return known(renewing, sentAt) ?? { message: renewing.board.publish(await refresh(renewing)), own: true }
 }
 
 function known({ board }: Renewing, sentAt: number): Renewal | null {
-  const news = board.latest()
-  if (!news) return null
+  const message = board.latest()
+  if (!message) return null
   const counts =
-    news.kind === 'wait' ? now() < (news.until ?? 0) : sentAt < news.at + (news.kind === 'out' ? quietMs : 0)
-  return counts ? { news, own: false } : null
+    message.kind === 'wait'
+      ? now() < (message.until ?? 0)
+      : sentAt < message.at + (message.kind === 'out' ? quietMs : 0)
+  return counts ? { message, own: false } : null
 }
 
-async function refresh({ ask, state }: Renewing): Promise<Omit<News, 'at'>> {
+async function refresh({ ask, state }: Renewing): Promise<Omit<TabMessage, 'at'>> {
   try {
     const answer = await ask('POST', '/refresh')
     if (answer.ok) {
@@ -81,7 +83,7 @@ async function refresh({ ask, state }: Renewing): Promise<Omit<News, 'at'>> {
   }
 }
 
-function wait(status: number, retryAfter: number | null, code?: string): Omit<News, 'at'> {
+function wait(status: number, retryAfter: number | null, code?: string): Omit<TabMessage, 'at'> {
   const until = now() + (retryAfter ?? patienceSeconds) * 1000
   return { kind: 'wait', until, status, ...(code && { code }) }
 }

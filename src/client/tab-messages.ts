@@ -1,7 +1,7 @@
 import { type Browser, now, type Shared, sleep } from './browser.js'
 
 /** The newest thing that a tab has to tell the others. It stands in the storage, so it never holds a token or a name. */
-export interface News {
+export interface TabMessage {
   /** Unix milliseconds. */
   at: number
   /**
@@ -18,8 +18,8 @@ export interface News {
 
 export interface Board {
   /** The newest, whoever published it; null when there is none, or it claims to come from the future. */
-  latest(): News | null
-  publish(news: Omit<News, 'at'>): News
+  latest(): TabMessage | null
+  publish(message: Omit<TabMessage, 'at'>): TabMessage
   /** Waits for the next, of this tab or another. */
   next(): Promise<void>
   /** Waits until what this tab has published is sure to be seen by the others. */
@@ -39,13 +39,13 @@ export function createBoard(
   browser: Browser,
   shared: Shared,
   key: string,
-  onNews: (news: News, late: boolean) => void,
+  onMessage: (message: TabMessage, late: boolean) => void,
 ): Board {
-  let seen: News | null = read()
+  let seen: TabMessage | null = read()
   let settling: Promise<void> | null = null
   let waiting: (() => void)[] = []
 
-  function read(): News | null {
+  function read(): TabMessage | null {
     try {
       return JSON.parse(shared.read(key))
     } catch {
@@ -54,11 +54,11 @@ export function createBoard(
   }
 
   function look(late: boolean): void {
-    const news = read()
-    if (!news || news.at === seen?.at) return
-    seen = news
+    const message = read()
+    if (!message || message.at === seen?.at) return
+    seen = message
     wake()
-    onNews(news, late)
+    onMessage(message, late)
   }
 
   function wake(): void {
@@ -74,11 +74,11 @@ export function createBoard(
   return {
     latest() {
       const stored = read()
-      const news = (stored?.at ?? 0) > (seen?.at ?? 0) ? stored : seen
-      return news && news.at <= now() ? news : null
+      const message = (stored?.at ?? 0) > (seen?.at ?? 0) ? stored : seen
+      return message && message.at <= now() ? message : null
     },
-    publish(told) {
-      seen = { ...told, at: now() }
+    publish(published) {
+      seen = { ...published, at: now() }
       shared.write(key, JSON.stringify(seen))
       settling = sleep(settleMs)
       wake()

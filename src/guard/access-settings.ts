@@ -4,7 +4,7 @@ import type { AccessRecord, AccessSettings } from '../store/access-settings.js'
 import type { Revocations } from './revocations.js'
 
 /** What this process knows of the settings of access that are changed at run time. */
-export interface AccessNews {
+export interface AccessFeed {
   /** Reads them for the first time. Rejects when the store does not answer. */
   start(): Promise<void>
   /** False from the moment a change is heard of until it has been read. */
@@ -14,7 +14,7 @@ export interface AccessNews {
   close(): void
 }
 
-export interface AccessNewsOptions {
+export interface AccessFeedOptions {
   accessSettings: Pick<AccessSettings, 'read'>
   revocations: Pick<Revocations, 'subscribe'>
   timer: (milliseconds: number, callback: () => void) => () => void
@@ -40,7 +40,7 @@ interface State {
  * Follows the change feed: with each `setting` row, and whenever rows may have been missed, everything is read again, and
  * until that is done no guarded request is decided by what was known before.
  */
-export function createAccessNews(options: AccessNewsOptions): AccessNews {
+export function createAccessFeed(options: AccessFeedOptions): AccessFeed {
   const state: State = { heard: 0, current: false, reading: null, stopTimer: () => {}, closed: false }
 
   function readSoon(): void {
@@ -74,7 +74,7 @@ export function createAccessNews(options: AccessNewsOptions): AccessNews {
 }
 
 /** One read at a time, again while more was heard of meanwhile. */
-function readUntilCurrent(options: AccessNewsOptions, state: State): Promise<void> {
+function readUntilCurrent(options: AccessFeedOptions, state: State): Promise<void> {
   const run = async () => {
     while (!state.current && !state.closed) {
       const { heard } = state
@@ -101,7 +101,7 @@ function readUntilCurrent(options: AccessNewsOptions, state: State): Promise<voi
   return state.reading
 }
 
-function soonOrNever(timer: AccessNewsOptions['timer'], reading: Promise<void> | null): Promise<void> {
+function soonOrNever(timer: AccessFeedOptions['timer'], reading: Promise<void> | null): Promise<void> {
   return new Promise((resolve) => {
     const stop = timer(catchUpMs, resolve)
     const finish = () => {

@@ -12,7 +12,7 @@ import type { ApiTokenPrincipal, Principal } from '../model/principal.js'
 import type { ApiTokens } from '../store/api-tokens.js'
 import type { VerifiedCache } from '../tokens/verified-cache.js'
 import type { ApiTokenCheck } from './credentials.js'
-import type { TokenNews } from './token-changes.js'
+import type { TokenChanges } from './token-changes.js'
 
 /** What the store said of a token, kept so that the next request with it costs a look-up. */
 export interface KnownApiToken {
@@ -34,7 +34,7 @@ export interface ApiTokenCheckOptions {
   keyring: Pick<Keyring, 'digests'>
   /** Bounded; holds no failures. */
   cache: VerifiedCache<KnownApiToken>
-  news: TokenNews
+  changes: TokenChanges
   limits: RequestLimits
   /** `at`: Unix seconds. */
   lastUses: { note(tokenId: string, at: number): void }
@@ -63,13 +63,13 @@ const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
  * many requests at once share. Unknown and expired tokens are counted by client address and look alike.
  */
 export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuard {
-  const { cache, news, clock } = options
+  const { cache, changes, clock } = options
   const principals = new WeakMap<Principal, KnownApiToken>()
   const reads = createReads(options, (known) => principals.set(known.principal, known))
 
   function recall(token: string, at: Moment): KnownApiToken | null {
     const known = cache.get(token)
-    if (known === null || news.isSince(known.principal.tokenId, known.mark)) return null
+    if (known === null || changes.isSince(known.principal.tokenId, known.mark)) return null
     const ageMs = at.monotonicMs - known.readAtMs
     if (ageMs >= memoryMs) return null
     // When this fails, a request will say so once the memory is too old.
@@ -95,7 +95,7 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
     isOver(principal) {
       const known = principals.get(principal)
       if (known === undefined || isExpired(known, clock.now())) return true
-      return news.isSince(known.principal.tokenId, known.mark)
+      return changes.isSince(known.principal.tokenId, known.mark)
     },
   }
 }
@@ -106,7 +106,7 @@ interface Reads {
 }
 
 function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken) => void): Reads {
-  const { apiTokens, keyring, cache, news, clock } = options
+  const { apiTokens, keyring, cache, changes, clock } = options
   const underWay = new Map<string, { mark: number; reading: Promise<KnownApiToken | null> }>()
 
   async function readOnce(token: string, before: KnownApiToken | null, mark: number): Promise<KnownApiToken | null> {
@@ -118,7 +118,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
     }
     const known = { ...understood(record, before), mark, readAtMs, usedAt: before?.usedAt ?? null }
     // What was changed while it was read may be what it was before.
-    if (news.isSince(record.id, mark)) return known
+    if (changes.isSince(record.id, mark)) return known
     cache.setCopy(token, known)
     keep(known)
     return known
@@ -126,7 +126,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
 
   return {
     read(token, before) {
-      const mark = news.mark()
+      const mark = changes.mark()
       const other = underWay.get(token)
       // One that began before the latest change may tell what was before it.
       if (other?.mark === mark) return other.reading

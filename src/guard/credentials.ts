@@ -7,7 +7,7 @@ import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
 import type { AllowList } from './allow-list.js'
-import type { OwnWord } from './hook.js'
+import type { HookCheck } from './hook.js'
 import { checkBearer, checkCookie, recallSession, type SessionCheckPorts } from './session.js'
 
 export interface CredentialPorts extends SessionCheckPorts {
@@ -20,7 +20,7 @@ export interface CredentialPorts extends SessionCheckPorts {
   /** Asked before any credential. */
   allowList: Pick<AllowList, 'restricts' | 'allows'>
   /** Throws or rejects with `AuthError`; null where nobody asks it, on our own routes. */
-  hook: OwnWord | null
+  hook: HookCheck | null
   apiTokens: ApiTokenCheck
   /** Bearer tokens of another issuer; null where there is none. */
   jwts: JwtCheck | null

@@ -36,15 +36,15 @@ const initials: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
  *
  * Most requests have none, so most get the same empty list.
  */
-export function plantedHeaders(headers: RequestHeaders): readonly string[] {
-  let planted: string[] | null = null
+export function findSpoofedHeaders(headers: RequestHeaders): readonly string[] {
+  let found: string[] | null = null
   for (const name in headers) {
     if (!initials[name.charCodeAt(0)]) continue
     if (!identityHeaders.has(name) && !name.startsWith('x-forwarded-')) continue
-    planted ??= []
-    planted.push(name)
+    found ??= []
+    found.push(name)
   }
-  return planted ?? none
+  return found ?? none
 }
 
 /** What the application may believe instead: who the request is for and from where, by our own knowledge. */

@@ -1,6 +1,6 @@
 import { AuthError } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
-import { enrolUrl, wishedLanding, withWish } from '../http/landing.js'
+import { allowedReturnTo, enrolUrl, withReturnTo } from '../http/landing.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { explanation, problem, redirect, transportHeaders, withHeaders } from '../http/problem.js'
 import { authPathOf, isAtSignIn, outerPath } from '../http/refusal.js'
@@ -11,10 +11,10 @@ import type { Moment } from '../lib/shared-clock.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
-import type { AccessNews } from './access-settings.js'
+import type { AccessFeed } from './access-settings.js'
 import { type CredentialPorts, identify, sentApiToken } from './credentials.js'
 import type { Decisions } from './decisions.js'
-import { createForwardedHeaders, plantedHeaders } from './forwarded-headers.js'
+import { createForwardedHeaders, findSpoofedHeaders } from './forwarded-headers.js'
 import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
 import { createScope } from './scope.js'
@@ -22,7 +22,7 @@ import { createScope } from './scope.js'
 export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   settings: Settings
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
-  accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>
+  accessFeed: Pick<AccessFeed, 'isCurrent' | 'catchUp'>
   requestId(): string
   decisions: Decisions
 }
@@ -100,8 +100,8 @@ export function createOpen(options: Pick<GuardOptions, 'settings' | 'clientIp' |
   return (request) => pass(passing, request, null)
 }
 
-function isFresh({ revocations, accessNews }: Pick<GuardOptions, 'revocations' | 'accessNews'>, at: Moment): boolean {
-  return revocations.isFresh(at) && accessNews.isCurrent()
+function isFresh({ revocations, accessFeed }: Pick<GuardOptions, 'revocations' | 'accessFeed'>, at: Moment): boolean {
+  return revocations.isFresh(at) && accessFeed.isCurrent()
 }
 
 type Decide = (wired: Wired, request: HttpRequest, at: Moment) => Verdict | Promise<Verdict>
@@ -172,8 +172,13 @@ function settle(
   }
 }
 
-function settleLater(wired: Wired, request: HttpRequest, who: Promise<Principal>, accept: Accept): Promise<Verdict> {
-  return who
+function settleLater(
+  wired: Wired,
+  request: HttpRequest,
+  pending: Promise<Principal>,
+  accept: Accept,
+): Promise<Verdict> {
+  return pending
     .then((principal) => accept(wired, request, principal))
     .catch((error: unknown) => refuse(wired, request, toAuthError(error)))
 }
@@ -184,7 +189,7 @@ function pass(wired: Passing, request: HttpRequest, principal: Principal | null)
   return {
     kind: 'pass',
     principal,
-    planted: plantedHeaders(request.headers),
+    spoofedHeaders: findSpoofedHeaders(request.headers),
     query: wired.settings.apiTokens.inUrl ? (takeApiKey(request.query)?.rest ?? null) : null,
     forwarded: wired.forwarded(wired.clientIp(request), wired.requestId(), apiKey),
     responseHeaders: apiKey === null ? cors : cors === null ? privately : { ...privately, ...cors },
@@ -207,9 +212,9 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
 
 /** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */
 async function requireFresh(options: GuardOptions): Promise<void> {
-  const { revocations, accessNews, clock } = options
+  const { revocations, accessFeed, clock } = options
   if (isFresh(options, clock.moment())) return
-  if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessNews.catchUp())) return
+  if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessFeed.catchUp())) return
   throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 
@@ -224,8 +229,8 @@ function refusalFor(
   // Signed in or not, nobody comes in by opening a page there, and who is signed in would be led right back.
   if (fault.status === 401 && (jwts?.isExclusive() || isAtSignIn(settings, request))) return problem(fault, requestId)
   // What may not be a landing is not even taken along: the page there may be the application's own (ATK-094).
-  const back = wishedLanding(settings, outerPath(settings, request, request.path)) ?? ''
-  if (fault.status === 401) return redirect(303, withWish(settings.redirectFailUrl, back))
+  const back = allowedReturnTo(settings, outerPath(settings, request, request.path)) ?? ''
+  if (fault.status === 401) return redirect(303, withReturnTo(settings.redirectFailUrl, back))
   if (fault.code !== 'two_factor_enrolment_required') return problem(fault, requestId)
   return redirect(303, enrolUrl(authPathOf(settings, request), back))
 }

@@ -7,7 +7,7 @@ import { plainRecord } from '../lib/plain-copy.js'
 import type { HookPrincipal } from '../model/principal.js'
 import type { HookRequest } from '../settings/input.js'
 import type { AuthenticateHook } from '../settings.js'
-import { plantedHeaders } from './forwarded-headers.js'
+import { findSpoofedHeaders } from './forwarded-headers.js'
 
 export interface HookOptions {
   authenticate: AuthenticateHook | null
@@ -19,14 +19,14 @@ export interface HookOptions {
 const limitMs = 5_000
 
 /** The application's own word about a request: who it is, or null for no opinion. */
-export type OwnWord = (request: HttpRequest) => HookPrincipal | null | Promise<HookPrincipal | null>
+export type HookCheck = (request: HttpRequest) => HookPrincipal | null | Promise<HookPrincipal | null>
 
 /**
  * Asks the `authenticate` setting, and where that has no opinion the hooks that the framework knows of. Only what is
  * documented lets anybody through: `false` and everything else that is neither a principal nor undefined is 403, a throw
  * or 5 s without an answer 503 (ASVS 5.0, 16.5.3). Synchronous where the hook is.
  */
-export function createOwnWord(options: HookOptions): OwnWord {
+export function createAuthenticateHook(options: HookOptions): HookCheck {
   const { authenticate } = options
   return (request) => {
     if (authenticate === null) return askFramework(options, request)
@@ -37,7 +37,7 @@ export function createOwnWord(options: HookOptions): OwnWord {
   }
 }
 
-function askFramework(options: HookOptions, request: HttpRequest): ReturnType<OwnWord> {
+function askFramework(options: HookOptions, request: HttpRequest): ReturnType<HookCheck> {
   const path = request.hook === undefined ? null : requirePath(request)
   const found = path === null ? null : (request.hook?.(path) ?? null)
   return (
@@ -126,9 +126,9 @@ function toPrincipal(answer: unknown): HookPrincipal | null {
  */
 function toHookRequest({ clientIp }: HookOptions, request: HttpRequest, path: string): HookRequest {
   const { method, headers, native } = request
-  const planted = plantedHeaders(headers)
+  const spoofedHeaders = findSpoofedHeaders(headers)
   const copied = Object.entries(headers)
-    .filter(([name]) => !planted.includes(name))
+    .filter(([name]) => !spoofedHeaders.includes(name))
     .map(([name, value]) => [name, Array.isArray(value) ? [...value] : value])
   return {
     method,

@@ -190,7 +190,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   const hole = hasHole(progress, page, started)
   if (hole) {
     page = await changes.current(clock.now() + known.soonerSeconds)
-    for (const tell of known.listeners) tell(null)
+    for (const notify of known.listeners) notify(null)
   }
 
   applyNew(known, page)
@@ -223,7 +223,7 @@ function learn(known: Knowledge, change: Change): void {
     )
   }
   if (change.kind === 'user') learnOfUser(known, change)
-  for (const tell of known.listeners) tell(change)
+  for (const notify of known.listeners) notify(change)
 }
 
 function learnOfUser(known: Knowledge, change: Change): void {

@@ -22,7 +22,7 @@ interface Sight {
 /** By session id. */
 type Sights = ReadonlyMap<string, Sight>
 
-export interface ProofsOptions {
+export interface RotationProofsOptions {
   sessions: Pick<Sessions, 'prove'>
   clock: Pick<Clock, 'monotonicMs'>
   timer: (milliseconds: number, callback: () => void) => () => void
@@ -32,8 +32,8 @@ export interface ProofsOptions {
  * Gathers which rotation of which session a verifier has seen. The newest counter of a session is kept with its first
  * sight until the store confirms it. A process that dies loses its waiting sights, which only delays rotations.
  */
-export class ProofBatches implements Proofs {
-  readonly #options: ProofsOptions
+export class RotationProofs implements Proofs {
+  readonly #options: RotationProofsOptions
   /** Includes the batch that is being written: a sight leaves once the store has confirmed it. */
   readonly #waiting = new Map<string, Sight>()
   /** `ended` never rejects; it tells whether the store took the batch. */
@@ -43,7 +43,7 @@ export class ProofBatches implements Proofs {
   #waitMs = gatheringMs
   #closed = false
 
-  constructor(options: ProofsOptions) {
+  constructor(options: RotationProofsOptions) {
     this.#options = options
   }
 

@@ -1,7 +1,7 @@
 import type { Revocations } from './revocations.js'
 
 /** Tells whether what was read of an API token may be old: no I/O, one look-up. */
-export interface TokenNews {
+export interface TokenChanges {
   /** A moment in the order in which this process hears of changes. */
   mark(): number
   /** Whether that token may have been changed or removed after the mark, as far as this process can know. */
@@ -12,7 +12,7 @@ export interface TokenNews {
 const rememberedChanges = 50_000
 
 /** Follows the change feed. Whatever acts by this news must subscribe to the feed after it. */
-export function followTokens(feed: Pick<Revocations, 'subscribe'>): TokenNews {
+export function followTokens(feed: Pick<Revocations, 'subscribe'>): TokenChanges {
   const changes = new Map<string, number>()
   let count = 0
   let missedAt = 0

@@ -122,9 +122,9 @@ function parseJson(text: string): unknown {
 
 function formBody(content: unknown): Body {
   const fields = typeof content === 'string' ? parseForm(content) : parsedForm(content)
-  const { _method: asked, _redirect: wish, ...rest } = fields
+  const { _method: asked, _redirect: returnTo, ...rest } = fields
   if (asked !== undefined && asked !== 'PATCH' && asked !== 'DELETE') throw malformed('_method is PATCH or DELETE.')
-  return { value: Object.assign(empty(), rest), form: true, method: asked ?? null, redirect: wish ?? null }
+  return { value: Object.assign(empty(), rest), form: true, method: asked ?? null, redirect: returnTo ?? null }
 }
 
 /** application/x-www-form-urlencoded without its leniencies: a broken escape or a repeated name is refused. */

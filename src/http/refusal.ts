@@ -2,7 +2,7 @@ import type { AuthError, ErrorCode } from '../errors.js'
 import { withQuery } from '../lib/url.js'
 import type { Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
-import { wishedLanding, withWish } from './landing.js'
+import { allowedReturnTo, withReturnTo } from './landing.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { isForEyes } from './navigation.js'
 import { html, problem, redirect } from './problem.js'
@@ -18,7 +18,7 @@ export interface Refused {
   route: Route | null
   body: unknown
   /** Where its form was to end, checked. */
-  wish: string | null
+  returnTo: string | null
   /** What only the caller knows, such as `allow`. */
   headers: HttpResponse['headers']
 }
@@ -35,8 +35,8 @@ export async function refusal(options: RefusalOptions, refused: Refused): Promis
   if (back !== null && !isAtSignIn(options.settings, request)) return toSignIn(options, refused, back)
   // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
   if (refused.form && refused.route !== null && fault.code !== 'csrf_rejected') return ledBack(options, refused)
-  const told = problem(fault, requestId, headers)
-  return isForEyes(request) ? errorPage(options, refused, told) : told
+  const response = problem(fault, requestId, headers)
+  return isForEyes(request) ? errorPage(options, refused, response) : response
 }
 
 /** The same for a request of which nothing was read but where it goes. */
@@ -44,7 +44,7 @@ export function refusalUnread(
   options: RefusalOptions,
   refused: Pick<Refused, 'request' | 'requestId' | 'fault'>,
 ): Promise<HttpResponse> {
-  return refusal(options, { ...refused, form: false, route: null, body: null, wish: null, headers: {} })
+  return refusal(options, { ...refused, form: false, route: null, body: null, returnTo: null, headers: {} })
 }
 
 /** Where the auth routes lie for the client: behind a mount or a proxy path their cookies need that prefix. */
@@ -78,42 +78,42 @@ export function isAtSignIn(
 
 function ledBack({ settings }: RefusalOptions, refused: Refused): HttpResponse {
   const { request, fault, route, requestId } = refused
-  const told = {
+  const response = {
     ...keptFields(refused),
     ...(fault.details.reasons ? { reasons: fault.details.reasons.join(',') } : {}),
     ...(route?.page === undefined && fault.status >= 500 ? { request: requestId } : {}),
   }
-  return redirect(303, `${authPathOf(settings, request)}${pageWith(refused, fault.code, told)}`)
+  return redirect(303, `${authPathOf(settings, request)}${pageWith(refused, fault.code, response)}`)
 }
 
 /** Where the form stands, or rather the part of the page, and what it is to tell. */
-function pageWith({ route, wish }: Refused, error: string, told: Record<string, string> = {}): string {
+function pageWith({ route, returnTo }: Refused, error: string, response: Record<string, string> = {}): string {
   const section = route?.section
-  const redirected = wish === null ? {} : { redirect: wish }
+  const redirected = returnTo === null ? {} : { redirect: returnTo }
   const at = section === undefined ? {} : { at: section }
-  const query = new URLSearchParams({ ...redirected, error, ...told, ...at })
+  const query = new URLSearchParams({ ...redirected, error, ...response, ...at })
   return `${route?.page ?? '/error'}?${query}${section === undefined ? '' : `#${section}`}`
 }
 
 /** A session that has ended is told of there: to a sign-in page that has not heard of it yet, its token looks alive. */
 function toSignIn({ settings }: RefusalOptions, { request, fault }: Refused, back: string): HttpResponse {
-  const signIn = withWish(settings.redirectFailUrl, `${authPathOf(settings, request)}${back}`)
+  const signIn = withReturnTo(settings.redirectFailUrl, `${authPathOf(settings, request)}${back}`)
   const ended = fault.code === 'token_revoked' || fault.code === 'session_expired'
   return redirect(303, ended ? withQuery(signIn, { error: fault.code }) : signIn)
 }
 
 /** What a request is refused with that nobody signed in has sent. */
-const nobody = new Set<ErrorCode>(['unauthenticated', 'token_expired', 'token_revoked', 'session_expired'])
+const signedOutCodes = new Set<ErrorCode>(['unauthenticated', 'token_expired', 'token_revoked', 'session_expired'])
 
 /** Where whoever was signed out meanwhile goes on after signing in; a form has done nothing then. Null: not the case. */
 function signInAgain({ settings }: RefusalOptions, refused: Refused): string | null {
   const { request, route, fault, form } = refused
-  if (!route?.signedIn || !nobody.has(fault.code)) return null
+  if (!route?.signedIn || !signedOutCodes.has(fault.code)) return null
   if (form) return pageWith(refused, 'session_ended')
   if (route.method !== 'GET' || route.answers !== undefined) return null
   const query = new URLSearchParams(request.query)
   // What may not be a landing is not even taken along.
-  if (wishedLanding(settings, query.get('redirect')) === null) query.delete('redirect')
+  if (allowedReturnTo(settings, query.get('redirect')) === null) query.delete('redirect')
   return `${route.path}${query.size === 0 ? '' : `?${query}`}`
 }
 
@@ -128,9 +128,9 @@ function keptFields({ route, body, fault }: Refused): Record<string, string> {
 async function errorPage(
   { settings, templates }: RefusalOptions,
   { request, fault, requestId }: Refused,
-  told: HttpResponse,
+  response: HttpResponse,
 ): Promise<HttpResponse> {
-  const { 'content-type': _type, ...headers } = told.headers
+  const { 'content-type': _type, ...headers } = response.headers
   try {
     await templates.prepare()
     // Only who meets a fault of ours has something to ask for.
@@ -139,6 +139,6 @@ async function errorPage(
     const page = templates.page('error', { ...values, basePath: authPathOf(settings, request) })
     return html(fault.status, page, { headers })
   } catch {
-    return told
+    return response
   }
 }

@@ -50,7 +50,7 @@ export interface RouteContext {
   /** Tells the owner of what they must look at, where the route leads the browser on instead of refusing. */
   report(fault: AuthError): void
   /** What it asked for, if that may be: for pages between here and there. */
-  wish: string | null
+  returnTo: string | null
 }
 
 /** A route is data: the router, the README, the OpenAPI document and the tests read the list of them. */

@@ -6,7 +6,7 @@ import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { readBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
-import { wishedLanding } from './landing.js'
+import { allowedReturnTo } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault, originRule } from './origin.js'
 import { explanation, withHeaders } from './problem.js'
@@ -72,7 +72,7 @@ interface Working extends RouterOptions {
 
 async function answer(options: Working, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
   const requestId = options.requestId()
-  const seen: Seen = { requestId, form: false, route: null, body: null, wish: null, headers: {} }
+  const seen: Seen = { requestId, form: false, route: null, body: null, returnTo: null, headers: {} }
   try {
     return finished(await dispatch(options, request, match, seen), seen, requestId)
   } catch (error) {
@@ -97,7 +97,7 @@ interface Seen {
   route: Route | null
   body: unknown
   /** Where its form is to end, checked. */
-  wish: string | null
+  returnTo: string | null
   /** What its limit says. */
   headers: HttpResponse['headers']
 }
@@ -112,7 +112,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   const body = await readBody(request)
   seen.form = body.form
   seen.body = body.value
-  seen.wish = wishedLanding(options.settings, body.redirect)
+  seen.returnTo = allowedReturnTo(options.settings, body.redirect)
   const method = request.method === 'POST' ? (body.method ?? 'POST') : request.method
   const route = routeFor(match, method)
   if (!route) throw new AuthError('method_not_allowed')
@@ -177,7 +177,7 @@ function contextFor(
   options: RouterOptions,
   request: HttpRequest,
   match: RouteMatch,
-  { visitor, mode, cookies, form, wish, requestId }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies'> & Seen,
+  { visitor, mode, cookies, form, returnTo, requestId }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies'> & Seen,
 ): RouteContext {
   const { settings, ports, cookieNames } = options
   return {
@@ -196,8 +196,8 @@ function contextFor(
     mailbox: options.mailbox,
     form,
     report: (fault) => logFault(options.logger, fault, requestId),
-    wish,
-    landing: wish ?? settings.redirectSuccessUrl,
+    returnTo,
+    landing: returnTo ?? settings.redirectSuccessUrl,
   }
 }
 

@@ -16,7 +16,7 @@ export interface Pass {
   /** null on routes that need nobody. The application reads it as `req.auth`, which is null then, never absent. */
   principal: Principal | null
   /** Names of headers that the client made up, to be taken away before `forwarded` is written. */
-  planted: readonly string[]
+  spoofedHeaders: readonly string[]
   /** The raw query that the application is to see in place of its own: without the API token in it. null: leave it alone. */
   query: string | null
   /** Request headers that only we may set; null: leave all alone. */
@@ -50,7 +50,7 @@ export const privately = Object.freeze({ 'cache-control': 'private, no-store', '
 export const untouched: Pass = Object.freeze({
   kind: 'pass',
   principal: null,
-  planted: Object.freeze([]),
+  spoofedHeaders: Object.freeze([]),
   query: null,
   forwarded: null,
   responseHeaders: null,

@@ -2,7 +2,7 @@ import type { LeasedMail } from '../model/outbox-mail.js'
 import type { Delivered } from './delivery.js'
 import type { OutboxRows } from './outbox-rows.js'
 
-export interface LanesOptions {
+export interface ConcurrencyOptions {
   rows: Pick<OutboxRows, 'lease'>
   /** Never rejects, and never takes longer than `deliverySeconds`. */
   deliver(mail: LeasedMail): Promise<Delivered>
@@ -11,14 +11,14 @@ export interface LanesOptions {
 }
 
 /** Delivers what is due, four mails at a time. */
-export interface Lanes {
+export interface Concurrency {
   /** Something may be due. Resolves when there is nothing left to do for the moment. Never rejects. */
   run(): Promise<void>
   /** Begins no further mail. Resolves when those under way have ended. Never rejects. */
   stop(): Promise<void>
 }
 
-const laneCount = 4
+const concurrentDeliveries = 4
 const batchSize = 10
 const leaseSeconds = 60
 /** What one delivery takes at most, however its transport behaves. */
@@ -29,36 +29,36 @@ const beginWithinSeconds = leaseSeconds - deliverySeconds - 5
 const restSeconds = 5
 
 /** Each lane goes on by itself: a delivery that hangs holds up its own lane, and the others take what it had before it. */
-export function createLanes({ rows, deliver, now }: LanesOptions): Lanes {
+export function createConcurrency({ rows, deliver, now }: ConcurrencyOptions): Concurrency {
   const due = createDue(rows, now)
-  const lanes = new Set<Promise<void>>()
+  const running = new Set<Promise<void>>()
 
-  async function lane(): Promise<void> {
+  async function deliverAll(): Promise<void> {
     for (let mail = await due.next(); mail; mail = await due.next()) due.note(await deliver(mail))
   }
 
   function open(): void {
-    const opened = lane().finally(() => lanes.delete(opened))
-    lanes.add(opened)
+    const opened = deliverAll().finally(() => running.delete(opened))
+    running.add(opened)
   }
 
   return {
     async run() {
       due.look()
-      while (due.mayBe() || lanes.size > 0) {
-        while (due.mayBe() && lanes.size < laneCount) open()
-        await Promise.race(lanes)
+      while (due.mayBe() || running.size > 0) {
+        while (due.mayBe() && running.size < concurrentDeliveries) open()
+        await Promise.race(running)
       }
     },
     async stop() {
       due.stop()
-      await Promise.all(lanes)
+      await Promise.all(running)
     },
   }
 }
 
 /** Hands out what is due, leasing ten at a time. */
-function createDue(rows: LanesOptions['rows'], now: LanesOptions['now']) {
+function createDue(rows: ConcurrencyOptions['rows'], now: ConcurrencyOptions['now']) {
   const queue: LeasedMail[] = []
   let leasedAt = 0
   let leasing: Promise<void> | null = null
@@ -103,7 +103,7 @@ function createDue(rows: LanesOptions['rows'], now: LanesOptions['now']) {
 }
 
 /** After as many failures in a row as a batch is large. */
-function createRest(now: LanesOptions['now']) {
+function createRest(now: ConcurrencyOptions['now']) {
   let failures = 0
   let since: number | null = null
   return {

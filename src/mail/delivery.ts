@@ -18,7 +18,7 @@ export interface DeliveryOptions {
   /** What one delivery takes at most. Default: half of its lease. */
   deliveryMilliseconds?: number
   /** Told of each attempt: what became of it and, unless it was sent, why. */
-  told?(template: string, delivered: Delivered, reason: string | null): void
+  reported?(template: string, delivered: Delivered, reason: string | null): void
   log: MailLog
   /** How long a mail is tried. */
   setAsideAfterSeconds: number
@@ -53,7 +53,7 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
     } catch (error) {
       return putBack(options, mail, error)
     }
-    options.told?.(mail.template, 'sent', null)
+    options.reported?.(mail.template, 'sent', null)
     if (await rows.sent(mail)) taken.delete(mail.id)
     else remember(taken, mail.id)
     return 'sent'
@@ -64,14 +64,14 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
  * Ours ends by itself before that; a transport of the application may never. One that was taken late all the same is told.
  * In real time, also under a test clock: what is waited for is the real outside.
  */
-function sendInTime(options: DeliveryOptions, mail: Mail, tellLate: () => void): Promise<void> {
+function sendInTime(options: DeliveryOptions, mail: Mail, reportLate: () => void): Promise<void> {
   const { mailer, deliveryMilliseconds = deliverySeconds * 1_000 } = options
   const sending = mailer.send(mail)
   return new Promise((resolve, reject) => {
     const limit = AbortSignal.timeout(deliveryMilliseconds)
     limit.onabort = () => {
       reject(new MailFault('timed_out', false))
-      sending.then(tellLate, () => {})
+      sending.then(reportLate, () => {})
     }
     const inTime = () => {
       limit.onabort = null
@@ -104,7 +104,7 @@ async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknow
   const nextAttemptAt = isOver ? null : now + retrySeconds(mail.attempts, options.random())
   await options.rows.failed(mail, fault.code, nextAttemptAt)
   const delivered = fault.permanent ? 'refused' : 'failed'
-  options.told?.(mail.template, delivered, fault.code)
+  options.reported?.(mail.template, delivered, fault.code)
   return delivered
 }
 

@@ -2,7 +2,7 @@ import type { Keyring } from '../lib/keyring.js'
 import type { World } from '../lib/runtime.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
-import { createLanes } from './concurrency.js'
+import { createConcurrency } from './concurrency.js'
 import { createDelivery, type DeliveryOptions } from './delivery.js'
 import { mailLog, type OutboxRows, patient } from './outbox-rows.js'
 import { sealValues } from './sealed-values.js'
@@ -39,7 +39,7 @@ export interface OutboxWorker {
 export interface OutboxWorkerOptions
   extends Pick<
     DeliveryOptions,
-    'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'told'
+    'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'reported'
   > {
   outbox: OutboxRows
   /** Values that every mail is given, such as `lifetimeHours`; those of the mail win. */
@@ -67,23 +67,23 @@ export function createOutboxWorker({ outbox, logger, ...options }: OutboxWorkerO
   const rows = patient(outbox, log)
   const { timer, brandValues = {}, setAsideAfterSeconds = threeDaysSeconds } = options
   const deliver = createDelivery({ ...options, rows, log, brandValues, setAsideAfterSeconds })
-  const lanes = createLanes({ rows, deliver, now: options.now })
+  const concurrency = createConcurrency({ rows, deliver, now: options.now })
   let closing: Promise<void> | null = null
   let cancelPoll = () => {}
 
   /** On time, whatever the lanes are waiting for. */
   function lookAgain(): void {
     cancelPoll = timer(pollMilliseconds, lookAgain)
-    void lanes.run()
+    void concurrency.run()
   }
 
   return {
-    kick: () => closing ?? lanes.run(),
+    kick: () => closing ?? concurrency.run(),
     start: lookAgain,
     close() {
       cancelPoll()
-      closing ??= within(timer, drainMilliseconds, lanes.run()).then(() =>
-        within(timer, lastDeliveriesMilliseconds, lanes.stop()),
+      closing ??= within(timer, drainMilliseconds, concurrency.run()).then(() =>
+        within(timer, lastDeliveriesMilliseconds, concurrency.stop()),
       )
       return closing
     },

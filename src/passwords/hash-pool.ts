@@ -70,7 +70,7 @@ class BoundedHashPool implements HashPool {
       return await this.#compute(job)
     } finally {
       this.#accepted -= 1
-      if (this.#accepted === 0) for (const tell of this.#whenIdle.splice(0)) tell()
+      if (this.#accepted === 0) for (const resume of this.#whenIdle.splice(0)) resume()
     }
   }
 

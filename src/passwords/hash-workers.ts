@@ -100,17 +100,17 @@ export class HashWorkers {
   }
 
   async #raceAgainstLoss(post: () => Promise<HashResult>): Promise<HashResult> {
-    let tell: (lost: WorkerLost) => void = () => {}
+    let rejectWaiting: (lost: WorkerLost) => void = () => {}
     const loss = new Promise<never>((_resolve, reject) => {
-      tell = reject
+      rejectWaiting = reject
     })
-    this.#waiting.add(tell)
+    this.#waiting.add(rejectWaiting)
     try {
       return await Promise.race([post(), loss])
     } catch (error) {
       throw error instanceof WorkerLost ? error : new WorkerLost(reasonOf(error), true)
     } finally {
-      this.#waiting.delete(tell)
+      this.#waiting.delete(rejectWaiting)
     }
   }
 

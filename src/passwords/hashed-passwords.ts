@@ -64,7 +64,7 @@ class HashedPasswords implements Passwords {
   /** The floor is not known before one of these was timed. */
   #slowest: HashKind
   #timing: Promise<void> | null = null
-  #toldUnreadable = false
+  #reportedUnreadable = false
 
   constructor(options: HashingOptions, pool: HashPool) {
     this.#options = options
@@ -134,8 +134,8 @@ class HashedPasswords implements Passwords {
   #read(stored: string | null): StoredHash | null {
     const hash = readStoredHash(stored)
     if (!hash || this.#canCompute(hash)) return hash
-    if (!this.#toldUnreadable) this.#options.onUnreadable?.(this.#argon2.fault() ?? '')
-    this.#toldUnreadable = true
+    if (!this.#reportedUnreadable) this.#options.onUnreadable?.(this.#argon2.fault() ?? '')
+    this.#reportedUnreadable = true
     return null
   }
 

@@ -67,6 +67,6 @@ function isLikeEmail(folded: string, canonicalEmail: string): boolean {
 
   const locals = [local, local.split('+')[0] ?? ''].filter((part) => part.length >= shortestLocalPart)
   const labels = domain.split('.').slice(0, -1)
-  const telling = labels.filter((label) => label.length >= shortestDomainLabel)
-  return [email, ...locals, domain, ...telling].some((word) => word !== '' && folded.includes(word))
+  const longLabels = labels.filter((label) => label.length >= shortestDomainLabel)
+  return [email, ...locals, domain, ...longLabels].some((word) => word !== '' && folded.includes(word))
 }

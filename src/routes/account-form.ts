@@ -1,4 +1,4 @@
-import { withWish } from '../http/landing.js'
+import { withReturnTo } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
@@ -19,12 +19,12 @@ export type AccountDone = (typeof accountSections)[AccountSection][number]
 
 /** Where a form of the account page ends that has succeeded: where it wished to, else at its own part of the page. */
 export function accountDone(
-  { wish, authPath }: Pick<RouteContext, 'wish' | 'authPath'>,
+  { returnTo, authPath }: Pick<RouteContext, 'returnTo' | 'authPath'>,
   section: AccountSection,
   done: AccountDone,
   headers: HttpResponse['headers'] = {},
 ): HttpResponse {
-  return redirect(303, wish ?? `${authPath}/account?done=${done}#${section}`, headers)
+  return redirect(303, returnTo ?? `${authPath}/account?done=${done}#${section}`, headers)
 }
 
 /**
@@ -35,7 +35,7 @@ export function signInAgainUrl(
   { settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>,
   page: string,
 ): string {
-  return withWish(settings.redirectFailUrl, `${authPath}${page}`)
+  return withReturnTo(settings.redirectFailUrl, `${authPath}${page}`)
 }
 
 /** On these pages nobody has typed an address. */

@@ -1,4 +1,4 @@
-import { wishedLanding, withWish } from '../http/landing.js'
+import { allowedReturnTo, withReturnTo } from '../http/landing.js'
 import type { RouteContext } from '../http/route.js'
 
 /** What pages find in their address. */
@@ -27,14 +27,14 @@ export function providerLinks({ ports }: Pick<RouteContext, 'ports'>): { path: s
 /** What the page finds in its address: the link's token, how the form that it held ended, and where it is to lead. */
 export function pageValues({ request, settings }: Pick<RouteContext, 'request' | 'settings'>): PageValues {
   const given = new URLSearchParams(request.query)
-  const wish = wishedLanding(settings, given.get('redirect'))
+  const returnTo = allowedReturnTo(settings, given.get('redirect'))
   return {
     token: given.get('token') ?? '',
     done: given.has('done'),
     again: given.has('again'),
     error: given.get('error') ?? '',
     reasons: (given.get('reasons') ?? '').split(',', 5),
-    redirect: wish ?? '',
-    carry: withWish('', wish),
+    redirect: returnTo ?? '',
+    carry: withReturnTo('', returnTo),
   }
 }

@@ -54,10 +54,10 @@ export function oneOrMore<Output>(sentence: string, one: z.ZodType<Output, strin
 }
 
 /** A duration between two others, in seconds afterwards. `told`: what the sentence calls the least. */
-export function duration(least: string, most: string, told = least) {
+export function duration(least: string, most: string, shortest = least) {
   const minimum = parseDuration(least) ?? 0
   const maximum = parseDuration(most) ?? 0
-  return text(`must be a duration such as '15m' or '30d', from ${told} to ${most}`, (value) => {
+  return text(`must be a duration such as '15m' or '30d', from ${shortest} to ${most}`, (value) => {
     const seconds = parseDuration(value)
     return seconds === null || seconds < minimum || seconds > maximum ? null : seconds
   })

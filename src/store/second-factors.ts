@@ -72,6 +72,6 @@ export interface SecondFactors {
   replaceBackupCodes(
     change: ReplacingBackupCodes,
     now: number,
-    told: { audit: AuditEvent; mail?: OutboxMail },
+    records: { audit: AuditEvent; mail?: OutboxMail },
   ): Promise<boolean>
 }

@@ -4,7 +4,7 @@
  */
 export interface Wake {
   /** Rows were committed that other processes want to know of. Never waits and never throws. */
-  tell(): void
+  notify(): void
   /** Calls back whenever another process has told, and whenever that may have been missed. */
   listen(wake: () => void): void
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import { type AccessNews, createAccessNews } from '../guard/access-settings.js'
+import { type AccessFeed, createAccessFeed } from '../guard/access-settings.js'
 import { type AllowList, createAllowList } from '../guard/allow-list.js'
 import { createJwts, type Jwts } from '../guard/jwks.js'
 import type { Revocations } from '../guard/revocations.js'
@@ -16,7 +16,7 @@ import { createForeignTokens } from '../tokens/jwks.js'
 export interface Access {
   allowList: AllowList
   jwts: Jwts
-  news: AccessNews
+  feed: AccessFeed
   close(): void
 }
 
@@ -47,13 +47,13 @@ export function createAccess({ settings, world, store, clock, revocations, polic
   }
 
   const { accessSettings } = store
-  const news = createAccessNews({ accessSettings, revocations, timer: world.timer, clock, logger, use })
+  const feed = createAccessFeed({ accessSettings, revocations, timer: world.timer, clock, logger, use })
   return {
     allowList,
     jwts,
-    news,
+    feed,
     close() {
-      news.close()
+      feed.close()
       jwts.close()
     },
   }

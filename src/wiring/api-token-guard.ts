@@ -26,7 +26,7 @@ export function startApiTokenGuard(options: ApiTokenGuardOptions): ApiTokenGuard
     apiTokens,
     keyring,
     cache: createVerifiedCache<KnownApiToken>(),
-    news: followTokens(revocations),
+    changes: followTokens(revocations),
     limits: createRequestLimits(ports, settings.logger),
     lastUses,
     clock,

@@ -38,7 +38,7 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
     const { counters, wake, ping, close } = await openRedis({ ...common, url: redis, sleep })
     return { counters, wake, pingRedis: ping, close }
   }
-  const wake = database.kind === 'postgres' ? await wakeByPostgres(common, database.url) : nobodyToWake
+  const wake = database.kind === 'postgres' ? await wakeByPostgres(common, database.url) : noWake
   return { counters: store.counters, wake, pingRedis: null, close: wake.close }
 }
 
@@ -49,7 +49,7 @@ async function wakeByPostgres(options: Omit<NotifyOptions, 'address'>, url: stri
   ])
   const address = parseServerUrl('postgres', url)
   // A pooler that hands connections about listens for nobody.
-  return address.pooled ? nobodyToWake : openNotifyWake({ ...options, address })
+  return address.pooled ? noWake : openNotifyWake({ ...options, address })
 }
 
-const nobodyToWake: Wake = { tell() {}, listen() {}, async close() {} }
+const noWake: Wake = { notify() {}, listen() {}, async close() {} }

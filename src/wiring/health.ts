@@ -88,9 +88,9 @@ async function askRedis({ pingRedis }: Operations, deadline: Deadline): Promise<
     : { ok: true, latencyMs: Math.round(realMonotonic() - startedMs) }
 }
 
-async function askFeed({ isDecisive, newsAgeMs }: Operations, deadline: Deadline): Promise<Health['changeFeed']> {
+async function askFeed({ isDecisive, feedAgeMs }: Operations, deadline: Deadline): Promise<Health['changeFeed']> {
   const fresh = (await deadline.before(isDecisive())) ?? false
-  const ageMs = newsAgeMs()
+  const ageMs = feedAgeMs()
   return { fresh, ageMs: ageMs === null ? null : Math.round(ageMs) }
 }
 

@@ -36,7 +36,7 @@ function methodOf({ method }: HttpRequest): string {
 interface Observed {
   telemetry: Telemetry
   decisions: Decisions
-  operations: Pick<Operations, 'depth' | 'newsAgeMs'>
+  operations: Pick<Operations, 'depth' | 'feedAgeMs'>
   passwords: Pick<Passwords, 'queued'>
   world: Pick<World, 'now'>
 }
@@ -44,7 +44,7 @@ interface Observed {
 /** What is asked for by whoever collects, and costs nothing while nobody does. */
 export function observe({ telemetry, decisions, operations, passwords, world }: Observed): void {
   telemetry.observe(async () => {
-    const ageMs = operations.newsAgeMs()
+    const ageMs = operations.feedAgeMs()
     return [
       ...decided(decisions),
       { name: 'latchkey.hashing.queued', value: passwords.queued() },

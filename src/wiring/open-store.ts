@@ -17,14 +17,14 @@ interface StoreNeeds {
 }
 
 /** What the store tells this process of. */
-interface StoreNews {
+interface StoreEvents {
   onChange(change: Change): void
   onMail(): void
   onAudit(event: AuditEvent): void
 }
 
 /** Opens the store that the settings name, and loads no other. */
-export async function openStore({ settings, world, random, keyring }: StoreNeeds, news: StoreNews): Promise<Store> {
+export async function openStore({ settings, world, random, keyring }: StoreNeeds, events: StoreEvents): Promise<Store> {
   const { database, logger } = settings
   const shared = {
     now: world.now,
@@ -32,7 +32,7 @@ export async function openStore({ settings, world, random, keyring }: StoreNeeds
     sleep,
     random: random.jitter,
     seal: auditSeal(keyring),
-    ...news,
+    ...events,
   }
   if (database.kind !== 'datastore') {
     const { openSqlStore } = await import('../store/sql/store.js')
@@ -40,11 +40,11 @@ export async function openStore({ settings, world, random, keyring }: StoreNeeds
   }
   const { openDatastoreStore } = await import('../store/datastore/store.js')
   const { datastore } = database
-  return openDatastoreStore({ ...shared, datastore, onLimits: (limits) => tellLimits(logger, limits) })
+  return openDatastoreStore({ ...shared, datastore, onLimits: (limits) => reportLimits(logger, limits) })
 }
 
 /** Said once at every start: whoever gives a Datastore must know what it cannot promise. */
-function tellLimits(logger: Logger, { manyProcesses }: DatastoreLimits): void {
+function reportLimits(logger: Logger, { manyProcesses }: DatastoreLimits): void {
   const sentence = manyProcesses
     ? 'The Datastore has no transactions: a process that stops for seconds in the middle of a write may spoil what others wrote meanwhile.'
     : 'The Datastore does not count exactly (incr): run one process only, several may lose writes or use a token twice.'

@@ -1,11 +1,11 @@
-import type { AccessNews } from '../guard/access-settings.js'
+import type { AccessFeed } from '../guard/access-settings.js'
 import { createDecisions } from '../guard/decisions.js'
 import { createFrontDoor } from '../guard/front-door.js'
 import { createGuard, type Guard } from '../guard/guard.js'
-import { createOwnWord } from '../guard/hook.js'
+import { createAuthenticateHook } from '../guard/hook.js'
 import { createOpenSockets } from '../guard/open-sockets.js'
 import { createRevocations, type Revocations } from '../guard/revocations.js'
-import { ProofBatches } from '../guard/rotation-proofs.js'
+import { RotationProofs } from '../guard/rotation-proofs.js'
 import type { VerifiedToken } from '../guard/session.js'
 import { cookieNames } from '../http/cookies.js'
 import type { HttpRequest } from '../http/message.js'
@@ -63,7 +63,7 @@ export interface Live {
   handle: Handle
   ports: Ports
   guard: Guard
-  accessNews: AccessNews
+  accessFeed: AccessFeed
   watch: Watch
   operations: Operations
   close(): Promise<void>
@@ -82,7 +82,7 @@ export async function open(early: Early): Promise<Live> {
   const opened = await openStore(early, {
     onChange(change) {
       late.revocations?.apply(change)
-      late.shared?.wake.tell()
+      late.shared?.wake.notify()
     },
     onMail: () => late.kick(),
     onAudit: ({ event, outcome }) =>
@@ -103,7 +103,7 @@ export async function open(early: Early): Promise<Live> {
     late.revocations = revocations
     late.access = createAccess({ settings, world, store, clock, revocations, policy: policyOf(settings).access })
     await revocations.start()
-    await late.access.news.start()
+    await late.access.feed.start()
     const shared = await openBetweenProcesses(early, store)
     late.shared = shared
     shared.wake.listen(revocations.wake)
@@ -153,7 +153,7 @@ interface Opened {
 async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
   const { store, clock, revocations, access, shared, telemetry } = opened
   const { settings, world, keyring, random } = early
-  const proofs = new ProofBatches({ sessions: store.sessions, clock, timer: world.timer })
+  const proofs = new RotationProofs({ sessions: store.sessions, clock, timer: world.timer })
   const tokens = createTokens({
     accessSecrets: settings.accessSecrets,
     refreshSecrets: settings.refreshSecrets,
@@ -181,7 +181,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
   }
   const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
-  const operations = operationsOf(store, revocations, access.news, shared.pingRedis)
+  const operations = operationsOf(store, revocations, access.feed, shared.pingRedis)
   observe({ telemetry, decisions, operations, passwords: early.passwords, world })
   const { sessionSeconds } = settings
   const { timer } = world
@@ -190,7 +190,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     handle,
     ports,
     guard,
-    accessNews: access.news,
+    accessFeed: access.feed,
     watch: sockets.watch,
     operations,
     async close() {
@@ -247,9 +247,9 @@ function createHandle(early: Early, ports: Ports, { clock, revocations, access, 
     clock,
     clientIp: ipOf,
     requestId,
-    accessNews: access.news,
+    accessFeed: access.feed,
     allowList: access.allowList,
-    hook: createOwnWord({ authenticate: settings.authenticate, clientIp: ipOf, timer: world.timer }),
+    hook: createAuthenticateHook({ authenticate: settings.authenticate, clientIp: ipOf, timer: world.timer }),
     apiTokens,
     jwts: access.jwts,
   })

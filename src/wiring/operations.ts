@@ -1,4 +1,4 @@
-import type { AccessNews } from '../guard/access-settings.js'
+import type { AccessFeed } from '../guard/access-settings.js'
 import type { Revocations } from '../guard/revocations.js'
 import type { Migrations } from '../model/migrations.js'
 import type { Store } from '../store/store.js'
@@ -10,7 +10,7 @@ export interface Operations {
   /** Resolves when Redis answers; null where there is none. */
   pingRedis: (() => Promise<unknown>) | null
   /** Milliseconds since the start of the last good read of the change feed. */
-  newsAgeMs(): number | null
+  feedAgeMs(): number | null
   /** Whether guarded requests can be decided, after one more read if need be; half a second for each of the two at most. */
   isDecisive(): Promise<boolean>
   migrations(): Promise<Migrations>
@@ -19,16 +19,16 @@ export interface Operations {
 export function operationsOf(
   store: Pick<Store, 'outbox' | 'migrations'>,
   revocations: Pick<Revocations, 'ageMs' | 'isFresh' | 'catchUp'>,
-  accessNews: Pick<AccessNews, 'isCurrent' | 'catchUp'>,
+  accessFeed: Pick<AccessFeed, 'isCurrent' | 'catchUp'>,
   pingRedis: Operations['pingRedis'],
 ): Operations {
   return {
     depth: () => store.outbox.depth(),
     pingRedis,
-    newsAgeMs: () => revocations.ageMs(),
+    feedAgeMs: () => revocations.ageMs(),
     async isDecisive() {
       const fresh = revocations.isFresh() || (await revocations.catchUp())
-      return fresh && (accessNews.isCurrent() || (await accessNews.catchUp()))
+      return fresh && (accessFeed.isCurrent() || (await accessFeed.catchUp()))
     },
     migrations: () => store.migrations(),
   }

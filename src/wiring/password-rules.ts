@@ -11,7 +11,7 @@ export interface PasswordRulesOptions extends Pick<Ports, 'audit' | 'clock' | 'r
 }
 
 /** Nobody in particular: an outage is no visitor's doing. */
-const nobody = { ip: null, userAgent: null }
+const noVisitor = { ip: null, userAgent: null }
 
 /** The rules for every new password. The outside is asked last, and only about one that breaks none of ours. */
 export function createPasswordRules(options: PasswordRulesOptions): Ports['passwordFaults'] {
@@ -33,7 +33,7 @@ function breachedOf({ settings, world, audit, clock, random }: PasswordRulesOpti
       const event = 'breach_check_unavailable'
       settings.logger.warn({ event, reason }, 'Passwords are not compared with breached ones for now.')
       const facts = { outcome: 'failure', detail: { reason } } as const
-      await audit.record(auditEvent({ clock, random }, event, nobody, facts))
+      await audit.record(auditEvent({ clock, random }, event, noVisitor, facts))
     },
   })
 }

@@ -21,7 +21,7 @@ export function startDelivery(
     mailer: {
       send: (mail) => telemetry.span('latchkey.mail', {}, () => early.mailer.send(mail)),
     },
-    told(template, delivered, reason) {
+    reported(template, delivered, reason) {
       const why = reason === null ? {} : { 'error.type': reason }
       const attributes = { 'latchkey.mail.template': template, 'latchkey.outcome': delivered, ...why }
       telemetry.measure('latchkey.mails', 1, attributes)

@@ -11,7 +11,7 @@ import { adapterContract, type Running, type Scene } from '../contracts/adapter.
 adapterContract('Fetch API', serve, { prefix: false, ownsSocket: false, parentParser: false, resolvesDots: false })
 
 const principal: Principal = { kind: 'hook', subject: 'ada', claims: {} }
-const pass: Pass = { kind: 'pass', principal, planted: [], query: null, forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal, spoofedHeaders: [], query: null, forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 const notFound: HttpResponse = { status: 404, headers: { 'content-type': 'application/problem+json' }, body: '{}' }
 const url = 'http://api.example/api/secret'
@@ -61,7 +61,7 @@ test('rewriting headers keeps method, body and the other headers', async () => {
     'x-scheme': 'https',
     'x-api-key': 'accepted',
   }
-  const rewrite = create(() => ({ ...pass, planted: ['x-api-key'], forwarded }))
+  const rewrite = create(() => ({ ...pass, spoofedHeaders: ['x-api-key'], forwarded }))
   const response = await rewrite(request, {
     next: async (seen, who) =>
       Response.json({ method: seen.method, headers: Object.fromEntries(seen.headers), body: await seen.text(), who }),

@@ -14,7 +14,11 @@ export const keys = {
   password: { pepper: 'Mn8cVx3zQa6wSe9rDf2tGy5hUj4kIo7p' },
 } satisfies Partial<SettingsInput>
 
-const passwords = { first: 'tangerine Kestrel 41', wrong: 'marmalade Osprey 52', planted: 'vermilion Harrier 63' }
+const passwords = {
+  first: 'tangerine Kestrel 41',
+  wrong: 'marmalade Osprey 52',
+  spoofedHeaders: 'vermilion Harrier 63',
+}
 
 /**
  * Everything that Latchkey can do so far, on one server: registrations of which some are confirmed, by link and by code,
@@ -60,7 +64,7 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
     return mailed(name, account.email)
   }
 
-  await register('planted', server.client(), { ...alice, password: passwords.planted })
+  await register('planted', server.client(), { ...alice, password: passwords.spoofedHeaders })
   const first = await register('first', browser, alice)
   await step('login before confirmation', 403, () => server.client().post('/auth/login', alice))
   const again = await mailed('again', alice.email)
@@ -78,7 +82,9 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
   note('by code', browser)
   await step('used code', 400, () => browser.post('/auth/otp/verify', { token: otp.token }))
   await step('code for nobody', 202, () => server.client().post('/auth/otp', { email: 'nobody@example.test' }))
-  await step('decoy', 202, () => server.client().post('/auth/register', { ...alice, password: passwords.planted }))
+  await step('decoy', 202, () =>
+    server.client().post('/auth/register', { ...alice, password: passwords.spoofedHeaders }),
+  )
 
   const app = server.client({ as: 'token' })
   const bob = { email: 'bob@example.test', password: passwords.first }

@@ -1,7 +1,7 @@
 // What the first sight of a session token costs, beside the shortest check that anybody would write by hand: HMAC, comparison
 // in constant time, JSON, expiry. In one process, without HTTP; batches of fresh tokens in turn, medians.
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
-import { ProofBatches } from '../../dist/guard/rotation-proofs.js'
+import { RotationProofs } from '../../dist/guard/rotation-proofs.js'
 import { checkBearer, checkCookie, recallSession } from '../../dist/guard/session.js'
 import { realMonotonic } from '../../dist/lib/runtime.js'
 import { createSharedClock } from '../../dist/lib/shared-clock.js'
@@ -57,7 +57,7 @@ function createCheck(check) {
     tokens: createOwnTokens(),
     verified: createVerifiedCache(),
     revocations: { isEnded: () => false, deadBelow: () => 0 },
-    proofs: new ProofBatches({ sessions: { prove: async () => {} }, clock, timer }),
+    proofs: new RotationProofs({ sessions: { prove: async () => {} }, clock, timer }),
     demandsFactor: true,
   }
   return (token) => check(ports, token, clock.moment())

@@ -70,7 +70,7 @@ const principal: Principal = {
   authTime: 1_800_000_000,
 }
 
-const pass: Pass = { kind: 'pass', principal, planted: [], query: null, forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal, spoofedHeaders: [], query: null, forwarded: null, responseHeaders: null }
 const forwarded: ForwardedHeaders = {
   'x-request-id': 'r-1',
   'x-real-ip': '192.0.2.7',
@@ -275,7 +275,7 @@ function describePasses(world: World, verdict: (verdict: Verdict) => void, { kee
   })
 
   test('ATK-100 the application sees the request headers as they were rewritten', async () => {
-    verdict({ ...pass, planted: ['x-real-ip', 'x-api-key'], forwarded })
+    verdict({ ...pass, spoofedHeaders: ['x-real-ip', 'x-api-key'], forwarded })
     await rawRequest(
       world.port,
       'GET /api/secret HTTP/1.1\r\nHost: x\r\nX-Real-IP: 6.6.6.6\r\nx-real-ip: 7.7.7.7\r\n' +
@@ -308,7 +308,7 @@ function describePasses(world: World, verdict: (verdict: Verdict) => void, { kee
   test('what cannot be known of the client is absent, whatever it said', async () => {
     verdict({
       ...pass,
-      planted: ['x-real-ip'],
+      spoofedHeaders: ['x-real-ip'],
       forwarded: { ...forwarded, 'x-real-ip': null, 'x-forwarded-for': null },
     })
     await world.fetch('/api/secret', { headers: { 'X-Real-IP': '6.6.6.6' } })

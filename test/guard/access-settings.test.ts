@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createAccessNews } from '../../src/guard/access-settings.js'
+import { createAccessFeed } from '../../src/guard/access-settings.js'
 import type { Change } from '../../src/model/change.js'
 
 const change: Change = { id: '1', atMs: 0, kind: 'setting', subject: 'allowList', version: null, until: 0 }
@@ -14,7 +14,7 @@ test('a change that is heard just when a read has ended is read as well', async 
       networks = ['198.51.100.1']
       for (const listener of listeners) listener(change)
     }
-    const news = createAccessNews({
+    const news = createAccessFeed({
       accessSettings: { read: async () => ({ jwksUrl: null, networks }) },
       revocations: { subscribe: (listener) => void listeners.push(listener) },
       timer: () => () => {},

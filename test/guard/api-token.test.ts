@@ -40,7 +40,7 @@ async function world() {
     },
     keyring,
     cache: createVerifiedCache<KnownApiToken>(),
-    news: followTokens({ subscribe: (listener) => void listeners.push(listener) }),
+    changes: followTokens({ subscribe: (listener) => void listeners.push(listener) }),
     limits: async () => {
       state.counted += 1
       return { headers: {}, fault: null }

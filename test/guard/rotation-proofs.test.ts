@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { ProofBatches } from '../../src/guard/rotation-proofs.js'
+import { RotationProofs } from '../../src/guard/rotation-proofs.js'
 import type { Proof } from '../../src/store/sessions.js'
 import { createTestClock } from '../../src/testing/clock.js'
 
@@ -7,7 +7,7 @@ import { createTestClock } from '../../src/testing/clock.js'
 function world() {
   const clock = createTestClock(1_700_000_000_000)
   const state = { down: false, written: [] as Proof[][], begun: 0, hanging: Promise.resolve() }
-  const proofs = new ProofBatches({
+  const proofs = new RotationProofs({
     sessions: {
       async prove(batch) {
         state.begun += 1

@@ -112,7 +112,7 @@ describe('what a user of the server must be allowed', () => {
     expect(await other?.counters.hit('one', rule, now)).toMatchObject({ counted: true })
     await other?.counters.forget(['one'])
     const before = wakes
-    other?.wake.tell()
+    other?.wake.notify()
     await until('woken', () => wakes > before)
     await one?.close()
     await other?.close()

@@ -43,7 +43,7 @@ function wakeContract(name: string, line: () => Line): void {
     test('what one process tells wakes every other at once, and not itself', async () => {
       const [one, two, three] = await Promise.all([line().open(), line().open(), line().open()])
       await calm(one, two, three)
-      one.wake.tell()
+      one.wake.notify()
       await until('the others are woken', () => two.heard() > 2 && three.heard() > 2)
       await sleep(50)
       expect([one.heard(), two.heard(), three.heard()]).toEqual([2, 3, 3])
@@ -52,7 +52,7 @@ function wakeContract(name: string, line: () => Line): void {
     test('a thousand changes at once are a few messages, and the last is not lost', async () => {
       const [one, two] = await Promise.all([line().open(), line().open()])
       await calm(one, two)
-      for (let changes = 0; changes < 1_000; changes += 1) one.wake.tell()
+      for (let changes = 0; changes < 1_000; changes += 1) one.wake.notify()
       await until('two messages', () => two.heard() === 4)
       await sleep(50)
       expect(two.heard()).toBe(4)
@@ -61,7 +61,7 @@ function wakeContract(name: string, line: () => Line): void {
     test('another installation on the same server is not woken', async () => {
       const [one, stranger] = await Promise.all([line().open(), line().open({ installationId: `other-${randomId()}` })])
       await calm(one, stranger)
-      one.wake.tell()
+      one.wake.notify()
       await sleep(100)
       expect(stranger.heard()).toBe(2)
     })
@@ -73,7 +73,7 @@ function wakeContract(name: string, line: () => Line): void {
       await until('it listens again', () => two.heard() >= 3)
       const before = two.heard()
       await until('it is woken', () => {
-        one.wake.tell()
+        one.wake.notify()
         return two.heard() > before
       })
     })
@@ -84,21 +84,21 @@ function wakeContract(name: string, line: () => Line): void {
       await calm(near, far)
       const before = proxy.connections()
       proxy.block()
-      near.wake.tell()
+      near.wake.notify()
       await until('it tries anew', () => proxy.connections() > before + 1, 20_000)
       expect(far.heard()).toBe(2)
       proxy.unblock()
       await until('it listens again', () => far.heard() >= 3, 20_000)
       const heard = far.heard()
-      near.wake.tell()
+      near.wake.notify()
       await until('it is woken', () => far.heard() > heard)
     })
 
     test('telling and closing never throw and never wait, whatever the state', async () => {
       const { wake } = await line().open()
-      wake.tell()
+      wake.notify()
       await wake.close()
-      wake.tell()
+      wake.notify()
       await wake.close()
     })
   })
@@ -164,7 +164,7 @@ describe('PostgreSQL', () => {
     const { wake, lines, heard } = await open(refused)
     await until('it says so', () => lines.length > 0)
     await sleep(1_000)
-    wake.tell()
+    wake.notify()
     expect(heard()).toBe(1)
     expect(lines).toEqual([
       {
@@ -203,13 +203,13 @@ describe('Redis', () => {
     const [one, two] = [heardOf(await openTestRedis(options)), heardOf(await openTestRedis(options))]
     await calm(one, two)
     await server.kill()
-    one.wake.tell()
+    one.wake.notify()
     await sleep(500)
     await server.start()
     await until('it listens again', () => two.heard() >= 3)
     const before = two.heard()
     await until('it is woken', () => {
-      one.wake.tell()
+      one.wake.notify()
       return two.heard() > before
     })
   })

@@ -2,7 +2,7 @@ import { newUser } from '../../src/flows/registration/register.js'
 import { openSession } from '../../src/flows/session/open-session.js'
 import { refresh } from '../../src/flows/session/refresh.js'
 import type { IssuedSession } from '../../src/flows/steps/issue-tokens.js'
-import { ProofBatches } from '../../src/guard/rotation-proofs.js'
+import { RotationProofs } from '../../src/guard/rotation-proofs.js'
 import { createKeyring } from '../../src/lib/keyring.js'
 import { createRandom } from '../../src/lib/random.js'
 import { createLimiter } from '../../src/limits/counters.js'
@@ -149,7 +149,7 @@ export class Process {
   readonly ports: Ports
   /** While true, batches of proofs do not get through to the store. */
   batchesFail = false
-  #proofs: ProofBatches
+  #proofs: RotationProofs
   #generation = 0
   readonly #world: RotationWorld
   readonly #clock: Clock
@@ -227,7 +227,7 @@ export class Process {
     return claims.exp > this.#clock.now()
   }
 
-  #freshProofs(): ProofBatches {
+  #freshProofs(): RotationProofs {
     const generation = this.#generation
     const sessions: Pick<Sessions, 'prove'> = {
       prove: (proofs) => {
@@ -237,7 +237,7 @@ export class Process {
         )
       },
     }
-    return new ProofBatches({
+    return new RotationProofs({
       sessions,
       clock: this.#clock,
       timer: (ms, run) => this.#world.schedule(this.#world.nowMs + ms, () => generation === this.#generation && run()),

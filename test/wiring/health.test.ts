@@ -90,7 +90,7 @@ test('a store that never answers is waited for less than two seconds, and asked 
       return new Promise<never>(() => {})
     },
     pingRedis: () => new Promise<never>(() => {}),
-    newsAgeMs: () => 4_000,
+    feedAgeMs: () => 4_000,
     isDecisive: async () => true,
     migrations: async () => ({ applied: [], pending: [] }),
   }

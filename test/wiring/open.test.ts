@@ -37,9 +37,9 @@ test('ATK-105 a public route is served without a store, and nothing that the cli
   onTestFinished(() => auth.close())
   const next = ({ headers, url }: Request, principal: unknown) =>
     Response.json({ principal, url, headers: Object.fromEntries(headers) })
-  const planted = { 'x-real-ip': '127.0.0.1', 'x-user-id': '1', 'x-api-key': 'x' }
+  const spoofedHeaders = { 'x-real-ip': '127.0.0.1', 'x-user-id': '1', 'x-api-key': 'x' }
   const from = (headers: Record<string, string>) => createTestClient(auth, { next, ip: '203.0.113.9', headers })
-  const served = await from(planted).get<{ headers: object }>('/api/health?apikey=x&q=1')
+  const served = await from(spoofedHeaders).get<{ headers: object }>('/api/health?apikey=x&q=1')
   expect(served).toMatchObject({ status: 200, body: { principal: null, headers: { 'x-real-ip': '203.0.113.9' } } })
   expect(served.body).toMatchObject({ url: expect.stringMatching(/\/api\/health\?q=1$/) })
   expect(Object.keys(served.body.headers)).not.toEqual(expect.arrayContaining(['x-user-id']))

@@ -41,20 +41,20 @@ function decide(
   onEnded: () => void,
 ): boolean | Promise<boolean> {
   const words: boolean[] = []
-  let tell = () => {}
-  const say = (allowed: boolean) => {
+  let settle = () => {}
+  const decideOnce = (allowed: boolean) => {
     words.push(allowed)
-    tell()
+    settle()
   }
   const ended = () => {
     onEnded()
-    say(false)
+    decideOnce(false)
   }
-  const result = hook(req, watched(res, ended), (fault) => say(fault === undefined || fault === null))
+  const result = hook(req, watched(res, ended), (fault) => decideOnce(fault === undefined || fault === null))
   const [first] = words
   if (first !== undefined) return first
   return new Promise((resolve, reject) => {
-    tell = () => resolve(words[0] === true)
+    settle = () => resolve(words[0] === true)
     Promise.resolve(result).catch(reject)
   })
 }

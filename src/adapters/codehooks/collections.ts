@@ -19,8 +19,8 @@ export function withoutOurCollections(hook: Hook): Hook {
 
 function namesOurs({ apiPath, apipath, originalUrl, params }: CodehooksRequest): boolean {
   const [fullPath = ''] = String(originalUrl).split('?')
-  const told = [apiPath ?? apipath, fullPath, ...Object.values(params ?? {})]
-  return told.some((text) => typeof text === 'string' && leadsToOurs(text))
+  const named = [apiPath ?? apipath, fullPath, ...Object.values(params ?? {})]
+  return named.some((text) => typeof text === 'string' && leadsToOurs(text))
 }
 
 /** Hosts differ in whether, and how often, they decode a path: every reading of it counts. */

@@ -51,7 +51,7 @@ function succeeds(step: () => void): boolean {
 /** Makes the request what the application is to see. */
 export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pass): void {
   for (const [name, value] of Object.entries(pass.responseHeaders ?? {})) res.setHeader(name, value)
-  for (const name of pass.planted) delete req.headers[name]
+  for (const name of pass.spoofedHeaders) delete req.headers[name]
   if (pass.query !== null) writeQuery(req, pass.query)
   for (const [name, value] of Object.entries(pass.forwarded ?? {})) if (value !== null) req.headers[name] = value
   req.auth = pass.principal

@@ -191,8 +191,12 @@ export function present({ context, raw, incoming }: HonoMessage, pass: Pass): vo
  * On node the runtime reads headers where node keeps them, until somebody has asked for them; then, or when the client
  * planted some, the request has to be copied, which costs more than everything else here.
  */
-function writeInPlace(raw: Request, { planted, query, forwarded }: Pass, incoming: IncomingMessage | null): boolean {
-  if (planted.length > 0 || query !== null) return false
+function writeInPlace(
+  raw: Request,
+  { spoofedHeaders, query, forwarded }: Pass,
+  incoming: IncomingMessage | null,
+): boolean {
+  if (spoofedHeaders.length > 0 || query !== null) return false
   if (forwarded === null) return true
   if (incoming === null) return false
   writeHeaders(incoming.headers, forwarded)

@@ -23,8 +23,8 @@ export const fastify: Adapter<FastifyGate> = {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
       standFirst(app, (request, reply, done) => {
         // @fastify/websocket sends upgrades through the routes, and so here again.
-        if (upgraded.has(request.raw)) tell(request, reply, done)(untouched)
-        else layer(request.raw, reply.raw, tell(request, reply, done))
+        if (upgraded.has(request.raw)) continueWith(request, reply, done)(untouched)
+        else layer(request.raw, reply.raw, continueWith(request, reply, done))
       })
     } catch {
       throw fault('has started already; init must come before')
@@ -33,12 +33,12 @@ export const fastify: Adapter<FastifyGate> = {
   },
   gate(ask) {
     const layer = createGate(ask)
-    return (request, reply, done) => layer(request.raw, reply.raw, tell(request, reply, done))
+    return (request, reply, done) => layer(request.raw, reply.raw, continueWith(request, reply, done))
   },
 }
 
 /** What has been answered is not handed on: Fastify then does nothing more with it. */
-function tell(request: FastifyRequest, reply: FastifyReply, done: () => void): (pass: Pass) => void {
+function continueWith(request: FastifyRequest, reply: FastifyReply, done: () => void): (pass: Pass) => void {
   const raw: NodeRequest = request.raw
   const { url } = raw
   return ({ responseHeaders }) => {

@@ -198,9 +198,9 @@ function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
   }
 }
 
-export function dressRequest(req: NodeRequest, { planted, query, forwarded, principal }: Pass): void {
+export function dressRequest(req: NodeRequest, { spoofedHeaders, query, forwarded, principal }: Pass): void {
   if (query !== null) writeQuery(req, query)
-  if (planted.length > 0) dropHeaders(req, planted)
+  if (spoofedHeaders.length > 0) dropHeaders(req, spoofedHeaders)
   if (forwarded !== null) {
     dropUnread(req)
     writeHeaders(req.headers, forwarded)
@@ -212,14 +212,14 @@ export function dressRequest(req: NodeRequest, { planted, query, forwarded, prin
  * What the client made up goes from `rawHeaders` too, which proxies forward, and so from `headersDistinct`, which node reads
  * out of them when it is asked for: by a count of its own, which would lead beyond the end.
  */
-function dropHeaders(req: NodeRequest, planted: readonly string[]): void {
+function dropHeaders(req: NodeRequest, spoofedHeaders: readonly string[]): void {
   const { headers, rawHeaders } = req
-  for (const name of planted) delete headers[name]
+  for (const name of spoofedHeaders) delete headers[name]
   let kept = 0
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     const value = rawHeaders[index + 1] ?? ''
-    if (planted.includes(name.toLowerCase())) continue
+    if (spoofedHeaders.includes(name.toLowerCase())) continue
     rawHeaders[kept] = name
     rawHeaders[kept + 1] = value
     kept += 2

@@ -30,7 +30,7 @@ export const node: Adapter = {
       // What cannot be judged is told to nobody.
       if (!isRequest(req) || !isResponse(res)) return false
       layer(req, res, () => {
-        if (!emit.call(server, event, req, res)) nobodyListens(res)
+        if (!emit.call(server, event, req, res)) answerNotFound(res)
       })
       return true
     }
@@ -57,7 +57,7 @@ function isResponse(given: unknown): given is ServerResponse {
 }
 
 /** A server for our own routes alone: node would leave everybody else waiting. */
-function nobodyListens(res: ServerResponse): void {
+function answerNotFound(res: ServerResponse): void {
   res.statusCode = 404
   res.end()
 }

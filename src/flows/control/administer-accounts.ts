@@ -62,11 +62,11 @@ export async function updateAccount(ports: AdministerPorts, id: string, changes:
   const lost = askedOff ? await findFactor(ports, id) : null
   const off = lost ? ({ twoFactor: false } as const) : {}
   const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
-  const told = {
+  const records = {
     ...step(ports, 'account_updated', id, detail),
     ...(lost && factorNotice(ports, { user: lost, visitor: application, change: 'off' })),
   }
-  const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, told))
+  const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, records))
   // Also when the factor is gone already: the call before this one may have failed in between.
   if (askedOff) await forgetFactorTries(ports, id)
   return account
@@ -88,8 +88,8 @@ export async function setPassword(ports: AdministerPorts, id: string, password: 
   if (!user) throw new AuthError('not_found')
   await requireStrong(ports, password, user.emailCanonical)
   const passwordHash = await ports.passwords.hash(password)
-  const told = notice(ports, 'password-changed', { user, userAgent: application.userAgent })
-  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), ...told }))
+  const records = notice(ports, 'password-changed', { user, userAgent: application.userAgent })
+  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), ...records }))
 }
 
 /**

@@ -104,8 +104,8 @@ export async function rotateApiToken(
   const successor = { id: ports.random.id(), tokenHash, createdAt: now }
 
   const replacement = { id, successor, ...end, endsAt, now }
-  const told = step(ports, 'api_token_rotated', { tokenId: id, replacedBy: successor.id })
-  const record = await ports.apiTokens.rotate(replacement, told)
+  const records = step(ports, 'api_token_rotated', { tokenId: id, replacedBy: successor.id })
+  const record = await ports.apiTokens.rotate(replacement, records)
   if (!record) throw new AuthError('not_found')
   return { ...toApiTokenEntry(record), token }
 }

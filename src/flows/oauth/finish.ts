@@ -4,7 +4,7 @@ import type { ProviderAccount } from '../../oauth/provider.js'
 import type { Ports } from '../../ports.js'
 import type { SignInResult } from '../session/sign-in.js'
 import { auditEvent } from '../steps/audit.js'
-import { unlessRefused } from '../steps/ignore-auth-error.js'
+import { ignoreAuthError } from '../steps/ignore-auth-error.js'
 import { type EnterPorts, enterByIdentity } from './enter-by-identity.js'
 import { type LinkPorts, linkIdentity } from './link-identity.js'
 import { type Landing, noteLanding, type OAuthState, takeState } from './state.js'
@@ -50,7 +50,7 @@ export async function finishOAuth(ports: FinishOAuthPorts, input: OAuthReturn): 
 
     const finished = await orFailure(taken.state, () => finish(ports, taken.state, input))
     // Whoever is signed in stays it: only the same callback, come again, has nowhere to land then.
-    await unlessRefused(noteLanding(ports, taken.id, finished.landing), undefined)
+    await ignoreAuthError(noteLanding(ports, taken.id, finished.landing), undefined)
     return finished
   })
 }
@@ -69,15 +69,15 @@ async function finish(ports: FinishOAuthPorts, state: OAuthState, input: OAuthRe
     const linked = await linkIdentity(ports, { provider, account, by: state.link, visitor })
     if (linked === 'session_ended') return refuse(ports, input, state, 'oauth_state')
     if (linked === 'identity_taken') return refuse(ports, input, state, linked)
-    return { landing: { to: 'linked', wish: state.wish, code: null }, result: null, fault: null }
+    return { landing: { to: 'linked', returnTo: state.returnTo, code: null }, result: null, fault: null }
   }
   const entry = await enterByIdentity(ports, { provider, account, handle: input.handle ?? '', visitor, device })
   if (entry.kind === 'failure') return refuse(ports, input, state, entry.code, entry.userId)
   if (entry.kind === 'incomplete') {
-    return { landing: { to: 'identity', wish: state.wish, code: null }, result: null, fault: null }
+    return { landing: { to: 'identity', returnTo: state.returnTo, code: null }, result: null, fault: null }
   }
   const to = entry.result.kind === 'session' ? 'success' : 'two_factor'
-  return { landing: { to, wish: state.wish, code: null }, result: entry.result, fault: null }
+  return { landing: { to, returnTo: state.returnTo, code: null }, result: entry.result, fault: null }
 }
 
 /** Null also for an account that we could not tell from others: databases compare blanks at the end in their own ways. */
@@ -131,5 +131,5 @@ async function orFailure(state: OAuthState | null, run: () => Promise<FinishedOA
 
 /** Whoever is signed in reads it on the page where they began. */
 function failure(state: OAuthState | null, code: string): Landing {
-  return { to: state?.link && code !== 'oauth_state' ? 'account' : 'failure', wish: state?.wish ?? null, code }
+  return { to: state?.link && code !== 'oauth_state' ? 'account' : 'failure', returnTo: state?.returnTo ?? null, code }
 }

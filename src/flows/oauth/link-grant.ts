@@ -40,7 +40,7 @@ export async function grantLink(ports: StartLinkPorts, principal: SessionPrincip
 export async function startGrantedLink(
   ports: StartLinkPorts,
   { userId, sessionId }: SessionPrincipal,
-  input: { provider: string; wish: string | null; handle: string | null },
+  input: { provider: string; returnTo: string | null; handle: string | null },
 ): Promise<StartedOAuth | null> {
   const hashes = ports.keyring.digests('oauth_link', grantOf(sessionId, input.provider))
   const now = ports.clock.now()

@@ -39,10 +39,10 @@ export interface Asking {
 export async function startLink(
   ports: StartLinkPorts,
   principal: SessionPrincipal,
-  input: Asking & { wish: string | null; handle: string | null },
+  input: Asking & { returnTo: string | null; handle: string | null },
 ): Promise<StartedOAuth> {
   const link = await requireLinking(ports, principal, input)
-  return startOAuth(ports, { provider: input.provider, wish: input.wish, handle: input.handle, link })
+  return startOAuth(ports, { provider: input.provider, returnTo: input.returnTo, handle: input.handle, link })
 }
 
 /** What must be so before a browser goes to link: whose account, and for which session. @throws as `startLink` */

@@ -8,7 +8,7 @@ export interface OAuthStart {
   /** As in addresses. */
   provider: string
   /** Where the browser asked to be led, checked. */
-  wish: string | null
+  returnTo: string | null
   /** What the browser holds of an earlier start. */
   handle: string | null
   link?: NonNullable<OAuthState['link']>
@@ -35,7 +35,7 @@ export async function startOAuth(ports: StartOAuthPorts, input: OAuthStart): Pro
   const url = await provider.authorizationUrl({ state: secret, verifier, nonce })
   if (url === null) return { url, handle }
 
-  const { wish, link = null } = input
-  await keepState(ports, handle, secret, { provider: provider.name, verifier, nonce, wish, link })
+  const { returnTo, link = null } = input
+  await keepState(ports, handle, secret, { provider: provider.name, verifier, nonce, returnTo, link })
   return { url, handle }
 }

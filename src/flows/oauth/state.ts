@@ -20,7 +20,7 @@ export interface OAuthState {
   verifier: string
   nonce: string
   /** Where the browser asked to be led, checked; null: it did not. */
-  wish: string | null
+  returnTo: string | null
   /** Who asked for one more way into their account, and where; null: somebody signs in. */
   link: { userId: string; sessionId: string } | null
 }
@@ -29,7 +29,7 @@ export interface OAuthState {
 export interface Landing {
   to: 'success' | 'two_factor' | 'identity' | 'linked' | 'account' | 'failure'
   /** Where the browser asked to be led. */
-  wish: string | null
+  returnTo: string | null
   /** Why it ends at `account` or `failure`. */
   code: string | null
 }
@@ -79,7 +79,7 @@ export async function takeState(
 
   const state = openState(ports, token)
   if (state?.provider === asked.provider) return { kind: 'state', id: token.id, state }
-  await noteLanding(ports, token.id, { to: 'failure', wish: null, code: 'oauth_state' })
+  await noteLanding(ports, token.id, { to: 'failure', returnTo: null, code: 'oauth_state' })
   return null
 }
 

@@ -4,7 +4,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
-import { unlessRefused } from '../steps/ignore-auth-error.js'
+import { ignoreAuthError } from '../steps/ignore-auth-error.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { runHook } from '../steps/run-hook.js'
 import { refuseLogin } from './refuse-login.js'
@@ -49,7 +49,7 @@ export async function afterLogin(ports: LoginHookPorts, session: Session, arrive
     await endRefused(ports, session, visitor)
     return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
   }
-  const state = await unlessRefused<{ user: UserRecord } | null>(ports.sessions.find(session.id), { user })
+  const state = await ignoreAuthError<{ user: UserRecord } | null>(ports.sessions.find(session.id), { user })
   if (state) return state.user
   return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_credentials'))
 }

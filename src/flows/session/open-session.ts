@@ -7,7 +7,7 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from '../steps/devices.js'
-import { unlessRefused } from '../steps/ignore-auth-error.js'
+import { ignoreAuthError } from '../steps/ignore-auth-error.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
 import { afterLogin, beforeLogin } from './login-hooks.js'
@@ -50,7 +50,7 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
 
   const arrived = { user: { ...user, lastLoginAt: session.createdAt }, method, visitor }
   const signedIn = await afterLogin(ports, session, arrived)
-  const deviceToken = await unlessRefused(rememberDevice(ports, user.id, signIn, device), null)
+  const deviceToken = await ignoreAuthError(rememberDevice(ports, user.id, signIn, device), null)
   return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
 }
 
@@ -62,11 +62,11 @@ async function open(
 ): Promise<UserRecord> {
   const { user, method, visitor, secondStep } = signIn
   const familiar = await isFamiliar(ports, signIn, device)
-  const told = familiar ? {} : notice(ports, 'new-device', { user, userAgent: visitor.userAgent })
+  const notices = familiar ? {} : notice(ports, 'new-device', { user, userAgent: visitor.userAgent })
   const limit = {
     maxSessions: ports.policy.maxSessions,
     until: changeMattersUntil(ports),
-    ...told,
+    ...notices,
     ...(secondStep && { secondStep }),
   }
   const audit = auditEvent(ports, 'login', visitor, {

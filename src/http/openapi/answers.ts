@@ -48,7 +48,7 @@ const successSentences: Readonly<Record<string, string>> = {
 export function successes(route: Route, { schemas, settings }: ApiFacts): Record<string, ApiResponse> {
   const headers = everyHeader(settings)
   const location = { ...headers, ...headerReferences(['Location']) }
-  const told = Object.entries(route.answers ?? {}).map(([status, answer]): [string, ApiResponse] => {
+  const entries = Object.entries(route.answers ?? {}).map(([status, answer]): [string, ApiResponse] => {
     const description = successSentences[status] ?? led
     if (status.startsWith('3')) return [status, { description, headers: location }]
     if (answer === null) return [status, { description, headers }]
@@ -57,21 +57,21 @@ export function successes(route: Route, { schemas, settings }: ApiFacts): Record
     return [status, { description, headers, content: { 'application/json': { schema: schemas.refer(answer) } } }]
   })
   const form = { 303: { description: 'To a form of our own pages, whether or not it succeeds.', headers: location } }
-  return { ...(route.method === 'POST' ? form : {}), ...Object.fromEntries(told) }
+  return { ...(route.method === 'POST' ? form : {}), ...Object.fromEntries(entries) }
 }
 
 /** Every status that the route may refuse with, and the codes of each. */
 export function refusals(route: Route, { settings }: ApiFacts): Record<string, ApiResponse | ApiReference> {
   const hooked = isHooked(route, settings)
   const codes = refusalCodes(route).filter((code) => hooked || code !== 'hook_failed')
-  const told = codes.map((code): [number, ApiResponse | ApiReference] => {
+  const entries = codes.map((code): [number, ApiResponse | ApiReference] => {
     const [status] = errorTable[code]
     const alike = codes.filter((other) => errorTable[other][0] === status)
     if (alike.length === 1 && !hooked) return [status, { $ref: `#/components/responses/${code}` }]
     return [status, refusalOf(status, alike, { settings, open: hooked })]
   })
   const others = { default: refusalOf(null, [], { settings, open: true }) }
-  return { ...Object.fromEntries(told), ...(hooked ? others : {}) }
+  return { ...Object.fromEntries(entries), ...(hooked ? others : {}) }
 }
 
 /** Whether a hook of the application may refuse, which it does with any code it likes. */

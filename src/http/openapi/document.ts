@@ -91,14 +91,14 @@ function parametersOf({ settings, cookieNames }: ApiFacts, route: Route, path: s
     const known = name === 'provider' ? { examples: providers } : {}
     return { name, in: 'path', required: true, schema: { type: 'string', pattern: parameterValue.source, ...known } }
   })
-  const optional = (place: ApiParameter['in'], name: string, said: string): ApiParameter => {
-    return { name, in: place, required: false, description: said, schema: { type: 'string' } }
+  const optional = (place: ApiParameter['in'], name: string, description: string): ApiParameter => {
+    return { name, in: place, required: false, description: description, schema: { type: 'string' } }
   }
   const ofSession = new Set<CookieName>(['access', 'refresh'])
   const inCookies = (route.cookies ?? []).filter((name) => !ofSession.has(name))
   return [
     ...inPath,
-    ...Object.entries(route.query ?? {}).map(([name, said]) => optional('query', name, said)),
+    ...Object.entries(route.query ?? {}).map(([name, description]) => optional('query', name, description)),
     ...inCookies.map((name) => optional('cookie', cookieNames[name], 'Set by an earlier step.')),
     ...(route.browserOnly ? [] : [{ $ref: '#/components/parameters/AuthMode' }]),
   ]

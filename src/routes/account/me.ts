@@ -53,10 +53,10 @@ export const deleteMeRoute = defineRoute({
   answers: { 204: null },
   errors: ['invalid_credentials', 'recent_login_required', 'busy'],
   async handle(context, { password = null }) {
-    const { ports, session, visitor, mode, cookies, settings, authPath, form, wish } = context
+    const { ports, session, visitor, mode, cookies, settings, authPath, form, returnTo } = context
     await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })
     if (mode === 'token') return empty(204)
     const gone = { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] }
-    return form ? redirect(303, wish ?? settings.redirectLogoutUrl, gone) : empty(204, gone)
+    return form ? redirect(303, returnTo ?? settings.redirectLogoutUrl, gone) : empty(204, gone)
   },
 })

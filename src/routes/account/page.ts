@@ -1,5 +1,5 @@
 import { type Account, readAccount } from '../../flows/account/read.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { lacksFactor } from '../../settings/required-factor.js'
@@ -18,8 +18,8 @@ export const accountPageRoute = defineRoute({
     const { ports, session, settings, authPath, landing } = context
     const principal = await session()
     const given = new URLSearchParams(context.request.query)
-    const { redirect: wish, reasons } = pageValues(context)
-    if (given.has('enrol')) return redirect(303, withWish(`${authPath}/two-factor/setup`, wish || landing))
+    const { redirect: returnTo, reasons } = pageValues(context)
+    if (given.has('enrol')) return redirect(303, withReturnTo(`${authPath}/two-factor/setup`, returnTo || landing))
 
     const account = await readAccount(ports, principal)
     return showPage(context, 'account', {

@@ -26,7 +26,7 @@ export const finishOAuthRoute = defineRoute({
   handle(context) {
     const { ports, params, request, cookies, visitor, settings, authPath } = context
     const provider = params.provider ?? ''
-    return navigating(context, { provider, wish: null }, async () => {
+    return navigating(context, { provider, returnTo: null }, async () => {
       const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
       const given = new URLSearchParams(request.query)
       if (settings.cookies.sameSite === 'strict' && !given.has('here')) {
@@ -40,8 +40,8 @@ export const finishOAuthRoute = defineRoute({
       if (fault) context.report(fault)
       const url = landingUrl(context, provider, landing)
       if (result) {
-        const { wish } = landing
-        return { ...(await signInAnswer({ ...context, form: true, wish, landing: url }, result)), status: 302 }
+        const { returnTo } = landing
+        return { ...(await signInAnswer({ ...context, form: true, returnTo, landing: url }, result)), status: 302 }
       }
       const waits = landing.to === 'identity' && handle !== null
       const cookie = waits ? { 'set-cookie': [browserCookie(context, handle, newcomerSeconds)] } : {}

@@ -13,19 +13,19 @@ export function hasProviders({ providers }: Pick<Settings, 'providers'>): boolea
 export function landingUrl(
   { settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>,
   provider: string,
-  { to, wish, code }: Landing,
+  { to, returnTo, code }: Landing,
 ): string {
-  const onward = wish === null ? {} : { redirect: wish }
+  const onward = returnTo === null ? {} : { redirect: returnTo }
   const error = { error: code ?? 'oauth_failed', provider }
   switch (to) {
     case 'success':
-      return wish ?? settings.redirectSuccessUrl
+      return returnTo ?? settings.redirectSuccessUrl
     case 'two_factor':
       return withQuery(`${authPath}/two-factor`, onward)
     case 'identity':
       return withQuery(`${authPath}/register/identity`, onward)
     case 'linked':
-      return wish ?? `${authPath}/account?done=identity_linked#identities`
+      return returnTo ?? `${authPath}/account?done=identity_linked#identities`
     case 'account':
       return withQuery(`${authPath}/account`, error)
     case 'failure': {

@@ -7,7 +7,7 @@ import { landingUrl } from './landing.js'
 /** A browser that navigates is led on by what is refused, too; only where there is nothing at all, there is nothing. */
 export async function navigating(
   context: RouteContext,
-  { provider, wish }: { provider: string; wish: string | null },
+  { provider, returnTo }: { provider: string; returnTo: string | null },
   answer: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   try {
@@ -16,6 +16,6 @@ export async function navigating(
     const fault = toAuthError(error)
     if (fault.code === 'not_found') throw fault
     context.report(fault)
-    return redirect(302, landingUrl(context, provider, { to: 'failure', wish, code: fault.code }))
+    return redirect(302, landingUrl(context, provider, { to: 'failure', returnTo, code: fault.code }))
   }
 }

@@ -21,12 +21,16 @@ export const registerIdentityRoute = defineRoute({
   errors: ['invalid_token', 'registration_disabled', 'hook_failed'],
   cookies: ['oauth'],
   browserOnly: true,
-  async handle({ ports, visitor, cookies, settings, authPath, form, wish }, { email }) {
+  async handle({ ports, visitor, cookies, settings, authPath, form, returnTo }, { email }) {
     const handle = await registerIdentity(ports, { email, handle: cookies.oauth, visitor })
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
     const headers = { 'set-cookie': [cookie] }
     if (!form) return json(202, { status: 'verification_sent' }, headers)
-    return redirect(303, withQuery(`${authPath}/verify-email`, wish === null ? {} : { redirect: wish }), headers)
+    return redirect(
+      303,
+      withQuery(`${authPath}/verify-email`, returnTo === null ? {} : { redirect: returnTo }),
+      headers,
+    )
   },
 })
 

@@ -1,7 +1,7 @@
 import { startGrantedLink } from '../../flows/oauth/link-grant.js'
 import { startOAuth } from '../../flows/oauth/start.js'
 import { stateSeconds } from '../../flows/oauth/state.js'
-import { wishedLanding } from '../../http/landing.js'
+import { allowedReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { browserCookie, hasProviders, landingUrl } from './landing.js'
@@ -27,14 +27,15 @@ export const startOAuthRoute = defineRoute({
     const { ports, params, request, cookies, settings, session } = context
     const provider = params.provider ?? ''
     const given = new URLSearchParams(request.query)
-    const wish = wishedLanding(settings, given.get('redirect'))
-    const asked = { provider, wish, handle: cookies.oauth }
+    const returnTo = allowedReturnTo(settings, given.get('redirect'))
+    const asked = { provider, returnTo, handle: cookies.oauth }
     const links = given.get('link') === '1'
-    return navigating(context, { provider, wish }, async () => {
+    return navigating(context, { provider, returnTo }, async () => {
       const started = links ? await startGrantedLink(ports, await session(), asked) : await startOAuth(ports, asked)
-      if (!started) return redirect(302, landingUrl(context, provider, { to: 'account', wish, code: 'oauth_state' }))
+      if (!started)
+        return redirect(302, landingUrl(context, provider, { to: 'account', returnTo, code: 'oauth_state' }))
       const { url, handle } = started
-      const down = { to: links ? 'account' : 'failure', wish, code: 'oauth_failed' } as const
+      const down = { to: links ? 'account' : 'failure', returnTo, code: 'oauth_failed' } as const
       const cookie = browserCookie(context, handle, stateSeconds)
       return redirect(302, url ?? landingUrl(context, provider, down), { 'set-cookie': [cookie] })
     })

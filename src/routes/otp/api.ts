@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { requestOtp } from '../../flows/otp/request.js'
 import { verifyOtp } from '../../flows/otp/verify.js'
 import { clearCookie, serializeCookie } from '../../http/cookies.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema, waitingSchema } from '../answer-schemas.js'
@@ -21,13 +21,13 @@ export const requestOtpRoute = defineRoute({
   summary: 'Mails a code and a link that sign in; answers the same whatever the address is.',
   answers: { 202: waitingSchema('code_sent') },
   cookies: ['otp'],
-  async handle({ ports, mode, visitor, cookies, form, wish, settings, authPath }, { email }) {
+  async handle({ ports, mode, visitor, cookies, form, returnTo, settings, authPath }, { email }) {
     const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor })
     const answer = { status: 'code_sent' }
     if (mode === 'token') return json(202, { ...answer, transaction: handle })
     const cookie = serializeCookie('otp', handle, ports.policy.otpSeconds, settings, authPath)
     const headers = { 'set-cookie': [cookie] }
-    return form ? redirect(303, withWish(`${authPath}/otp`, wish), headers) : json(202, answer, headers)
+    return form ? redirect(303, withReturnTo(`${authPath}/otp`, returnTo), headers) : json(202, answer, headers)
   },
 })
 

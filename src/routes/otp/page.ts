@@ -1,4 +1,4 @@
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import { defineRoute } from '../../http/route.js'
 import { pageValues } from '../page-values.js'
 import { showPage } from '../show-page.js'
@@ -13,7 +13,7 @@ export const otpPageRoute = defineRoute({
   handle(context) {
     const values = pageValues(context)
     const waiting = context.cookies.otp !== null && !values.again
-    const againUrl = withWish(`${context.authPath}/otp?again=1`, values.redirect)
+    const againUrl = withReturnTo(`${context.authPath}/otp?again=1`, values.redirect)
     return showPage(context, 'otp', { ...values, waiting, againUrl })
   },
 })

@@ -1,5 +1,5 @@
 import { AuthError } from '../../errors.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
@@ -18,7 +18,7 @@ export const loginPageRoute = defineRoute({
     const fresh = values.error === '' && !values.again
     if (fresh && (await isSignedIn(context))) return leadOn(context, values.redirect)
     if (fresh && context.cookies.refresh !== null) {
-      const againUrl = withWish(`${context.authPath}/login?again=1`, values.redirect)
+      const againUrl = withReturnTo(`${context.authPath}/login?again=1`, values.redirect)
       return showPage(context, 'continue', { ...values, againUrl })
     }
     return showPage(context, 'login', { ...values, ...waysIn(context) })
@@ -47,8 +47,8 @@ async function isSignedIn({ session }: RouteContext): Promise<boolean> {
 }
 
 /** Never back to where they are. */
-function leadOn({ settings, authPath }: RouteContext, wish: string): HttpResponse {
-  const target = wish || settings.redirectSuccessUrl
+function leadOn({ settings, authPath }: RouteContext, returnTo: string): HttpResponse {
+  const target = returnTo || settings.redirectSuccessUrl
   const isHere = target.replace(/[?#].*$/, '') === `${authPath}/login`
   return redirect(303, isHere ? `${authPath}/account` : target)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { register } from '../../flows/registration/register.js'
 import { serializeCookie } from '../../http/cookies.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { sessionSchema, waitingSchema } from '../answer-schemas.js'
@@ -32,7 +32,7 @@ export const registerRoute = defineRoute({
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, { ...answer, transaction: handle })
     if (context.form)
-      return redirect(303, withWish(`${authPath}/verify-email`, context.wish), { 'set-cookie': [cookie] })
+      return redirect(303, withReturnTo(`${authPath}/verify-email`, context.returnTo), { 'set-cookie': [cookie] })
     return json(202, answer, { 'set-cookie': [cookie] })
   },
 })

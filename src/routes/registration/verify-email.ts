@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { resendVerification } from '../../flows/registration/resend-verification.js'
 import { verifyEmail } from '../../flows/registration/verify-email.js'
 import { clearCookie, serializeCookie } from '../../http/cookies.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema, waitingSchema } from '../answer-schemas.js'
@@ -56,7 +56,7 @@ export const resendVerificationRoute = defineRoute({
 
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, handle === null ? answer : { ...answer, transaction: handle })
-    const next = withWish(`${authPath}/verify-email?done=1`, context.wish)
+    const next = withReturnTo(`${authPath}/verify-email?done=1`, context.returnTo)
     const done = context.form ? redirect(303, next) : json(202, answer)
     if (handle === null) return done
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)

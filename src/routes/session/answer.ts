@@ -1,5 +1,5 @@
 import { logout } from '../../flows/session/logout.js'
-import { unlessRefused } from '../../flows/steps/ignore-auth-error.js'
+import { ignoreAuthError } from '../../flows/steps/ignore-auth-error.js'
 import type { IssuedSession } from '../../flows/steps/issue-tokens.js'
 import { clearCookie } from '../../http/cookies.js'
 import { enrolUrl } from '../../http/landing.js'
@@ -47,7 +47,7 @@ export async function signedInAnswer(
 ): Promise<HttpResponse> {
   const { ports, cookies, visitor } = context
   const former = { accessToken: cookies.access, refreshToken: cookies.refresh, visitor }
-  await unlessRefused(logout(ports, former), undefined)
+  await ignoreAuthError(logout(ports, former), undefined)
   return issuedAnswer({ ...context, landing: landingAfter(context, issued) }, status, issued)
 }
 

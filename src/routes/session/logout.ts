@@ -13,7 +13,7 @@ export const logoutRoute = defineRoute({
   answers: { 204: null },
   cookies: ['access', 'refresh'],
   async handle(context, body) {
-    const { ports, mode, cookies, visitor, bearer, settings, wish } = context
+    const { ports, mode, cookies, visitor, bearer, settings, returnTo } = context
     await logout(ports, {
       accessToken: bearer ?? cookies.access,
       refreshToken: sentRefreshToken(context, body),
@@ -21,6 +21,6 @@ export const logoutRoute = defineRoute({
     })
     if (mode === 'token') return empty(204)
     const cleared = { 'set-cookie': clearedSession(context) }
-    return context.form ? redirect(303, wish ?? settings.redirectLogoutUrl, cleared) : empty(204, cleared)
+    return context.form ? redirect(303, returnTo ?? settings.redirectLogoutUrl, cleared) : empty(204, cleared)
   },
 })

@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { refresh } from '../../flows/session/refresh.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
@@ -34,6 +34,6 @@ export const refreshRoute = defineRoute({
 
 /** That token will never be worth anything again: without it the page that offers to go on is not shown once more. */
 function toSignIn(context: RouteContext, { code }: AuthError): HttpResponse {
-  const target = withWish(`${context.authPath}/login?error=${code}`, context.wish)
+  const target = withReturnTo(`${context.authPath}/login?error=${code}`, context.returnTo)
   return redirect(303, target, { 'set-cookie': clearedSession(context) })
 }

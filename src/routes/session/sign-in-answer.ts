@@ -1,7 +1,7 @@
 import type { SignInResult } from '../../flows/session/sign-in.js'
 import { challengeSeconds } from '../../flows/session/two-factor-challenge.js'
 import { serializeCookie } from '../../http/cookies.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { json, redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
@@ -15,7 +15,7 @@ export async function signInAnswer(context: RouteContext, result: SignInResult):
   if (context.mode === 'token') return json(200, answer)
 
   // Never in an address, where it would be kept and sent on.
-  const { settings, authPath, form, wish } = context
+  const { settings, authPath, form, returnTo } = context
   const cookie = { 'set-cookie': [serializeCookie('challenge', challenge, challengeSeconds, settings, authPath)] }
-  return form ? redirect(303, withWish(`${authPath}/two-factor`, wish), cookie) : json(200, answer, cookie)
+  return form ? redirect(303, withReturnTo(`${authPath}/two-factor`, returnTo), cookie) : json(200, answer, cookie)
 }

@@ -4,6 +4,6 @@ import { showPage } from '../show-page.js'
 
 /** Shows the codes this once, as the answer to the form itself: nothing that leads on could carry them (ASVS 5.0, 14.2.1). */
 export function showBackupCodes(context: RouteContext, backupCodes: readonly string[]): Promise<HttpResponse> {
-  const nextUrl = context.wish ?? `${context.authPath}/account#two-factor`
+  const nextUrl = context.returnTo ?? `${context.authPath}/account#two-factor`
   return showPage(context, 'backup-codes', { backupCodes, nextUrl })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { passTwoFactor } from '../../flows/two-factor/pass.js'
 import { clearCookie } from '../../http/cookies.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import { withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { sessionSchema } from '../answer-schemas.js'
@@ -38,7 +38,7 @@ export const twoFactorPageRoute = defineRoute({
   handle(context) {
     const values = pageValues(context)
     const waiting = context.cookies.challenge !== null && values.error !== 'invalid_token'
-    const signInUrl = withWish(context.settings.redirectFailUrl, values.redirect)
+    const signInUrl = withReturnTo(context.settings.redirectFailUrl, values.redirect)
     return showPage(context, 'two-factor', { ...values, waiting, signInUrl })
   },
 })

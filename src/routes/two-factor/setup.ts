@@ -1,6 +1,6 @@
 import { readStanding } from '../../flows/account/read.js'
 import { type Enrolment, hasEnrolment } from '../../flows/two-factor/enrol-totp.js'
-import { withWish } from '../../http/landing.js'
+import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
@@ -22,11 +22,11 @@ export const twoFactorSetupPageRoute = defineRoute({
     const { ports, session, settings, authPath } = context
     const principal = await session()
     const { user, hasPassword, isRecent } = await readStanding(ports, principal)
-    const { error, again, redirect: wish } = pageValues(context)
-    if (user.twoFactor) return redirect(303, wish || `${authPath}/account#two-factor`)
+    const { error, again, redirect: returnTo } = pageValues(context)
+    if (user.twoFactor) return redirect(303, returnTo || `${authPath}/account#two-factor`)
 
     const waiting = error !== 'invalid_token' && !again && (await hasEnrolment(ports, principal.sessionId))
-    return showSetup(context, wish, {
+    return showSetup(context, returnTo, {
       step: { start: !waiting, scan: false, confirm: waiting },
       error: accountError(error),
       hasPassword,
@@ -40,20 +40,20 @@ export const twoFactorSetupPageRoute = defineRoute({
 export function showEnrolment(context: RouteContext, { secret, uri, qrCode }: Enrolment): Promise<HttpResponse> {
   const readable = secret.match(/.{1,4}/g)?.join(' ') ?? secret
   const step = { start: false, scan: true, confirm: true }
-  return showSetup(context, context.wish ?? '', { step, secret: readable, uri, qrCode })
+  return showSetup(context, context.returnTo ?? '', { step, secret: readable, uri, qrCode })
 }
 
 function showSetup(
   context: RouteContext,
-  wish: string,
+  returnTo: string,
   values: Readonly<Record<string, unknown>>,
 ): Promise<HttpResponse> {
   const none = { secret: '', uri: '', qrCode: '', error: '', hasPassword: true, stale: false, required: false }
   return showPage(context, 'two-factor-setup', {
     ...none,
     ...values,
-    redirect: wish,
-    againUrl: withWish(`${context.authPath}${path}?again=1`, wish),
-    signInAgainUrl: signInAgainUrl(context, withWish(path, wish)),
+    redirect: returnTo,
+    againUrl: withReturnTo(`${context.authPath}${path}?again=1`, returnTo),
+    signInAgainUrl: signInAgainUrl(context, withReturnTo(path, returnTo)),
   })
 }

@@ -20,7 +20,7 @@ export function createAccessSettings(steps: Steps): AccessSettings {
       steps.step(async (unit) => {
         if (await unit.get(accessEntries, network)) return false
         unit.put(accessEntries, { network, created_at: Math.floor(event.atMs / 1000) })
-        await tell(unit, 'allow_list', event)
+        await recordChange(unit, 'allow_list', event)
         return true
       }),
 
@@ -29,7 +29,7 @@ export function createAccessSettings(steps: Steps): AccessSettings {
         const entry = await unit.get(accessEntries, network)
         if (!entry) return false
         unit.remove(accessEntries, [entry])
-        await tell(unit, 'allow_list', event)
+        await recordChange(unit, 'allow_list', event)
         return true
       }),
 
@@ -38,7 +38,7 @@ export function createAccessSettings(steps: Steps): AccessSettings {
         const row = await readInstallation(unit)
         if (row.jwks_url === url) return false
         unit.put(installation, { ...row, jwks_url: url })
-        await tell(unit, 'jwks', event)
+        await recordChange(unit, 'jwks', event)
         return true
       }),
   }
@@ -52,7 +52,7 @@ export async function readInstallation(view: View): Promise<InstallationTable> {
 }
 
 /** What was changed is read anew by whoever hears of it, and by whoever starts later: the row need not outlive the feed's window. */
-async function tell(unit: Unit, setting: string, event: AuditEvent): Promise<void> {
+async function recordChange(unit: Unit, setting: string, event: AuditEvent): Promise<void> {
   await writeAudit(unit, event)
   writeChanges(unit, 'setting', [setting], Math.floor(event.atMs / 1000))
 }

@@ -14,8 +14,8 @@ export async function wipeUnproven(unit: Unit, row: UsersTable): Promise<UsersTa
   if (row.email_verified === 1) return null
   await dropBackupCodes(unit, row.id)
   await dropIdentities(unit, row.id)
-  const planted = { password_hash: null, name: null, fields: '{}', identities: '[]', ...noFactor }
-  return { ...row, ...planted, email_verified: 1 }
+  const cleared = { password_hash: null, name: null, fields: '{}', identities: '[]', ...noFactor }
+  return { ...row, ...cleared, email_verified: 1 }
 }
 
 /** Everything that lets somebody in, may come to, or makes them known: sessions, one-time tokens, devices. */

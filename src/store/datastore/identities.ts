@@ -73,7 +73,7 @@ async function linkTo(unit: Unit, { identity, by }: Linking, step: AccountStep):
   if (former && former.user_id !== id) throw new Taken()
   if (former) return toUser(row)
   await writeIdentity(unit, identity)
-  return tellOfLink(unit, row, step)
+  return recordLinkEvent(unit, row, step)
 }
 
 function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
@@ -87,7 +87,7 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
         if (row.password_hash === null && linked.length === 1) return 'last'
         await dropIdentities(unit, userId, (identity) => identity.provider === provider)
         await dropTokens(unit, userId, 'two_factor')
-        return tellOfLink(unit, row, step)
+        return recordLinkEvent(unit, row, step)
       }, null),
   }
 }
@@ -103,7 +103,7 @@ async function requireSession(
 }
 
 /** No token dies by it, so no process has to hear of it. */
-async function tellOfLink(unit: Unit, row: UsersTable, { audit, mail }: AccountStep): Promise<UserRecord> {
+async function recordLinkEvent(unit: Unit, row: UsersTable, { audit, mail }: AccountStep): Promise<UserRecord> {
   const changed = { ...row, identities: await linkedProviders(unit, row.id) }
   unit.put(users, changed)
   await writeAudit(unit, audit)

@@ -101,7 +101,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         const row = await unit.get(sessions, id)
         if (!row || (userId !== null && row.user_id !== userId)) return false
         unit.remove(sessions, [row])
-        await tellOfEnd(unit, [id], options)
+        await recordSessionEnd(unit, [id], options)
         return true
       }),
 
@@ -111,7 +111,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         const ended = rows.filter(({ id }) => id !== exceptId)
         unit.remove(sessions, ended)
         const ids = ended.map(({ id }) => id)
-        if (ids.length > 0) await tellOfEnd(unit, ids, options)
+        if (ids.length > 0) await recordSessionEnd(unit, ids, options)
         return ids.length
       }),
   }
@@ -138,7 +138,11 @@ function toState(steps: Steps, session: SessionsTable, user: UsersTable): Sessio
   return { session: toSession(session), user: toUser(user), storeNowMs: steps.nowMs() }
 }
 
-async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mail }: EndSessions): Promise<void> {
+async function recordSessionEnd(
+  unit: Unit,
+  ids: readonly string[],
+  { until, audit, mail }: EndSessions,
+): Promise<void> {
   await writeAudit(unit, audit)
   if (mail) writeMail(unit, mail)
   writeChanges(unit, 'session', ids, until)

@@ -46,11 +46,11 @@ export async function changeUser(
   await writeAudit(unit, audit)
   if (mail) writeMail(unit, mail)
   if (secondMail) writeMail(unit, secondMail)
-  tellOfUser(unit, changed, until)
+  recordUserChange(unit, changed, until)
   return toUser(changed)
 }
 
-export function tellOfUser(unit: Unit, { id, version }: Pick<UsersTable, 'id' | 'version'>, until: number): void {
+export function recordUserChange(unit: Unit, { id, version }: Pick<UsersTable, 'id' | 'version'>, until: number): void {
   const kind: Change['kind'] = 'user'
   writeChanges(unit, kind, [id], until, version)
 }

@@ -15,7 +15,7 @@ import { administerUsers } from './user-administration.js'
 import { changeEmails } from './user-emails.js'
 import { changePasswords } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
-import { dropBackupCodes, findByEmail, requireUser, tellOfUser } from './user-rows.js'
+import { dropBackupCodes, findByEmail, recordUserChange, requireUser } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
   return {
@@ -45,7 +45,7 @@ export function createUsers(steps: Steps): Users {
         await dropBackupCodes(unit, id)
         await dropIdentities(unit, id)
         await writeAudit(unit, audit)
-        tellOfUser(unit, { id, version: Number.MAX_SAFE_INTEGER }, until)
+        recordUserChange(unit, { id, version: Number.MAX_SAFE_INTEGER }, until)
         return true
       }, false),
   }
@@ -95,7 +95,7 @@ function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePassw
         unit.remove(oneTimeTokens, [token])
         await dropTokens(unit, row.id, 'email_verification')
         await writeAudit(unit, audit)
-        tellOfUser(unit, changed, until)
+        recordUserChange(unit, changed, until)
         return toUser(changed)
       }, null),
 

@@ -56,9 +56,9 @@ export async function openRedis(options: RedisStoreOptions): Promise<RedisStore>
     throw new Error(`redis: ${server.place} cannot be used: ${watch.reason() ?? reasonOf(error)}.`)
   }
   watch.begin()
-  const news = server.connect()
-  news.on('error', () => {}) // The same server as that of the commands, whose faults are told.
-  const wake = createRedisWake({ commands, news, channel: `${prefix}:wake`, self, timer })
+  const subscriber = server.connect()
+  subscriber.on('error', () => {}) // The same server as that of the commands, whose faults are told.
+  const wake = createRedisWake({ commands, subscriber, channel: `${prefix}:wake`, self, timer })
   return {
     counters: countersBy((command) => ask(commands, command)),
     wake,

@@ -6,7 +6,7 @@ export interface RedisWakeOptions {
   /** The connection that counters use too. */
   commands: Redis
   /** A connection of its own: one that is subscribed takes no other command. */
-  news: Redis
+  subscriber: Redis
   channel: string
   /** Tells this process's own wake-ups from those of others. */
   self: string
@@ -17,7 +17,7 @@ export interface RedisWakeOptions {
 const heartbeatMs = 10_000
 
 /** Wake-ups by PUBLISH and SUBSCRIBE. The message is an id that was drawn for this process, nothing else. */
-export function createRedisWake({ commands, news, channel, self, timer }: RedisWakeOptions): Wake {
+export function createRedisWake({ commands, subscriber, channel, self, timer }: RedisWakeOptions): Wake {
   let wake = () => {}
   let state: 'away' | 'asked' | 'subscribed' = 'away'
   let stopTimer = () => {}
@@ -25,7 +25,7 @@ export function createRedisWake({ commands, news, channel, self, timer }: RedisW
   async function subscribe(): Promise<void> {
     state = 'asked'
     try {
-      await news.subscribe(channel)
+      await subscriber.subscribe(channel)
       state = 'subscribed'
       wake() // what was told meanwhile
     } catch {
@@ -35,30 +35,30 @@ export function createRedisWake({ commands, news, channel, self, timer }: RedisW
 
   /** What stays without an answer ends the connection (`socketTimeout`), and then there is another. */
   function beat(): void {
-    if (state === 'subscribed') news.ping().catch(() => {})
-    if (state === 'away' && news.status === 'ready') void subscribe()
+    if (state === 'subscribed') subscriber.ping().catch(() => {})
+    if (state === 'away' && subscriber.status === 'ready') void subscribe()
     stopTimer = timer(heartbeatMs, beat)
   }
 
-  news.on('ready', subscribe)
-  news.on('close', () => {
+  subscriber.on('ready', subscribe)
+  subscriber.on('close', () => {
     state = 'away'
   })
-  news.on('message', (_channel: string, from: string) => {
+  subscriber.on('message', (_channel: string, from: string) => {
     if (from !== self) wake()
   })
   stopTimer = timer(heartbeatMs, beat)
-  news.connect().catch(() => {}) // comes back by itself
+  subscriber.connect().catch(() => {}) // comes back by itself
 
   return {
-    tell: coalesced(() => commands.publish(channel, self)),
+    notify: coalesced(() => commands.publish(channel, self)),
     listen(listener) {
       wake = listener
       wake()
     },
     async close() {
       stopTimer()
-      news.disconnect()
+      subscriber.disconnect()
     },
   }
 }

@@ -18,7 +18,7 @@ export function createAccessSettings(steps: Steps): AccessSettings {
       steps.transaction(async (unit) => {
         const row = { network, created_at: Math.floor(event.atMs / 1000) }
         await unit.db.insertInto('latchkey_access_entries').values(row).execute().catch(refuseKnown)
-        await tell(unit, 'allow_list', event)
+        await recordChange(unit, 'allow_list', event)
         return true
       }, false),
 
@@ -27,7 +27,7 @@ export function createAccessSettings(steps: Steps): AccessSettings {
         const removal = unit.db.deleteFrom('latchkey_access_entries').where('network', '=', network)
         const { numDeletedRows } = await removal.executeTakeFirst()
         if (numDeletedRows === 0n) return false
-        await tell(unit, 'allow_list', event)
+        await recordChange(unit, 'allow_list', event)
         return true
       }),
 
@@ -42,7 +42,7 @@ export function createAccessSettings(steps: Steps): AccessSettings {
           )
           .executeTakeFirst()
         if (numUpdatedRows === 0n) return false
-        await tell(unit, 'jwks', event)
+        await recordChange(unit, 'jwks', event)
         return true
       }),
   }
@@ -53,7 +53,7 @@ function refuseKnown(error: unknown): never {
 }
 
 /** What was changed is read anew by whoever hears of it, and by whoever starts later: the row need not outlive the feed's window. */
-async function tell(unit: Unit, setting: string, event: AuditEvent): Promise<void> {
+async function recordChange(unit: Unit, setting: string, event: AuditEvent): Promise<void> {
   await writeAudit(unit, event)
   await writeChanges(unit, 'setting', [setting], Math.floor(event.atMs / 1000))
 }

@@ -76,34 +76,38 @@ function isPlain({ waitSeconds, long }: CounterRule): boolean {
   return waitSeconds === undefined && long === undefined
 }
 
-interface Wish {
+interface PendingHit {
   id: string
   rule: CounterRule
   now: number
 }
 
 /** Those that one statement can count: one rule, and one moment. */
-function groupOf({ rule: { limit, windowSeconds }, now }: Wish): string {
+function groupOf({ rule: { limit, windowSeconds }, now }: PendingHit): string {
   return `${limit}/${windowSeconds}/${now}`
 }
 
 /** The same as below in one statement, which calls share where they may. Null for a counter that is full: nothing was written. */
-function atOnce(steps: Steps, batches: Batches): (wish: Wish) => Promise<Hit | null> {
-  if (!steps.gathers) return async (wish) => (await hitAll(steps, batches, [wish]))[0] ?? null
+function atOnce(steps: Steps, batches: Batches): (pendingHit: PendingHit) => Promise<Hit | null> {
+  if (!steps.gathers) return async (pendingHit) => (await hitAll(steps, batches, [pendingHit]))[0] ?? null
   return gathered({
     group: groupOf,
     key: ({ id }) => id,
-    run: (wishes) => hitAll(steps, batches, wishes),
+    run: (pendingHits) => hitAll(steps, batches, pendingHits),
     divides: wasHeldUp,
     most: mostTogether,
   })
 }
 
-async function hitAll(steps: Steps, batches: Batches, wishes: readonly Wish[]): Promise<readonly (Hit | null)[]> {
-  const [first] = wishes
+async function hitAll(
+  steps: Steps,
+  batches: Batches,
+  pendingHits: readonly PendingHit[],
+): Promise<readonly (Hit | null)[]> {
+  const [first] = pendingHits
   if (!first) return []
   const { rule, now } = first
-  const ids = wishes.map(({ id }) => id)
+  const ids = pendingHits.map(({ id }) => id)
   const rows = await steps.step((db) => untilHeldUp(ids.length, batches.hit(db, ids, rule, now)))
   const counted = new Map(rows.map((row) => [row.id, row]))
   return ids.map((id) => {

@@ -8,11 +8,11 @@ import { writeAudit } from './audit.js'
 import type { Tables } from './engine/schema.js'
 import { Refused, type Steps, type Unit } from './engine/steps.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
-import { tellOfIdentities, writeIdentity } from './identity-rows.js'
+import { recordIdentityChange, writeIdentity } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
-import { requireOne, tellOfUser } from './user-passwords.js'
+import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
 
 /** The user's row is written first in each, so that the links, passwords and sessions of one user queue up. */
@@ -65,9 +65,9 @@ function linkIdentities(steps: Steps): Pick<Identities, 'link' | 'linkByProof'> 
             .executeTakeFirst()
             .then(requireOne)
           await writeIdentity(unit, identity)
-          await tellOfIdentities(unit, id)
+          await recordIdentityChange(unit, id)
           await dropEveryHold(unit, id)
-          return tellOfUser(unit, id, step)
+          return recordUserChange(unit, id, step)
         }),
       ),
   }
@@ -90,8 +90,8 @@ async function linkTo(unit: Unit, { identity, by }: Linking, step: AccountStep):
   if (former && former.user_id !== id) throw new Taken()
   if (!former) {
     await writeIdentity(unit, identity)
-    await tellOfIdentities(unit, id)
-    await tellOfLink(unit, step)
+    await recordIdentityChange(unit, id)
+    await recordLinkEvent(unit, step)
   }
   return requireUser(unit.db, id)
 }
@@ -110,9 +110,9 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
           .where('user_id', '=', userId)
           .where('provider', '=', provider)
           .execute()
-        await tellOfIdentities(unit, userId)
+        await recordIdentityChange(unit, userId)
         await dropTokens(unit, userId, 'two_factor')
-        await tellOfLink(unit, step)
+        await recordLinkEvent(unit, step)
         return requireUser(unit.db, userId)
       }, null),
   }
@@ -159,7 +159,7 @@ async function requireUser(db: Kysely<Tables>, id: string): Promise<UserRecord> 
 }
 
 /** No token dies by it, so no process has to hear of it. */
-async function tellOfLink(unit: Unit, { audit, mail }: AccountStep): Promise<void> {
+async function recordLinkEvent(unit: Unit, { audit, mail }: AccountStep): Promise<void> {
   await writeAudit(unit, audit)
   if (mail) await writeMail(unit, mail)
 }

@@ -22,11 +22,11 @@ export async function dropIdentitiesSince(unit: Pick<Unit, 'db'>, userId: string
     .where('user_id', '=', userId)
     .where('linked_at', '>=', since)
     .execute()
-  await tellOfIdentities(unit, userId)
+  await recordIdentityChange(unit, userId)
 }
 
 /** Writes into the user's row what its identities are now; the caller holds that row. */
-export async function tellOfIdentities(unit: Pick<Unit, 'db'>, userId: string): Promise<void> {
+export async function recordIdentityChange(unit: Pick<Unit, 'db'>, userId: string): Promise<void> {
   const rows = await unit.db
     .selectFrom('latchkey_identities')
     .select(['provider', 'linked_at'])

@@ -6,7 +6,7 @@ import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { dropTokens, keepToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { requireDeleted, requireOne, startAnew, tellOfUser } from './user-passwords.js'
+import { recordUserChange, requireDeleted, requireOne, startAnew } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
 /** The user's row is written first in each, as everywhere: whoever opens a session waits for it. */
@@ -66,7 +66,7 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
         await consume(unit, { id: enrolmentId, purpose: 'two_factor_enrolment', userId }, session.createdAt)
         await startAnew(unit, change)
         await setBackupCodes(unit, userId, backupCodes)
-        return tellOfUser(unit, userId, step)
+        return recordUserChange(unit, userId, step)
       }, null),
 
     turnOff: ({ proof, ...change }, step) =>
@@ -84,7 +84,7 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
         await spendBackupCode(unit, userId, proof)
         await startAnew(unit, change)
         await dropFactor(unit, userId)
-        return tellOfUser(unit, userId, step)
+        return recordUserChange(unit, userId, step)
       }, null),
   }
 }

@@ -86,7 +86,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         if (userId !== null) deletion = deletion.where('user_id', '=', userId)
         const { numDeletedRows } = await deletion.executeTakeFirst()
         if (numDeletedRows === 0n) return false
-        await tellOfEnd(unit, [id], options)
+        await recordSessionEnd(unit, [id], options)
         return true
       }, false),
 
@@ -101,7 +101,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         const rows = await unit.db.selectFrom('latchkey_sessions').select('id').where('user_id', '=', userId).execute()
         const ids = rows.map(({ id }) => id).filter((id) => id !== exceptId)
         const ended = await deleteSessions(unit, ids)
-        if (ended > 0) await tellOfEnd(unit, ids, options)
+        if (ended > 0) await recordSessionEnd(unit, ids, options)
         return ended
       }),
   }
@@ -142,7 +142,11 @@ async function deleteSessions(unit: Unit, ids: readonly string[]): Promise<numbe
   return deleted
 }
 
-async function tellOfEnd(unit: Unit, ids: readonly string[], { until, audit, mail }: EndSessions): Promise<void> {
+async function recordSessionEnd(
+  unit: Unit,
+  ids: readonly string[],
+  { until, audit, mail }: EndSessions,
+): Promise<void> {
   await writeAudit(unit, audit)
   if (mail) await writeMail(unit, mail)
   await writeChanges(unit, 'session', ids, until)

@@ -6,7 +6,7 @@ import type { UsersTable } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { dropTokens } from './one-time-tokens.js'
 import { dropFactor, noFactor } from './second-factors.js'
-import { endSessionsOf, requireOne, tellOfUser } from './user-passwords.js'
+import { endSessionsOf, recordUserChange, requireOne } from './user-passwords.js'
 
 /** What the application's own calls do to accounts. */
 export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'list'> {
@@ -66,6 +66,6 @@ function change(
       .executeTakeFirst()
       .then(requireOne)
     await andThen?.(unit)
-    return tellOfUser(unit, id, step)
+    return recordUserChange(unit, id, step)
   }, null)
 }

@@ -10,7 +10,7 @@ import { dropTokens, ownerOf, type TokenOwner, tokenColumns } from './one-time-t
 import { writeMail } from './outbox.js'
 import { accepts, dropBackupCodes, noFactor, raisedStep, spendBackupCode } from './second-factors.js'
 import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
-import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
+import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
 /** The user's row is written first in each, so that the changes and undos of one user queue up. */
@@ -72,7 +72,7 @@ async function moveTo(
   await refuseReserved(unit, canonical, { now, userId: id })
   await dropTokens(unit, id, 'email_change', 'email_verification', 'password_reset', 'otp')
   await dropRegistrations(unit, canonical)
-  return tellOfUser(unit, id, step)
+  return recordUserChange(unit, id, step)
 }
 
 async function takeBack(
@@ -100,7 +100,7 @@ async function takeBack(
   await dropLaterUndos(unit, owner)
   await dropIdentitiesSince(unit, owner.id, owner.createdAt)
   await dropEveryHold(unit, owner.id)
-  return tellOfUser(unit, owner.id, step)
+  return recordUserChange(unit, owner.id, step)
 }
 
 /**

@@ -39,7 +39,7 @@ function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
           .executeTakeFirst()
           .then(requireDeleted)
         await dropEveryHold(unit, owner.id)
-        return tellOfUser(unit, owner.id, step)
+        return recordUserChange(unit, owner.id, step)
       }, null)
     },
   }
@@ -59,7 +59,7 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
           .then(requireOne)
         await startAnew(unit, { userId, fromSessionId, session })
         await dropTokens(unit, userId, 'password_reset', 'email_change')
-        return tellOfUser(unit, userId, step)
+        return recordUserChange(unit, userId, step)
       }, null),
 
     setPassword: (id, passwordHash, step) =>
@@ -73,7 +73,7 @@ function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPass
         await endSessionsOf(unit, id)
         await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', id).execute()
         await dropTokens(unit, id, 'password_reset', 'email_change')
-        return tellOfUser(unit, id, step)
+        return recordUserChange(unit, id, step)
       }, null),
   }
 }
@@ -98,7 +98,7 @@ export async function startAnew(
 }
 
 /** The last writes of a step that raised the version: event, notice, and the row that kills every older access token. */
-export async function tellOfUser(unit: Unit, id: string, step: AccountStep): Promise<UserRecord> {
+export async function recordUserChange(unit: Unit, id: string, step: AccountStep): Promise<UserRecord> {
   const { until, audit, mail, secondMail } = step
   const user = await readUser(unit.db, 'id', id)
   if (!user) throw new Refused()

@@ -3,7 +3,7 @@ import type { Users } from '../users.js'
 import { Refused, type Steps } from './engine/steps.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { ownerOf } from './one-time-tokens.js'
-import { requireDeleted, requireOne, tellOfUser } from './user-passwords.js'
+import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
 
 /** What a mailed token proves of its user. */
@@ -34,7 +34,7 @@ export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
           .then(requireDeleted)
         if (first) {
           await dropEveryHold(unit, owner.id)
-          return tellOfUser(unit, owner.id, step)
+          return recordUserChange(unit, owner.id, step)
         }
         // Nothing of the user was written. Whoever changes them meanwhile raises the version, and no session opens.
         const user = await readUser(unit.db, 'id', owner.id)

@@ -23,7 +23,7 @@ const paths: Mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: []
 const pass: Pass = {
   kind: 'pass',
   principal: { kind: 'hook', subject: 'ada', claims: {} },
-  planted: [],
+  spoofedHeaders: [],
   query: null,
   forwarded: null,
   responseHeaders: null,

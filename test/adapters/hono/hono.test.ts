@@ -15,7 +15,14 @@ type App = Hono<{ Variables: { auth: Principal | null } }>
 
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: true, ownsSocket: false, parentParser: false, resolvesDots: true }
-const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
+const pass: Pass = {
+  kind: 'pass',
+  principal: null,
+  spoofedHeaders: [],
+  query: null,
+  forwarded: null,
+  responseHeaders: null,
+}
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 adapterContract('Hono', serve, traits)
@@ -223,7 +230,7 @@ describe('Hono', () => {
       'x-scheme': 's',
       'x-api-key': null,
     }
-    mount(app, () => ({ ...pass, planted: ['x-real-ip'], forwarded: { ...forwarded, ...more } }))
+    mount(app, () => ({ ...pass, spoofedHeaders: ['x-real-ip'], forwarded: { ...forwarded, ...more } }))
     app.post('/api/secret', async (c) =>
       c.json({ id: c.req.header('x-request-id'), ip: c.req.header('x-real-ip') ?? null, body: await c.req.text() }),
     )

@@ -107,8 +107,10 @@ describe('the headers of a request', () => {
       const port = await listening(serve({ fetch: fetchApp, port: 0, hostname: '127.0.0.1' }))
       const begin = [...ways].filter(([, { way }]) => way === first)
       for (const [path, { way }] of [...begin, ...ways, ...ways]) {
-        for (const planted of [{}, { 'x-real-ip': '6.6.6.6' }]) {
-          const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-apikey': token, ...planted } })
+        for (const spoofedHeaders of [{}, { 'x-real-ip': '6.6.6.6' }]) {
+          const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+            headers: { 'x-apikey': token, ...spoofedHeaders },
+          })
           expect([way, await answer.json()]).toEqual([way, ['127.0.0.1', '127.0.0.1', true]])
         }
       }

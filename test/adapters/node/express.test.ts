@@ -20,7 +20,14 @@ const express4: typeof express5 = createRequire(import.meta.url)('express4')
 
 const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: true, ownsSocket: true, parentParser: true, resolvesDots: false }
-const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
+const pass: Pass = {
+  kind: 'pass',
+  principal: null,
+  spoofedHeaders: [],
+  query: null,
+  forwarded: null,
+  responseHeaders: null,
+}
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 
 describe.each([

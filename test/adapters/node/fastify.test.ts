@@ -11,7 +11,14 @@ import { type AppRoute, adapterContract, type Running, type Scene } from '../../
 
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
-const pass: Pass = { kind: 'pass', principal: null, planted: [], query: null, forwarded: null, responseHeaders: null }
+const pass: Pass = {
+  kind: 'pass',
+  principal: null,
+  spoofedHeaders: [],
+  query: null,
+  forwarded: null,
+  responseHeaders: null,
+}
 const noCache = { ...privately, 'cache-control': 'no-cache' }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: {}, body: 'refused' } }
 

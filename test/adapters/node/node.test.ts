@@ -15,7 +15,7 @@ import { rawRequest } from '../../support/raw-http.js'
 const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
 const principal: Principal = { kind: 'hook', subject: 'ada', claims: {} }
-const pass: Pass = { kind: 'pass', principal, planted: [], query: null, forwarded: null, responseHeaders: null }
+const pass: Pass = { kind: 'pass', principal, spoofedHeaders: [], query: null, forwarded: null, responseHeaders: null }
 const refusal: Verdict = { kind: 'answer', response: { status: 401, headers: { 'x-why': 'no' }, body: 'refused' } }
 
 adapterContract('node:http', serveNode, traits)
@@ -91,7 +91,7 @@ describe('node:http', () => {
     })
     const judge: Handle = (request) => {
       seen.push(Reflect.get(request, 'req').headersDistinct)
-      return { ...pass, planted: ['x-real-ip'] }
+      return { ...pass, spoofedHeaders: ['x-real-ip'] }
     }
     node.mount(server, judge, mounting)
     const { port } = await listening(server)

@@ -62,12 +62,12 @@ function resettingContract(current: () => TestStore): void {
   test('a reset of an account that was never verified verifies it and keeps nothing that may have been planted', async () => {
     const { store } = current()
     const totp = { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now }
-    const planted = await createdUser(store, { name: 'Eve', fields: { plan: 'pro' }, roles: ['EDITOR'], totp })
-    const token = await keptToken(store, aReset(planted))
+    const spoofedHeaders = await createdUser(store, { name: 'Eve', fields: { plan: 'pro' }, roles: ['EDITOR'], totp })
+    const token = await keptToken(store, aReset(spoofedHeaders))
     const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
     const clean = { name: null, fields: {}, totp: null, emailVerified: true, passwordHash: '$hash$2', version: 2 }
-    expect(reset).toEqual({ ...planted, ...clean })
-    expect(await store.users.findById(planted.id)).toEqual(reset)
+    expect(reset).toEqual({ ...spoofedHeaders, ...clean })
+    expect(await store.users.findById(spoofedHeaders.id)).toEqual(reset)
   })
 
   test('ATK-039 a reset of a verified account leaves its second factor on', async () => {

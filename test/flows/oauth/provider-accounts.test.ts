@@ -26,7 +26,7 @@ async function careless() {
 
   async function comeAs(changes: Partial<ProviderAccount>) {
     account = { ...ada, ...changes }
-    const { url: state, handle } = await startOAuth(ports, { provider: 'careless', wish: null, handle: null })
+    const { url: state, handle } = await startOAuth(ports, { provider: 'careless', returnTo: null, handle: null })
     const returned = { provider: 'careless', state, code: 'code', error: null, issuer: null, handle }
     const held = { accessToken: null, refreshToken: null, visitor, device: null }
     return finishOAuth(ports, { ...returned, ...held })
@@ -48,14 +48,14 @@ describe('an id that a provider tells', () => {
   ])('%s is nobody: a database might take it for somebody else’s', async (_, id) => {
     const { ports, comeAs } = await careless()
     const { landing, result } = await comeAs({ id })
-    expect([landing, result]).toEqual([{ to: 'failure', wish: null, code: 'oauth_failed' }, null])
+    expect([landing, result]).toEqual([{ to: 'failure', returnTo: null, code: 'oauth_failed' }, null])
     const [event] = await ports.audit.list({ event: 'login', limit: 1 })
     expect(event).toMatchObject({ outcome: 'failure', detail: { reason: 'oauth_failed' } })
   })
 
   test.each(['4', '4 2', 'x'.repeat(255), 'é|42'])('%s is somebody', async (id) => {
     const { comeAs } = await careless()
-    expect((await comeAs({ id })).landing).toEqual({ to: 'identity', wish: null, code: null })
+    expect((await comeAs({ id })).landing).toEqual({ to: 'identity', returnTo: null, code: null })
   })
 })
 

@@ -1,6 +1,6 @@
 import { TimedOut } from './connection.js'
 import { apply, type Journal, type Write } from './journal.js'
-import type { Turn, TurnOptions, Turns } from './lock.js'
+import type { Lock, LockHold, LockOptions } from './lock.js'
 
 /** What a step found out: its answer, and what is to be written for it, all or nothing. */
 export interface Decision<T> {
@@ -16,12 +16,12 @@ export interface Job {
    * `again`: the turn was over before anything was written. `broken`: done, but a call may still be under way.
    * `undecided`: a later turn knows whether the step was decided; until then the job stays in front of the queue.
    */
-  run(turn: Turn, more: () => boolean): Promise<'done' | 'again' | 'broken' | 'undecided'>
+  run(hold: LockHold, more: () => boolean): Promise<'done' | 'again' | 'broken' | 'undecided'>
   fail(error: unknown): void
 }
 
-export interface JobOptions extends Pick<TurnOptions, 'connection' | 'sleep'> {
-  turns: Turns
+export interface JobOptions extends Pick<LockOptions, 'connection' | 'sleep'> {
+  lock: Lock
   randomId(): string
 }
 
@@ -48,44 +48,44 @@ export function createJob<T>(
   let begun = 0
 
   /** Told by the record: a later turn has found the journal and made it whole, or there was none. */
-  function settle({ id, answer }: { id: string; answer: T }, { record }: Turn): 'done' {
+  function settle({ id, answer }: { id: string; answer: T }, { record }: LockHold): 'done' {
     if (record.replayed.includes(id)) waiter.resolve(answer)
     else waiter.reject(new Error('The Datastore failed before the step was decided.'))
     return 'done'
   }
 
-  async function commit(turn: Turn, { answer, writes, clockMs = 0 }: Decision<T>, more: () => boolean) {
+  async function commit(hold: LockHold, { answer, writes, clockMs = 0 }: Decision<T>, more: () => boolean) {
     const journal: Journal = { id: options.randomId(), writes }
     const journalled = writes.length > 1
     if (journalled) {
-      const kept = await keepJournal(options, turn, journal, clockMs)
+      const kept = await keepJournal(options, hold, journal, clockMs)
       if (kept === 'unknown') undecided = { id: journal.id, answer }
       if (kept === 'unknown') return 'undecided'
     }
     try {
-      await insist(options, turn, journal)
+      await insist(options, hold, journal)
     } catch (error) {
       if (!journalled) waiter.reject(error)
       else undecided = { id: journal.id, answer }
       return journalled ? 'undecided' : 'broken'
     }
-    const outcome = journalled ? await forgetJournal(options, turn, more) : 'done'
+    const outcome = journalled ? await forgetJournal(options, hold, more) : 'done'
     waiter.resolve(answer)
     return outcome
   }
 
   return {
     fail: (error) => waiter.reject(error),
-    async run(turn, more) {
-      if (undecided) return settle(undecided, turn)
+    async run(hold, more) {
+      if (undecided) return settle(undecided, hold)
       try {
-        const decision = await decide(turn.record.clockMs)
+        const decision = await decide(hold.record.clockMs)
         begun += 1
-        if (decision.writes.length > 0 && turn.isOver()) {
+        if (decision.writes.length > 0 && hold.isOver()) {
           if (begun < beginnings) return 'again'
           throw new Error('The Datastore was too slow for a step.')
         }
-        return await commit(turn, decision, more)
+        return await commit(hold, decision, more)
       } catch (error) {
         waiter.reject(error)
         return 'done'
@@ -96,42 +96,42 @@ export function createJob<T>(
 
 /** `unknown`: the journal may stand there, or come to. @throws what the platform said when it does not */
 async function keepJournal(
-  { turns }: JobOptions,
-  turn: Turn,
+  { lock }: JobOptions,
+  hold: LockHold,
   journal: Journal,
   clockMs: number,
 ): Promise<'kept' | 'unknown'> {
-  const { record } = turn
+  const { record } = hold
   const next = { journal, held: true, journals: record.journals + 1, clockMs: Math.max(record.clockMs, clockMs) }
   try {
-    await turns.write(turn, next)
+    await lock.write(hold, next)
     return 'kept'
   } catch (error) {
     if (error instanceof TimedOut) return 'unknown'
-    const stored = await turns.read().catch(() => null)
+    const stored = await lock.read().catch(() => null)
     if (stored === null) return 'unknown'
     if (stored.journal?.id !== journal.id) throw error
-    turn.record = stored
+    hold.record = stored
     return 'kept'
   }
 }
 
 /** Makes the writes, again and again while there is time. @throws what the last attempt said */
-async function insist({ connection, sleep }: JobOptions, turn: Turn, journal: Journal): Promise<void> {
+async function insist({ connection, sleep }: JobOptions, hold: LockHold, journal: Journal): Promise<void> {
   for (let anew = false; ; anew = true) {
     try {
       return await apply(connection, journal, anew)
     } catch (error) {
-      if (error instanceof TimedOut || turn.isOver()) throw error
+      if (error instanceof TimedOut || hold.isOver()) throw error
     }
     await sleep(pauseMs)
-    if (turn.isOver()) throw new Error('The Datastore refused for too long.')
+    if (hold.isOver()) throw new Error('The Datastore refused for too long.')
   }
 }
 
-async function forgetJournal({ turns }: JobOptions, turn: Turn, more: () => boolean): Promise<'done' | 'broken'> {
+async function forgetJournal({ lock }: JobOptions, hold: LockHold, more: () => boolean): Promise<'done' | 'broken'> {
   try {
-    await turns.write(turn, { journal: null, held: more() })
+    await lock.write(hold, { journal: null, held: more() })
     return 'done'
   } catch {
     return 'broken'

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js'
 import { apply } from './journal.js'
-import { afterReplay, type LaneRecord, parseRecord } from './queue-record.js'
+import { afterReplay, parseRecord, type QueueRecord } from './queue-record.js'
 
 /** How long things may take, in milliseconds. */
 export interface Timing {
@@ -14,7 +14,7 @@ export interface Timing {
   callMs: number
 }
 
-export interface TurnOptions {
+export interface LockOptions {
   connection: Connection
   timing: Timing
   /** Never goes back, milliseconds. */
@@ -25,26 +25,26 @@ export interface TurnOptions {
 }
 
 /** The right to write in a lane, of all processes. */
-export interface Turn {
+export interface LockHold {
   number: number
-  record: LaneRecord
+  record: QueueRecord
   /** Whether it is too late to write. */
   isOver(): boolean
 }
 
 /** Takes turns in one lane: one at a time in this process. */
-export interface Turns {
+export interface Lock {
   /** @throws {Error} when the lane was not free in time */
-  take(): Promise<Turn>
+  take(): Promise<LockHold>
   /** Writes the record of a turn that goes on, or is over when it is not `held`. */
-  write(turn: Turn, record: Partial<LaneRecord>): Promise<void>
-  read(): Promise<LaneRecord>
+  write(hold: LockHold, record: Partial<QueueRecord>): Promise<void>
+  read(): Promise<QueueRecord>
   /** The turn is left as it is: a call of it may still be under way. It is over for everybody once its lease is. */
-  abandon(turn: Turn): void
+  abandon(hold: LockHold): void
 }
 
 /** How many old keys stay: nobody is as late as that with asking for a turn. */
-const keptTurns = 1_000
+const keptNumbers = 1_000
 const sweepEvery = 100
 
 /**
@@ -52,11 +52,11 @@ const sweepEvery = 100
  * asked for when the record says that the one before is over, or when it was seen `leaseMs` ago and is not: then its holder
  * is dead, or too late to write. Nobody's wall clock counts. What a dead holder had decided is made whole first.
  */
-export function createTurns(lane: string, options: TurnOptions): Turns {
-  const book: Book = { ...options, recordKey: `lane:${lane}`, seen: { number: 0, atMs: 0 }, recorded: false }
+export function createLock(queue: string, options: LockOptions): Lock {
+  const book: Book = { ...options, recordKey: `lane:${queue}`, seen: { number: 0, atMs: 0 }, recorded: false }
   return {
     take: () => take(book),
-    write: (turn, record) => write(book, turn, record),
+    write: (hold, record) => write(book, hold, record),
     read: () => read(book),
     abandon: ({ number }) => {
       if (number >= book.seen.number) book.seen = { number, atMs: book.monotonic() }
@@ -65,7 +65,7 @@ export function createTurns(lane: string, options: TurnOptions): Turns {
 }
 
 /** What this process knows of a lane. */
-interface Book extends TurnOptions {
+interface Book extends LockOptions {
   recordKey: string
   /** The newest number that is known to be granted, and since when. */
   seen: { number: number; atMs: number }
@@ -73,22 +73,22 @@ interface Book extends TurnOptions {
   recorded: boolean
 }
 
-async function take(book: Book): Promise<Turn> {
+async function take(book: Book): Promise<LockHold> {
   const { timing, monotonic, sleep, random } = book
   const startMs = monotonic()
   for (;;) {
-    const turn = await ask(book)
-    if (turn) {
-      await recover(book, turn)
-      sweep(book, turn.number)
-      return turn
+    const hold = await ask(book)
+    if (hold) {
+      await recover(book, hold)
+      sweep(book, hold.number)
+      return hold
     }
     if (monotonic() - startMs >= timing.patienceMs) throw new Error('The Datastore was busy for too long.')
     await sleep(5 + random() * 15)
   }
 }
 
-async function ask(book: Book): Promise<Turn | null> {
+async function ask(book: Book): Promise<LockHold | null> {
   const { connection, timing, monotonic, recordKey } = book
   const readMs = monotonic()
   const number = nextNumber(book, await read(book))
@@ -105,7 +105,7 @@ async function ask(book: Book): Promise<Turn | null> {
 }
 
 /** The number that may be asked for now; null: somebody has the turn. */
-function nextNumber(book: Book, { turn, held }: LaneRecord): number | null {
+function nextNumber(book: Book, { turn, held }: QueueRecord): number | null {
   if (held) notice(book, turn)
   const { seen, monotonic, timing } = book
   const newest = Math.max(turn, seen.number)
@@ -118,30 +118,30 @@ function notice(book: Book, number: number): void {
 }
 
 /** @throws {Error} when it is gone: hosts that fail may sound as if there were none, and whoever began anew would be a second one */
-async function read(book: Book): Promise<LaneRecord> {
+async function read(book: Book): Promise<QueueRecord> {
   const text = await book.connection.getText(book.recordKey)
   if (text === null && book.recorded) throw new Error('The record of the lane cannot be read.')
   book.recorded ||= text !== null
   return parseRecord(text)
 }
 
-async function write({ connection, recordKey }: Book, turn: Turn, record: Partial<LaneRecord>): Promise<void> {
-  const next = { ...turn.record, turn: turn.number, ...record }
+async function write({ connection, recordKey }: Book, hold: LockHold, record: Partial<QueueRecord>): Promise<void> {
+  const next = { ...hold.record, turn: hold.number, ...record }
   await connection.setText(recordKey, JSON.stringify(next))
-  turn.record = next
+  hold.record = next
 }
 
-async function recover(book: Book, turn: Turn): Promise<void> {
-  if (!turn.record.journal) return
-  await apply(book.connection, turn.record.journal, true)
-  if (turn.isOver()) throw new Error('The Datastore was too slow to make a step whole.')
+async function recover(book: Book, hold: LockHold): Promise<void> {
+  if (!hold.record.journal) return
+  await apply(book.connection, hold.record.journal, true)
+  if (hold.isOver()) throw new Error('The Datastore was too slow to make a step whole.')
   // Kept before anything else is written: made whole once more, it would undo what comes now.
-  await write(book, turn, afterReplay(turn.record, turn.number))
+  await write(book, hold, afterReplay(hold.record, hold.number))
 }
 
 function sweep({ connection, recordKey }: Book, number: number): void {
-  if (number % sweepEvery !== 0 || number <= keptTurns) return
-  const last = number - keptTurns
+  if (number % sweepEvery !== 0 || number <= keptNumbers) return
+  const last = number - keptNumbers
   for (let old = last - sweepEvery + 1; old <= last; old += 1) {
     connection.deleteKey(`${recordKey}:${old}`).catch(() => {})
   }

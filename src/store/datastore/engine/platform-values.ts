@@ -23,8 +23,8 @@ export function textOf(value: unknown): string | null {
 
 /** Whether the platform says that there is no such document: a text, an object or an Error, each with its own words. */
 export function isNotFound(error: unknown): boolean {
-  const told = error instanceof Error && error.cause !== undefined ? error.cause : error
-  const text = typeof told === 'string' ? told : fieldOf(told, 'message') || fieldOf(told, 'error')
+  const reason = error instanceof Error && error.cause !== undefined ? error.cause : error
+  const text = typeof reason === 'string' ? reason : fieldOf(reason, 'message') || fieldOf(reason, 'error')
   return /not\s*found/i.test(text)
 }
 

@@ -2,7 +2,7 @@ import { readJson } from '../../rows.js'
 import type { Journal } from './journal.js'
 
 /** What stands in the store of a lane, as one text. Written only by whoever has the turn. */
-export interface LaneRecord {
+export interface QueueRecord {
   /** The newest turn that wrote here. */
   turn: number
   /** That turn is not over yet. */
@@ -17,9 +17,9 @@ export interface LaneRecord {
   clockMs: number
 }
 
-const nothingYet: LaneRecord = { turn: 0, held: false, journals: 0, journal: null, replayed: [], clockMs: 0 }
+const nothingYet: QueueRecord = { turn: 0, held: false, journals: 0, journal: null, replayed: [], clockMs: 0 }
 
-export function parseRecord(text: string | null): LaneRecord {
+export function parseRecord(text: string | null): QueueRecord {
   return text === null ? nothingYet : readJson(text)
 }
 
@@ -27,7 +27,7 @@ export function parseRecord(text: string | null): LaneRecord {
 const remembered = 20
 
 /** The record once its journal has been made whole by a later turn. */
-export function afterReplay(record: LaneRecord, turn: number): LaneRecord {
+export function afterReplay(record: QueueRecord, turn: number): QueueRecord {
   if (!record.journal) return record
   const replayed = [...record.replayed, record.journal.id].slice(-remembered)
   return { ...record, turn, held: true, journal: null, replayed }

@@ -1,8 +1,8 @@
 import { createJob, type Decision, type Job } from './job.js'
-import { createTurns, type Turn, type TurnOptions, type Turns } from './lock.js'
+import { createLock, type Lock, type LockHold, type LockOptions } from './lock.js'
 
 /** A queue in which steps are made one after another, of all processes. */
-export interface Lane {
+export interface Queue {
   /** Runs alone of all processes, with the newest time of the lane. May be run again when its turn was over too soon. */
   step<T>(decide: (clockMs: number) => Promise<Decision<T>>): Promise<T>
   /** Runs such that it sees every step whole or not at all. May be run again. */
@@ -11,7 +11,7 @@ export interface Lane {
   idle(): Promise<void>
 }
 
-export interface LaneOptions extends TurnOptions {
+export interface QueueOptions extends LockOptions {
   randomId(): string
 }
 
@@ -19,10 +19,10 @@ export interface LaneOptions extends TurnOptions {
 const sharedMs = 200
 const readAttempts = 5
 
-export function createLane(name: string, options: LaneOptions): Lane {
+export function createQueue(name: string, options: QueueOptions): Queue {
   const line: Line = {
     ...options,
-    turns: createTurns(name, options),
+    lock: createLock(name, options),
     queue: [],
     working: false,
     idle: Promise.resolve(),
@@ -32,10 +32,10 @@ export function createLane(name: string, options: LaneOptions): Lane {
     idle: () => line.idle,
     async read(run) {
       for (let attempt = 0; attempt < readAttempts; attempt += 1) {
-        const before = await line.turns.read()
+        const before = await line.lock.read()
         if (!before.journal) {
           const answer = await run()
-          const after = await line.turns.read()
+          const after = await line.lock.read()
           if (!after.journal && after.journals === before.journals) return answer
         }
         await options.sleep(2 + options.random() * 8)
@@ -46,8 +46,8 @@ export function createLane(name: string, options: LaneOptions): Lane {
 }
 
 /** Those who wait in this process. */
-interface Line extends LaneOptions {
-  turns: Turns
+interface Line extends QueueOptions {
+  lock: Lock
   queue: Job[]
   working: boolean
   idle: Promise<void>
@@ -63,14 +63,14 @@ function enqueue<T>(line: Line, decide: (clockMs: number) => Promise<Decision<T>
 }
 
 async function work(line: Line): Promise<void> {
-  const { queue, turns, sleep, random } = line
+  const { queue, lock, sleep, random } = line
   while (queue.length > 0) {
-    const turn = await turns.take().catch((error: unknown) => {
+    const hold = await lock.take().catch((error: unknown) => {
       for (const job of queue.splice(0)) job.fail(error)
     })
     // Whoever was told so may have come again already.
-    if (!turn) continue
-    const ended = await share(line, turn)
+    if (!hold) continue
+    const ended = await share(line, hold)
     // Others come first now.
     if (ended && queue.length > 0) await sleep(10 + random() * 10)
   }
@@ -78,34 +78,34 @@ async function work(line: Line): Promise<void> {
 }
 
 /** Makes steps until the queue is empty or the turn was long enough; false when the turn was abandoned. */
-async function share(line: Line, turn: Turn): Promise<boolean> {
-  const { queue, turns, monotonic } = line
+async function share(line: Line, hold: LockHold): Promise<boolean> {
+  const { queue, lock, monotonic } = line
   const untilMs = monotonic() + sharedMs
-  const inTime = () => monotonic() < untilMs && !turn.isOver()
+  const inTime = () => monotonic() < untilMs && !hold.isOver()
   for (let job = queue[0]; job; job = queue[0]) {
-    const outcome = await job.run(turn, () => queue.length > 1 && inTime())
+    const outcome = await job.run(hold, () => queue.length > 1 && inTime())
     if (outcome === 'done' || outcome === 'broken') queue.shift()
     if (outcome === 'broken' || outcome === 'undecided') {
-      turns.abandon(turn)
+      lock.abandon(hold)
       return false
     }
-    if (isReleased(turn)) return true
+    if (isReleased(hold)) return true
     if (!inTime()) break
   }
-  return release(turns, turn)
+  return release(lock, hold)
 }
 
-async function release(turns: Turns, turn: Turn): Promise<boolean> {
+async function release(lock: Lock, hold: LockHold): Promise<boolean> {
   try {
-    if (turn.isOver()) throw new Error('The turn was over too soon.')
-    await turns.write(turn, { held: false })
+    if (hold.isOver()) throw new Error('The turn was over too soon.')
+    await lock.write(hold, { held: false })
     return true
   } catch {
-    turns.abandon(turn)
+    lock.abandon(hold)
     return false
   }
 }
 
-function isReleased({ number, record }: Turn): boolean {
+function isReleased({ number, record }: LockHold): boolean {
   return record.turn === number && !record.held
 }

@@ -4,11 +4,11 @@ import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { AuditSeal } from '../../audit-chain.js'
 import type { Connection } from './connection.js'
-import type { TurnOptions } from './lock.js'
-import { createLane, type Lane } from './queue.js'
+import type { LockOptions } from './lock.js'
+import { createQueue, type Queue } from './queue.js'
 import { createUnit, createView, Refused, type Unit, type View } from './unit.js'
 
-export interface StepOptions extends TurnOptions {
+export interface StepOptions extends LockOptions {
   connection: Connection
   /** Wall clock, Unix milliseconds. */
   now(): number
@@ -45,8 +45,8 @@ const queuesApart = 8
  */
 export function createSteps(options: StepOptions): Steps {
   const { connection, seal, randomId } = options
-  const accounts = createLane('accounts', options)
-  const apart = Array.from({ length: queuesApart }, (_, index) => createLane(`apart${index}`, options))
+  const accounts = createQueue('accounts', options)
+  const apart = Array.from({ length: queuesApart }, (_, index) => createQueue(`apart${index}`, options))
   const ordinal = createOrdinal(options.now)
   const underWay = new Set<Promise<unknown>>()
   let draining = false
@@ -62,9 +62,9 @@ export function createSteps(options: StepOptions): Steps {
     return running
   }
 
-  async function commit<T>(lane: Lane, run: (unit: Unit) => Promise<T>): Promise<T> {
+  async function commit<T>(queue: Queue, run: (unit: Unit) => Promise<T>): Promise<T> {
     const { unit, answer } = await guarded(() =>
-      lane.step(async (clockMs) => {
+      queue.step(async (clockMs) => {
         const changeMs = () => Math.max(options.now(), clockMs + 1)
         const { unit, writes } = createUnit(connection, { seal, randomId, ordinal, changeMs })
         const answer = await run(unit)
@@ -95,7 +95,7 @@ export function createSteps(options: StepOptions): Steps {
     async drain() {
       draining = true
       await Promise.allSettled(underWay)
-      await Promise.all([accounts, ...apart].map((lane) => lane.idle()))
+      await Promise.all([accounts, ...apart].map((queue) => queue.idle()))
     },
   }
 }

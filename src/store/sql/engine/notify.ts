@@ -51,7 +51,7 @@ export async function openNotifyWake(options: NotifyOptions): Promise<Wake> {
   }
   void open(options, use, kept)
   return {
-    tell: coalesced(async () => {
+    notify: coalesced(async () => {
       if (kept.line?.isOpen) await kept.line.client.query('SELECT pg_notify($1, $2)', [channel, self])
     }),
     listen(listener) {

@@ -76,8 +76,8 @@ async function statementsOf(name: string, db: Kysely<Tables>, flavour: Flavour):
     },
     log: ({ query }) => void statements.push(query.sql),
   })
-  const nobody = { randomId: () => '', seal: { sealAudit: () => '', checkAudit: () => 'bad' as const } }
-  await migrations[name]?.(dry, createMigrationContext(dry, { flavour, ...nobody }))
+  const idle = { randomId: () => '', seal: { sealAudit: () => '', checkAudit: () => 'bad' as const } }
+  await migrations[name]?.(dry, createMigrationContext(dry, { flavour, ...idle }))
   return statements
 }
 

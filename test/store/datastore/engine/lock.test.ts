@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { realMonotonic, sleep } from '../../../../src/lib/runtime.js'
 import { createConnection } from '../../../../src/store/datastore/engine/connection.js'
-import { createTurns } from '../../../../src/store/datastore/engine/lock.js'
-import { createLane } from '../../../../src/store/datastore/engine/queue.js'
+import { createLock } from '../../../../src/store/datastore/engine/lock.js'
+import { createQueue } from '../../../../src/store/datastore/engine/queue.js'
 import { anEvent, createdUser, now, openedSession, until } from '../../../contracts/store/rows.js'
 import { createDatastoreBed, type DatastoreBed } from '../../../support/datastores.js'
 import { createPersistentDatastore } from '../../../support/persistent-datastore.js'
@@ -17,18 +17,18 @@ async function bed(): Promise<DatastoreBed> {
   return opened
 }
 
-/** The turns of one process in a lane. */
-function turnsOn(file: string, timing = long) {
+/** The lock of one process in a lane. */
+function lockOn(file: string, timing = long) {
   const datastore = createPersistentDatastore({ file })
   onTestFinished(() => datastore.close())
   const connection = createConnection({ datastore, callMs: timing.callMs, queryForm: 'query' })
-  const turns = createTurns('test', { connection, timing, monotonic: realMonotonic, sleep, random: () => 0.5 })
-  return { turns, connection, datastore }
+  const lock = createLock('test', { connection, timing, monotonic: realMonotonic, sleep, random: () => 0.5 })
+  return { lock, connection, datastore }
 }
 
 test('one process at a time has the turn, and the next one has it as soon as that says so', async () => {
   const { file } = await bed()
-  const [first, second] = [turnsOn(file).turns, turnsOn(file).turns]
+  const [first, second] = [lockOn(file).lock, lockOn(file).lock]
   const turn = await first.take()
   let got = false
   const waiting = second.take().finally(() => {
@@ -45,54 +45,54 @@ test('one process at a time has the turn, and the next one has it as soon as tha
 test('a dead process has its turn for the length of its lease', async () => {
   const { file } = await bed()
   const startMs = realMonotonic()
-  const turn = await turnsOn(file, short).turns.take()
-  expect((await turnsOn(file, short).turns.take()).number).toBe(turn.number + 1)
+  const turn = await lockOn(file, short).lock.take()
+  expect((await lockOn(file, short).lock.take()).number).toBe(turn.number + 1)
   expect(realMonotonic() - startMs).toBeGreaterThanOrEqual(short.leaseMs)
 })
 
 test('whoever waits for too long is told', async () => {
   const { file } = await bed()
-  await turnsOn(file).turns.take()
-  const { connection } = turnsOn(file)
+  await lockOn(file).lock.take()
+  const { connection } = lockOn(file)
   const options = { connection, monotonic: realMonotonic, sleep, random: () => 0.5 }
-  const impatient = createTurns('test', { ...options, timing: { ...long, patienceMs: 50 } })
+  const impatient = createLock('test', { ...options, timing: { ...long, patienceMs: 50 } })
   await expect(impatient.take()).rejects.toThrow('busy for too long')
 })
 
 test('a turn that nobody got, because sums were read too late, is passed over', async () => {
   const { file } = await bed()
-  const { turns, connection } = turnsOn(file, short)
+  const { lock, connection } = lockOn(file, short)
   await connection.increment('lane:test:1')
-  expect((await turns.take()).number).toBe(2)
+  expect((await lock.take()).number).toBe(2)
 })
 
 test('a record that was there and cannot be read now gives nobody a turn', async () => {
   const { file } = await bed()
-  const { connection } = turnsOn(file)
+  const { connection } = lockOn(file)
   // Some hosts reject a read that fails as they reject one of a key that was never set.
   let failing = false
   const unsure = { ...connection, getText: async (key: string) => (failing ? null : connection.getText(key)) }
   const options = { connection: unsure, timing: long, monotonic: realMonotonic, sleep, random: () => 0.5 }
-  const turns = createTurns('test', options)
-  await turns.write(await turns.take(), { held: false })
-  await turns.write(await turns.take(), { held: false })
+  const lock = createLock('test', options)
+  await lock.write(await lock.take(), { held: false })
+  await lock.write(await lock.take(), { held: false })
   failing = true
-  await expect(turns.take()).rejects.toThrow('cannot be read')
-  await expect(turns.read()).rejects.toThrow('cannot be read')
+  await expect(lock.take()).rejects.toThrow('cannot be read')
+  await expect(lock.read()).rejects.toThrow('cannot be read')
   failing = false
-  expect((await turns.take()).number).toBe(3)
+  expect((await lock.take()).number).toBe(3)
 })
 
 test('whoever comes again at once after the Datastore has failed is served', async () => {
   const { file } = await bed()
-  const { connection } = turnsOn(file)
+  const { connection } = lockOn(file)
   let away = true
   const failing = {
     ...connection,
     getText: (key: string) => (away ? Promise.reject(new Error('away')) : connection.getText(key)),
   }
   const options = { connection: failing, timing: long, monotonic: realMonotonic, sleep, random: () => 0.5 }
-  const lane = createLane('test', { ...options, randomId: () => 'a journal' })
+  const lane = createQueue('test', { ...options, randomId: () => 'a journal' })
   const made = () => lane.step(async () => ({ answer: 'made', writes: [] }))
   const again = made().catch(() => {
     away = false
@@ -101,10 +101,10 @@ test('whoever comes again at once after the Datastore has failed is served', asy
   expect(await again).toBe('made')
 })
 
-test('the keys of old turns do not pile up', async () => {
+test('the keys of old lock do not pile up', async () => {
   const { file } = await bed()
-  const { turns, datastore } = turnsOn(file)
-  for (let index = 0; index < 1_250; index += 1) await turns.write(await turns.take(), { held: false })
+  const { lock, datastore } = lockOn(file)
+  for (let index = 0; index < 1_250; index += 1) await lock.write(await lock.take(), { held: false })
   await sleep(100)
   const connection = await datastore.open()
   const kept = await Promise.all(
