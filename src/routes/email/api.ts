@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { AuthError } from '../../errors.js'
 import { confirmEmail } from '../../flows/email/confirm.js'
 import { undoEmail } from '../../flows/email/undo.js'
 import { json, redirect } from '../../http/problem.js'
@@ -8,6 +7,7 @@ import { emailChangedSchema, statusSchema } from '../answer-schemas.js'
 import { factorCodeField, tokenField } from '../fields.js'
 import { tokensOf } from '../session/answer.js'
 import { sessionCookies } from '../session/cookies.js'
+import { sessionOrNull } from '../session/session-or-null.js'
 
 export const confirmEmailRoute = defineRoute({
   method: 'POST',
@@ -21,8 +21,8 @@ export const confirmEmailRoute = defineRoute({
   errors: ['invalid_token', 'email_taken'],
   cookies: ['access'],
   async handle(context, { token }) {
-    const { ports, session, mode, visitor, form, authPath } = context
-    const caller = await session().catch(nobody)
+    const { ports, mode, visitor, form, authPath } = context
+    const caller = await sessionOrNull(context)
     const issued = await confirmEmail(ports, { token, caller, mode, visitor })
 
     const answer = { status: 'email_changed' }
@@ -47,9 +47,3 @@ export const undoEmailRoute = defineRoute({
     return form ? redirect(303, `${authPath}/email-undo?done=1`) : json(200, { status: 'email_restored' })
   },
 })
-
-/** The link suffices without a session; that it cannot be told whether there is one is an answer of its own. */
-export function nobody(error: unknown): null {
-  if (error instanceof AuthError && error.status < 500) return null
-  throw error
-}

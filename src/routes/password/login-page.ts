@@ -1,9 +1,9 @@
-import { AuthError } from '../../errors.js'
 import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { pageValues, providerLinks } from '../page-values.js'
+import { sessionOrNull } from '../session/session-or-null.js'
 import { showPage } from '../show-page.js'
 
 export const loginPageRoute = defineRoute({
@@ -14,9 +14,9 @@ export const loginPageRoute = defineRoute({
   summary: 'Shows the sign-in page; leads on whoever is signed in.',
   async handle(context) {
     const values = pageValues(context)
-    // Whoever comes with an error has just been sent back: leading them on again would go round and round.
+    // An error means that the visitor was just sent back here: another redirect would loop.
     const fresh = values.error === '' && !values.again
-    if (fresh && (await isSignedIn(context))) return leadOn(context, values.redirect)
+    if (fresh && (await sessionOrNull(context)) !== null) return leadOn(context, values.redirect)
     if (fresh && context.cookies.refresh !== null) {
       const againUrl = withReturnTo(`${context.authPath}/login?again=1`, values.redirect)
       return showPage(context, 'continue', { ...values, againUrl })
@@ -35,18 +35,7 @@ function waysIn(context: RouteContext) {
   }
 }
 
-/** That it cannot be told is an answer of its own. */
-async function isSignedIn({ session }: RouteContext): Promise<boolean> {
-  try {
-    await session()
-    return true
-  } catch (error) {
-    if (error instanceof AuthError && error.status < 500) return false
-    throw error
-  }
-}
-
-/** Never back to where they are. */
+/** Never to the sign-in page itself: that would redirect forever. */
 function leadOn({ settings, authPath }: RouteContext, returnTo: string): HttpResponse {
   const target = returnTo || settings.redirectSuccessUrl
   const isHere = target.replace(/[?#].*$/, '') === `${authPath}/login`

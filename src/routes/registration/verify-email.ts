@@ -6,8 +6,8 @@ import { withReturnTo } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema, waitingSchema } from '../answer-schemas.js'
-import { nobody } from '../email/api.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from '../fields.js'
+import { sessionOrNull } from '../session/session-or-null.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
 
 const confirmation = { password: passwordField.optional(), transaction: transactionField.optional() }
@@ -50,7 +50,7 @@ export const resendVerificationRoute = defineRoute({
   cookies: ['registration', 'access'],
   async handle(context, { email = null, transaction }) {
     const { ports, mode, cookies, settings, authPath } = context
-    const principal = await context.session().catch(nobody)
+    const principal = await sessionOrNull(context)
     const held = mode === 'token' ? (transaction ?? null) : cookies.registration
     const handle = await resendVerification(ports, { email, handle: held, userId: principal?.userId ?? null })
 

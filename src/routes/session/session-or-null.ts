@@ -1,0 +1,17 @@
+import { AuthError } from '../../errors.js'
+import type { RouteContext } from '../../http/route.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+
+/**
+ * The session of the request, or null when the visitor is not signed in.
+ *
+ * @throws {AuthError} when the session cannot be checked, such as `store_unavailable`
+ */
+export async function sessionOrNull({ session }: Pick<RouteContext, 'session'>): Promise<SessionPrincipal | null> {
+  try {
+    return await session()
+  } catch (error) {
+    if (error instanceof AuthError && error.status < 500) return null
+    throw error
+  }
+}
