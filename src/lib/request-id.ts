@@ -10,15 +10,15 @@ const endings: readonly string[] = Array.from({ length: base * base }, (_, count
 /** Names requests within this process: a random start and a count, cheap enough for every request. */
 export function createRequestIds(): () => string {
   const start = randomBytes(9).toString('base64url')
-  let turns = 0
+  let rounds = 0
   let beginning = `${start}-`
   let at = 0
   return () => {
     at += 1
     if (at === endings.length) {
       at = 0
-      turns += 1
-      beginning = `${start}-${turns.toString(base)}`
+      rounds += 1
+      beginning = `${start}-${rounds.toString(base)}`
     }
     return beginning + endings[at]
   }

@@ -70,8 +70,8 @@ export function sleep(milliseconds: number): Promise<void> {
   })
 }
 
-/** Lets the event loop turn once: whoever else waits for it goes first. */
-export function nextTurn(): Promise<void> {
+/** Lets the event loop run once, so that other pending work goes first. */
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })

@@ -4,12 +4,12 @@
  */
 
 /** @param {import('./recipe.js').Argon2idRecipe} recipe */
-export function argon2Parameters({ salt, memoryKiB, passes, lanes, bytes }) {
+export function argon2Parameters({ salt, memoryKiB, passes, parallelism, bytes }) {
   return {
     salt: Buffer.from(salt, 'base64'),
     memoryCost: memoryKiB,
     timeCost: passes,
-    parallelism: lanes,
+    parallelism,
     outputLen: bytes,
     // Argon2id, version 19: the package tells them by enums that have no values at run time.
     algorithm: 2,

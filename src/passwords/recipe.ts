@@ -12,7 +12,7 @@ export interface Argon2idRecipe {
   salt: string
   memoryKiB: number
   passes: number
-  lanes: number
+  parallelism: number
   /** Of the digest, as below. */
   bytes: number
 }

@@ -102,7 +102,7 @@ export function createTestRuntime(
 
 const DEFAULT_START = Date.UTC(2026, 0, 1)
 const TIMERS_ONE_BY_ONE = 2_000
-const TURNS_AFTER_TIMER = 10
+const EVENT_LOOP_ROUNDS = 10
 
 interface Timer {
   dueAt: number
@@ -133,7 +133,7 @@ class VirtualTime {
   set(wall: number): Promise<void> {
     return this.#next(async () => {
       if (wall < this.wall) throw new RangeError('This moment has passed; clock.step(-milliseconds) turns it back')
-      await turns()
+      await letEventLoopRun()
       await this.#stride(this.monotonic + wall - this.wall)
     })
   }
@@ -145,13 +145,13 @@ class VirtualTime {
   }
 
   async #walk(goal: number): Promise<void> {
-    await turns()
+    await letEventLoopRun()
     for (let ran = 0; ran < TIMERS_ONE_BY_ONE; ran += 1) {
       const [timer] = this.#dueBy(goal)
       if (timer === undefined) break
       this.#moveTo(Math.max(timer.dueAt, this.monotonic))
       this.#run(timer)
-      await turns()
+      await letEventLoopRun()
     }
     await this.#stride(goal)
   }
@@ -160,7 +160,7 @@ class VirtualTime {
     this.#moveTo(goal)
     for (const timer of this.#dueBy(goal)) {
       this.#run(timer)
-      await turns()
+      await letEventLoopRun()
     }
   }
 
@@ -179,8 +179,8 @@ class VirtualTime {
   }
 }
 
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < TURNS_AFTER_TIMER; turn += 1) {
+async function letEventLoopRun(): Promise<void> {
+  for (let round = 0; round < EVENT_LOOP_ROUNDS; round += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
 }

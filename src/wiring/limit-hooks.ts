@@ -15,7 +15,7 @@ type LegacyHook = NonNullable<Settings['hooks']['onLoginUser']>
  * Only those that there are: around a hook the account is read again.
  */
 export function limitHooks(hooks: Settings['hooks'], timer: World['timer']): PortHooks {
-  function inTurn(name: keyof PortHooks, ...each: readonly (PortHook | null)[]): PortHooks {
+  function inOrder(name: keyof PortHooks, ...each: readonly (PortHook | null)[]): PortHooks {
     const limited = each.flatMap((hook) => (hook ? [limitHook(hook, timer)] : []))
     if (limited.length === 0) return {}
     const all: PortHook = async (input, visitor) => {
@@ -24,10 +24,10 @@ export function limitHooks(hooks: Settings['hooks'], timer: World['timer']): Por
     return { [name]: all }
   }
   return {
-    ...inTurn('beforeRegister', own(hooks.beforeRegister)),
-    ...inTurn('afterRegister', own(hooks.afterRegister), legacy(hooks.onSignupUser)),
-    ...inTurn('beforeLogin', own(hooks.beforeLogin)),
-    ...inTurn('afterLogin', own(hooks.afterLogin), legacy(hooks.onLoginUser)),
+    ...inOrder('beforeRegister', own(hooks.beforeRegister)),
+    ...inOrder('afterRegister', own(hooks.afterRegister), legacy(hooks.onSignupUser)),
+    ...inOrder('beforeLogin', own(hooks.beforeLogin)),
+    ...inOrder('afterLogin', own(hooks.afterLogin), legacy(hooks.onLoginUser)),
   }
 }
 

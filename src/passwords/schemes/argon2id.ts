@@ -2,7 +2,7 @@ import type { Algorithm, Argon2idRecipe, Computation, ReadHash } from '../recipe
 import { byteLength, readBase64 } from './base64.js'
 
 /** The second of the parameter sets that OWASP recommends; 128 bits of salt, 256 of digest (RFC 9106 §3.1). */
-const today = { memoryKiB: 19 * 1024, passes: 2, lanes: 1, bytes: 32 }
+const today = { memoryKiB: 19 * 1024, passes: 2, parallelism: 1, bytes: 32 }
 
 /** Version 19 in the order of its reference implementation, without key id and associated data. */
 const pattern =
@@ -12,13 +12,13 @@ const millisecondsAKibibyte = 0.0004
 
 /** `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<digest>`, the PHC string format. */
 export function readArgon2id(text: string): ReadHash | null {
-  const [, memory, passes, lanes, salt = '', digest = ''] = pattern.exec(text) ?? []
+  const [, memory, passes, parallelism, salt = '', digest = ''] = pattern.exec(text) ?? []
   const saltBytes = readBase64(salt, 8, 64)
   const digestBytes = readBase64(digest, 16, 64)
   if (saltBytes === null || digestBytes === null) return null
 
-  const parameters = { memoryKiB: Number(memory), passes: Number(passes), lanes: Number(lanes) }
-  if (parameters.memoryKiB < 8 * parameters.lanes || parameters.lanes > 255) return null
+  const parameters = { memoryKiB: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
+  if (parameters.memoryKiB < 8 * parameters.parallelism || parameters.parallelism > 255) return null
   const recipe = { scheme: 'argon2id', salt: saltBytes, ...parameters, bytes: byteLength(digestBytes) } as const
   return { ...computationOf(recipe), digest: text }
 }
@@ -36,10 +36,10 @@ export function createArgon2id(newSalt: () => string): Algorithm {
 }
 
 function computationOf(recipe: Argon2idRecipe): Computation {
-  const { memoryKiB, passes, lanes } = recipe
+  const { memoryKiB, passes, parallelism } = recipe
   return {
     recipe,
-    name: `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}`,
+    name: `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}`,
     milliseconds: memoryKiB * passes * millisecondsAKibibyte,
     kibibytes: memoryKiB,
   }
