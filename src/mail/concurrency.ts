@@ -1,5 +1,5 @@
 import type { LeasedMail } from '../model/outbox-mail.js'
-import type { Delivered } from './delivery.js'
+import { type Delivered, deliverySeconds } from './delivery.js'
 import type { OutboxRows } from './outbox-rows.js'
 
 export interface ConcurrencyOptions {
@@ -21,8 +21,6 @@ export interface Concurrency {
 const concurrentDeliveries = 4
 const batchSize = 10
 const leaseSeconds = 60
-/** What one delivery takes at most, however its transport behaves. */
-export const deliverySeconds = 30
 /** Begun later, a delivery could outlive its lease, and another process would send the mail as well. */
 const beginWithinSeconds = leaseSeconds - deliverySeconds - 5
 /** A server that took nothing of a whole batch is left alone for that long. */

@@ -1,6 +1,5 @@
 import type { Keyring } from '../lib/keyring.js'
 import { decoyTemplate, type LeasedMail } from '../model/outbox-mail.js'
-import { deliverySeconds } from './concurrency.js'
 import { type Mail, type Mailer, MailFault } from './mailer.js'
 import type { MailLog, OutboxRows } from './outbox-rows.js'
 import { openValues } from './sealed-values.js'
@@ -33,6 +32,8 @@ export interface MailTemplates {
 const firstRetrySeconds = 5
 const lastRetrySeconds = 3_600
 const rememberedMails = 1_000
+/** What one delivery takes at most, however its transport behaves. */
+export const deliverySeconds = 30
 
 /** What became of a mail: `refused` for good, or `failed` for now. */
 export type Delivered = 'sent' | 'refused' | 'failed'
