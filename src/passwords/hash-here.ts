@@ -1,8 +1,8 @@
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { startStopwatch } from '../lib/stopwatch.js'
+import type { HashJob, HashResult } from './hash-job.js'
 import { argon2Parameters, scryptParameters } from './hash-parameters.js'
-import type { HashJob, HashResult } from './hash-pool.js'
 
 /**
  * Computes where there are no threads to be had. bcryptjs lets the event loop turn every 100 ms; the others are native

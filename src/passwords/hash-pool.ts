@@ -1,17 +1,7 @@
 import { AuthError } from '../errors.js'
 import { hashHere } from './hash-here.js'
+import type { HashJob, HashResult } from './hash-job.js'
 import { HashWorkers, WorkerLost } from './hash-workers.js'
-import type { Recipe } from './recipe.js'
-
-/** One computation. */
-export type HashJob = Recipe & { text: string }
-
-export interface HashResult {
-  /** The whole text for bcrypt and argon2id, else the digest in base64. */
-  hash: string
-  /** What the computation took, without waiting for its turn. */
-  milliseconds: number
-}
 
 /** Hashes away from the event loop, so many at a time, with a bounded queue. */
 export interface HashPool {

@@ -18,8 +18,8 @@ if (process.platform === 'linux') {
 }
 
 /**
- * @param {import('./hash-pool.js').HashJob} job
- * @returns {Promise<import('./hash-pool.js').HashResult>}
+ * @param {import('./hash-job.js').HashJob} job
+ * @returns {Promise<import('./hash-job.js').HashResult>}
  */
 export async function run(job) {
   const compute = await prepare(job)
@@ -32,7 +32,7 @@ export async function run(job) {
  * Loads what the scheme needs. Only synchronous functions: the others would leave this thread, at another priority,
  * for libuv's pool, where files and name look-ups of the application wait.
  *
- * @param {import('./hash-pool.js').HashJob} job
+ * @param {import('./hash-job.js').HashJob} job
  * @returns {Promise<() => string | Promise<string>>}
  */
 async function prepare(job) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
-import type { HashJob, HashResult } from './hash-pool.js'
+import type { HashJob, HashResult } from './hash-job.js'
 
 type Threads = Piscina<HashJob, HashResult>
 

@@ -1,4 +1,5 @@
-import { createHashPool, type HashJob, type HashPool, type HashPoolOptions } from '../../src/passwords/hash-pool.js'
+import type { HashJob } from '../../src/passwords/hash-job.js'
+import { createHashPool, type HashPool, type HashPoolOptions } from '../../src/passwords/hash-pool.js'
 
 /** A real pool that writes down what it was asked for: how many computations, at which cost, over how many bytes. */
 export interface CountingPool extends HashPool {
