@@ -1,15 +1,7 @@
 import type { CodehooksDatastore } from '../../../settings/database.js'
+import type { Found, Row } from './document.js'
 import { isNotFound, methodOf, rowOf, textOf } from './platform-values.js'
 import { type Condition, matches, type Page, type Query, sortAndCut } from './query.js'
-
-/** A document as it was found: the platform's own id, and our fields. */
-export interface Found {
-  id: string
-  key: string
-  row: Row
-}
-
-export type Row = Readonly<Record<string, string | number | null>>
 
 /** The few calls that the store is built on. Each rejects when the platform does, or takes longer than a call may. */
 export interface Connection {

@@ -1,4 +1,5 @@
-import type { Connection, Row } from './connection.js'
+import type { Connection } from './connection.js'
+import type { Row } from './document.js'
 
 /** One document as it is to be: `row` null takes it away. */
 export interface Write {

@@ -1,4 +1,4 @@
-import type { Found } from './connection.js'
+import type { Found } from './document.js'
 
 type Method = (...input: unknown[]) => unknown
 
