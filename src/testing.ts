@@ -31,11 +31,6 @@ export {
 export { createTestClock, createTestRuntime, type TestClock, type TestRuntime } from './testing/clock.js'
 export type { CookieJar, TestCookie } from './testing/cookies.js'
 export { createTestMailbox, type ReceivedMail, type TestMailbox, type TestTransport } from './testing/mailbox.js'
-export {
-  createOAuthPeer,
-  type OAuthPeer,
-  type OAuthPeerOptions,
-  type PeerAccount,
-  type PeerRequest,
-} from './testing/oauth-peer.js'
+export { createOAuthPeer, type OAuthPeer, type OAuthPeerOptions, type PeerRequest } from './testing/oauth-peer.js'
+export type { PeerAccount } from './testing/peer-account.js'
 export { testSettings } from './testing/settings.js'

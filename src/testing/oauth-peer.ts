@@ -1,21 +1,9 @@
 import type { SettingsInput } from '../settings.js'
 import { createTestClock, type TestClock } from './clock.js'
-import { createPeerClients } from './peer-clients.js'
+import type { PeerAccount } from './peer-account.js'
+import { createPeerClients, type PeerApplication } from './peer-clients.js'
 import { PeerDesk } from './peer-desk.js'
 import { peerSites } from './peer-sites.js'
-
-/** Somebody who has an account at every provider that the peer plays. */
-export interface PeerAccount {
-  /** What never changes about the account. For GitHub it must be a number in decimal digits. */
-  id: string
-  /** Default: none. */
-  email?: string
-  /** Whether the provider has confirmed the address. Default: true. */
-  emailVerified?: boolean
-  name?: string
-  /** Further claims of the id_token, such as Google's `hd`; one of the same name wins. */
-  claims?: Readonly<Record<string, unknown>>
-}
 
 /** A request that reached the peer. */
 export interface PeerRequest {
@@ -47,13 +35,9 @@ export interface OAuthPeer {
   readonly requests: readonly PeerRequest[]
 }
 
-export interface OAuthPeerOptions {
+export interface OAuthPeerOptions extends PeerApplication {
   /** Default: a new `createTestClock()`. */
   clock?: TestClock
-  /** Where the application stands. Default: that of `testSettings`. */
-  baseUrl?: string
-  /** Default: `/auth`. */
-  basePath?: string
   /** What the OpenID issuer calls itself. Default: `https://id.company.test`. */
   issuer?: string
 }

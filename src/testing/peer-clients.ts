@@ -1,5 +1,12 @@
 import { createRandom } from '../lib/random.js'
-import type { OAuthPeerOptions } from './oauth-peer.js'
+
+/** The application that signs in at the peer. */
+export interface PeerApplication {
+  /** Where the application stands. Default: that of `testSettings`. */
+  baseUrl?: string
+  /** Default: `/auth`. */
+  basePath?: string
+}
 
 /** What a provider knows of an application, as the settings spell it. */
 export interface PeerClient {
@@ -15,8 +22,8 @@ export interface PeerClients {
 }
 
 /** Registers the application at every provider, each time with other secrets. */
-export function createPeerClients(options: OAuthPeerOptions, issuer: string): PeerClients {
-  const { baseUrl = 'http://localhost:3000', basePath = '/auth' } = options
+export function createPeerClients(application: PeerApplication, issuer: string): PeerClients {
+  const { baseUrl = 'http://localhost:3000', basePath = '/auth' } = application
   const random = createRandom()
   const client = (name: string): PeerClient => ({
     CLIENT_ID: `client-${random.id()}`,

@@ -1,6 +1,6 @@
 import { createRandom } from '../lib/random.js'
 import type { TestClock } from './clock.js'
-import type { PeerAccount } from './oauth-peer.js'
+import type { PeerAccount } from './peer-account.js'
 import { type Authorization, readAuthorization } from './peer-authorization.js'
 import type { PeerClients } from './peer-clients.js'
 import { peerKey, s256 } from './peer-keys.js'

@@ -1,4 +1,4 @@
-import type { PeerAccount } from './oauth-peer.js'
+import type { PeerAccount } from './peer-account.js'
 
 /** A provider as the peer plays it: where it answers, and what is its own way. */
 export interface PeerSite {
