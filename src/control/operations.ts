@@ -1,7 +1,7 @@
 import type { Health } from '../model/health.js'
 import type { Migrations } from '../model/migrations.js'
+import type { Early } from '../wiring/early.js'
 import { createHealth } from '../wiring/health.js'
-import type { Early } from '../wiring/open.js'
 import type { Opening } from '../wiring/opening.js'
 
 /** For whoever runs the application. */

@@ -1,6 +1,6 @@
 import type { Migrations } from '../model/migrations.js'
 import { planMigrations } from '../store/sql/migrations/plan.js'
-import type { Early } from './open.js'
+import type { Early } from './early.js'
 
 /** What opening would do to the database, without opening it. A Datastore has no tables to migrate. */
 export async function readMigrations({ settings, world }: Pick<Early, 'settings' | 'world'>): Promise<Migrations> {

@@ -9,32 +9,27 @@ import { RotationProofs } from '../guard/rotation-proofs.js'
 import type { VerifiedToken } from '../guard/session.js'
 import { cookieNames } from '../http/cookies.js'
 import type { HttpRequest } from '../http/message.js'
-import type { MailboxView } from '../http/route.js'
 import { createRouter } from '../http/router.js'
 import type { Handle, Watch } from '../http/verdict.js'
 import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
-import type { RandomSource } from '../lib/random.js'
 import { createRequestIds } from '../lib/request-id.js'
-import type { World } from '../lib/runtime.js'
 import { createSharedClock, type SharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
-import type { Mailer } from '../mail/mailer.js'
 import { createMails } from '../mail/outbox.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
-import type { Settings } from '../settings.js'
 import type { Store } from '../store/store.js'
 import { openTelemetry } from '../telemetry/open-telemetry.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
-import type { Templates } from '../templates/templates.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
 import { type Access, createAccess } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
+import type { Early } from './early.js'
 import { limitHooks } from './limit-hooks.js'
 import { measured, observe } from './measure.js'
 import { openStore } from './open-store.js'
@@ -45,18 +40,6 @@ import { providersOf } from './providers.js'
 import { tracedStore } from './traced-store.js'
 import { visitorOf } from './visitor.js'
 import { startDelivery, startHousekeeping } from './workers.js'
-
-/** What is made at once, before the store is open. */
-export interface Early {
-  settings: Settings
-  world: World
-  keyring: Keyring
-  random: RandomSource
-  templates: Templates
-  passwords: Passwords
-  mailer: Mailer
-  mailbox: MailboxView | null
-}
 
 /** Everything, running. */
 export interface Live {

@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.js'
 import { realMonotonic } from '../lib/runtime.js'
-import type { Early, Live } from './open.js'
+import type { Early } from './early.js'
+import type { Live } from './open.js'
 
 /** The store and everything over it, opened late and, where that failed, again. */
 export interface Opening {

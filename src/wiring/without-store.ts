@@ -9,7 +9,7 @@ import { type Answer, untouched, type Verdict } from '../http/verdict.js'
 import { createClientIp } from '../lib/client-ip.js'
 import { createRequestIds } from '../lib/request-id.js'
 import type { Settings } from '../settings.js'
-import type { Early } from './open.js'
+import type { Early } from './early.js'
 
 /** What becomes of requests while the store is not open. */
 export interface WithoutStore {

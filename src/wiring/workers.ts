@@ -3,8 +3,8 @@ import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { Clock, Ports } from '../ports.js'
 import type { Store } from '../store/store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
+import type { Early } from './early.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
-import type { Early } from './open.js'
 import { policyOf } from './policy.js'
 
 /** Begins to send what waits in the outbox. */
