@@ -1,4 +1,4 @@
-import { parseCidr } from '../lib/client-ip.js'
+import { parseCidr } from '../lib/ip-address.js'
 import { createIpRanges } from '../lib/ip-ranges.js'
 import { keepableAsItIs, remember } from '../lib/remember.js'
 

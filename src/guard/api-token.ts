@@ -3,7 +3,7 @@ import { apiTokenMemorySeconds, apiTokenPurpose } from '../flows/control/api-tok
 import type { HttpRequest } from '../http/message.js'
 import type { RequestLimits } from '../http/request-limits.js'
 import { isSafeMethod } from '../http/safe-method.js'
-import { createIpSet } from '../lib/client-ip.js'
+import { createIpSet } from '../lib/ip-ranges.js'
 import type { Keyring } from '../lib/keyring.js'
 import { remember } from '../lib/remember.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'

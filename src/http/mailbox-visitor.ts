@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { canonicalIp } from '../lib/client-ip.js'
+import { canonicalIp } from '../lib/ip-address.js'
 import { isLoopbackHost } from '../lib/url.js'
 import { type HttpRequest, singleHeader } from './message.js'
 

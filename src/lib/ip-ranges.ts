@@ -1,4 +1,4 @@
-import type { Cidr } from './client-ip.js'
+import { type Cidr, canonicalIp, parseCidr } from './ip-address.js'
 
 /** An address as numbers, the most significant first: four of 8 bits, or eight of 16. */
 type Parts = Uint16Array
@@ -7,6 +7,18 @@ type Parts = Uint16Array
 interface Range {
   first: Parts
   last: Parts
+}
+
+/**
+ * Builds the test whether an address is in one of these networks. An entry that is neither an address nor a CIDR
+ * matches nothing, which refuses where the list allows. IPv4 addresses are in IPv4 networks alone: `::/0` holds none.
+ */
+export function createIpSet(entries: readonly string[]): (ip: string | null) => boolean {
+  const inRanges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))
+  return (ip) => {
+    const address = canonicalIp(ip)
+    return address !== null && inRanges(address)
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
-import { canonicalIp, createIpSet } from './client-ip.js'
+import { canonicalIp } from './ip-address.js'
+import { createIpSet } from './ip-ranges.js'
 
 /**
  * What belongs to nobody in particular, by the IANA special-purpose registries (RFC 6890): this host, private and shared

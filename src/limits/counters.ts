@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { limitKey } from '../lib/client-ip.js'
+import { limitKey } from '../lib/ip-address.js'
 import type { CounterRule, Hit } from '../model/counter.js'
 import type { Settings } from '../settings.js'
 import type { Limiter, LimitVerdict } from './limiter.js'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { parseCidr, type TrustedProxies } from '../lib/client-ip.js'
+import type { TrustedProxies } from '../lib/client-ip.js'
+import { parseCidr } from '../lib/ip-address.js'
 import { either, text, wholeNumber } from './field.js'
 
 /** An entry of the allow-list, canonical. */

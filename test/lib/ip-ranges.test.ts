@@ -1,8 +1,8 @@
 import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createIpSet, parseCidr } from '../../src/lib/client-ip.js'
-import { createIpRanges } from '../../src/lib/ip-ranges.js'
+import { parseCidr } from '../../src/lib/ip-address.js'
+import { createIpRanges, createIpSet } from '../../src/lib/ip-ranges.js'
 
 /** Few bits differ, so that networks touch, hold each other and are hit. */
 const part = (bits: number) =>

@@ -1,4 +1,4 @@
-import { coarseNetwork } from '../../lib/client-ip.js'
+import { coarseNetwork } from '../../lib/ip-address.js'
 import { isoTime } from '../../lib/iso-time.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type SessionEntry, toSessionEntry } from '../../model/session.js'

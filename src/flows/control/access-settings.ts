@@ -1,5 +1,5 @@
 import { AuthError } from '../../errors.js'
-import { parseCidr } from '../../lib/client-ip.js'
+import { parseCidr } from '../../lib/ip-address.js'
 import type { AccessView } from '../../model/access.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Visitor } from '../../model/visitor.js'

@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.js'
-import { parseCidr } from '../../lib/client-ip.js'
 import { parseDuration } from '../../lib/duration.js'
+import { parseCidr } from '../../lib/ip-address.js'
 import type { ApiTokenAccess } from '../../model/api-token.js'
 import { requireName } from '../steps/require-account-fields.js'
 

@@ -1,4 +1,4 @@
-import { coarseNetwork } from '../../lib/client-ip.js'
+import { coarseNetwork } from '../../lib/ip-address.js'
 import type { Device } from '../../model/device.js'
 import type { SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
