@@ -6,6 +6,7 @@ import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { readBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
+import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { originFault, originRule } from './origin.js'
@@ -245,33 +246,4 @@ function allowed({ byMethod }: RouteMatch): string {
 
 function finished(response: HttpResponse, { headers }: Seen, requestId: string): HttpResponse {
   return withHeaders(response, { ...headers, 'x-request-id': requestId })
-}
-
-/** Everything that is no `AuthError` is our own mistake: the visitor learns nothing of it. */
-export function toAuthError(error: unknown): AuthError {
-  return error instanceof AuthError ? error : new AuthError('internal_error', { cause: error })
-}
-
-/** Logs what the owner must look at, by name and code only: a message could quote what the visitor sent. */
-export function logFault(logger: Logger, fault: AuthError, requestId: string): void {
-  if (fault.status < 500) return
-  const cause = fault.details.cause
-  const fields = {
-    event: 'request_failed',
-    code: fault.code,
-    requestId,
-    cause: cause instanceof Error ? cause.name : undefined,
-    causeCode: cause instanceof Error && 'code' in cause ? String(cause.code) : undefined,
-    stack: fault.code === 'internal_error' && cause instanceof Error ? stackFrames(cause) : undefined,
-  }
-  if (fault.code === 'internal_error') logger.error(fields, 'A request failed.')
-  else logger.warn(fields, 'A request could not be served.')
-}
-
-/** The places of a stack without what comes before them: the message, of which a line may look like a place. */
-function stackFrames({ stack = '', message }: Error): string[] {
-  const start = stack.indexOf(message)
-  const places = start === -1 ? '' : stack.slice(start + message.length)
-  const lines = places.split('\n').map((line) => line.trim())
-  return lines.filter((line) => line.startsWith('at ')).slice(0, 8)
 }

@@ -1,7 +1,7 @@
+import { toAuthError } from '../../http/faults.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
-import { toAuthError } from '../../http/router.js'
 import { landingUrl } from './landing.js'
 
 /** A browser that navigates is led on by what is refused, too; only where there is nothing at all, there is nothing. */
