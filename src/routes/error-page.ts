@@ -10,18 +10,9 @@ export const errorPageRoute = defineRoute({
   summary: 'Shows the sentence of an error, where a form fails that has no page of its own.',
   handle(context) {
     const given = new URLSearchParams(context.request.query).get('request') ?? ''
-    // As we make them; anything else could be somebody's text in our name.
+    // Only an id in our own format: any other text would appear to come from us.
     const requestId = /^[\w-]{12}-[0-9a-z]{1,11}$/.test(given) ? given : ''
     const startUrl = context.settings.redirectSuccessUrl
     return showPage(context, 'error', { ...pageValues(context), requestId, startUrl })
   },
-})
-
-export const signedOutPageRoute = defineRoute({
-  method: 'GET',
-  path: '/signed-out',
-  limit: 'other',
-  body: null,
-  summary: 'Says that one is signed out: a place that redirectLogoutUrl may name.',
-  handle: (context) => showPage(context, 'signed-out', { signInUrl: context.settings.redirectFailUrl }),
 })

@@ -1,9 +1,7 @@
-import { AuthError } from '../errors.js'
-import { ownsVerification } from '../flows/registration/find-verification.js'
-import { asset } from '../http/problem.js'
-import { defineRoute, type RouteContext } from '../http/route.js'
-import { pageValues } from './page-values.js'
-import { showPage } from './show-page.js'
+import { ownsVerification } from '../../flows/registration/find-verification.js'
+import { defineRoute, type RouteContext } from '../../http/route.js'
+import { pageValues } from '../page-values.js'
+import { showPage } from '../show-page.js'
 
 export const verifyEmailPageRoute = defineRoute({
   method: 'GET',
@@ -15,19 +13,6 @@ export const verifyEmailPageRoute = defineRoute({
     const values = pageValues(context)
     const ownBrowser = await isOwnBrowser(context, values.token)
     return showPage(context, 'verify-email', { ...values, ownBrowser })
-  },
-})
-
-export const assetRoute = defineRoute({
-  method: 'GET',
-  path: '/assets/:file',
-  limit: 'other',
-  body: null,
-  summary: 'Serves stylesheet and script of our pages; their names hold a hash of their content.',
-  async handle({ templates, params }) {
-    const found = templates.asset(params.file ?? '')
-    if (!found) throw new AuthError('not_found')
-    return asset(found.contentType, found.body)
   },
 })
 
