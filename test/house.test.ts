@@ -8,13 +8,14 @@ import {
   codeLines,
   type Exceptions,
   exportFaults,
-  nameFaults,
   sizeFaults,
   stateFaults,
   titleFaults,
   typeFaults,
   worldFaults,
 } from './support/house-habits.js'
+import { idleNameExceptions, nameFaults, oldNameFaults } from './support/house-names.js'
+import { cycleFaults, folderFaults, houseRooms, roomFaults } from './support/house-rooms.js'
 import { parse, readSources, type Source } from './support/house-source.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -61,28 +62,28 @@ describe('floors', () => {
     ['src/store/sql/users.ts', "import { digest } from '../../tokens/jwt.js'", 'a reach module imports a sibling'],
     ['src/mail/outbox.ts', "import type { Store } from '../store/store.js'", 'a sibling even for its type'],
     ['src/tokens/jwt.ts', "import type { Ports } from '../ports.js'", 'a reach module looks up'],
-    ['src/lib/clock.ts', "import { login } from '../flows/login.js'", 'the ground looks up'],
-    ['src/errors.ts', "export { login } from './flows/login.js'", 'the ground hands on what is above'],
-    ['src/flows/password/login.ts', "import { users } from '../store/store.js'", 'a flow reaches past its ports'],
-    ['src/flows/password/login.ts', "import { type Ports } from '../ports.js'", 'a flow loads the ports'],
-    ['src/flows/password/login.ts', "import type { Route } from '../http/route.js'", 'a flow knows HTTP'],
+    ['src/lib/clock.ts', "import { login } from '../flows/password/login.js'", 'the ground looks up'],
+    ['src/errors.ts', "export { login } from './flows/password/login.js'", 'the ground exports what is above'],
+    ['src/flows/password/login.ts', "import { users } from '../../store/store.js'", 'a flow reaches past its ports'],
+    ['src/flows/password/login.ts', "import { type Ports } from '../../ports.js'", 'a flow loads the ports'],
+    ['src/flows/password/login.ts', "import type { Route } from '../../http/route.js'", 'a flow knows HTTP'],
     [
       'src/routes/password/login.ts',
-      "import type { Users } from '../store/store.js'",
+      "import type { Users } from '../../store/store.js'",
       'a route reaches past the flows',
     ],
-    ['src/http/router.ts', "import { routes } from '../routes/login.js'", 'http knows the routes'],
+    ['src/http/router.ts', "import { routes } from '../routes/password/login.js'", 'http knows the routes'],
     [
       'src/adapters/node/express.ts',
-      "import type { Route } from '../http/route.js'",
+      "import type { Route } from '../../http/route.js'",
       'an adapter knows more than messages',
     ],
     ['src/guard/guard.ts', "const load = () => import('../store/store.js')", 'a lazy import is an import'],
     ['src/guard/guard.ts', "type Store = import('../init.js').Auth", 'an import type is an import'],
     ['src/client/calls.ts', "import { isoTime } from '../lib/url.js'", 'the browser client loads code of the server'],
     ['src/client.ts', "import type { Route } from './http/route.js'", 'the browser client knows more than nouns'],
-    ['src/new-floor/thing.ts', "import { login } from '../flows/login.js'", 'nobody has placed the folder'],
-    ['src/flows/password/login.ts', "import { gone } from './gone.js'", 'the target does not exist'],
+    ['src/wiring/open.ts', "import { users } from '../control/users.js'", 'wiring knows what stands on it'],
+    ['src/control/users.ts', "import { users } from '../store/store.js'", 'a call of auth reaches past the flows'],
   ])('%s with «%s» is a fault: %s', (path, text) => {
     const rest = {
       'src/flows/password/login.ts': '',
@@ -93,9 +94,17 @@ describe('floors', () => {
       'src/ports.ts': '',
       'src/init.ts': '',
       'src/lib/url.ts': '',
+      'src/control/users.ts': '',
     }
     expect(floorFaults(house(rest))).toEqual([])
-    expect(floorFaults(house({ ...rest, [path]: text }))).toHaveLength(1)
+    expect(floorFaults(house({ ...rest, [path]: text }))).toEqual([expect.stringContaining('may not import')])
+  })
+
+  test('a folder without a floor and a target that does not exist are faults', () => {
+    const floorless = house({ 'src/new-floor/thing.ts': "import './other.js'", 'src/new-floor/other.ts': '' })
+    expect(floorFaults(floorless)).toEqual(['src/new-floor/thing.ts stands on no floor of the house'])
+    const gone = house({ 'src/flows/password/login.ts': "import { gone } from './gone.js'" })
+    expect(floorFaults(gone)).toEqual([expect.stringContaining('which does not exist')])
   })
 
   test('what the floors allow is no fault', () => {
@@ -104,12 +113,116 @@ describe('floors', () => {
       'src/ports.ts': "import type { Store } from './store/store.js'",
       'src/store/store.ts': "import type { User } from '../model/user.js'",
       'src/flows/password/login.ts':
-        "import type { Ports } from '../ports.js'\nimport { open } from './open-session.js'",
-      'src/flows/session/open-session.ts': "import type { User } from '../model/user.js'",
-      'src/routes/password/login.ts': "import { login } from '../flows/login.js'",
-      'src/auth.ts': "const load = () => import('./store/store.js')",
+        "import type { Ports } from '../../ports.js'\nimport { open } from '../session/open-session.js'",
+      'src/flows/session/open-session.ts': "import type { User } from '../../model/user.js'",
+      'src/routes/password/login.ts': "import { login } from '../../flows/password/login.js'",
+      'src/wiring/opening.ts': '',
+      'src/control/users.ts': "import type { Opening } from '../wiring/opening.js'",
+      'src/auth.ts': "import './control/users.js'\nconst load = () => import('./store/store.js')",
     })
     expect(floorFaults(allowed)).toEqual([])
+  })
+})
+
+describe('rooms', () => {
+  test('no folder has more files than can be seen at once', () => {
+    expect(folderFaults(sources)).toEqual([])
+  })
+
+  test.each([
+    ['src/flows/steps', 20],
+    ['src/guard', 20],
+    ['src', 20],
+    ['src/lib', 36],
+    ['src/store/sql', 36],
+  ])('one file more in %s than %i is a fault; files of its rooms do not count', (folder, most) => {
+    const files = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`${folder}/f${at}.ts`, '']))
+    expect(folderFaults(house({ ...files(most), [`${folder}/room/more.ts`]: '' }))).toEqual([])
+    expect(folderFaults(house(files(most + 1)))).toEqual([expect.stringContaining(`${folder} has ${most + 1}`)])
+  })
+
+  test('every import between rooms runs down', () => {
+    expect(roomFaults(sources)).toEqual([])
+  })
+
+  test('the order of rooms names only what exists', () => {
+    const named = Object.entries(houseRooms).flatMap(([folder, { levels, above }]) => [
+      ...levels.flat().map((room) => `${folder}/${room}`),
+      ...(above === 'all' ? [] : above.map((file) => `${folder}/${file}.ts`)),
+    ])
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  test.each([
+    ['src/flows/steps/audit.ts', '../session/open.js', 'a step knows a use case'],
+    ['src/flows/session/open.ts', '../account/read.js', 'a lower room knows a higher one'],
+    ['src/flows/registration/file.ts', '../two-factor/enrol.js', 'rooms of one level know each other'],
+    ['src/flows/otp/verify.ts', '../oauth/finish.js', 'rooms of the highest level know each other'],
+    ['src/routes/session/answer.ts', '../password/login.js', 'the room of sessions knows another'],
+    ['src/routes/otp/api.ts', '../password/login.js', 'a route knows a route of another room'],
+    ['src/routes/password/login.ts', '../page-routes.js', 'a room knows the table above it'],
+    ['src/routes/fields.ts', './password/login.js', 'a file below the rooms knows one of them'],
+    ['src/routes/fields.ts', './page-routes.js', 'a file below the rooms knows one above them'],
+    ['src/adapters/node/message.ts', '../hono/app.js', 'the adapter of node knows a framework of another room'],
+    ['src/adapters/adapter.ts', './node/message.js', 'the contract knows an adapter'],
+    ['src/http/router.ts', './openapi/document.js', 'the router knows the document'],
+    ['src/store/rows.ts', './sql/users.js', 'a port knows a store'],
+    ['src/store/sql/users.ts', '../datastore/users.js', 'a store knows another'],
+    ['src/store/sql/engine/steps.ts', '../users.js', 'the engine knows a noun'],
+    ['src/store/datastore/engine/steps.ts', '../users.js', 'the other engine knows a noun'],
+    ['src/store/sql/engine/steps.ts', '../migrations/list.js', 'the engine knows the migrations'],
+  ])('%s that imports %s is a fault: %s', (path, specifier) => {
+    const target = join(path, '..', specifier).replace(/\.js$/, '.ts')
+    const files = { [target]: '', [path]: '' }
+    expect(roomFaults(house(files))).toEqual([])
+    const upward = [`${path}:1 may not import ${target}: it runs upward`]
+    expect(roomFaults(house({ ...files, [path]: `import '${specifier}'` }))).toEqual(upward)
+    expect(roomFaults(house({ ...files, [path]: `import type { T } from '${specifier}'` }))).toEqual(upward)
+  })
+
+  test('imports down, within a room and between files on one side of the rooms are no fault', () => {
+    const files = {
+      'src/flows/oauth/finish.ts': "import '../password/login.js'",
+      'src/flows/password/login.ts': "import './policy.js'\nimport '../steps/audit.js'",
+      'src/flows/password/policy.ts': '',
+      'src/flows/steps/audit.ts': "import type { Route } from '../../routes/fields.js'",
+      'src/routes/index.ts': "import './page-routes.js'",
+      'src/routes/page-routes.ts': "import './password/login.js'",
+      'src/routes/password/login.ts': "import '../session/answer.js'\nimport '../fields.js'",
+      'src/routes/session/answer.ts': "import '../fields.js'",
+      'src/routes/fields.ts': "import './schemas.js'",
+      'src/routes/schemas.ts': '',
+      'src/store/users.ts': '',
+      'src/store/sql/users.ts': "import '../users.js'\nimport './emails.js'\nimport './engine/steps.js'",
+      'src/store/sql/emails.ts': '',
+      'src/store/sql/engine/steps.ts': '',
+    }
+    expect(roomFaults(house(files))).toEqual([])
+  })
+
+  test('a room without a place, and rooms without an order, are faults', () => {
+    expect(roomFaults(house({ 'src/flows/new-room/thing.ts': '' }))).toEqual([
+      'src/flows/new-room/thing.ts: the room new-room has no place in src/flows',
+    ])
+    expect(roomFaults(house({ 'src/mail/smtp/send.ts': '' }))).toEqual(['src/mail has rooms without an order'])
+  })
+
+  test('no import runs in a circle', () => {
+    expect(cycleFaults(sources)).toEqual([])
+  })
+
+  test.each([
+    ["import { b } from './b.js'"],
+    ["import type { B } from './b.js'"],
+    ["type B = import('./b.js').B"],
+    ["const load = () => import('./b.js')"],
+  ])('«%s» closes a circle of two, and one of three', (text) => {
+    const pair = house({ 'src/lib/a.ts': text, 'src/lib/b.ts': "import type { A } from './a.js'" })
+    expect(cycleFaults(pair)).toEqual(['src/lib/a.ts → src/lib/b.ts → src/lib/a.ts'])
+    const three = { 'src/lib/b.ts': "import './c.js'", 'src/lib/c.ts': "import './a.js'" }
+    expect(cycleFaults(house({ 'src/lib/a.ts': text, ...three }))).toHaveLength(1)
+    expect(cycleFaults(house({ 'src/lib/a.ts': '', ...three }))).toEqual([])
   })
 })
 
@@ -142,8 +255,8 @@ describe('packages', () => {
       'src/auth.ts': auth,
       'src/store/sql/engine/connect.ts': "import { Kysely } from 'kysely'",
     })
-    expect(weightFaults(house(files("import { connect } from './store/sql/connect.js'")))).toHaveLength(1)
-    expect(weightFaults(house(files("const connect = () => import('./store/sql/connect.js')")))).toEqual([])
+    expect(weightFaults(house(files("import { connect } from './store/sql/engine/connect.js'")))).toHaveLength(1)
+    expect(weightFaults(house(files("const connect = () => import('./store/sql/engine/connect.js')")))).toEqual([])
   })
 })
 
@@ -279,6 +392,38 @@ describe('names', () => {
 
   test('a name that only begins like a banned one is none', () => {
     expect(nameFaults(['src/store/datastore/users.ts', 'src/store/sql/database.ts'])).toEqual([])
+  })
+
+  test('the old vocabulary is gone from files and identifiers', () => {
+    expect(oldNameFaults(sources)).toEqual([])
+    expect(idleNameExceptions(sources)).toEqual([])
+  })
+
+  test.each([
+    ['src/mail/lanes.ts', ''],
+    ['src/client/news.ts', ''],
+    ['src/guard/told/list.ts', ''],
+    ['src/lib/url.ts', 'const inTurn = 1'],
+    ['src/lib/url.ts', 'const TURNS_AFTER_TIMER = 1'],
+    ['src/lib/url.ts', 'interface Laned { ownLane: number }'],
+    ['src/lib/url.ts', 'class A { #told = 1 }'],
+    ['src/lib/url.ts', 'function tellOf() {}'],
+    ['src/lib/url.ts', 'const { newsAgeMs } = fresh'],
+    ['src/lib/url.ts', 'const wish = 1'],
+    ['src/lib/url.ts', 'type WasSaid = 1'],
+    ['src/lib/url.ts', 'const planted = 1'],
+    ['src/lib/url.ts', "import { unlessRefused } from './refused.js'"],
+    ['src/lib/url.ts', "import { createOwnWord } from './hook.js'"],
+    ['src/store/datastore/engine/unit.ts', 'const turn = 1'],
+  ])('%s with «%s» is a fault', (path, text) => {
+    expect(oldNameFaults(house({ [path]: text }))).toHaveLength(1)
+  })
+
+  test('words that only contain an old one, verbs of two-factor authentication and the stored field are no fault', () => {
+    const text = "const planes = 'told', returns = 1, newsletter = 2, aside = 3 // nobody"
+    expect(oldNameFaults(house({ 'src/lib/url.ts': text }))).toEqual([])
+    expect(oldNameFaults(house({ 'src/flows/two-factor/turn-off.ts': 'const turnOff = 1, turnOn = 2' }))).toEqual([])
+    expect(oldNameFaults(house({ 'src/store/datastore/engine/queue.ts': 'record.turn' }))).toEqual([])
   })
 
   test('the repository begins with these and nothing else', () => {

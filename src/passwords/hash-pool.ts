@@ -40,7 +40,7 @@ class BoundedHashPool implements HashPool {
   #accepted = 0
   #closed = false
   #whenIdle: (() => void)[] = []
-  #turn: Promise<unknown> = Promise.resolve()
+  #previous: Promise<unknown> = Promise.resolve()
 
   constructor(options: HashPoolOptions) {
     this.#threads = options.threads ?? 2
@@ -103,8 +103,8 @@ class BoundedHashPool implements HashPool {
 
   /** One at a time. */
   #computeHere(job: HashJob): Promise<HashResult> {
-    const result = this.#turn.then(() => hashHere(job))
-    this.#turn = result.catch(() => {})
+    const result = this.#previous.then(() => hashHere(job))
+    this.#previous = result.catch(() => {})
     return result
   }
 }

@@ -18,7 +18,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   routes: ['routes', 'http', 'flows', 'type:ports', ...ground],
   guard: ['guard', 'routes', 'http', 'flows', 'type:ports', ...reach.map((name) => `type:${name}`), ...ground],
   wiring: ['wiring', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
-  auth: ['wiring', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
+  control: ['control', 'wiring', 'flows', 'type:ports', ...ground],
+  auth: ['control', 'wiring', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   init: ['auth', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   index: ['init', 'auth', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
   // Runs in browsers: of the server's code only what the types say.

@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import ts from 'typescript'
 import { enclosingFunction, lineOf, type Source, walk } from './house-source.js'
 
@@ -13,7 +12,6 @@ export interface Exceptions {
 }
 
 const maximum = { file: 300, function: 60, adapter: 60, flow: 120, route: 60 }
-const bannedNames = /(^|-)(utils?|helpers?|managers?|services?|data|infos?)(-|$)/
 
 /** Files, functions, adapters, flows and routes stay small enough to be read at once. */
 export function sizeFaults(sources: readonly Source[], exceptions: Exceptions = {}): string[] {
@@ -159,16 +157,6 @@ export function titleFaults(tests: readonly Source[]): string[] {
     })
     return faults
   })
-}
-
-/** Names that say nothing: `utils.ts`, `token-helper.ts`. */
-export function nameFaults(paths: readonly string[]): string[] {
-  return paths.flatMap((path) =>
-    path
-      .split('/')
-      .filter((part) => bannedNames.test(posix.basename(part).replace(/\..*$/, '')))
-      .map((part) => `${path}: ${part} says nothing`),
-  )
 }
 
 function isAssertion(node: ts.Node): boolean {

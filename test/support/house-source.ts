@@ -43,8 +43,14 @@ export function lineOf(source: Source, node: ts.Node): number {
   return source.tree.getLineAndCharacterOfPosition(node.getStart(source.tree)).line + 1
 }
 
+/** Found once per file, since every rule asks for them. */
+const knownImports = new WeakMap<Source, Import[]>()
+
 export function importsOf(source: Source): Import[] {
+  const known = knownImports.get(source)
+  if (known) return known
   const found: Import[] = []
+  knownImports.set(source, found)
   walk(source.tree, (node) => {
     const target = targetOf(node)
     if (target) found.push({ ...target, line: lineOf(source, node), lazy: enclosingFunction(node) !== null })
@@ -63,7 +69,8 @@ export function enclosingFunction(node: ts.Node): ts.SignatureDeclaration | null
 /** The source file that a relative import means, or null. */
 export function resolve(sources: readonly Source[], from: Source, specifier: string): Source | null {
   const path = posix.join(posix.dirname(from.path), specifier)
-  return sources.find((source) => source.path === path || source.path === path.replace(/\.js$/, '.ts')) ?? null
+  const typescript = path.replace(/\.js$/, '.ts')
+  return sources.find((source) => source.path === path || source.path === typescript) ?? null
 }
 
 /** `zod` of `zod/mini`, `@scope/name` of `@scope/name/part`; node's own modules stay whole. */

@@ -1,0 +1,145 @@
+import { posix } from 'node:path'
+import { type Import, importsOf, resolve, type Source } from './house-source.js'
+
+interface Rooms {
+  /** From the lowest level up. A room imports lower levels only, never one of its own level. */
+  levels: readonly (readonly string[])[]
+  /** Files beside the rooms that may import them; all others stand below the rooms. */
+  above: readonly string[] | 'all'
+}
+
+/** The rooms of each folder that has some. A room that is missing here has no place yet, and fails. */
+export const houseRooms: Readonly<Record<string, Rooms>> = {
+  'src/flows': {
+    levels: [
+      ['steps'],
+      ['session'],
+      ['account'],
+      ['registration', 'two-factor'],
+      ['password'],
+      ['otp', 'email', 'oauth', 'control'],
+    ],
+    above: [],
+  },
+  'src/routes': {
+    levels: [
+      ['session'],
+      ['account', 'development', 'email', 'oauth', 'otp', 'password', 'registration', 'two-factor'],
+    ],
+    above: ['index', 'page-routes'],
+  },
+  'src/adapters': { levels: [['node'], ['codehooks', 'hono']], above: ['index', 'message-of'] },
+  'src/http': { levels: [['openapi']], above: [] },
+  'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
+  'src/store': { levels: [['datastore', 'redis', 'sql']], above: [] },
+  'src/store/datastore': { levels: [['engine']], above: 'all' },
+  'src/store/sql': { levels: [['engine'], ['migrations']], above: 'all' },
+}
+
+/** Their files are one noun or topic each and hardly know each other. */
+const wideFolders = [
+  'src/lib',
+  'src/model',
+  'src/settings',
+  'src/wiring',
+  'src/store',
+  'src/store/sql',
+  'src/store/datastore',
+]
+const maximum = { files: 20, wide: 36 }
+
+/** A folder holds few enough files to be seen at once; more get rooms. */
+export function folderFaults(sources: readonly Source[]): string[] {
+  const counts = new Map<string, number>()
+  for (const { path } of sources) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1)
+  return [...counts].flatMap(([folder, count]) => {
+    const most = wideFolders.includes(folder) ? maximum.wide : maximum.files
+    return count > most ? [`${folder} has ${count} source files, at most ${most}: give it rooms`] : []
+  })
+}
+
+/** Within a folder that has rooms, an import runs down. */
+export function roomFaults(sources: readonly Source[]): string[] {
+  const folders = new Set([...Object.keys(houseRooms), ...sources.flatMap(({ path }) => foldersWithRooms(path))])
+  return [...folders].flatMap((folder) => {
+    const rooms = houseRooms[folder]
+    if (!rooms) return [`${folder} has rooms without an order`]
+    return sources.flatMap((source) => faultsIn(folder, rooms, sources, source))
+  })
+}
+
+/** An import cycle of any kind fails: types, lazy imports and all. */
+export function cycleFaults(sources: readonly Source[]): string[] {
+  const faults: string[] = []
+  const finished = new Set<Source>()
+  const path: Source[] = []
+
+  function visit(source: Source): void {
+    if (finished.has(source)) return
+    const start = path.indexOf(source)
+    if (start !== -1) {
+      faults.push([...path.slice(start), source].map((each) => each.path).join(' → '))
+      return
+    }
+    path.push(source)
+    for (const target of targetsOf(sources, source)) visit(target)
+    path.pop()
+    finished.add(source)
+  }
+
+  for (const source of sources) visit(source)
+  return faults
+}
+
+function targetsOf(sources: readonly Source[], source: Source): Set<Source> {
+  return new Set(
+    importsOf(source).flatMap((found) => {
+      const target = found.specifier.startsWith('.') ? resolve(sources, source, found.specifier) : null
+      return target ? [target] : []
+    }),
+  )
+}
+
+/** `src/store` and `src/store/sql` of `src/store/sql/engine/steps.ts`; `src` itself has floors. */
+function foldersWithRooms(path: string): string[] {
+  const parts = posix.dirname(path).split('/')
+  return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join('/'))
+}
+
+function faultsIn(folder: string, rooms: Rooms, sources: readonly Source[], source: Source): string[] {
+  const from = placeOf(folder, source)
+  if (from === null) return []
+  const level = levelOf(rooms, from)
+  if (level === null) return [`${source.path}: the room ${from.name} has no place in ${folder}`]
+  const runsUp = (found: Import): string[] => {
+    const target = resolve(sources, source, found.specifier)
+    const to = target && placeOf(folder, target)
+    if (!target || !to || (to.name === from.name && to.isRoom === from.isRoom)) return []
+    const targetLevel = levelOf(rooms, to)
+    const goesDown = targetLevel !== null && targetLevel < level
+    // Files beside the rooms import each other on their own side.
+    const isBeside = !from.isRoom && !to.isRoom && targetLevel === level
+    return goesDown || isBeside ? [] : [`${source.path}:${found.line} may not import ${target.path}: it runs upward`]
+  }
+  return importsOf(source).flatMap(runsUp)
+}
+
+interface Place {
+  /** Of the room, or of the file beside the rooms. */
+  name: string
+  isRoom: boolean
+}
+
+/** Null: the source is not in this folder. */
+function placeOf(folder: string, { path }: Source): Place | null {
+  if (!path.startsWith(`${folder}/`)) return null
+  const [name = '', ...rest] = path.slice(folder.length + 1).split('/')
+  return rest.length > 0 ? { name, isRoom: true } : { name: name.replace(/\.(ts|js)$/, ''), isRoom: false }
+}
+
+/** Files below the rooms are on level -1, those above on the highest; null for a room without a place. */
+function levelOf({ levels, above }: Rooms, { name, isRoom }: Place): number | null {
+  if (!isRoom) return above === 'all' || above.includes(name) ? levels.length : -1
+  const level = levels.findIndex((names) => names.includes(name))
+  return level === -1 ? null : level
+}
