@@ -28,22 +28,22 @@ export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor' | 'r
 }
 
 export interface Guard {
-  /** A request under a guarded prefix: who may pass, passes. Synchronous while the news is fresh. */
+  /** Judges a request under a guarded prefix. Synchronous while revocation data is fresh. */
   protect(request: HttpRequest): Verdict | Promise<Verdict>
-  /** A request that `publicRoutes` lets through: nobody is asked, but nothing a client says of itself gets by. */
+  /** Passes a request to a public route without credentials, and removes spoofed headers. */
   open(request: HttpRequest): Verdict
   /**
-   * What one route asks for on top: whoever was found already, else whoever is behind the request, passes if it holds.
-   * Synchronous like `protect`.
+   * Checks the requirement of a single route against the principal found earlier, or else against the one the request
+   * identifies. Synchronous like `protect`.
    */
   require(request: HttpRequest, requirement: Requirement, found: Principal | null): Verdict | Promise<Verdict>
   /**
-   * Who is behind the request, anywhere.
+   * Finds the principal of a request to any path.
    *
-   * @throws {AuthError} as a guarded route would answer
+   * @throws {AuthError} what a guarded route would answer
    */
   identify(request: HttpRequest): Promise<Principal>
-  /** For our own routes: only a signed-in user will do, also one who comes to set up the second factor that they lack. */
+  /** For our own routes: accepts sessions only, including one that still lacks a required second factor. */
   identifySession(request: HttpRequest): Promise<SessionPrincipal>
 }
 
@@ -53,7 +53,7 @@ interface Wired extends GuardOptions, Pick<CredentialPorts, 'demandsFactor' | 'r
   scopeOf: ReturnType<typeof createScope>
 }
 
-/** What it takes to make a request what the application is to see. */
+/** What `pass` needs to prepare a request for the application. */
 type Passing = Pick<Wired, 'settings' | 'clientIp' | 'requestId' | 'forwarded'>
 
 export function createGuard(options: GuardOptions): Guard {
@@ -65,7 +65,7 @@ export function createGuard(options: GuardOptions): Guard {
     forwarded: createForwardedHeaders(settings),
     scopeOf: createScope(settings),
   }
-  // Hooks and other issuers speak for the API; an account is a signed-in user's alone.
+  // Hooks and foreign tokens give access to the API. Account routes need a session of ours.
   const ofOwnRoutes: Wired = { ...wired, demandsFactor: false, hook: null, jwts: null }
   return {
     protect(request) {
@@ -94,7 +94,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-/** `open` alone, which asks nobody: for the time in which there is no store. */
+/** `open` alone, for the time before the store is open: it needs no credentials. */
 export function createOpen(options: Pick<GuardOptions, 'settings' | 'clientIp' | 'requestId'>): Guard['open'] {
   const passing = { ...options, forwarded: createForwardedHeaders(options.settings) }
   return (request) => pass(passing, request, null)
@@ -106,23 +106,17 @@ function isFresh({ revocations, accessFeed }: Pick<GuardOptions, 'revocations' |
 
 type Decide = (wired: Wired, request: HttpRequest, at: Moment) => Verdict | Promise<Verdict>
 
-/**
- * Decides by news that is fresh, and by the clocks as they are then. What has to wait is a function of its own, here and
- * below: a closure that is seldom made costs the function around it memory on each call.
- */
+/** Decides with fresh revocation data, and by the clocks at that moment. */
 function whenFresh(wired: Wired, request: HttpRequest, run: Decide): Verdict | Promise<Verdict> {
   const at = wired.clock.moment()
-  return isFresh(wired, at) ? run(wired, request, at) : onceFresh(wired, request, run)
-}
-
-function onceFresh(wired: Wired, request: HttpRequest, run: Decide): Promise<Verdict> {
+  if (isFresh(wired, at)) return run(wired, request, at)
   return wired.requireFresh().then(
     () => run(wired, request, wired.clock.moment()),
-    (error) => refuse(wired, request, toAuthError(error)),
+    (error: unknown) => refuse(wired, request, toAuthError(error)),
   )
 }
 
-/** Where the guard stood before it has rewritten the request already; anywhere else that is still to be done. */
+/** Behind the guard the request is already prepared; outside the guarded prefixes that still has to happen. */
 function judge(
   wired: Wired,
   request: HttpRequest,
@@ -138,7 +132,7 @@ function judge(
   })
 }
 
-/** Other middleware says in `req.auth`, too, whom it let in: Basic credentials, a JWT's claims. Nobody of those was found here. */
+/** Other middleware sets `req.auth` too, to Basic credentials or claims of a JWT. Only our own principals count. */
 function isOurs(left: unknown): left is Principal {
   if (typeof left !== 'object' || left === null || !Object.isFrozen(left) || !('kind' in left)) return false
   const { kind } = left
@@ -156,7 +150,7 @@ function admit(wired: Wired, request: HttpRequest, principal: Principal): Verdic
 
 type Accept = (wired: Wired, request: HttpRequest, principal: Principal) => Verdict
 
-/** Synchronous where nobody has to be asked who it is. */
+/** Synchronous when the principal is found in memory. */
 function settle(
   wired: Wired,
   request: HttpRequest,
@@ -166,21 +160,13 @@ function settle(
 ): Verdict | Promise<Verdict> {
   try {
     const principal = found ?? identify(wired, request, at)
-    return 'then' in principal ? settleLater(wired, request, principal, accept) : accept(wired, request, principal)
+    if (!('then' in principal)) return accept(wired, request, principal)
+    return principal
+      .then((identified) => accept(wired, request, identified))
+      .catch((error: unknown) => refuse(wired, request, toAuthError(error)))
   } catch (error) {
     return refuse(wired, request, toAuthError(error))
   }
-}
-
-function settleLater(
-  wired: Wired,
-  request: HttpRequest,
-  pending: Promise<Principal>,
-  accept: Accept,
-): Promise<Verdict> {
-  return pending
-    .then((principal) => accept(wired, request, principal))
-    .catch((error: unknown) => refuse(wired, request, toAuthError(error)))
 }
 
 function pass(wired: Passing, request: HttpRequest, principal: Principal | null): Verdict {
@@ -210,7 +196,7 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
   return { kind: 'answer', response }
 }
 
-/** A process that was paused, or whose store is down, tries one read and decides by that or not at all. */
+/** After a pause or a store failure, reads the changes once. If that fails, the request is refused. */
 async function requireFresh(options: GuardOptions): Promise<void> {
   const { revocations, accessFeed, clock } = options
   if (isFresh(options, clock.moment())) return
@@ -218,7 +204,7 @@ async function requireFresh(options: GuardOptions): Promise<void> {
   throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 
-/** A person who opens a guarded page is led to what they lack, a session or a second factor; a program gets the problem. */
+/** Redirects a page view to sign-in or to the set-up of a second factor; every other request gets a problem response. */
 function refusalFor(
   { settings, jwts }: Pick<Wired, 'settings' | 'jwts'>,
   request: HttpRequest,
@@ -226,9 +212,9 @@ function refusalFor(
   requestId: string,
 ): HttpResponse {
   if (!isNavigation(request)) return problem(fault, requestId)
-  // Signed in or not, nobody comes in by opening a page there, and who is signed in would be led right back.
+  // A redirect would not help: page views cannot pass here, or the sign-in page itself needs a session and would loop.
   if (fault.status === 401 && (jwts?.isExclusive() || isAtSignIn(settings, request))) return problem(fault, requestId)
-  // What may not be a landing is not even taken along: the page there may be the application's own (ATK-094).
+  // Only an allowed landing is passed on, since the sign-in page may be the application's own (ATK-094).
   const back = allowedReturnTo(settings, outerPath(settings, request, request.path)) ?? ''
   if (fault.status === 401) return redirect(303, withReturnTo(settings.redirectFailUrl, back))
   if (fault.code !== 'two_factor_enrolment_required') return problem(fault, requestId)
