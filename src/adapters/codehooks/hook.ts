@@ -1,7 +1,7 @@
 import type { Ask, Handle, Pass, Verdict } from '../../http/verdict.js'
 import { withQuery } from '../../lib/api-key-query.js'
 import { decide, failure } from '../adapter.js'
-import { dropApiKey } from '../node/message.js'
+import { dropApiKey } from '../node/headers.js'
 import type { OwnHooks } from './auths.js'
 import { answer, type CodehooksRequest, type CodehooksResponse, readRequest } from './message.js'
 

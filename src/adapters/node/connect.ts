@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../http/message.js'
 import type { Adapter, Mounting } from '../adapter.js'
-import { createListener, type NodeListener, nodeGate } from './message.js'
+import { createListener, type NodeListener, nodeGate } from './answer.js'
 
 /** The part of a connect-style application that we use. */
 interface ConnectApp {

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { SettingsError } from '../../errors.js'
 import type { Adapter } from '../adapter.js'
-import { createListener, type NodeRequest, nodeGate } from './message.js'
+import { createListener, nodeGate } from './answer.js'
+import type { NodeRequest } from './message.js'
 
 type ExpressHandle = (req: ExpressRequest, res: ExpressResponse, done: (error?: unknown) => void) => unknown
 

@@ -3,15 +3,17 @@ import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../http/message.js'
 import type { Handle, Pass, Verdict, Watch } from '../../http/verdict.js'
 import { decide, type Emit } from '../adapter.js'
-import { dressRequest, readRequest } from './message.js'
+import { dressRequest } from './headers.js'
+import { readRequest } from './message.js'
 
-/** What node's server tells of an upgrade: the request, its socket, and the first bytes behind the request. */
+/** The arguments of Node's `upgrade` event: the request, its socket, and the first bytes after the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]
 
 /**
- * Puts the layer before whoever takes upgrades (WebSockets) on that server, from whenever on. What is refused is answered
- * on the socket, which ends; what passes is closed as soon as its principal may be here no more. Requests for which one was
- * found are `known` from then on: their API token is out of the address, so nobody could find it again.
+ * Guards upgrades (WebSockets) before every `upgrade` listener of the server, including those added later. A refused upgrade
+ * gets its response on the socket, which closes. An open socket closes when the principal's session or token ends.
+ *
+ * `known` collects requests with a principal: their API token is no longer in the URL, so it could not be found again.
  */
 export function guardUpgrades(
   server: Pick<Server, 'emit'>,
@@ -23,7 +25,7 @@ export function guardUpgrades(
   server.emit = (event: string, ...given: unknown[]): boolean => {
     if (event !== 'upgrade' || !isUpgrade(given)) return emit.call(server, event, ...given)
     const [request, socket] = given
-    // Until somebody has taken it, a socket that breaks would break the process.
+    // A socket error without a listener would end the process.
     const ignore = () => {}
     socket.on('error', ignore)
     const verdict = decide((message: Parameters<Handle>[0]) => handle(message), readRequest(request), null)
@@ -40,20 +42,19 @@ export function guardUpgrades(
   }
 }
 
-/** Makes the request what the application is to see, and its socket one that closes in time. Null: refused and answered. */
+/** Prepares the request for the application, and closes its socket when the principal's session ends. Null: refused. */
 export function admit(verdict: Verdict, request: IncomingMessage, socket: Duplex, watch: Watch): Pass | null {
   if (verdict.kind === 'answer') refuseUpgrade(socket, verdict.response)
   if (verdict.kind === 'answer' || socket.destroyed) return null
   dressRequest(request, verdict)
-  if (verdict.principal !== null)
-    socket.once(
-      'close',
-      watch(verdict.principal, () => socket.destroy()),
-    )
+  if (verdict.principal !== null) {
+    const endWatch = watch(verdict.principal, () => socket.destroy())
+    socket.once('close', endWatch)
+  }
   return verdict
 }
 
-/** Answers on a socket that has no response of node's, and ends it. */
+/** Writes a response to a socket for which Node made no `ServerResponse`, and ends the socket. */
 export function refuseUpgrade(socket: Duplex, { status, headers, body }: HttpResponse): void {
   const bytes = Buffer.from(body ?? '')
   const fields = { ...headers, connection: 'close', 'content-length': String(bytes.length) }
