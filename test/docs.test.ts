@@ -372,10 +372,11 @@ describe('the map of the source', () => {
     expect(present.filter((name) => !tree.includes(name))).toEqual([])
   })
 
-  /** Paths that a tree names: first words by their indentation, and every file name behind them. */
+  /** Paths that a tree names: first words by their indentation, and every file name behind them; lines may go on below. */
   function treeOf(text: string): string[] {
     const folders: string[] = []
     return text
+      .replaceAll(/\n {12,}/g, ' ')
       .split('\n')
       .filter((line) => line.trim() !== '')
       .flatMap((line) => {
