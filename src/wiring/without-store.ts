@@ -11,12 +11,14 @@ import { createRequestIds } from '../lib/request-id.js'
 import type { Settings } from '../settings.js'
 import type { Early } from './early.js'
 
-/** What becomes of requests while the store is not open. */
+/** Serves requests while the store is not open. */
 export interface WithoutStore {
-  /** What is served whether or not there is a store; null for what has to wait for it. */
+  /** Decides requests that need no store; null when the request must wait for the store. */
   judge(request: HttpRequest): Verdict | Promise<Verdict> | null
-  /** For what has waited in vain. */
+  /** The 503 for a request that waited for a store that did not open. */
   refuse(request: HttpRequest): Promise<Answer>
+  /** A problem response from outside the front door, with the headers of all our responses. */
+  problem(fault: AuthError): HttpResponse
 }
 
 export function createWithoutStore(early: Pick<Early, 'settings' | 'templates'>): WithoutStore {
@@ -28,7 +30,7 @@ export function createWithoutStore(early: Pick<Early, 'settings' | 'templates'>)
   const answer = (response: HttpResponse): Answer => ({ kind: 'answer', response: withHeaders(response, transport) })
   let open: Promise<Guard['open']> | null = null
 
-  /** As the guard does it later; what that takes is loaded when somebody comes that early. */
+  /** As the guard will do it. Its code loads only when a request arrives this early. */
   async function openly(request: HttpRequest): Promise<Verdict> {
     const asked = preflight(request, settings)
     if (asked) return answer(withHeaders(asked, { 'x-request-id': requestId() }))
@@ -48,9 +50,10 @@ export function createWithoutStore(early: Pick<Early, 'settings' | 'templates'>)
     async refuse(request) {
       const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
       if (!isOurs(request)) return answer(problem(fault, requestId()))
-      // People on our pages are told so in a page.
+      // A visitor of our pages sees an error page.
       return answer(await refusalUnread(early, { request, fault, requestId: requestId() }))
     },
+    problem: (fault) => problem(fault, requestId(), transport),
   }
 }
 

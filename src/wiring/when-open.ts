@@ -1,0 +1,52 @@
+import { AuthError } from '../errors.js'
+import type { HttpRequest } from '../http/message.js'
+import type { Ask, Handle, Verdict, Watch } from '../http/verdict.js'
+import type { Requirement } from '../settings/requirement.js'
+import type { Opening } from './opening.js'
+import type { WithoutStore } from './without-store.js'
+
+/** What adapters mount at once. Requests wait until the store is open; once it is, calls stay synchronous. */
+export interface WhenOpen {
+  handle: Handle
+  watch: Watch
+  /** The question of a single route, such as `auth.require` asks it. */
+  ask(requirement: Requirement): Ask
+}
+
+export function createWhenOpen(opening: Opening, withoutStore: WithoutStore): WhenOpen {
+  return {
+    handle(request) {
+      const live = opening.live()
+      if (live) return live.handle(request)
+      return withoutStore.judge(request) ?? handleLate(opening, withoutStore, request)
+    },
+    watch(principal, close) {
+      const live = opening.live()
+      if (live) return live.watch(principal, close)
+      close()
+      return () => {}
+    },
+    ask(requirement) {
+      return (request, found) => {
+        const live = opening.live()
+        if (live) return live.guard.require(request, requirement, found)
+        const late = async () => (await opening.ready()).guard.require(request, requirement, found)
+        return late().catch(() => unavailable(withoutStore))
+      }
+    },
+  }
+}
+
+async function handleLate(opening: Opening, { refuse }: WithoutStore, request: HttpRequest): Promise<Verdict> {
+  try {
+    const live = await opening.ready()
+    return await live.handle(request)
+  } catch {
+    return refuse(request)
+  }
+}
+
+function unavailable({ problem }: WithoutStore): Verdict {
+  const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
+  return { kind: 'answer', response: problem(fault) }
+}
