@@ -3,13 +3,13 @@ import type { Logger } from '../settings.js'
 import type { AccessRecord, AccessSettings } from '../store/access-settings.js'
 import type { Revocations } from './revocations.js'
 
-/** What this process knows of the settings of access that are changed at run time. */
+/** This process's copy of the access settings that can change at run time. */
 export interface AccessFeed {
   /** Reads them for the first time. Rejects when the store does not answer. */
   start(): Promise<void>
-  /** False from the moment a change is heard of until it has been read. */
+  /** False from the moment a change is announced until it has been read. */
   isCurrent(): boolean
-  /** Waits for that reading, at most half a second; whether it is current then. */
+  /** Waits for that read, at most half a second. Resolves to whether the settings are current. */
   catchUp(): Promise<boolean>
   close(): void
 }
@@ -20,7 +20,7 @@ export interface AccessFeedOptions {
   timer: (milliseconds: number, callback: () => void) => () => void
   clock: Pick<Clock, 'monotonicMs'>
   logger: Logger
-  /** Puts what was read in force. */
+  /** Applies the settings that were read. */
   use(record: AccessRecord): void
 }
 
@@ -28,7 +28,7 @@ const catchUpMs = 500
 const retryMs = 400
 
 interface State {
-  /** Counts what was heard of: a read that began before the last of it brings nothing that may be believed. */
+  /** Counts announced changes: the result of a read that began before the last one is discarded. */
   heard: number
   current: boolean
   reading: Promise<void> | null
@@ -37,8 +37,8 @@ interface State {
 }
 
 /**
- * Follows the change feed: with each `setting` row, and whenever rows may have been missed, everything is read again, and
- * until that is done no guarded request is decided by what was known before.
+ * Follows the change feed. Each `setting` row, and each possible gap in the feed, makes it read all settings again. Until
+ * that read has ended, guarded requests wait.
  */
 export function createAccessFeed(options: AccessFeedOptions): AccessFeed {
   const state: State = { heard: 0, current: false, reading: null, stopTimer: () => {}, closed: false }
@@ -73,7 +73,7 @@ export function createAccessFeed(options: AccessFeedOptions): AccessFeed {
   }
 }
 
-/** One read at a time, again while more was heard of meanwhile. */
+/** One read at a time, repeated while further changes were announced. */
 function readUntilCurrent(options: AccessFeedOptions, state: State): Promise<void> {
   const run = async () => {
     while (!state.current && !state.closed) {
@@ -90,7 +90,7 @@ function readUntilCurrent(options: AccessFeedOptions, state: State): Promise<voi
   state.reading ??= run().then(
     () => {
       ended()
-      // Heard between the last look and this: whoever told waits for a read that was over.
+      // A change was announced after the last check, so its caller waits for a read that has already ended.
       return state.current || state.closed ? undefined : readUntilCurrent(options, state)
     },
     (fault: unknown) => {

@@ -2,26 +2,26 @@ import { parseCidr } from '../lib/ip-address.js'
 import { createIpRanges } from '../lib/ip-ranges.js'
 import { keepableAsItIs, remember } from '../lib/remember.js'
 
-/** The addresses that alone may use the API, if there are any. */
+/** The IP allow-list of the API. */
 export interface AllowList {
-  /** Whether there is a list at all: without one everybody may. */
+  /** Whether there is a list. Without one every address may use the API. */
   restricts(): boolean
-  /** `ip` is canonical; an address that cannot be known is on no list. */
+  /** `ip` is canonical; null, an unknown address, is on no list. */
   allows(ip: string | null): boolean
-  /** From now on these besides the fixed ones. */
+  /** Replaces the entries beside the fixed ones. */
   use(added: readonly string[]): void
 }
 
 /**
  * @param fixed entries of the settings
- * @param knowsClients false where a count of proxies is trusted: then anybody who reaches us directly writes the address
- *   that we read, so a list that was made at run time lets nobody in
+ * @param knowsClients false when a number of proxies is trusted: a client that connects directly can then forge its address,
+ *   so a list made at run time allows no address
  */
 export function createAllowList(fixed: readonly string[], knowsClients: boolean): AllowList {
   let size = fixed.length
   let isIn = holding(fixed)
   return {
-    // No getter: V8 would look it up in a table for each request.
+    // A method, not a getter, because every request calls it.
     restricts: () => size > 0,
     allows: (ip) => size === 0 || (knowsClients && ip !== null && isIn(ip)),
     use(added) {
@@ -31,7 +31,7 @@ export function createAllowList(fixed: readonly string[], knowsClients: boolean)
   }
 }
 
-/** An entry that cannot be read lets nobody in, and is one nevertheless. */
+/** An unreadable entry matches no address but still counts as an entry, so the list restricts. */
 function holding(entries: readonly string[]): (ip: string) => boolean {
   const ranges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))
   return remember(ranges, 1_000, keepableAsItIs)

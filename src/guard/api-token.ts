@@ -14,18 +14,18 @@ import type { VerifiedCache } from '../tokens/verified-cache.js'
 import type { ApiTokenCheck } from './credentials.js'
 import type { TokenChanges } from './token-changes.js'
 
-/** What the store said of a token, kept so that the next request with it costs a look-up. */
+/** A token as the store returned it, cached so that its next request needs one look-up in memory. */
 export interface KnownApiToken {
   principal: ApiTokenPrincipal
   /** Unix seconds; null: never. */
   expiresAt: number | null
-  /** Whether it may come from there; null: from everywhere. */
+  /** Whether the token may be used from this address; null: from any address. */
   mayComeFrom: ((ip: string | null) => boolean) | null
-  /** What this process had heard when the read began. */
+  /** The position in the change feed when the read began. */
   mark: number
   /** When the read began, milliseconds of the monotonic clock. */
   readAtMs: number
-  /** The latest use that was noted, Unix seconds; null: none yet. */
+  /** The latest recorded use, Unix seconds; null: none yet. */
   usedAt: number | null
 }
 
@@ -40,27 +40,27 @@ export interface ApiTokenCheckOptions {
   lastUses: { note(tokenId: string, at: number): void }
   clock: Pick<SharedClock, 'now' | 'monotonicMs'>
   clientIp(request: HttpRequest): string | null
-  /** False where a count of proxies is trusted, behind which anybody writes an address of their own. */
+  /** False when a number of proxies is trusted: a client that connects directly can then forge its address. */
   knowsClients: boolean
 }
 
 export interface ApiTokenGuard extends ApiTokenCheck {
-  /** Whether whoever came in by that token may be here no more, as far as this process knows. */
+  /** Whether this principal's token has been revoked or has expired, as far as this process knows. */
   isOver(principal: Principal): boolean
 }
 
-/** From then on nothing is decided by what was read, milliseconds. */
+/** After this time a cached token is not used any more, milliseconds. */
 const memoryMs = apiTokenMemorySeconds * 1000
-/** From then on a token in use is read again beside the requests, so that none of them waits. */
+/** After this time a token in use is read again in the background, so that no request waits. */
 const refreshMs = memoryMs * 0.75
 
-/** As we make them (RFC 9562 §5.4), in lower or upper case (§4); nothing else is looked up. */
+/** A UUID as we create it (RFC 9562 §5.4), in lower or upper case (§4). Nothing else is looked up. */
 const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 
 /**
- * Turns an API token into its principal: one frozen object for each token that is remembered. Expiry, networks, access
- * and the news of changes are asked every time. Synchronous for a token seen within the last minute; else one read, which
- * many requests at once share. Unknown and expired tokens are counted by client address and look alike.
+ * Turns an API token into its principal, one frozen object per cached token. Every request checks expiry, networks, access
+ * and the change feed. Synchronous for a token seen within the last minute; otherwise one read, which concurrent requests
+ * share. Unknown and expired tokens get the same response and count against the client's address.
  */
 export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuard {
   const { cache, changes, clock } = options
@@ -72,7 +72,7 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
     if (known === null || changes.isSince(known.principal.tokenId, known.mark)) return null
     const ageMs = at.monotonicMs - known.readAtMs
     if (ageMs >= memoryMs) return null
-    // When this fails, a request will say so once the memory is too old.
+    // If this fails, the next request reports it once the cached token is too old.
     if (ageMs >= refreshMs) reads.read(token, known).catch(() => {})
     return known
   }
@@ -85,7 +85,7 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
   return {
     check(sent, request, at) {
       const asSent = recall(sent, at)
-      // Nearly all send it as we made it, in lower case.
+      // Almost every client sends it in lower case, as we created it.
       const token = asSent === null ? sent.toLowerCase() : sent
       const known = token === sent ? asSent : recall(token, at)
       if (known !== null) return admit(options, known, request, at.now)
@@ -101,7 +101,7 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
 }
 
 interface Reads {
-  /** `before` is what was known of it. null: there is no such token. */
+  /** `before` is the former cache entry. Resolves to null when there is no such token. */
   read(token: string, before: KnownApiToken | null): Promise<KnownApiToken | null>
 }
 
@@ -117,7 +117,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
       return null
     }
     const known = { ...understood(record, before), mark, readAtMs, usedAt: before?.usedAt ?? null }
-    // What was changed while it was read may be what it was before.
+    // The token changed during the read, so the result may be the former state.
     if (changes.isSince(record.id, mark)) return known
     cache.setCopy(token, known)
     keep(known)
@@ -128,7 +128,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
     read(token, before) {
       const mark = changes.mark()
       const other = underWay.get(token)
-      // One that began before the latest change may tell what was before it.
+      // A read that began before the latest change may return the former state.
       if (other?.mark === mark) return other.reading
       const entry = { mark, reading: readOnce(token, before, mark) }
       underWay.set(token, entry)
@@ -139,7 +139,7 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
   }
 }
 
-/** A token that is what it was keeps its principal. */
+/** An unchanged token keeps its principal object. */
 function understood(
   { id: tokenId, name, access, cidrs, expiresAt }: ApiTokenRecord,
   before: KnownApiToken | null,
@@ -150,7 +150,7 @@ function understood(
   return { principal, expiresAt, mayComeFrom: cidrs.length === 0 ? null : createNetworks(cidrs) }
 }
 
-/** A program calls from a few addresses; asking the list costs as much as all the rest of the check. */
+/** Remembers results by address: programs call from few addresses, and the list costs as much as the rest of the check. */
 function createNetworks(cidrs: readonly string[]): (ip: string | null) => boolean {
   const contain = remember(createIpSet(cidrs), 16)
   return (ip) => ip !== null && contain(ip)
@@ -178,7 +178,7 @@ function admit(
   return principal
 }
 
-/** Guesses have a limit for each client address; whoever has a right token is not held by those of others behind it. */
+/** Limits guesses per client address. A valid token is never limited by other clients behind the same address. */
 async function refuseUnknown({ limits, clientIp }: ApiTokenCheckOptions, request: HttpRequest): Promise<never> {
   const { fault } = await limits('apiToken', clientIp(request))
   throw fault ?? new AuthError('unauthenticated', { explain: 'API token: unknown, expired or removed' })
@@ -188,7 +188,7 @@ function isExpired({ expiresAt }: KnownApiToken, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 
-/** Through an upgraded connection anything can be sent; `h2c` is an offer that common clients make and servers pass over. */
+/** An upgraded connection can carry anything. `h2c` is an offer that common clients send and servers ignore. */
 function isRead({ method, headers }: HttpRequest): boolean {
   const { upgrade } = headers
   return isSafeMethod(method) && (upgrade === undefined || String(upgrade).toLowerCase() === 'h2c')

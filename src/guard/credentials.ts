@@ -15,11 +15,11 @@ export interface CredentialPorts extends SessionCheckPorts {
   cookieNames: CookieNames
   clock: Pick<SharedClock, 'now' | 'moment'>
   clientIp(request: HttpRequest): string | null
-  /** Rejects with `AuthError` where nobody knows of late what was revoked. */
+  /** Rejects with `AuthError` when revocation data is stale. */
   requireFresh(): Promise<void>
-  /** Asked before any credential. */
+  /** Checked before any credential. */
   allowList: Pick<AllowList, 'restricts' | 'allows'>
-  /** Throws or rejects with `AuthError`; null where nobody asks it, on our own routes. */
+  /** Throws or rejects with `AuthError`; null on our own routes, which ask no hook. */
   hook: HookCheck | null
   apiTokens: ApiTokenCheck
   /** Bearer tokens of another issuer; null where there is none. */
@@ -27,23 +27,23 @@ export interface CredentialPorts extends SessionCheckPorts {
 }
 
 export interface ApiTokenCheck {
-  /** Whose token that is; at once for one that was seen before. Throws or rejects with `AuthError`. */
+  /** The principal of the token; synchronous for a token seen before. Throws or rejects with `AuthError`. */
   check(token: string, request: HttpRequest, at: Moment): ApiTokenPrincipal | Promise<ApiTokenPrincipal>
 }
 
 export interface JwtCheck {
-  /** Whether nothing else is a credential. */
+  /** Whether no other credential counts. */
   isExclusive(): boolean
-  /** Whose token that is, with `Bearer ` before it, if it was checked before. Throws `AuthError`. */
+  /** The principal of an `Authorization` header that was checked before, else null. Throws `AuthError`. */
   recall(header: string, at: Moment): JwtPrincipal | null
-  /** Whether the token's own header, which nobody has checked, names another algorithm than ours. */
+  /** Whether the token's unverified header names another algorithm than ours. */
   isForeign(token: string): boolean
-  /** The same for a token that nobody remembers; `header` is what it will be remembered by. Rejects with `AuthError`. */
+  /** The principal of a new token; `header` becomes its cache key. Rejects with `AuthError`. */
   check(token: string, header: string): Promise<JwtPrincipal>
 }
 
 /**
- * Who is behind a request. The order: IP allow-list → origin rule → `authenticate` hook → API token → bearer token →
+ * Finds the principal of a request. The order: IP allow-list → origin rule → `authenticate` hook → API token → bearer token →
  * cookie. Exactly one credential decides; an invalid one is refused and never falls through to the next.
  *
  * @throws {AuthError} or rejects with one
@@ -61,7 +61,7 @@ export function identify(ports: CredentialPorts, request: HttpRequest, at: Momen
   return 'then' in own ? afterHook(ports, sent, own) : own
 }
 
-/** By what is known after the wait, not before it. */
+/** Checks everything again after the wait, since it may have changed. */
 async function afterHook(
   ports: CredentialPorts,
   sent: Credentials,
@@ -81,15 +81,15 @@ function requireAllowed({ allowList, clientIp }: CredentialPorts, request: HttpR
   })
 }
 
-/** `undefined`: none was sent. `null`: one was, but not so that it could count. */
+/** `undefined`: none was sent. `null`: one was sent, but in a form that does not count. */
 type Sent = string | null | undefined
 
 interface Credentials {
   request: HttpRequest
   apiToken: Sent
   /**
-   * `Bearer ` and the token, however the scheme was spelled: by that the token is remembered, since to cut it out of each
-   * header would take as long as finding it.
+   * `Bearer ` and the token, with the scheme in this spelling. The cache uses the whole text as its key, which saves cutting
+   * the token out of every header.
    */
   bearer: Sent
   cookie: string | null
@@ -107,7 +107,7 @@ function byCredential(
   return checkCookie(ports, cookie, at)
 }
 
-/** Hygiene for honest mistakes, before anything is looked up: a token in a page is everybody's. */
+/** Refuses API tokens from browsers before any look-up: every visitor of a page could read a token in it. */
 function byApiToken(
   { settings, jwts, apiTokens }: CredentialPorts,
   request: HttpRequest,
@@ -120,7 +120,7 @@ function byApiToken(
   return apiTokens.check(token, request, at)
 }
 
-/** Whose token it is was decided when it was checked; only of one that nobody remembers is its own header read. */
+/** Cached tokens first. Only for a new token does its own header choose the verifier. */
 function byBearer(ports: CredentialPorts, header: string | null, at: Moment): Principal | Promise<Principal> {
   if (header === null) throw new AuthError('unauthenticated', { explain: 'bearer: empty, or sent more than once' })
   const { jwts } = ports
@@ -150,13 +150,13 @@ function isFromBrowser({ headers }: HttpRequest): boolean {
   return mode === 'navigate' || mode === 'no-cors'
 }
 
-/** The token of a request that was accepted for it, so it stands there once. */
+/** The API token of a request that passed with it, which therefore contains it once. */
 export function sentApiToken({ headers, query }: HttpRequest): string | null {
   const header = headers['x-apikey']
   return typeof header === 'string' ? header : (takeApiKey(query)?.values[0] ?? null)
 }
 
-/** In the header, or in the URL where the settings allow that; in both, or twice, it is none. */
+/** From the header, or from the URL where the settings allow it. A token in both, or sent twice, does not count. */
 function readApiToken({ settings }: CredentialPorts, request: HttpRequest): Sent {
   const header = request.headers['x-apikey']
   const inHeader = header !== undefined
@@ -167,13 +167,13 @@ function readApiToken({ settings }: CredentialPorts, request: HttpRequest): Sent
 
 const scheme = 'Bearer '
 
-/** Other schemes than Bearer are somebody else's: a proxy's Basic, for one. RFC 6750 §2.1. */
+/** Ignores other schemes than Bearer, such as a proxy's Basic (RFC 6750 §2.1). */
 function readBearer(request: HttpRequest): Sent {
   const { authorization } = request.headers
   if (authorization === undefined) return undefined
   const header = singleHeader(request, 'authorization', authorization)
   if (header === null) return null
-  // Nearly all write it like that, and need no expression.
+  // The common spelling, checked without a regular expression.
   const usual = header.slice(0, scheme.length) === scheme
   if (!usual && !/^bearer(?: |$)/i.test(header)) return undefined
   if (header.length <= scheme.length) return null

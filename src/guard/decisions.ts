@@ -1,6 +1,6 @@
 import type { Principal } from '../model/principal.js'
 
-/** What the guard has decided since the start: plain numbers, because they are counted on every guarded request. */
+/** Counts of the guard's decisions since the start. Plain numbers, because every guarded request counts. */
 export interface Decisions {
   readonly passed: Record<Principal['kind'], number>
   /** By the code of the error. */

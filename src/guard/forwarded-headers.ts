@@ -2,7 +2,7 @@ import type { RequestHeaders } from '../http/message.js'
 import type { ForwardedHeaders } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
 
-/** Headers by which servers behind a proxy are told who somebody is: only we may say that. */
+/** Headers by which a proxy names the signed-in user to servers behind it. Only we may set them. */
 const identityHeaders: ReadonlySet<string> = new Set([
   'forwarded',
   'remote-user',
@@ -26,15 +26,15 @@ const identityHeaders: ReadonlySet<string> = new Set([
 
 const none: readonly string[] = Object.freeze([])
 
-/** By the code of a name's first character, whether such names begin with it: most headers need no closer look. */
+/** First characters of these names, by character code. Most headers start with another one and need no further check. */
 const initials: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
   [...identityHeaders].some((name) => name.charCodeAt(0) === code),
 )
 
 /**
- * Names of headers by which the client says who or where it is: all of them go, and none of it is believed.
+ * Names of headers with which the client claims an identity or an address. All of them are removed.
  *
- * Most requests have none, so most get the same empty list.
+ * Most requests have none and share one empty list.
  */
 export function findSpoofedHeaders(headers: RequestHeaders): readonly string[] {
   let found: string[] | null = null
@@ -47,7 +47,7 @@ export function findSpoofedHeaders(headers: RequestHeaders): readonly string[] {
   return found ?? none
 }
 
-/** What the application may believe instead: who the request is for and from where, by our own knowledge. */
+/** The trusted values that replace them: host, protocol and client address as we know them. */
 export function createForwardedHeaders(
   settings: Pick<Settings, 'origin'>,
 ): (ip: string | null, requestId: string, apiKey: string | null) => ForwardedHeaders {

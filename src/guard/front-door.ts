@@ -16,10 +16,10 @@ export interface Behind {
 }
 
 /**
- * Auth routes first; then the guard; what is neither is the application's, untouched. Preflights end here.
+ * Sends a request to the auth routes, to the guard, or untouched to the application. Answers preflights.
  *
- * A route, too, waits for news when there was none for long, and the router refuses what would change anything without it: a
- * process that slept, or whose clock jumped, must not sign tokens by a wrong clock.
+ * Routes wait for fresh revocation data too, and without it the router refuses every change: a process that slept, or whose
+ * clock jumped, must not sign tokens by a wrong clock.
  */
 export function createFrontDoor(settings: Settings, behind: Behind, requestId: () => string): Handle {
   const { router, guard } = behind
@@ -47,7 +47,7 @@ export function createFrontDoor(settings: Settings, behind: Behind, requestId: (
   }
 }
 
-/** For one of our own routes; `added` are the headers that all of them have. */
+/** A request to one of our routes. `added` are the headers of all its responses. */
 interface Asked {
   request: HttpRequest
   match: RouteMatch

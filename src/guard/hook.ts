@@ -15,16 +15,16 @@ export interface HookOptions {
   timer: (milliseconds: number, callback: () => void) => () => void
 }
 
-/** A hook that takes longer has failed: nobody waits for it. */
+/** A hook that takes longer has failed. */
 const limitMs = 5_000
 
-/** The application's own word about a request: who it is, or null for no opinion. */
+/** Asks the application's hook for the principal of a request; null when the hook has no opinion. */
 export type HookCheck = (request: HttpRequest) => HookPrincipal | null | Promise<HookPrincipal | null>
 
 /**
- * Asks the `authenticate` setting, and where that has no opinion the hooks that the framework knows of. Only what is
- * documented lets anybody through: `false` and everything else that is neither a principal nor undefined is 403, a throw
- * or 5 s without an answer 503 (ASVS 5.0, 16.5.3). Synchronous where the hook is.
+ * Calls the `authenticate` setting and, when it has no opinion, the hooks of the framework. Only a principal passes.
+ * `undefined` means no opinion; every other value is 403; a throw, or 5 s without a result, is 503 (ASVS 5.0, 16.5.3).
+ * Synchronous when the hook is.
  */
 export function createAuthenticateHook(options: HookOptions): HookCheck {
   const { authenticate } = options
@@ -55,7 +55,7 @@ function readAllowed({ name }: ReturnType<RequestHook> & object, allowed: boolea
   return Object.freeze({ kind: 'hook', subject: name, claims: Object.freeze({}) })
 }
 
-/** Hooks decide by the path, so one that the application may read as another is none of theirs (ATK-106). */
+/** Hooks decide by path, so they are not asked about a path that the application might read differently (ATK-106). */
 function requirePath(request: HttpRequest): string {
   const path = normalPath(request.path)
   if (path === null) throw new AuthError('forbidden', { explain: 'hook: not asked about a path with several readings' })
@@ -76,7 +76,7 @@ function ask<Answer, T>(
   return isPromise(answer) ? withinLimit(options, answer).then(judge) : judge(answer)
 }
 
-/** Whatever it does later counts no more. */
+/** Ignores what the hook does after the timeout. */
 async function withinLimit<Answer>({ timer }: HookOptions, answer: Promise<Answer>): Promise<Answer> {
   let cancel = () => {}
   const tooLong = new Promise<never>((_resolve, reject) => {
@@ -108,7 +108,7 @@ function read(answer: unknown): HookPrincipal | null {
   return principal
 }
 
-/** A copy, so that nothing the hook still holds can change who somebody is. */
+/** A frozen copy, so that the hook cannot change the principal later. */
 function toPrincipal(answer: unknown): HookPrincipal | null {
   if (!isObject(answer)) return null
   try {
@@ -121,8 +121,8 @@ function toPrincipal(answer: unknown): HookPrincipal | null {
 }
 
 /**
- * What the hook is told: the request as the application would see it, without an API token in the query and without what
- * the client claims to be in headers that only we may set.
+ * The request as the hook sees it, which is how the application would see it: without an API token in the query and
+ * without spoofed headers.
  */
 function toHookRequest({ clientIp }: HookOptions, request: HttpRequest, path: string): HookRequest {
   const { method, headers, native } = request

@@ -6,31 +6,31 @@ import type { JwtPrincipal } from '../model/principal.js'
 import type { ForeignFault, ForeignToken, ForeignTokens } from '../tokens/foreign-tokens.js'
 import type { JwtCheck } from './credentials.js'
 
-/** The JWTs of another issuer, by whatever key set is in force. */
+/** Checks JWTs of another issuer with its current key set. */
 export interface Jwts extends JwtCheck {
-  /** From now on by the key set at that address; null: there is no other issuer. */
+  /** Uses the key set at this address from now on; null: there is no other issuer. */
   use(url: string | null): void
-  /** Whether whoever came in by that token may be here no more: it has expired, or another key set is in force. */
+  /** Whether this principal's token has expired or was checked with a former key set. */
   isOver(principal: JwtPrincipal): boolean
   close(): void
 }
 
 export interface JwtsOptions {
-  /** Nothing else is a credential while there is a key set. */
+  /** While there is a key set, no other credential counts. */
   exclusive: boolean
   clock: Pick<SharedClock, 'now'>
   tokensOf(url: string): ForeignTokens
 }
 
-/** How the guard answers a token that counts for nothing. All but the first two look alike from outside. */
+/** How the guard answers an unusable token. All but the first two look alike from outside. */
 const answers: Readonly<Partial<Record<ForeignFault['fault'], () => AuthError>>> = {
   keys_unavailable: () => new AuthError('jwks_unavailable', { retryAfterSeconds: 30 }),
   expired: () => new AuthError('token_expired', { explain: 'bearer: expired' }),
 }
 
 /**
- * Decides by the header's `alg` alone who checks a bearer token: HS256 is ours, anything else the other issuer's, never
- * both (RFC 8725 §3.1). What has no header that can be read is ours to refuse, and never has a key set asked for.
+ * Chooses the verifier of a bearer token by the header's `alg` alone: HS256 is ours, everything else is the other issuer's,
+ * never both (RFC 8725 §3.1). We refuse a token with an unreadable header ourselves, without fetching a key set.
  */
 export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
   let inForce: { url: string; tokens: ForeignTokens } | null = null
@@ -53,7 +53,7 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
     async check(token, header) {
       const asked = inForce
       const found = await asked?.tokens.check(token, header)
-      // What was checked by keys that are in force no more is worth nothing.
+      // The key set changed during the check, so the result does not count.
       if (found === undefined || asked !== inForce) throw new AuthError('unauthenticated')
       const principal = accept(found, clock.now())
       if (asked !== null && !('fault' in found))

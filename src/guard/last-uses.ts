@@ -1,8 +1,8 @@
 import type { ApiTokens } from '../store/api-tokens.js'
 
-/** How long uses are gathered before they are written, and how long a store that fails is left alone. */
+/** How long uses are collected before a write, and the pause after a failed write. */
 const batchMs = 10_000
-/** How many one statement run writes; more wait for the next. */
+/** The most uses per write; the rest waits for the next one. */
 const batchSize = 200
 
 export interface LastUsesOptions {
@@ -11,12 +11,12 @@ export interface LastUsesOptions {
 }
 
 /**
- * Gathers when API tokens were last used. A process that dies loses at most one batch; a use that is told late, or not at
- * all, decides nothing.
+ * Collects when API tokens were last used and writes it in batches. A crash loses at most one batch; no decision depends on
+ * these times.
  */
 export class LastUses {
   readonly #options: LastUsesOptions
-  /** Token id → Unix seconds. No more of them than tokens that live. */
+  /** Token id → Unix seconds, at most one entry per living token. */
   readonly #pending = new Map<string, number>()
   #stopTimer: (() => void) | null = null
   /** Never rejects. */
@@ -27,13 +27,13 @@ export class LastUses {
     this.#options = options
   }
 
-  /** Cheap and synchronous: on the path of requests with a token, once a second of each. `at`: Unix seconds. */
+  /** Cheap and synchronous: requests call it, at most once a second per token. `at`: Unix seconds. */
   note(tokenId: string, at: number): void {
     this.#pending.set(tokenId, at)
     this.#arm()
   }
 
-  /** Writes what is left, as far as the store takes it. */
+  /** Writes the rest, unless the store fails. */
   async close(): Promise<void> {
     this.#closed = true
     this.#stopTimer?.()
@@ -41,7 +41,7 @@ export class LastUses {
     try {
       while (this.#pending.size > 0) await this.#write()
     } catch {
-      // The store is gone: what is lost is a time in a list.
+      // The store is unavailable. Only a time in a list is lost.
     }
   }
 
@@ -53,9 +53,9 @@ export class LastUses {
   }
 
   async #tick(): Promise<void> {
-    // What fails stays pending, and is tried again with the next batch.
+    // A failed batch stays pending and is retried with the next one.
     await this.#write().catch(() => {})
-    // Not before: one batch is under way at a time.
+    // Only now: one batch is written at a time.
     this.#stopTimer = null
     if (this.#pending.size > 0) this.#arm()
   }
@@ -63,7 +63,7 @@ export class LastUses {
   async #write(): Promise<void> {
     const batch = [...this.#pending].slice(0, batchSize)
     await this.#options.apiTokens.touch(batch.map(([id, at]) => ({ id, at })))
-    // A later use that was noted while the batch was on its way stays pending.
+    // A later use, recorded during the write, stays pending.
     for (const [id, at] of batch) if (this.#pending.get(id) === at) this.#pending.delete(id)
   }
 }

@@ -5,7 +5,7 @@ import type { ApiTokenGuard } from './api-token.js'
 import type { Jwts } from './jwks.js'
 import type { Revocations } from './revocations.js'
 
-/** Connections that outlive the request they came by, such as WebSockets, each with the principal it was opened for. */
+/** Connections that outlive their request, such as WebSockets, each with its principal. */
 export interface OpenSockets {
   watch: Watch
   close(): void
@@ -18,7 +18,7 @@ interface OpenSocket {
 
 export interface OpenSocketsOptions {
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'subscribe'>
-  /** Must have subscribed to the news before the sockets do. */
+  /** Must subscribe to the change feed before the sockets do. */
   apiTokens: Pick<ApiTokenGuard, 'isOver'>
   jwts: Pick<Jwts, 'isOver'>
   clock: Pick<SharedClock, 'now'>
@@ -27,13 +27,13 @@ export interface OpenSocketsOptions {
   timer: (milliseconds: number, callback: () => void) => () => void
 }
 
-/** How often they are looked through for tokens that have expired and news that has grown too old. */
+/** How often all connections are checked for expired tokens and stale revocation data. */
 const checkEveryMs = 1_000
 
 /**
- * Ends what was opened by a session that has ended or must have by now, by a user who was disabled, deleted or changed since, by an API token
- * that was removed, replaced or has expired, by another issuer's JWT that has expired or whose key set counts no more, and
- * everything while the news is too old to tell.
+ * Closes a connection when its principal loses access: the session has ended, the user was disabled, deleted or changed, the
+ * API token was removed, replaced or has expired, or the other issuer's JWT has expired or lost its key set. Closes all
+ * connections when revocation data is stale.
  */
 export function createOpenSockets(options: OpenSocketsOptions): OpenSockets {
   const { revocations, timer } = options
@@ -72,16 +72,16 @@ export function createOpenSockets(options: OpenSocketsOptions): OpenSockets {
   }
 }
 
-/** Whether that principal is over; a user's version counts from what it is now, since a token below it would not have passed. */
+/** Whether the principal has lost access. A user's version counts from now on: an older token would not have passed. */
 function endOf(options: OpenSocketsOptions, principal: Principal): () => boolean {
   const { revocations, apiTokens, jwts, clock, sessionSeconds } = options
   if (principal.kind === 'apiToken') return () => apiTokens.isOver(principal)
   if (principal.kind === 'jwt') return () => jwts.isOver(principal)
-  // What an `authenticate` hook lets in has no end that we could know of.
+  // We cannot know when a principal of an `authenticate` hook loses access.
   if (principal.kind === 'hook') return () => false
   const { userId, sessionId } = principal
   const version = revocations.deadBelow(userId)
-  // A session that ends by itself is no news, and once its row is gone nobody can end it. By then it has ended in any case.
+  // A session that expires is not announced, so its longest lifetime is counted here.
   const endsAt = clock.now() + sessionSeconds
   return () => revocations.isEnded(sessionId) || revocations.deadBelow(userId) > version || endsAt <= clock.now()
 }

@@ -3,8 +3,8 @@ import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 
 /**
- * Holds whoever was found to what one route asks for on top of the guard. Roles and a recent sign-in are a user's: no
- * other credential has them.
+ * Checks a principal against the requirement of a single route. Only sessions have roles and a recent sign-in; no other
+ * credential does.
  *
  * @param now Unix seconds
  * @throws {AuthError} `forbidden`, `insufficient_access`, `recent_login_required` (ASVS 5.0, 7.5.3)

@@ -7,31 +7,31 @@ import type { ChangePage, Changes } from '../store/changes.js'
 
 export interface RevocationsOptions {
   changes: Pick<Changes, 'recent' | 'current'>
-  /** Told the store's clock with each read. */
+  /** Learns the store's time with each read. */
   clock: SharedClock
   timer: (milliseconds: number, callback: () => void) => () => void
   /** How long an access token counts in this process, however long other processes sign theirs for. */
   accessTokenSeconds: number
-  /** With news older than this, nobody passes. */
+  /** When revocation data is older than this, no request passes. */
   stalenessSeconds: number
   logger: Logger
 }
 
-/** What this process knows about ended sessions and dead access tokens. Asked on every request, without I/O. */
+/** Ended sessions and revoked access tokens that this process knows of. Every request asks, without I/O. */
 export interface Revocations {
-  /** Loads every row that still matters and begins to follow the feed. */
+  /** Loads every row that still matters and starts to follow the feed. */
   start(): Promise<void>
-  /** A row that this process itself wrote: it counts from now on. */
+  /** Applies a row that this process itself wrote. */
   apply(change: Change): void
-  /** Whether the news is young enough to decide by, now or at a moment just read. */
+  /** Whether revocation data is fresh, now or at a moment just read. */
   isFresh(at?: Reading): boolean
-  /** Another process has written: looks now. Many calls cost few reads, and none is needed, since the feed is polled. */
+  /** Another process wrote a row: reads now. Many calls share few reads. Optional, since the feed is polled anyway. */
   wake(): void
   /** Milliseconds since the start of the last good read, by whichever clock shows more; null before the first. */
   ageMs(): number | null
-  /** One read, waited for at most half a second; whether the news is fresh then. */
+  /** Reads once and waits at most half a second. Resolves to whether revocation data is fresh. */
   catchUp(): Promise<boolean>
-  /** Calls back with each change once, and with null when changes may have been missed: then whatever is remembered may be old. */
+  /** Calls back once per change, and with null after a possible gap: then every cached value may be outdated. */
   subscribe(listener: Listener): void
   isEnded(sessionId: string): boolean
   /** The version below which that user's access tokens are dead; 0 when none is known to be. */
@@ -43,19 +43,19 @@ export type Listener = (change: Change | null) => void
 
 /** How often the feed is read. */
 const pollMs = 400
-/** How far back a look goes that another process wakes: by then the row has just been committed. */
+/** How far back a read goes after another process's signal: that row was committed just now. */
 const wakeWindowMs = 5_000
-/** Between such looks: no shorter than this, */
+/** The pause between such reads is at least this, */
 const wakeGapMs = 25
-/** and this many times as long as the last one took, so that a storm of changes does not make readers one of reads. */
+/** and this many times the duration of the last one, so that a burst of changes causes no burst of reads. */
 const wakeGapShare = 4
 /** How far back each read looks, by the store's clock, so that rows which commit late or out of order are seen. */
 const windowMs = 60_000
 /** A gap this long between two good reads may hide rows that the window no longer shows. */
 const holeMs = windowMs - 10_000
-/** How long a request of a paused process waits for news before it is refused. */
+/** How long a request of a paused process waits for fresh data before it is refused. */
 const catchUpMs = 500
-/** How often memories that no longer matter are dropped. */
+/** How often entries that no longer matter are deleted. */
 const forgetEveryMs = 60_000
 
 interface Progress {
@@ -69,14 +69,14 @@ interface Progress {
 }
 
 interface Knowledge {
-  /** Row id → the store's time of the row: each is applied once. */
+  /** Row id → the store's time of the row. Each row is applied once. */
   applied: Map<string, number>
   /** Session id → until when (Unix seconds) it matters. */
   sessions: Map<string, number>
   /** User id → below which version tokens are dead, and until when that matters. */
   users: Map<string, { version: number; until: number }>
   listeners: Listener[]
-  /** How much sooner a row stops mattering here than it says, which is for the longest lifetime there may be. */
+  /** Rows name a time for the longest possible token lifetime. In this process they stop mattering this much sooner. */
   soonerSeconds: number
 }
 
@@ -129,8 +129,8 @@ export function createRevocations(options: RevocationsOptions): Revocations {
 }
 
 /**
- * Age counts from the start of the last good read, by the wall or the monotonic clock, whichever shows more; clocks that
- * since then went back or apart cannot be believed and count as stale.
+ * Age counts from the start of the last good read, by the wall or the monotonic clock, whichever shows more. When a clock
+ * went back, or the two drifted apart, the data counts as stale.
  */
 function isFresh({ stalenessSeconds }: RevocationsOptions, lastRead: Reading | null, at: Reading): boolean {
   if (lastRead === null) return false
@@ -143,8 +143,8 @@ function isFresh({ stalenessSeconds }: RevocationsOptions, lastRead: Reading | n
 }
 
 /**
- * Looks at the newest rows alone, so that processes which change much do not keep each other reading all of the last
- * minute. The look proves nothing: freshness, holes and what committed late stay with the poll.
+ * Reads only the newest rows, so that busy processes do not make each other read the whole last minute. It does not affect
+ * freshness: gaps and late commits are left to the poll.
  */
 function createWaking({ changes, clock, timer }: RevocationsOptions, known: Knowledge, progress: Progress): () => void {
   let gapMs = wakeGapMs
@@ -165,7 +165,7 @@ function ageMs({ clock }: RevocationsOptions, lastRead: Reading | null): number 
   return Math.max(0, clock.wallMs() - lastRead.wallMs, clock.monotonicMs() - lastRead.monotonicMs)
 }
 
-/** One read at a time: whoever asks meanwhile waits for the same one. Rejects when the store does not answer. */
+/** One read at a time, which concurrent callers share. Rejects when the store does not answer. */
 function read(options: RevocationsOptions, known: Knowledge, progress: Progress): Promise<void> {
   progress.reading ??= readOnce(options, known, progress)
     .then(
@@ -185,7 +185,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   const { changes, clock } = options
   const started = clock.moment()
   let page = await changes.recent(windowMs)
-  // Before it is asked what still matters: by a clock that is ahead, nothing would.
+  // Before the next query: a clock that runs ahead would find that no row matters.
   clock.learn(page.storeNowMs)
   const hole = hasHole(progress, page, started)
   if (hole) {
@@ -199,7 +199,7 @@ async function readOnce(options: RevocationsOptions, known: Knowledge, progress:
   forget(options, known, progress)
 }
 
-/** Whether rows may have come and gone from the window since the last good read, or the store was put back. */
+/** Whether rows may have left the window unseen since the last good read, or the store was restored from a backup. */
 function hasHole({ lastPage, lastRead }: Progress, page: ChangePage, started: Reading): boolean {
   if (lastPage === null || lastRead === null) return true
   const storeGap = page.storeNowMs - lastPage.storeNowMs
@@ -234,7 +234,7 @@ function learnOfUser(known: Knowledge, change: Change): void {
   })
 }
 
-/** Forgets in memory what no longer matters; in the store housekeeping does. */
+/** Deletes entries that no longer matter from memory. In the store, housekeeping does it. */
 function forget({ clock }: RevocationsOptions, known: Knowledge, progress: Progress): void {
   if (clock.monotonicMs() - progress.forgotAtMs < forgetEveryMs) return
   progress.forgotAtMs = clock.monotonicMs()
@@ -245,7 +245,7 @@ function forget({ clock }: RevocationsOptions, known: Knowledge, progress: Progr
   for (const [id, atMs] of known.applied) if (atMs < oldest) known.applied.delete(id)
 }
 
-/** Says once that the feed fails, and once that it is back. */
+/** Logs once that the feed fails, and once that it is back. */
 function report({ logger, stalenessSeconds }: RevocationsOptions, progress: Progress, error: unknown): void {
   const failing = error !== null
   if (failing === progress.failing) return

@@ -7,14 +7,14 @@ export type Scope =
   | 'guarded'
   /** Under a guarded prefix, but left open by `publicRoutes`. */
   | 'public'
-  /** None of the guard's business. */
+  /** Not guarded. */
   | 'outside'
 
-/** A path that no reader could take for another one. */
+/** A path that every framework and proxy reads alike. */
 const plainPath = /^(?=\/)(?:\/[\w\-~!$&'()*+,=:@][\w.\-~!$&'()*+,=:@]*)*\/?$/
 
 /**
- * Decides which paths the guard stands before.
+ * Decides which paths are guarded.
  *
  * Frameworks and proxies read odd paths differently, so an odd one is guarded if any reading of it falls under a
  * guarded prefix (the guard may guard more than the router serves, never less), and `publicRoutes` open plain ones only.
@@ -47,29 +47,29 @@ export function createScope(settings: Pick<Settings, 'baseAPIRoutes' | 'publicRo
   })
 }
 
-/** What some take for a host, so that the path begins behind it. */
+/** The part that some parsers read as a host, so that the path begins after it. */
 const host = /^[/\\]{2,}[^/\\]*/
 
 /**
- * `//user@host` is a host to node's `url.parse` even where `//host` is none. Express and connect ask that as soon as a `#`
- * comes, be it in the query; mounts they cut off the text as it was sent, which is then another one.
+ * Node's `url.parse` reads `//user@host` as a host even where `//host` is none. Express and connect call it for any URL with
+ * a `#`, even in the query, but cut mounts off the URL as it was sent, which may be a different path.
  */
 const hostWithUser = /^[/\\]{2,}[^/\\@]+@/
 
 /**
- * The ways somebody could read an odd path after one decoding: as it stands, without a host, and as `new URL` has it, which
- * resolves dots before anybody decodes. null when it cannot be read at all, or by each in a way of their own, as with a `#`,
- * which stands in no request target (RFC 9112 §3.2).
+ * Every reading of an odd path after one decoding: unchanged, without a host, and as `new URL` parses it, which resolves
+ * dots before decoding. null when it cannot be read, or when readers disagree, as with a `#`, which no request target may
+ * contain (RFC 9112 §3.2).
  */
 function readingsOf(path: string): string[] | null {
   if (!path.startsWith('/') || path.includes('#') || hostWithUser.test(path)) return null
-  // Of slashes alone nobody makes more than the root, and links with one too many are common.
+  // Every reader takes slashes alone for the root, and links with one slash too many are common.
   if (/^[/\\]+$/.test(path)) return ['/']
   const texts = [decode(path), decode(path.replace(host, '')), decodedUrlPath(path)]
   return texts.every((text) => text !== null) ? [path, ...texts.flatMap(readingsOfText)] : null
 }
 
-/** null also where `new URL` finds a host that is none, since others are not so particular. */
+/** null also when `new URL` rejects the host, since other parsers may accept it. */
 function decodedUrlPath(path: string): string | null {
   try {
     return decodeURIComponent(new URL(path, 'http://x').pathname)
@@ -78,7 +78,7 @@ function decodedUrlPath(path: string): string | null {
   }
 }
 
-/** Each repair alone and with the ones before it: what one reader takes away may be what another's dots lead out of. */
+/** Each repair alone and after the ones before it: one reader may remove a segment that another reader's dots leave. */
 function readingsOfText(decoded: string): string[] {
   const flat = decoded
     .normalize('NFKC')

@@ -7,23 +7,23 @@ import type { Settings } from '../settings.js'
 import type { AccessClaims, Tokens } from '../tokens/access-tokens.js'
 import type { Revocations } from './revocations.js'
 
-/** What a verified access token says, kept so that the next request with it costs a look-up. */
+/** A verified access token, cached so that its next request needs one look-up in memory. */
 export interface VerifiedToken {
   principal: SessionPrincipal
   version: number
   /** Unix seconds. */
   expiresAt: number
-  /** `twoFactor.required` asks this user for a factor that the session has not proved. */
+  /** `twoFactor.required` demands a factor that the session has not proved. */
   lacksFactor: boolean
-  /** Whether it came in an `Authorization` header, by which no cookie of the same text may find it. */
+  /** The token came in an `Authorization` header. A cookie with the same text must not match it. */
   inHeader: boolean
 }
 
-/** Bounded memory of verified tokens, by `Bearer ` and the token, or by the whole cookie; it holds no failures. */
+/** Bounded cache of verified tokens, keyed by `Bearer ` and the token or by the whole cookie. It holds no failures. */
 export interface VerifiedTokens {
   get(sent: string): VerifiedToken | null
   set(sent: string, verified: VerifiedToken): void
-  /** For a cookie, which was cut out of a longer text. */
+  /** Copies the key, since a cookie is a slice of a longer header that it would keep in memory. */
   setCopy(sent: string, verified: VerifiedToken): void
 }
 
@@ -33,13 +33,13 @@ export interface SessionCheckPorts {
   verified: VerifiedTokens
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
   proofs: Pick<Proofs, 'note'>
-  /** False where whoever lacks a second factor comes to set one up: on our own routes. */
+  /** False on our own routes, where users set up the second factor that they lack. */
   demandsFactor: boolean
 }
 
 /**
  * Turns the access token of a cookie into its principal. Synchronous: no store, no pool, and for a token seen before no
- * cryptography; expiry and revocation are asked every time.
+ * cryptography. Every call checks expiry and revocation.
  *
  * @throws {AuthError} `unauthenticated`, `token_expired`, `token_revoked`, `two_factor_enrolment_required`
  */
@@ -48,13 +48,13 @@ export function checkCookie(ports: SessionCheckPorts, token: string, at: Moment)
   return admit(ports, known === null || known.inHeader ? verify(ports, token, at, null) : known, at)
 }
 
-/** The same for `Bearer ` and a token, where that was seen before; null for any other. No sound token begins like that. */
+/** The same for an `Authorization` header that was seen before, else null. No cookie value begins with `Bearer `. */
 export function recallSession(ports: SessionCheckPorts, header: string, at: Moment): SessionPrincipal | null {
   const known = ports.verified.get(header)
   return known === null ? null : admit(ports, known, at)
 }
 
-/** The same for a bearer token that nobody remembers; `header` is what it will be remembered by. */
+/** The same for a new bearer token; `header` becomes its cache key. */
 export function checkBearer(ports: SessionCheckPorts, token: string, header: string, at: Moment): SessionPrincipal {
   return admit(ports, verify(ports, token, at, header), at)
 }
@@ -74,7 +74,7 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, header: str
   const claims = ports.tokens.checkAccess(token)
   if (!claims) throw new AuthError('unauthenticated', { explain: 'access token: not one of ours' })
   ports.proofs.note(claims.sid, claims.ctr, at.monotonicMs)
-  // Revocations are remembered for one lifetime. A token from before the owner shortened that would outlive its own.
+  // Revocations are kept for one lifetime. A token signed under a longer setting would outlive its revocation.
   const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)
   const verified = {
     principal: toPrincipal(claims),
@@ -95,7 +95,7 @@ function toPrincipal(claims: AccessClaims): SessionPrincipal {
     sessionId: claims.sid,
     email: claims.email,
     emailVerified: claims.email_verified,
-    // Frozen already, as lists are that were read out of a token.
+    // Already frozen: lists read from a token are.
     roles: claims.roles,
     amr: claims.amr,
     authTime: claims.auth_time,

@@ -1,17 +1,17 @@
 import type { Revocations } from './revocations.js'
 
-/** Tells whether what was read of an API token may be old: no I/O, one look-up. */
+/** Knows whether a cached API token may be outdated: no I/O, one look-up. */
 export interface TokenChanges {
-  /** A moment in the order in which this process hears of changes. */
+  /** A position in the order in which this process receives changes. */
   mark(): number
-  /** Whether that token may have been changed or removed after the mark, as far as this process can know. */
+  /** Whether the token may have been changed or removed after the mark, as far as this process knows. */
   isSince(tokenId: string, mark: number): boolean
 }
 
-/** Changes that are remembered. Beyond that all count as missed, which costs each token in use one read. */
+/** How many changes are remembered. Beyond that all count as missed, which costs one read per token in use. */
 const rememberedChanges = 50_000
 
-/** Follows the change feed. Whatever acts by this news must subscribe to the feed after it. */
+/** Follows the change feed. Code that acts on its result must subscribe to the feed after it. */
 export function followTokens(feed: Pick<Revocations, 'subscribe'>): TokenChanges {
   const changes = new Map<string, number>()
   let count = 0
