@@ -48,7 +48,7 @@ export function checkCookie(ports: SessionCheckPorts, token: string, at: Moment)
   return admit(ports, known === null || known.inHeader ? verify(ports, token, at, null) : known, at)
 }
 
-/** The same for an `Authorization` header that was seen before, else null. No cookie value begins with `Bearer `. */
+/** The same for an `Authorization` header that was seen before, else null. No valid cookie begins with `Bearer `. */
 export function recallSession(ports: SessionCheckPorts, header: string, at: Moment): SessionPrincipal | null {
   const known = ports.verified.get(header)
   return known === null ? null : admit(ports, known, at)

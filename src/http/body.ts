@@ -1,34 +1,34 @@
 import { AuthError } from '../errors.js'
 import { type HttpRequest, type RequestBody, singleHeader } from './message.js'
 
-/** What a request carried, as plain data. */
+/** The parsed body of a request. */
 export interface Body {
-  /** Without prototype: a field named `constructor` is a field like any other, and an absent one is absent. */
+  /** Has no prototype, so a field named `constructor` is an ordinary field. */
   value: Readonly<Record<string, unknown>>
-  /** It was a form: the answer is a redirect. */
+  /** The body was a form, so the response is a redirect. */
   form: boolean
-  /** What a form asked for in `_method`, since forms can only POST. */
+  /** `_method` of a form, since forms can only POST. */
   method: 'PATCH' | 'DELETE' | null
-  /** Where a form asked in `_redirect` to be led afterwards, as given: nobody has judged it yet. */
+  /** `_redirect` of a form, as sent: not checked yet. */
   redirect: string | null
 }
 
 export const bodyLimitBytes = 64 * 1024
 
-/** What only forms say. */
+/** Fields that only forms have. */
 const plain = { form: false, method: null, redirect: null } as const
 
-/** Our own bodies are flat; what an owner adds to them may be a little deeper. */
+/** Our own bodies are flat. Custom fields of the application may be nested a little deeper. */
 const deepest = 32
 
 /**
- * The body as one object: JSON, or the fields of a form. Nothing but an object at the top, strict UTF-8, at most 64 KiB;
- * an empty one is `{}`. GET and HEAD have none, whatever was sent along.
+ * Reads the body as one object, from JSON or a form: an object at the top, strict UTF-8, at most 64 KiB. An empty body is
+ * `{}`. The body of GET and HEAD is ignored.
  *
- * Of a JSON key that comes twice the last counts, as `JSON.parse` has it: nobody reads the body before us, so nobody can
- * have judged by the first. A form field that comes twice is refused. Keys named `__proto__` are dropped.
+ * The last of repeated JSON keys counts, as in `JSON.parse`. That is safe: nothing reads the body before us, so no check
+ * used the first. A repeated form field is refused. Keys named `__proto__` are dropped.
  *
- * A body that a parser of the application has already read (an object, a string or bytes) goes through the same checks.
+ * A body that the application's parser has already read (an object, a string or bytes) goes through the same checks.
  *
  * @throws {AuthError} `invalid_request`, `payload_too_large`, `unsupported_media_type`
  */
@@ -45,7 +45,7 @@ export async function readBody(request: HttpRequest): Promise<Body> {
   return type === 'form' ? formBody(content) : { value: jsonObject(content), ...plain }
 }
 
-/** Compressed bodies are not read at all: their real size shows only after the work (CWE-409). */
+/** Compressed bodies are refused: their real size shows only after decompression (CWE-409). */
 function refuseByHeaders(request: HttpRequest): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') throw new AuthError('unsupported_media_type')
@@ -56,7 +56,7 @@ function refuseByHeaders(request: HttpRequest): void {
   if (Number(length) > bodyLimitBytes) throw new AuthError('payload_too_large')
 }
 
-/** null: none was named. A form or JSON in any charset but UTF-8 is neither. */
+/** null: no content type was sent. A form or JSON in another charset than UTF-8 counts as neither. */
 function mediaTypeOf(request: HttpRequest): 'json' | 'form' | null {
   if (request.headers['content-type'] === undefined) return null
   const [type = '', ...parameters] = (singleHeader(request, 'content-type') ?? '').split(';')
@@ -68,7 +68,7 @@ function mediaTypeOf(request: HttpRequest): 'json' | 'form' | null {
   throw new AuthError('unsupported_media_type')
 }
 
-/** The text of the body, or what the application's parser made of it. */
+/** The text of the body, or the value that the application's parser left. */
 async function contentOf(body: RequestBody): Promise<unknown> {
   if (body.kind === 'parsed') {
     if (body.value instanceof Uint8Array) return decode(body.value)
@@ -83,7 +83,7 @@ async function contentOf(body: RequestBody): Promise<unknown> {
 function decode(bytes: Uint8Array): string {
   if (bytes.length > bodyLimitBytes) throw new AuthError('payload_too_large')
   const text = decodeUtf8(bytes)
-  // RFC 8259 §8.1: no byte order mark. In a form it would become a part of the first name.
+  // RFC 8259 §8.1: no byte order mark. In a form it would become part of the first field name.
   if (text.startsWith('\ufeff')) throw malformed('The body begins with a byte order mark.')
   return text
 }
@@ -96,7 +96,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Parsers leave `{}` behind where they found nothing. */
+/** Parsers leave `{}` for a request without a body. */
 function isEmpty(content: unknown): boolean {
   return content === '' || (isPlainObject(content) && Object.keys(content).length === 0)
 }
@@ -107,7 +107,7 @@ function jsonObject(content: unknown): Record<string, unknown> {
   if (!isPlainObject(parsed)) throw malformed('The body is not an object.')
 
   const value = copyObject(parsed, 1)
-  // Already parsed, and perhaps sent in chunks: only now does its size show.
+  // Already parsed and perhaps sent in chunks, so the size is known only now.
   if (typeof content !== 'string') refuseLarge(value)
   return value
 }
@@ -127,7 +127,7 @@ function formBody(content: unknown): Body {
   return { value: Object.assign(empty(), rest), form: true, method: asked ?? null, redirect: returnTo ?? null }
 }
 
-/** application/x-www-form-urlencoded without its leniencies: a broken escape or a repeated name is refused. */
+/** Strict application/x-www-form-urlencoded: a broken escape or a repeated name is refused. */
 function parseForm(text: string): Record<string, string> {
   const fields: Record<string, string> = Object.create(null)
   for (const pair of text.split('&')) {
@@ -152,7 +152,7 @@ function unescapeField(text: string): string {
   }
 }
 
-/** Parsers turn a repeated name or one with brackets into arrays and objects: both are refused here. */
+/** Refuses arrays and objects, which parsers make of repeated names and names with brackets. */
 function parsedForm(content: unknown): Record<string, string> {
   if (!isPlainObject(content)) throw malformed('The body is no form.')
   const fields: Record<string, string> = Object.create(null)
@@ -168,7 +168,7 @@ function refuseLarge(value: unknown): void {
   if (Buffer.byteLength(JSON.stringify(value)) > bodyLimitBytes) throw new AuthError('payload_too_large')
 }
 
-/** Copies what JSON can say and nothing else, so that no prototype, getter or `toJSON` comes along. */
+/** Copies JSON values only, so that no prototype, getter or `toJSON` is copied. */
 function copyObject(source: object, depth: number): Record<string, unknown> {
   if (depth > deepest) throw malformed('The body is nested too deeply.')
   const copy = empty()
@@ -191,12 +191,12 @@ function copyValue(value: unknown, depth: number): unknown {
   throw malformed('The body holds what JSON cannot say.')
 }
 
-/** A lone surrogate has no UTF-8: two different texts would be hashed and stored as the same one (RFC 7493 §2.1). */
+/** A lone surrogate has no UTF-8 form: two different texts would be hashed and stored as one (RFC 7493 §2.1). */
 function requireWellFormed(text: string): void {
   if (/\p{Surrogate}/u.test(text)) throw malformed('A text is not well-formed Unicode.')
 }
 
-/** Also one that was made in another realm, whose `Object.prototype` is not ours. */
+/** Includes objects of another realm, whose `Object.prototype` is not ours. */
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

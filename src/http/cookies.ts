@@ -3,13 +3,13 @@ import type { stringifySetCookie } from 'cookie'
 import { lateModule } from '../lib/late-module.js'
 import type { Settings } from '../settings.js'
 
-/** Late, because `import` of a CommonJS package at the start costs every process 5 MB. */
+/** Loaded late: importing this CommonJS package at the start costs every process 5 MB. */
 const cookiePackage = lateModule<{ stringifySetCookie: typeof stringifySetCookie }>(
   () => import('cookie'),
   () => createRequire(import.meta.url)('cookie'),
 )
 
-/** Loads what setting a cookie needs; without it the first one does so at once, which a bundle cannot. */
+/** Loads the package that writes cookies. Without this call the first cookie loads it synchronously, which fails in bundles. */
 export function prepareCookies(): Promise<void> {
   return cookiePackage.load()
 }
@@ -27,9 +27,9 @@ const cookieTable = {
   registration: { name: 'registration', reach: 'wide', neverStrict: true },
   /** The handle of the browser that asked for a code. */
   otp: { name: 'otp', reach: 'wide' },
-  /** What tells a browser that has signed in before; lets nobody in. */
+  /** Marks a browser that has signed in before. It is no credential. */
   device: { name: 'known-device', reach: 'wide' },
-  /** A sign-in between its two steps; opens nothing but the second. */
+  /** A sign-in that waits for its second step. It gives access to that step only. */
   challenge: { name: 'two-factor', reach: 'wide' },
   /** The handle of the browser that went to a provider. It comes back from another site, so it is always Lax. */
   oauth: { name: 'oauth', reach: 'wide', sameSite: 'lax' },
@@ -38,9 +38,9 @@ const cookieTable = {
 interface CookieKind {
   name: string
   reach: 'wide' | 'narrow'
-  /** In place of the setting: a cookie that must survive the way back from another site is always Lax. */
+  /** Replaces the setting: a cookie that must survive the return from another site is always Lax. */
   sameSite?: 'lax'
-  /** Lax where the setting is strict: the page behind a mailed link reads it, and a click in a web mailer comes from abroad. */
+  /** Lax where the setting is strict: the page of a mailed link reads it, and a click in a webmail page is cross-site. */
   neverStrict?: true
 }
 
@@ -53,18 +53,18 @@ export type CookieJar = Readonly<Record<CookieName, string | null>>
 /** The names that browsers see. */
 export type CookieNames = Readonly<Record<CookieName, string>>
 
-/** What a client has that uses no cookies. */
+/** The cookies of a client that uses none. */
 export const noCookies: CookieJar = Object.freeze(everyCookie(() => null))
 
 type CookieSettings = Pick<Settings, 'cookies' | 'development'>
 
-/** Browsers keep no cookie longer (RFC 6265bis §5.5), so we do not say more. */
+/** The longest time browsers keep a cookie (RFC 6265bis §5.5). */
 const longestAgeSeconds = 400 * 24 * 60 * 60
 
-/** Browsers drop a cookie whose name and value are longer (RFC 6265bis §5.6). */
+/** Browsers drop a cookie with a longer name and value (RFC 6265bis §5.6). */
 const longestPair = 4096
 
-/** What our tokens are made of; nothing that has to be encoded. */
+/** The characters of our tokens. None of them needs encoding. */
 const plainValue = /^[\w.~-]*$/
 
 /**
@@ -88,11 +88,11 @@ export function readCookies(header: string | readonly string[] | undefined, name
 }
 
 /**
- * The value of one cookie, as sent: nothing is decoded, quotes stay. null when it is absent, empty, or there twice, be
- * the values equal or not: a sibling host may have set the other one (product rule: twice is no credential).
+ * The value of one cookie, as sent: nothing is decoded, quotes stay. null when it is absent, empty or sent twice, even with
+ * equal values: a sibling host may have set the other one.
  *
- * Stands on the hot path, so it goes from semicolon to semicolon and cuts nothing out but the value. Only SP and HTAB are
- * trimmed: what `trim()` takes for blanks, a browser takes for a part of the name, and thereby for a name without prefix.
+ * Every request runs this, so it walks from semicolon to semicolon and copies only the value. Only SP and HTAB are trimmed:
+ * `trim()` removes further characters that browsers treat as part of the name, which would give it a prefix it lacks.
  */
 export function readCookie(header: string | readonly string[] | undefined, name: string): string | null {
   if (header === undefined) return null
@@ -117,7 +117,7 @@ export function readCookie(header: string | readonly string[] | undefined, name:
 /**
  * A `Set-Cookie` line: HttpOnly, and Secure, SameSite, Domain and Partitioned by the settings.
  *
- * @param narrowPath Path of the narrow cookies; the wide ones have `/` whatever it is.
+ * @param narrowPath Path of the narrow cookies; wide cookies always have `/`.
  * @throws {Error} when the value needs encoding or is too long for browsers to keep
  * @example serializeCookie('refresh', token, 2_592_000, settings, '/auth')
  */
@@ -136,7 +136,7 @@ export function serializeCookie(
   return cookiePackage.get().stringifySetCookie({ name, value, maxAge, ...attributesOf(short, settings, narrowPath) })
 }
 
-/** The `Set-Cookie` line that removes it: with the same attributes, or the browser does not find it. */
+/** The `Set-Cookie` line that removes a cookie. It needs the same attributes, or the browser keeps the cookie. */
 export function clearCookie(short: CookieName, settings: CookieSettings, narrowPath: string): string {
   const name = cookieNames(settings)[short]
   const gone = { name, value: '', maxAge: 0, expires: new Date(0) }
@@ -156,7 +156,7 @@ function attributesOf(short: CookieName, { cookies, development }: CookieSetting
   }
 }
 
-/** The first character and the `=` are looked at before the name is cut out and compared, which most cookies need not cost. */
+/** Compares the first character and the `=` first, which rules out most cookies without copying the name. */
 function isPair(text: string, at: number, name: string): boolean {
   const end = at + name.length
   return text.charCodeAt(at) === name.charCodeAt(0) && text.charCodeAt(end) === 61 && text.slice(at, end) === name

@@ -5,7 +5,7 @@ import { empty } from './problem.js'
 type Request = Pick<HttpRequest, 'method' | 'headers' | 'rawHeaders'>
 type Trust = Pick<Settings, 'trustedOrigins'>
 
-/** Who may read an answer depends on `Origin`, so no cache may give one origin what was made for another. */
+/** A response depends on `Origin`, so a cache must not serve one origin the response of another. */
 const vary = Object.freeze({ vary: 'Origin' })
 
 const exposed = 'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After'
@@ -14,18 +14,18 @@ const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 
 const ownHeaders = ['content-type', 'authorization', 'x-auth-mode']
 
-/** API tokens do not belong in browsers; a page that asks to send one is not let. */
+/** Browsers must not send API tokens, so preflights never allow this header. */
 const tokenHeaders = ['x-apikey', 'x-api-key']
 
-/** What a page of a trusted origin asks for beyond our own headers, bounded. */
+/** Limits on the headers that a page of a trusted origin may ask for beyond our own. */
 const maxAskedHeaders = 32
 
-/** Seconds for which a browser need not ask again. */
+/** How many seconds a browser may cache a preflight response. */
 const preflightLifetime = 600
 
 /**
- * CORS headers for an answer, ours or the application's: a trusted origin is echoed exactly and may send credentials,
- * any other gets nothing (ASVS 5.0, 3.4.2). null: no origin is trusted at all, so nothing depends on it.
+ * CORS headers for a response, ours or the application's: a trusted origin is echoed exactly and may send credentials, any
+ * other origin gets none (ASVS 5.0, 3.4.2). null: no origin is trusted, so responses do not depend on `Origin`.
  */
 export function corsHeaders(request: Request, { trustedOrigins }: Trust): Readonly<Record<string, string>> | null {
   if (trustedOrigins.length === 0) return null
@@ -40,8 +40,8 @@ export function corsHeaders(request: Request, { trustedOrigins }: Trust): Readon
 }
 
 /**
- * The answer to a CORS preflight, or null when the request is none. An origin that is not trusted gets the same answer
- * without the headers, which is a refusal; the application never sees either.
+ * The response to a CORS preflight, or null for any other request. An untrusted origin gets the same response without the
+ * headers, which refuses it. The application never sees a preflight.
  *
  * A trusted page may send whatever headers it asks for (tracing, idempotency keys), but no API token.
  */

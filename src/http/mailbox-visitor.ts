@@ -6,8 +6,8 @@ import { type HttpRequest, singleHeader } from './message.js'
 const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
 /**
- * Whether this is the developer at their own machine: a loopback socket, a loopback `Host`, nothing forwarded, and the
- * key from the address that the console printed. A page that rebinds its name to 127.0.0.1 fails on the `Host`.
+ * Whether the request comes from the developer's own machine: a loopback socket, a loopback `Host`, no forwarded headers,
+ * and the key from the address that the console printed. The `Host` check stops DNS rebinding.
  */
 export function isMailboxVisitor(request: HttpRequest, key: string | null): boolean {
   if (key === null || !isLoopbackIp(request.ip)) return false

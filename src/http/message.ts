@@ -12,7 +12,7 @@ export type RequestBody =
     }
   | { kind: 'parsed'; value: unknown }
 
-/** A request as every framework can give it. */
+/** A request as plain data, the same for every framework. */
 export interface HttpRequest {
   /** As sent; methods are case-sensitive (RFC 9110 §9.1). */
   method: string
@@ -20,29 +20,29 @@ export interface HttpRequest {
   path: string
   /** The raw query without `?`; empty when there is none. */
   query: string
-  /** The path prefix that the framework took off before we saw the request, or the space of a codehooks app; else empty. */
+  /** The path prefix that the framework removed before our middleware, or the space of a codehooks app; else empty. */
   mount: string
   headers: RequestHeaders
-  /** Names and values in turn as they came over the wire, where the framework keeps them; shows repeated headers. */
+  /** Names and values alternating, as sent, where the framework keeps them. Shows repeated headers. */
   rawHeaders: readonly string[] | null
-  /** Address of the socket's other end; null when the framework cannot tell. Throws `AuthError` when nobody is there any more. */
+  /** The address of the socket's other end; null when unknown. Throws `AuthError` when the client has disconnected. */
   ip: string | null
   body: RequestBody
-  /** Asks the application's own hook for that path, where the framework has such hooks. */
+  /** Finds the application's own hook for a path, where the framework has such hooks. */
   hook?: RequestHook
-  /** What the framework calls request and response; null where it has no such pair. Asked for where a hook is shown them. */
+  /** The framework's own request and response, for hooks; null where it has no such pair. */
   native: NativeExchange | null
 }
 
-/** The hook that is responsible for a path, or null where the application has none for it. */
+/** Finds the hook that is responsible for a path; null when the application has none. */
 export type RequestHook = (path: string) => {
-  /** Who lets it pass. */
+  /** The hook's name, which becomes the subject of the principal. */
   name: string
-  /** Whether it lets the request pass; false when it has refused it. Throws or rejects when it fails. */
+  /** Whether the hook allows the request. Throws or rejects when the hook fails. */
   decide(): boolean | Promise<boolean>
 } | null
 
-/** An answer of ours. */
+/** A response of ours. */
 export interface HttpResponse {
   status: number
   headers: Readonly<Record<string, string | readonly string[]>>
@@ -52,7 +52,7 @@ export interface HttpResponse {
 /**
  * The one value of a header, or null when it is absent or was sent more than once.
  *
- * @param value what the request has under that name, from who has looked there already
+ * @param value the header's value, when the caller has read it already
  */
 export function singleHeader(
   request: Pick<HttpRequest, 'headers' | 'rawHeaders'>,
@@ -66,7 +66,7 @@ export function singleHeader(
   let seen = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const raw = rawHeaders[index]
-    // Many write names in lower case, and need no second text.
+    // Many names are lower case already, and need no copy.
     if (raw?.length === name.length && (raw === name || raw.toLowerCase() === name)) seen += 1
   }
   return seen === 1 ? value : null

@@ -1,8 +1,8 @@
 import type { HttpRequest } from './message.js'
 
 /**
- * Whether a person looks at what comes back, and so is to get a page and no problem document. Browsers say so in
- * `Sec-Fetch-Mode`, old ones in `Accept` only.
+ * Whether a browser shows the response as a page, so that errors should be pages too. Browsers send `Sec-Fetch-Mode`; old
+ * ones only `Accept`.
  */
 export function isForEyes({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false

@@ -4,9 +4,9 @@ import { type HttpRequest, singleHeader } from './message.js'
 import { isSafeMethod } from './safe-method.js'
 
 export interface OriginFacts {
-  /** One of our cookies came, and no other credential is going to decide in its place. */
+  /** The request has one of our cookies, and no other credential takes precedence. */
   cookieDecides: boolean
-  /** The body is a form, which any page of the web can send here. */
+  /** The body is a form, which any web page can send. */
   form: boolean
   /** A WebSocket upgrade: a GET that is guarded like a write. */
   upgrade?: boolean
@@ -15,11 +15,11 @@ export interface OriginFacts {
 type Request = Pick<HttpRequest, 'method' | 'headers' | 'rawHeaders'>
 type Origins = Pick<Settings, 'ownOrigins' | 'trustedOrigins'>
 
-/** What a developer is told of it. */
+/** The explanation for developers. */
 export const originRule = 'origin rule: not from a page of this or a trusted origin'
 
 /**
- * The origin rule: whether another site may have made somebody's browser send this (ASVS 5.0, 3.5.1).
+ * The origin rule: whether another site may have made a user's browser send this request (ASVS 5.0, 3.5.1).
  *
  * - `Origin`, if present, is our own or trusted: for writes always, for reads where a cookie decides. `null` is neither.
  * - Without it, `Sec-Fetch-Site` of a write is `same-origin`, `none` or absent; absent too, there is no cookie of ours,
@@ -29,7 +29,7 @@ export const originRule = 'origin rule: not from a page of this or a trusted ori
  * Browsers send `Origin: null` with a form of a page whose Referrer-Policy is `no-referrer` (Fetch, "append a request
  * `Origin` header"), so no page that posts to us can have that policy.
  *
- * @returns the code to refuse it with, or null
+ * @returns the code of the refusal, or null
  */
 export function originFault(request: Request, origins: Origins, facts: OriginFacts): ErrorCode | null {
   const fine = request.headers.origin === undefined ? siteIsFine(request, facts) : originIsFine(request, origins, facts)

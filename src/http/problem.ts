@@ -2,25 +2,25 @@ import type { AuthError } from '../errors.js'
 import type { Settings } from '../settings.js'
 import type { HttpResponse } from './message.js'
 
-/** Header names are lower-case, as everywhere in answers of ours. */
+/** Header names are lower case, as in all our responses. */
 type Headers = HttpResponse['headers']
 
-/** What every answer of ours has: nothing of it is stored on the way (ASVS 5.0, 14.3.2), nobody guesses its type. */
+/** Headers of all our responses: no caching (ASVS 5.0, 14.3.2) and no guessing of content types. */
 const common = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
 /** RFC 6750 §3: a challenge has at least one parameter. */
 const challenge = 'Bearer realm="latchkey"'
 
-/** Where an error does not say how long to wait. */
+/** The default when an error names no waiting time. */
 const defaultRetrySeconds: Readonly<Record<number, number>> = { 429: 60, 503: 1 }
 
-/** How many of these seconds a browser talks to us by https only: a year (ASVS 5.0, 3.4.1), for this host alone. */
+/** Strict-Transport-Security for a year, for this host alone (ASVS 5.0, 3.4.1). */
 const strictTransport = 'max-age=31536000'
 
 /**
  * An error as an RFC 9457 problem. `code` is the contract; `type` is the same as a URN, `title` the same in words.
  *
- * @param headers what only the caller knows, such as `allow` for 405
+ * @param headers further headers, such as `allow` for 405
  * @example problem(new AuthError('method_not_allowed'), requestId, { allow: 'GET, HEAD' })
  */
 export function problem(error: AuthError, requestId: string, headers: Headers = {}): HttpResponse {
@@ -53,26 +53,26 @@ export function empty(status: 204, headers: Headers = {}): HttpResponse {
 }
 
 /**
- * @throws {Error} when the target holds anything but printable ASCII, which no checked target does
+ * @throws {Error} when the target contains anything but printable ASCII, which checked targets never do
  */
 export function redirect(status: 302 | 303, location: string, headers: Headers = {}): HttpResponse {
   if (!/^[\x21-\x7e]+$/.test(location)) throw new Error('a redirect target must be printable ASCII')
   return answer(status, null, { location, ...headers })
 }
 
-/** What a browser lets no page of ours use, nor anything that got into one (ASVS 5.0, 3.4). */
+/** Browser features that our pages, and any script injected into them, must not use (ASVS 5.0, 3.4). */
 const unusedFeatures = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
 
 export interface PageOptions {
   /**
-   * Other origins that a form of the page may end at: browsers hold the redirects after a form to `form-action` too, so
-   * a `redirectSuccessUrl` of a trusted origin, or an OAuth provider, must be named.
+   * Other origins that forms of the page may redirect to. Browsers apply `form-action` to redirects after a form too, so a
+   * `redirectSuccessUrl` of a trusted origin, or an OAuth provider, must be listed.
    */
   formOrigins?: readonly string[]
   headers?: Headers
 }
 
-/** A page of ours: one script of ours, nothing inline, nothing from elsewhere but pictures, and in nobody's frame. */
+/** A page of ours: our own script only, nothing inline, only images from other origins, and never in a frame. */
 export function html(status: number, text: string, { formOrigins = [], headers = {} }: PageOptions = {}): HttpResponse {
   return answer(status, text, {
     'content-type': 'text/html; charset=utf-8',
@@ -85,7 +85,7 @@ export function html(status: number, text: string, { formOrigins = [], headers =
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
-    // Tokens in the address leave with no link. Not `no-referrer`: forms would then say `Origin: null`, see origin.ts.
+    // Links send no tokens of the URL along. Not `no-referrer`: forms would send `Origin: null`, see origin.ts.
     'referrer-policy': 'strict-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
@@ -95,12 +95,12 @@ export function html(status: number, text: string, { formOrigins = [], headers =
   })
 }
 
-/** A file whose name changes with its content, so whoever has it may keep it. */
+/** A file whose name changes with its content, so caches may keep it forever. */
 export function asset(contentType: string, body: string | Uint8Array): HttpResponse {
   return answer(200, body, { 'content-type': contentType, 'cache-control': 'public, max-age=31536000, immutable' })
 }
 
-/** Adds headers; cookies and `vary` are lists that grow, everything else is replaced. */
+/** Adds headers. `set-cookie` and `vary` are appended to; every other header is replaced. */
 export function withHeaders(response: HttpResponse, added: Headers): HttpResponse {
   const headers: Record<string, string | readonly string[]> = { ...response.headers, ...added }
   const cookies = [response.headers['set-cookie'] ?? [], added['set-cookie'] ?? []].flat()
@@ -110,7 +110,7 @@ export function withHeaders(response: HttpResponse, added: Headers): HttpRespons
   return { ...response, headers }
 }
 
-/** For every answer of ours: with https, Strict-Transport-Security. */
+/** Strict-Transport-Security for all our responses, when baseUrl has https. */
 export function transportHeaders({ origin }: Pick<Settings, 'origin'>): Headers {
   return origin.startsWith('https:') ? { 'strict-transport-security': strictTransport } : {}
 }
@@ -119,7 +119,7 @@ function answer(status: number, body: HttpResponse['body'], headers: Headers): H
   return { status, headers: { ...common, ...headers }, body }
 }
 
-/** RFC 6750 §3.1: no error where the request brought no credential; the same error for whatever is wrong with one. */
+/** RFC 6750 §3.1: no error code when the request has no credential, and one code for every invalid credential. */
 function challengeOf({ code, status }: AuthError): Headers {
   if (code === 'token_expired' || code === 'token_revoked') {
     return { 'www-authenticate': `${challenge}, error="invalid_token"` }
@@ -134,7 +134,7 @@ function retryAfterOf({ status, details }: AuthError): Headers {
   return { 'retry-after': String(Math.max(1, Math.ceil(details.retryAfterSeconds ?? fallback))) }
 }
 
-/** For whoever builds the application: which check refused and why, where nobody else can ask. */
+/** In development only: the check that refused, and why. */
 export function explanation(
   { development }: Pick<Settings, 'development'>,
   { code, details }: AuthError,

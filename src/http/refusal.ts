@@ -8,7 +8,7 @@ import { isForEyes } from './navigation.js'
 import { html, problem, redirect } from './problem.js'
 import type { Route } from './route.js'
 
-/** What is known of a request by the time it is refused. */
+/** A refused request, as far as it was read. */
 export interface Refused {
   request: HttpRequest
   requestId: string
@@ -17,9 +17,9 @@ export interface Refused {
   form: boolean
   route: Route | null
   body: unknown
-  /** Where its form was to end, checked. */
+  /** The return address of its form, already checked. */
   returnTo: string | null
-  /** What only the caller knows, such as `allow`. */
+  /** Further headers, such as `allow`. */
   headers: HttpResponse['headers']
 }
 
@@ -28,18 +28,18 @@ interface RefusalOptions {
   templates: Templates
 }
 
-/** A form is led back to its page, a person gets a page, a program a problem. Never rejects. */
+/** Redirects a form back to its page, shows browsers an error page, and answers programs with a problem. Never rejects. */
 export async function refusal(options: RefusalOptions, refused: Refused): Promise<HttpResponse> {
   const { request, fault, requestId, headers } = refused
   const back = signInAgain(options, refused)
   if (back !== null && !isAtSignIn(options.settings, request)) return toSignIn(options, refused, back)
-  // A form that is not from our own pages is nobody's to lead on: it gets the plain 403 (ATK-078).
+  // A form from another site is never redirected: it gets the plain 403 (ATK-078).
   if (refused.form && refused.route !== null && fault.code !== 'csrf_rejected') return ledBack(options, refused)
   const response = problem(fault, requestId, headers)
   return isForEyes(request) ? errorPage(options, refused, response) : response
 }
 
-/** The same for a request of which nothing was read but where it goes. */
+/** The same for a request whose body was not read. */
 export function refusalUnread(
   options: RefusalOptions,
   refused: Pick<Refused, 'request' | 'requestId' | 'fault'>,
@@ -47,12 +47,12 @@ export function refusalUnread(
   return refusal(options, { ...refused, form: false, route: null, body: null, returnTo: null, headers: {} })
 }
 
-/** Where the auth routes lie for the client: behind a mount or a proxy path their cookies need that prefix. */
+/** The path of the auth routes as the client sees it, with the prefix of a mount or proxy. Cookies need it. */
 export function authPathOf(settings: Pick<Settings, 'urlPath' | 'basePath'>, request: HttpRequest): string {
   return outerPath(settings, request, settings.basePath)
 }
 
-/** A path as the client knows it, with what a mount or a proxy takes off its front. */
+/** A path as the client sees it, with the prefix that a mount or proxy removes. */
 export function outerPath(
   { urlPath }: Pick<Settings, 'urlPath'>,
   { mount }: Pick<HttpRequest, 'mount'>,
@@ -62,8 +62,8 @@ export function outerPath(
 }
 
 /**
- * Whether the request came where whoever is not signed in is led to: a sign-in page that asks for a session itself. Led
- * there once more, a browser would go in circles.
+ * Whether the request is for the sign-in page itself, which may be a guarded page of the application. A redirect to it would
+ * loop.
  */
 export function isAtSignIn(
   settings: Pick<Settings, 'redirectFailUrl' | 'origin' | 'ownOrigins' | 'urlPath'>,
@@ -72,7 +72,7 @@ export function isAtSignIn(
   const { origin, pathname, search } = new URL(settings.redirectFailUrl, settings.origin)
   if (!settings.ownOrigins.includes(origin) || !request.query.startsWith(search.slice(1))) return false
   const here = outerPath(settings, request, request.path)
-  // A mount's own root has no slash outside.
+  // Outside its mount, the root path has no slash.
   return here === pathname || (request.path === '/' && here === `${pathname}/`)
 }
 
@@ -86,7 +86,7 @@ function ledBack({ settings }: RefusalOptions, refused: Refused): HttpResponse {
   return redirect(303, `${authPathOf(settings, request)}${pageWith(refused, fault.code, response)}`)
 }
 
-/** Where the form stands, or rather the part of the page, and what it is to tell. */
+/** The page of the form, the section that contains it, and the error to show there. */
 function pageWith({ route, returnTo }: Refused, error: string, response: Record<string, string> = {}): string {
   const section = route?.section
   const redirected = returnTo === null ? {} : { redirect: returnTo }
@@ -95,36 +95,36 @@ function pageWith({ route, returnTo }: Refused, error: string, response: Record<
   return `${route?.page ?? '/error'}?${query}${section === undefined ? '' : `#${section}`}`
 }
 
-/** A session that has ended is told of there: to a sign-in page that has not heard of it yet, its token looks alive. */
+/** Passes the reason along when the session has ended: to the sign-in page its token may still look valid. */
 function toSignIn({ settings }: RefusalOptions, { request, fault }: Refused, back: string): HttpResponse {
   const signIn = withReturnTo(settings.redirectFailUrl, `${authPathOf(settings, request)}${back}`)
   const ended = fault.code === 'token_revoked' || fault.code === 'session_expired'
   return redirect(303, ended ? withQuery(signIn, { error: fault.code }) : signIn)
 }
 
-/** What a request is refused with that nobody signed in has sent. */
+/** The refusals of requests without a session. */
 const signedOutCodes = new Set<ErrorCode>(['unauthenticated', 'token_expired', 'token_revoked', 'session_expired'])
 
-/** Where whoever was signed out meanwhile goes on after signing in; a form has done nothing then. Null: not the case. */
+/** Where a user who was signed out meanwhile continues after sign-in. The form had no effect. Null: another case. */
 function signInAgain({ settings }: RefusalOptions, refused: Refused): string | null {
   const { request, route, fault, form } = refused
   if (!route?.signedIn || !signedOutCodes.has(fault.code)) return null
   if (form) return pageWith(refused, 'session_ended')
   if (route.method !== 'GET' || route.answers !== undefined) return null
   const query = new URLSearchParams(request.query)
-  // What may not be a landing is not even taken along.
+  // Only an allowed return address is passed on.
   if (allowedReturnTo(settings, query.get('redirect')) === null) query.delete('redirect')
   return `${route.path}${query.size === 0 ? '' : `?${query}`}`
 }
 
-/** A link that is worth nothing any more is not carried on. */
+/** Fields that the page gets again. The token of an invalid link is dropped. */
 function keptFields({ route, body, fault }: Refused): Record<string, string> {
   if (fault.code === 'invalid_token' || typeof body !== 'object' || body === null) return {}
   const fields = (route?.keepsOnError ?? []).map((name) => [name, Reflect.get(body, name)])
   return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value.length <= 128))
 }
 
-/** With status and headers of the problem, which is shown as it is where the page cannot be made. */
+/** An error page with the status and headers of the problem, or the problem itself when the page fails to render. */
 async function errorPage(
   { settings, templates }: RefusalOptions,
   { request, fault, requestId }: Refused,
@@ -133,7 +133,7 @@ async function errorPage(
   const { 'content-type': _type, ...headers } = response.headers
   try {
     await templates.prepare()
-    // Only who meets a fault of ours has something to ask for.
+    // The request id helps only to report a fault of the server.
     const shownId = fault.status >= 500 ? requestId : ''
     const values = { error: fault.code, requestId: shownId, startUrl: settings.redirectSuccessUrl }
     const page = templates.page('error', { ...values, basePath: authPathOf(settings, request) })

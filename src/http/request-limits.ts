@@ -3,23 +3,23 @@ import type { Ports } from '../ports.js'
 import type { LimitKind, Logger } from '../settings.js'
 import type { HttpResponse } from './message.js'
 
-/** What a limit per client address makes of a request. */
+/** The result of the limit per client address. */
 export interface LimitedRequest {
-  /** For the answer, whatever it is. */
+  /** Headers for the response, refused or not. */
   headers: HttpResponse['headers']
-  /** `rate_limited`, or null: it may go on. */
+  /** `rate_limited`, or null when the request may continue. */
   fault: AuthError | null
 }
 
-/** Counts one request; rejects when it cannot be counted, and then the request must not go on. */
+/** Counts one request. Rejects when it cannot be counted, and then the request must not continue. */
 export type RequestLimits = (kind: LimitKind, ip: string | null) => Promise<LimitedRequest>
 
 const unlimited: LimitedRequest = { headers: {}, fault: null }
 
 /**
- * Counts requests by client address and writes the headers of draft-ietf-httpapi-ratelimit-headers-10, which tell of
- * the address's bucket only: that of an account would tell who exists. An unknown address has no bucket; one for all of
- * them would let each lock out the others.
+ * Counts requests by client address and writes the headers of draft-ietf-httpapi-ratelimit-headers-10. They describe the
+ * address's bucket only, since an account's bucket would reveal that it exists. Unknown addresses are not counted: sharing
+ * one bucket would let each client lock out the others.
  */
 export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger: Logger): RequestLimits {
   let warned = false

@@ -1,6 +1,6 @@
 import type { Route } from './route.js'
 
-/** What the table says of a path. */
+/** The routes of a path. */
 export interface RouteMatch {
   /** By method, as sent. */
   byMethod: ReadonlyMap<string, Route>
@@ -12,12 +12,12 @@ interface Pattern {
   byMethod: Map<string, Route>
 }
 
-/** Ids are base64url and assets have dots between such words; anything else in a `:name` segment is no route. */
+/** A `:name` segment is base64url, with dots for assets. Any other segment matches no route. */
 export const parameterValue = /^(?=.{1,128}$)[\w-]+(?:\.[\w-]+)*$/
 
 /**
- * Finds routes by the raw path below `basePath`, character for character: `//`, `/./`, `%2f`, other case and a slash at
- * the end are other paths, and so not found.
+ * Finds routes by the raw path below `basePath`, character by character. Paths with `//`, `/./`, `%2f`, another case or a
+ * trailing slash are different paths and match nothing.
  */
 export function createRouteTable(routes: readonly Route[]): (path: string) => RouteMatch | null {
   const exact = new Map<string, Map<string, Route>>()

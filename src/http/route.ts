@@ -12,15 +12,15 @@ import type { HttpRequest, HttpResponse } from './message.js'
 
 /** The development mailbox as its page shows it. */
 export interface MailboxView {
-  /** What the printed address carries as `key`. */
+  /** The `key` of the printed address. */
   key: string
   /** Newest first; `at` is ISO 8601 in UTC. */
   list(): readonly (Mail & { at: string })[]
-  /** Every mail that there is, with sample values, in the language, brand and templates of the settings. */
+  /** Every kind of mail with sample values, in the language, brand and templates of the settings. */
   samples(): readonly Mail[]
 }
 
-/** What a route may use. */
+/** Everything that a route may use. */
 export interface RouteContext {
   ports: Ports
   settings: Settings
@@ -34,7 +34,7 @@ export interface RouteContext {
   /** Our cookies on the request; all null in token mode. */
   cookies: CookieJar
   cookieNames: CookieNames
-  /** Where the auth routes lie for the client: mount or path of `baseUrl`, and `basePath`. Narrow cookies are bound to it. */
+  /** The path of the auth routes as the client sees it: mount or `baseUrl` path, then `basePath`. */
   authPath: string
   /** The bearer token of the request, or null. */
   bearer: string | null
@@ -45,11 +45,11 @@ export interface RouteContext {
   mailbox: MailboxView | null
   /** A form of our own pages: success and failure are 303 redirects. */
   form: boolean
-  /** Where a form of our own pages ends that succeeds: what it asked for, if that may be, else `redirectSuccessUrl`. */
+  /** Where a successful form of our pages redirects to: its allowed return address, else `redirectSuccessUrl`. */
   landing: string
-  /** Tells the owner of what they must look at, where the route leads the browser on instead of refusing. */
+  /** Logs a fault when the route redirects the browser instead of refusing. */
   report(fault: AuthError): void
-  /** What it asked for, if that may be: for pages between here and there. */
+  /** The return address of the form if it is allowed, for pages on the way to it. */
   returnTo: string | null
 }
 
@@ -63,42 +63,42 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   limit: LimitKind
   /** null: the route reads no body. */
   body: Schema | null
-  /** Where a form that posts here stands, below `basePath`, for when it fails. Default: `/error`. */
+  /** The page below `basePath` whose form posts here; a failed form returns to it. Default: `/error`. */
   page?: string
-  /** The part of that page where the form stands, which then tells how it ended: `at` in the address. */
+  /** The section of that page that contains the form and shows the outcome: `at` in the address. */
   section?: string
-  /** Needs somebody signed in: a browser with nobody (any more) is led to sign in, and then to the page. */
+  /** Needs a signed-in user. A browser without a session is redirected to sign-in, then back to the page. */
   signedIn?: true
-  /** What it does, in one sentence for README and reference. */
+  /** One sentence for README and reference. */
   summary: string
-  /** What a success answers, by status: the schema of its JSON, null for none. Without it the route is a page or its file. */
+  /** Successful responses by status: the schema of the JSON, null for none. Without it the route is a page or its file. */
   answers?: Readonly<Record<number, z.ZodType | 'page' | null>>
-  /** What it may be refused with besides what every route may, or every route of the signed-in. */
+  /** Error codes beside those of every route, or of every route for signed-in users. */
   errors?: readonly ErrorCode[]
-  /** Those of an earlier step by which it goes, and those of a session that it reads but does not ask for. */
+  /** Cookies of an earlier step that it uses, and session cookies that it reads but does not require. */
   cookies?: readonly CookieName[]
-  /** What it reads of its query, each with a sentence for the reference. */
+  /** Query parameters that it reads, each with a sentence for the reference. */
   query?: Readonly<Record<string, string>>
-  /** Nothing for clients without cookies. */
+  /** Not usable by clients without cookies. */
   browserOnly?: true
-  /** Fields of a refused form that the page gets again in its address: what our own mail link brought there. */
+  /** Fields of a refused form that its page gets again in its address, such as the token of a mailed link. */
   keepsOnError?: readonly string[]
-  /** A GET that leaves something behind or uses something up: HEAD is no way to ask for it. */
+  /** A GET with side effects, so HEAD is not allowed. */
   changes?: boolean
-  /** May be posted to from any site: it reads no cookie and changes nothing. */
+  /** Any site may post to it: it reads no cookie and changes nothing. */
   crossSite?: boolean
   /** Answers in development only. */
   development?: boolean
-  /** Whether the settings let it answer; without this they always do. */
+  /** Whether the settings enable the route. Default: always. */
   enabled?(settings: Settings): boolean
   handle(context: RouteContext, body: z.output<Schema>): Promise<HttpResponse>
 }
 
-/** Keeps the type of the body between a route's schema and its handler, and forgets it in the table. */
+/** Ties the body's type of the schema to the handler, and drops it in the table. */
 export function defineRoute<Schema extends z.ZodType>(route: Route<Schema>): Route {
   return { ...route, handle: (context, body) => route.handle(context, checked(body)) }
 
-  /** Boundary: the router hands over only what this very schema has parsed. */
+  /** Boundary: the router passes only values that this schema has parsed. */
   function checked(body: unknown): z.output<Schema> {
     return body as z.output<Schema>
   }

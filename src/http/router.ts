@@ -21,22 +21,22 @@ export interface RouterOptions {
   settings: Settings
   ports: Ports
   cookieNames: CookieNames
-  /** Who the guard finds behind the request; rejects with `AuthError`. */
+  /** The session of the request; rejects with `AuthError`. */
   session(request: HttpRequest): Promise<SessionPrincipal>
   templates: Templates
   mailbox: MailboxView | null
   visitor(request: HttpRequest): Visitor
   requestId(): string
   logger: Logger
-  /** Told of each refusal, by its code. */
+  /** Called with the code of each refusal. */
   refused(code: string): void
-  /** Whether the news of other processes is young enough to act by. */
+  /** Whether revocation data is fresh. */
   isCurrent(): boolean
 }
 
-/** Finds the route, checks where the request comes from, parses the body, and turns whatever happens into an answer. */
+/** Finds the route, checks the origin, parses the body, and turns every result or error into a response. */
 export interface Router {
-  /** Null: no route of ours. */
+  /** Null when no route of ours matches. */
   find(request: HttpRequest): RouteMatch | null
   /** For a path below `basePath` that `find` does not know. Never rejects. */
   missing(request: HttpRequest): Promise<HttpResponse>
@@ -51,7 +51,7 @@ export function createRouter(options: RouterOptions): Router {
   const table = createRouteTable(options.routes.filter((route) => answers(route, options.settings)))
   return {
     find({ path }) {
-      // Few paths have a slash at that place, so few need to be compared.
+      // Few paths have a slash at this position, so few need the full comparison.
       if (path[ownPaths.length - 1] !== '/' || !path.startsWith(ownPaths)) return null
       return table(path.slice(basePath.length))
     },
@@ -60,13 +60,13 @@ export function createRouter(options: RouterOptions): Router {
   }
 }
 
-/** A route that does not is as unknown as any other path. */
+/** Whether the settings enable the route. A disabled route is a 404. */
 export function answers(route: Route, settings: Settings): boolean {
   if (route.development && !settings.development) return false
   return route.enabled?.(settings) ?? true
 }
 
-/** What the router was given, and what it has made of it. */
+/** The router's options, and what it builds once. */
 interface Working extends RouterOptions {
   limits: RequestLimits
 }
@@ -86,20 +86,20 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
   }
 }
 
-/** Below our own path, and no route of ours. */
+/** The 404 for a path below `basePath`. */
 async function missing(options: Working, request: HttpRequest): Promise<HttpResponse> {
   return refusalUnread(options, { request, requestId: options.requestId(), fault: new AuthError('not_found') })
 }
 
-/** What is known of a request by the time it is answered. */
+/** The request as far as it was read when the response is written. */
 interface Seen {
   requestId: string
   form: boolean
   route: Route | null
   body: unknown
-  /** Where its form is to end, checked. */
+  /** The return address of its form, already checked. */
   returnTo: string | null
-  /** What its limit says. */
+  /** The headers of its limit. */
   headers: HttpResponse['headers']
 }
 
@@ -129,13 +129,13 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   return route.handle(context, await parse(route, body.value))
 }
 
-/** What a process writes or signs without news of the others, perhaps by a wrong clock, would outlive what ended it. */
+/** With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock. */
 function unavailable(): AuthError {
   return new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 
 /**
- * Before the body is read, so that a flood costs next to nothing; again when a form names another method than it came by.
+ * Runs before the body is read, so that a flood is cheap, and again when a form names another method.
  *
  * @throws {AuthError} `rate_limited`; `store_unavailable` when the request cannot be counted (ASVS 5.0, 16.5.3)
  */
@@ -149,7 +149,7 @@ async function limit(
   const { headers, fault } = await limits(kindOf(route), ip)
   seen.headers = headers
   if (!fault) return
-  // Only our own pages' forms are led on (ATK-078).
+  // Only forms of our own pages are redirected (ATK-078).
   seen.form = isForm(request) && originFault(request, settings, { cookieDecides: true, form: true }) === null
   seen.route = route
   throw fault
@@ -164,12 +164,12 @@ function routeFor({ byMethod }: RouteMatch, method: string): Route | null {
   return method === 'HEAD' && route?.changes ? null : route
 }
 
-/** By its header alone: refused before its body was read, it is answered like the rest of its kind. */
+/** By its content type alone, so that a form refused before its body was read still gets a form's response. */
 function isForm({ method, headers }: HttpRequest): boolean {
   return method === 'POST' && /^application\/x-www-form-urlencoded\b/i.test(String(headers['content-type'] ?? ''))
 }
 
-/** A known device is none: it lets nobody in. */
+/** The device cookie does not count: it gives no access. */
 function holdsCredential({ access, refresh, registration, otp, challenge, oauth }: CookieJar): boolean {
   return [access, refresh, registration, otp, challenge, oauth].some((held) => held !== null)
 }
@@ -203,7 +203,7 @@ function contextFor(
 }
 
 /**
- * A client without cookies says so; a browser may not, since a script on a page could then trade the cookie for a token.
+ * Clients without cookies send `X-Auth-Mode: token`. Browsers may not: a script could trade the cookie for a token.
  *
  * @throws {AuthError} `forbidden`
  */

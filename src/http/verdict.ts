@@ -1,34 +1,34 @@
 import type { Principal } from '../model/principal.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 
-/** What is to become of a request. */
+/** The decision about a request. */
 export type Verdict = Answer | Pass
 
-/** Ours: the application never sees the request. */
+/** We respond; the application never sees the request. */
 export interface Answer {
   kind: 'answer'
   response: HttpResponse
 }
 
-/** The application's turn. */
+/** The application handles the request. */
 export interface Pass {
   kind: 'pass'
-  /** null on routes that need nobody. The application reads it as `req.auth`, which is null then, never absent. */
+  /** null on public routes. The application reads it as `req.auth`, which is then null, never absent. */
   principal: Principal | null
-  /** Names of headers that the client made up, to be taken away before `forwarded` is written. */
+  /** Names of spoofed headers, which are removed before `forwarded` is written. */
   spoofedHeaders: readonly string[]
-  /** The raw query that the application is to see in place of its own: without the API token in it. null: leave it alone. */
+  /** The raw query without the API token, which replaces the original one. null: unchanged. */
   query: string | null
-  /** Request headers that only we may set; null: leave all alone. */
+  /** Request headers that only we may set; null: unchanged. */
   forwarded: ForwardedHeaders | null
-  /** Headers to put on the application's answer (CORS); null for none. */
+  /** Headers for the application's response (CORS); null for none. */
   responseHeaders: Readonly<Record<string, string>> | null
 }
 
-/** What application code may believe of a request, by our own knowledge. An object of one shape, made for every request. */
+/** Trusted headers for the application. One object of a fixed shape per request. */
 export interface ForwardedHeaders {
   'x-request-id': string
-  /** Addresses are null, and the headers absent, where the client's cannot be known. */
+  /** Addresses are null, and the headers absent, when the client's address is unknown. */
   'x-real-ip': string | null
   'x-forwarded-for': string | null
   'x-forwarded-host': string
@@ -36,17 +36,17 @@ export interface ForwardedHeaders {
   'x-forwarded-proto': string
   'x-forwarded-scheme': string
   'x-scheme': string
-  /** The API token that was accepted; null where another credential was, or none. */
+  /** The accepted API token; null when another credential or none was used. */
   'x-api-key': string | null
 }
 
 /**
- * Headers for what an API token opened: it is nobody else's to keep, and leaves no trace of its address (OWASP ASVS 5.0,
+ * Headers for responses to an API token: no caching, and no referrer, since the URL may contain the token (OWASP ASVS 5.0,
  * 14.2.1 and 14.3.2).
  */
 export const privately = Object.freeze({ 'cache-control': 'private, no-store', 'referrer-policy': 'no-referrer' })
 
-/** None of our business: the application's turn, and everything as it came. */
+/** Passes the request to the application unchanged. */
 export const untouched: Pass = Object.freeze({
   kind: 'pass',
   principal: null,
@@ -56,15 +56,15 @@ export const untouched: Pass = Object.freeze({
   responseHeaders: null,
 })
 
-/** The whole of Latchkey as an adapter sees it. Never throws, never rejects; synchronous where nothing has to be awaited. */
+/** All of Latchkey as an adapter sees it. Never throws, never rejects; synchronous when it need not wait. */
 export type Handle = (request: HttpRequest) => Verdict | Promise<Verdict>
 
-/** Like `Handle` for one route of the application, where somebody may have been found already. */
+/** Like `Handle` for one route of the application. `found` is the principal that the guard found before, if any. */
 export type Ask = (request: HttpRequest, found: Principal | null) => Verdict | Promise<Verdict>
 
 /**
- * Has `close` called once that principal may be here no more: signed out, disabled, or changed, or when nobody can tell.
- * Returns what ends the watch.
+ * Calls `close` when the principal loses access (signed out, disabled or changed) or when revocation data is stale. Returns
+ * a function that ends the watch.
  *
  * @example socket.once('close', watch(principal, () => socket.destroy()))
  */

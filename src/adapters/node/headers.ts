@@ -38,7 +38,7 @@ function dropHeaders(req: NodeRequest, spoofedHeaders: readonly string[]): void 
   }
 }
 
-/** Writes the query everywhere the application may read it. Express 4 and others keep the parsed query; Express 5 parses again. */
+/** Writes the query everywhere the application may read it. Express 4 keeps the parsed query; Express 5 parses again. */
 function writeQuery(req: NodeRequest, query: string): void {
   req.url = withQuery(req.url ?? '/', query)
   if (req.originalUrl !== undefined) req.originalUrl = withQuery(req.originalUrl, query)

@@ -77,7 +77,7 @@ function pathOf(url: string): string {
   return mark === -1 ? target : target.slice(0, mark)
 }
 
-/** Once the stream has been read, only `req.body` is left. A parser that skipped a request leaves `{}` and an unread stream. */
+/** Only `req.body` is left of a stream that was read. A parser that skipped a request leaves `{}` and an unread stream. */
 function bodyOf(req: NodeRequest): RequestBody {
   if (req.readableDidRead === false && !req.readableEnded) {
     return { kind: 'stream', read: (limitBytes) => readBody(req, limitBytes) }
