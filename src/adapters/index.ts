@@ -7,7 +7,7 @@ import { express } from './node/express.js'
 import { fastify } from './node/fastify.js'
 import { node } from './node/node.js'
 
-/** To add a framework: one file beside these, one line here, five lines in `test/adapters/`. */
+/** To add a framework: one file in `node/` or in a room of its own, one line here, five lines in `test/adapters/`. */
 const adapters: readonly Adapter<unknown>[] = [codehooks, express, fastify, hono, node, connect]
 
 /**
