@@ -1,14 +1,12 @@
-/** A code that was right. The step of the store that counts it uses it up: of concurrent ones, exactly one succeeds. */
-export type FactorProof =
-  | {
-      kind: 'totp'
-      /** The time step that the code is of; the newest one accepted so far must be older. */
-      step: number
-    }
-  | {
-      kind: 'backup_code'
-      id: string
-    }
+import { type Factor, type KindProof, kindOf } from './factors/kinds.js'
+
+/** A right answer to the second step. The store uses it up: of concurrent uses, exactly one succeeds. */
+export type FactorProof = KindProof | BackupCodeProof
+
+export interface BackupCodeProof {
+  kind: 'backup_code'
+  id: string
+}
 
 /** What ends a sign-in of two steps, and is used up with it. */
 export interface SecondStep {
@@ -17,8 +15,35 @@ export interface SecondStep {
   proof: FactorProof
 }
 
-/** A code for when the authenticator is lost; only its keyed digest is kept. */
+/**
+ * A code for when every factor is lost; only its keyed digest is kept. Backup codes belong to the account: they stand in
+ * for any of its factors, and go with the last one.
+ */
 export interface BackupCode {
   id: string
   codeHash: string
+}
+
+/** What a session that has proved any second factor has among its `amr` (RFC 8176). */
+const proved = 'mfa'
+
+/** What the second step accepts for that account, as answers name it. */
+export function factorMethods({ factors }: { factors: readonly Factor[] }): string[] {
+  return [...new Set(factors.flatMap((factor) => kindOf(factor).methods)), 'backup_code']
+}
+
+/** What a session has proved, once that proof is added. */
+export function withFactor(amr: readonly string[], proof: FactorProof): string[] {
+  const added = proof.kind === 'backup_code' ? [] : kindOf(proof).amr(proof)
+  return [...new Set([...amr, ...added, proved])]
+}
+
+/** The same without its second factor, so that an application that requires one asks for another. */
+export function withoutFactor(amr: readonly string[]): string[] {
+  return amr.filter((method) => method !== proved)
+}
+
+/** Whether a session has proved a second factor. */
+export function provesFactor(amr: readonly string[]): boolean {
+  return amr.includes(proved)
 }

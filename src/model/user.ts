@@ -1,4 +1,5 @@
 import { isoTime } from '../lib/iso-time.js'
+import { type Factor, hasFactor } from './factors/kinds.js'
 import type { LinkedProvider } from './identity.js'
 
 /** Extra user fields of the application: `declare module 'latchkey' { interface UserFields { plan: string } }`. */
@@ -23,22 +24,12 @@ export interface UserRecord {
   disabledAt: number | null
   /** null with `disabledAt` set: until enabled again. */
   disabledUntil: number | null
-  /** The second factor; null while it is off. */
-  totp: Totp | null
+  /** Second factors, the oldest first; empty while two-factor authentication is off. */
+  factors: readonly Factor[]
   /** Logins at providers, the oldest link first; at most one of each provider. */
   identities: readonly LinkedProvider[]
   createdAt: number
   lastLoginAt: number | null
-}
-
-/** A second factor by time-based codes (RFC 6238). */
-export interface Totp {
-  /** The shared secret, sealed and bound to the user's id. */
-  sealedSecret: string
-  /** The newest time step whose code was accepted: codes of it and of earlier ones are used up. */
-  lastStep: number
-  /** Unix seconds. */
-  enabledAt: number
 }
 
 /** A user as answers show it. Times are ISO 8601 in UTC. */
@@ -68,7 +59,7 @@ export function toUser(record: UserRecord): User {
     emailVerified: record.emailVerified,
     name: record.name,
     roles: record.roles,
-    twoFactor: record.totp !== null,
+    twoFactor: hasFactor(record),
     createdAt: isoTime(record.createdAt),
     lastLoginAt: record.lastLoginAt === null ? null : isoTime(record.lastLoginAt),
     identities: record.identities.map(({ provider, linkedAt }) => ({ provider, linkedAt: isoTime(linkedAt) })),

@@ -45,7 +45,6 @@ export const sessionSchema = z.object(session).describe('Who is signed in. A bro
 export const signInSchema = z.union([sessionSchema, twoFactorSchema])
 export const backupCodesSchema = z.object({ backupCodes: z.array(z.string()).describe('Shown once.') })
 export const twoFactorOnSchema = z.object({ ...backupCodesSchema.shape, ...session })
-export const totpSchema = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string().describe('A data URI.') })
 export const waitingSchema = <Status extends string>(status: Status) =>
   z.object({ ...statusSchema(status).shape, transaction })
 export const emailChangedSchema = z.object({ ...statusSchema('email_changed').shape, ...tokens })

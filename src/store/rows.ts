@@ -3,6 +3,7 @@ import type { AuditEvent, AuditEventName } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { OneTimePurpose } from '../model/one-time-token.js'
 import type { SessionMode } from '../model/session.js'
+import type { FactorColumns } from './factor-columns.js'
 
 /**
  * Rows as every store keeps them, so that what is read and written looks alike whatever lies below.
@@ -17,7 +18,7 @@ interface Ordered {
   ordinal: number
 }
 
-export interface UsersTable {
+export interface UsersTable extends FactorColumns {
   id: string
   email: string
   email_canonical: string
@@ -29,10 +30,6 @@ export interface UsersTable {
   version: number
   disabled_at: number | null
   disabled_until: number | null
-  /** These three are null together. */
-  totp_secret: string | null
-  totp_step: number | null
-  totp_at: number | null
   /** What the user's rows in `latchkey_identities` tell of them, so that reading a user needs no join. */
   identities: string
   created_at: number

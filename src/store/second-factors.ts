@@ -1,9 +1,10 @@
 import type { AuditEvent } from '../model/audit-event.js'
+import type { Factor } from '../model/factors/kinds.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { BackupCode, FactorProof } from '../model/second-factor.js'
 import type { Session } from '../model/session.js'
-import type { Totp, UserRecord } from '../model/user.js'
+import type { UserRecord } from '../model/user.js'
 import type { AccountStep } from './users.js'
 
 /** Whose factor changes, and what must still hold when it does. */
@@ -20,7 +21,8 @@ interface FactorChange {
 export interface TurningOn extends FactorChange {
   /** The one-time token of the enrolment; consumed. */
   enrolmentId: string
-  totp: Totp
+  /** In place of the account's factor of that kind. */
+  factor: Factor
   /** In place of all that there were. */
   backupCodes: readonly BackupCode[]
 }
@@ -35,8 +37,8 @@ export interface ReplacingBackupCodes extends Pick<FactorChange, 'userId' | 'ver
 }
 
 /**
- * Second factors and their backup codes. Time steps only go forward and a backup code goes when it is used: whatever a
- * proof is for, of concurrent steps with it exactly one happens. `Sessions.open` uses proofs up, too.
+ * Second factors and their backup codes. A proof works once: of concurrent steps with it, whatever they are, exactly one
+ * happens. `Sessions.open` uses proofs up, too.
  */
 export interface SecondFactors {
   /** The id of the user's backup code with one of these digests, or null. Does not use it up. */
@@ -60,7 +62,7 @@ export interface SecondFactors {
   turnOn(change: TurningOn, step: AccountStep): Promise<UserRecord | null>
 
   /**
-   * Uses the proof up, drops factor, backup codes and enrolments, raises the version (a change row), ends every session
+   * Uses the proof up, drops every factor, backup codes and enrolments, raises the version (a change row), ends every session
    * and starts the new one. Null, and nothing changed, as for `turnOn`, or when the proof is used up.
    */
   turnOff(change: TurningOff, step: AccountStep): Promise<UserRecord | null>

@@ -1,4 +1,5 @@
-import type { Totp, UserRecord } from '../model/user.js'
+import type { UserRecord } from '../model/user.js'
+import { toAllFactorColumns, toFactors } from './factor-columns.js'
 import { readJson, toNumber, type UsersTable } from './rows.js'
 
 export function toUser(row: UsersTable): UserRecord {
@@ -14,16 +15,11 @@ export function toUser(row: UsersTable): UserRecord {
     version: Number(row.version),
     disabledAt: toNumber(row.disabled_at),
     disabledUntil: toNumber(row.disabled_until),
-    totp: toTotp(row),
+    factors: toFactors(row),
     identities: readJson(row.identities),
     createdAt: Number(row.created_at),
     lastLoginAt: toNumber(row.last_login_at),
   }
-}
-
-function toTotp(row: UsersTable): Totp | null {
-  if (row.totp_secret === null) return null
-  return { sealedSecret: row.totp_secret, lastStep: Number(row.totp_step), enabledAt: Number(row.totp_at) }
 }
 
 export function toUserRow(user: UserRecord): UsersTable {
@@ -39,9 +35,7 @@ export function toUserRow(user: UserRecord): UsersTable {
     version: user.version,
     disabled_at: user.disabledAt,
     disabled_until: user.disabledUntil,
-    totp_secret: user.totp?.sealedSecret ?? null,
-    totp_step: user.totp?.lastStep ?? null,
-    totp_at: user.totp?.enabledAt ?? null,
+    ...toAllFactorColumns(user.factors),
     identities: JSON.stringify(user.identities),
     created_at: user.createdAt,
     last_login_at: user.lastLoginAt,

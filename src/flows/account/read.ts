@@ -1,5 +1,6 @@
 import { coarseNetwork } from '../../lib/ip-address.js'
 import { isoTime } from '../../lib/iso-time.js'
+import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type SessionEntry, toSessionEntry } from '../../model/session.js'
 import { toUser, type User } from '../../model/user.js'
@@ -36,11 +37,12 @@ type StandingPorts = Pick<Ports, 'sessions' | 'clock'>
 /** @throws {AuthError} `token_revoked` when the session ended meanwhile */
 export async function readStanding(ports: StandingPorts, principal: SessionPrincipal): Promise<Standing> {
   const { user, session } = await readProfile(ports, principal)
+  const since = twoFactorSince(user)
   return {
     user: toUser(user),
     hasPassword: user.passwordHash !== null,
     isRecent: isRecent(ports, session),
-    twoFactorSince: user.totp && isoTime(user.totp.enabledAt),
+    twoFactorSince: since === null ? null : isoTime(since),
   }
 }
 

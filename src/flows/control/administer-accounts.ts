@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { type Account, type AccountChanges, type NewAccount, toAccount } from '../../model/account.js'
 import type { AuditEventName } from '../../model/audit-event.js'
+import { hasFactor } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
@@ -75,7 +76,7 @@ export async function updateAccount(ports: AdministerPorts, id: string, changes:
 /** The user whose factor can be taken away; null when there is none on. */
 async function findFactor(ports: AdministerPorts, id: string): Promise<UserRecord | null> {
   const user = await ports.users.findById(id)
-  return user?.totp ? user : null
+  return user && hasFactor(user) ? user : null
 }
 
 /**

@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { hasFactor, twoFactorSince } from '../../model/factors/kinds.js'
 import type { OutboxMail } from '../../model/outbox-mail.js'
 import type { FactorProof } from '../../model/second-factor.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -39,9 +40,9 @@ export async function undoEmail(ports: UndoEmailPorts, input: UndoEmailInput): P
   const { token, user, typed, factorSince } = found
   const proof = asksForCode(found) ? await requireUndoCode(ports, found, input) : null
   // Proved or about to go: the guesses that somebody made at it are the next one's no more.
-  if (user.totp) await forgetFactorTries(ports, user.id)
+  if (hasFactor(user)) await forgetFactorTries(ports, user.id)
 
-  const detail = user.totp ? { secondFactor: proof?.kind ?? 'removed' } : {}
+  const detail = hasFactor(user) ? { secondFactor: proof?.kind ?? 'removed' } : {}
   const step = {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_restored', input.visitor, { userId: user.id, detail }),
@@ -66,7 +67,7 @@ export async function asksForUndoCode(
  * 6.3.4). One that was turned on since may be of whoever made the change, and must not stop the owner.
  */
 function asksForCode({ user, factorSince }: EmailToken): boolean {
-  return user.totp !== null && user.totp.enabledAt === factorSince
+  return factorSince !== null && twoFactorSince(user) === factorSince
 }
 
 /**
@@ -81,7 +82,7 @@ function noticesOfUndo(
 ): { mail?: OutboxMail; secondMail?: OutboxMail } {
   const { userAgent } = visitor
   const left = user.emailCanonical === token.email ? {} : notice(ports, 'email-restored', { user, userAgent })
-  if (user.totp === null || proof !== null) return left
+  if (!hasFactor(user) || proof !== null) return left
   const restored = { ...user, emailCanonical: token.email, emailVerified: true }
   const { mail } = factorNotice(ports, { user: restored, visitor, change: 'off' })
   return mail ? { ...left, secondMail: mail } : left

@@ -104,7 +104,7 @@ export function newUser(
     version: 1,
     disabledAt: null,
     disabledUntil: null,
-    totp: null,
+    factors: [],
     identities: [],
     createdAt: ports.clock.now(),
     lastLoginAt: null,

@@ -1,3 +1,5 @@
+import { hasFactor } from '../../model/factors/kinds.js'
+import { factorMethods } from '../../model/second-factor.js'
 import type { Ports } from '../../ports.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
 import { type OpenSessionPorts, openSession, type SignIn } from './open-session.js'
@@ -23,6 +25,6 @@ export type SignInResult =
  * @throws {AuthError} as `openSession`
  */
 export async function signIn(ports: SignInPorts, input: SignIn): Promise<SignInResult> {
-  if (input.user.totp === null) return { kind: 'session', issued: await openSession(ports, input) }
-  return { kind: 'challenge', challenge: await askSecondStep(ports, input), methods: ['totp', 'backup_code'] }
+  if (!hasFactor(input.user)) return { kind: 'session', issued: await openSession(ports, input) }
+  return { kind: 'challenge', challenge: await askSecondStep(ports, input), methods: factorMethods(input.user) }
 }

@@ -1,3 +1,4 @@
+import { sameFactors } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 
@@ -26,13 +27,13 @@ export async function atVersionProved(
   return null
 }
 
-/** The password, the mailbox, the logins at providers and the second factor that were asked for. */
+/** The password, the mailbox, the logins at providers and the second factors that were asked for. */
 function provesStill(was: UserRecord, is: UserRecord): boolean {
   return (
     is.passwordHash === was.passwordHash &&
     is.emailCanonical === was.emailCanonical &&
     is.emailVerified === was.emailVerified &&
-    is.totp?.sealedSecret === was.totp?.sealedSecret &&
+    sameFactors(was, is) &&
     was.identities.every((linked) =>
       is.identities.some(({ provider, linkedAt }) => provider === linked.provider && linkedAt === linked.linkedAt),
     )

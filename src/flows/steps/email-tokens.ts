@@ -1,3 +1,4 @@
+import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
@@ -40,8 +41,7 @@ export function draftEmailToken(
   const id = ports.random.id()
   const now = ports.clock.now()
   const { seconds, page } = kinds[purpose]
-  const factorSince = user.totp?.enabledAt ?? null
-  const sealed: Sealed = { typed: email.typed, version: user.version, factorSince }
+  const sealed: Sealed = { typed: email.typed, version: user.version, factorSince: twoFactorSince(user) }
   const token: OneTimeToken = {
     id,
     purpose,

@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { canonicalCode } from '../../lib/readable-code.js'
+import { hasFactor } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { BackupCode } from '../../model/second-factor.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -45,7 +46,7 @@ export async function replaceBackupCodes(
 ): Promise<readonly string[]> {
   const event = 'backup_codes_replaced'
   const state = await readProfile(ports, principal)
-  if (state.user.totp === null) throw new AuthError('not_found')
+  if (!hasFactor(state.user)) throw new AuthError('not_found')
   await requirePassword(ports, state, { ...input, event })
   const proof = await requireFactor(ports, state, { ...input, event })
 

@@ -1,10 +1,10 @@
 import { AuthError } from '../../errors.js'
 import { withoutGaps } from '../../lib/readable-code.js'
+import type { Totp } from '../../model/factors/totp.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { SessionPrincipal } from '../../model/principal.js'
-import type { BackupCode } from '../../model/second-factor.js'
+import { type BackupCode, withFactor } from '../../model/second-factor.js'
 import type { SessionMode } from '../../model/session.js'
-import type { Totp } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
@@ -14,16 +14,9 @@ import { newSession } from '../session/open-session.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { draftBackupCodes } from './backup-codes.js'
-import { enrolmentHashes } from './enrol-totp.js'
-import {
-  type FactorPorts,
-  factorNotice,
-  factorTries,
-  forgetFactorTries,
-  openSecret,
-  sealSecret,
-  withFactor,
-} from './second-factor.js'
+import { findEnrolment } from './enrolment.js'
+import { type FactorPorts, factorNotice, factorTries, forgetFactorTries } from './second-factor.js'
+import { openSecret, sealSecret } from './totp-codes.js'
 
 export type ConfirmTotpPorts = FactorPorts & Pick<Ports, 'sessions' | 'oneTimeTokens' | 'tokens' | 'mails' | 'policy'>
 
@@ -50,22 +43,21 @@ export async function confirmTotp(
 ): Promise<{ issued: IssuedSession; backupCodes: readonly string[] }> {
   const state = await readProfile(ports, principal)
   if (state.session.mode !== input.mode) throw new AuthError('forbidden')
-  const hashes = enrolmentHashes(ports, state.session.id)
-  const token = await ports.oneTimeTokens.findByHash('two_factor_enrolment', hashes, ports.clock.now())
+  const token = await findEnrolment(ports, state.session.id)
   if (!token) throw new AuthError('invalid_token')
   if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) throw new AuthError('invalid_token')
 
-  const totp = await provenSecret(ports, token, state, input)
+  const factor = await provenFactor(ports, token, state, input)
   const { readable, kept } = draftBackupCodes(ports, state.user.id)
   await forgetFactorTries(ports, state.user.id)
   const issued = await atVersion(ports, { principal, state, refusal: 'invalid_token' }, (current) =>
-    turnOn(ports, current, { enrolmentId: token.id, totp, backupCodes: kept }, input.visitor),
+    turnOn(ports, current, { enrolmentId: token.id, factor, backupCodes: kept }, input.visitor),
   )
   return { issued, backupCodes: readable }
 }
 
-/** The enrolment's secret as the account will keep it, with the step that has proved it. */
-async function provenSecret(
+/** The factor as the account will keep it, proved by its first code. */
+async function provenFactor(
   ports: ConfirmTotpPorts,
   { payload }: OneTimeToken,
   { user, session }: SessionState,
@@ -75,7 +67,9 @@ async function provenSecret(
   if (!secret) throw new AuthError('invalid_token')
   const now = ports.clock.now()
   const step = await ports.authenticator.stepOf(secret, withoutGaps(code), null, now)
-  if (step !== null) return { sealedSecret: sealSecret(ports, user.id, secret), lastStep: step, enabledAt: now }
+  if (step !== null) {
+    return { kind: 'totp', sealedSecret: sealSecret(ports, user.id, secret), lastStep: step, enabledAt: now }
+  }
 
   const facts = {
     userId: user.id,
@@ -90,15 +84,15 @@ async function provenSecret(
 async function turnOn(
   ports: ConfirmTotpPorts,
   { user, session: former }: SessionState,
-  factor: { enrolmentId: string; totp: Totp; backupCodes: readonly BackupCode[] },
+  enrolled: { enrolmentId: string; factor: Totp; backupCodes: readonly BackupCode[] },
   visitor: Visitor,
 ): Promise<IssuedSession | null> {
   const { mode, authTime } = former
-  const amr = withFactor(former.amr, { kind: 'totp', step: factor.totp.lastStep })
+  const amr = withFactor(former.amr, { kind: 'totp', step: enrolled.factor.lastStep })
   // The code shows that the app has the secret; who the user is was proved before.
   const session = { ...newSession(ports, { user, mode, amr, visitor }), authTime }
   const changed = await ports.secondFactors.turnOn(
-    { userId: user.id, version: user.version, fromSessionId: former.id, session, ...factor },
+    { userId: user.id, version: user.version, fromSessionId: former.id, session, ...enrolled },
     {
       until: changeMattersUntil(ports),
       audit: auditEvent(ports, 'two_factor_enabled', visitor, { userId: user.id, sessionId: session.id }),

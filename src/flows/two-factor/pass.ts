@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { withFactor } from '../../model/second-factor.js'
 import type { SessionMode } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
@@ -6,14 +7,7 @@ import { type OpenSessionPorts, openSession } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
 import { type Challenge, findChallenge } from '../session/two-factor-challenge.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
-import {
-  countFactorTry,
-  type FactorPorts,
-  factorTries,
-  forgetFactorTries,
-  proveFactor,
-  withFactor,
-} from './second-factor.js'
+import { countFactorTry, type FactorPorts, factorTries, forgetFactorTries, proveFactor } from './second-factor.js'
 
 export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens'>
 

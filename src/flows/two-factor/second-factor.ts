@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
-import { canonicalCode, withoutGaps } from '../../lib/readable-code.js'
+import { canonicalCode } from '../../lib/readable-code.js'
 import type { AuditEventName } from '../../model/audit-event.js'
+import { hasFactor } from '../../model/factors/kinds.js'
 import type { OutboxMail } from '../../model/outbox-mail.js'
 import type { FactorProof } from '../../model/second-factor.js'
 import type { Session } from '../../model/session.js'
@@ -10,13 +11,13 @@ import type { Ports } from '../../ports.js'
 import { countTry, guessesAt } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { notice } from '../steps/notices.js'
+import type { CodeCheckPorts } from './code-check.js'
+import { checkFor } from './code-kinds.js'
 
-export type FactorPorts = Pick<
-  Ports,
-  'secondFactors' | 'authenticator' | 'keyring' | 'limiter' | 'audit' | 'clock' | 'random'
->
+type ProvePorts = CodeCheckPorts & Pick<Ports, 'secondFactors' | 'keyring'>
+export type FactorPorts = ProvePorts & Pick<Ports, 'limiter' | 'audit' | 'clock' | 'random'>
 
-/** Wrong codes until a challenge, or an enrolment, is worth nothing. */
+/** Wrong codes that end a challenge or an enrolment. */
 export const factorTries = 5
 
 /**
@@ -34,48 +35,32 @@ export function forgetFactorTries(ports: Pick<Ports, 'limiter'>, userId: string)
   return ports.limiter.forget('guess', [guessesAt.factor(userId)])
 }
 
-/** What proves the second factor of that user: a code of the authenticator, else a backup code; null when neither. */
-export async function proveFactor(
-  ports: Pick<Ports, 'secondFactors' | 'authenticator' | 'keyring' | 'clock'>,
-  { id, totp }: UserRecord,
-  typed: string,
-): Promise<FactorProof | null> {
-  if (totp === null) return null
-  const digits = withoutGaps(typed)
-  if (/^\d{6}$/.test(digits)) {
-    const secret = openSecret(ports, id, totp.sealedSecret)
-    if (secret === null) return null
-    const step = await ports.authenticator.stepOf(secret, digits, totp.lastStep, ports.clock.now())
-    return step === null ? null : { kind: 'totp', step }
-  }
-  const hashes = ports.keyring.digests('backup-code', codeText(id, canonicalCode(typed)))
-  const found = await ports.secondFactors.findBackupCode(id, hashes)
-  return found === null ? null : { kind: 'backup_code', id: found }
+/**
+ * What a typed code proves for that user: one of their factors, or a backup code in its place; null when it is wrong. A
+ * text that looks like the code of a factor is tried as no backup code.
+ */
+export async function proveFactor(ports: ProvePorts, user: UserRecord, typed: string): Promise<FactorProof | null> {
+  if (!hasFactor(user)) return null
+  const found = checkFor(user.factors, typed)
+  return found
+    ? found.check.prove(ports, { userId: user.id, factor: found.factor }, typed)
+    : proveBackupCode(ports, user.id, typed)
 }
 
-/** How the user came in, once that has proved the second factor (RFC 8176). */
-export function withFactor(amr: readonly string[], { kind }: FactorProof): string[] {
-  return [...new Set([...amr, ...(kind === 'totp' ? ['otp'] : []), 'mfa'])]
+async function proveBackupCode(ports: ProvePorts, userId: string, typed: string): Promise<FactorProof | null> {
+  const hashes = ports.keyring.digests('backup-code', codeText(userId, canonicalCode(typed)))
+  const id = await ports.secondFactors.findBackupCode(userId, hashes)
+  return id === null ? null : { kind: 'backup_code', id }
 }
 
-/** The user's id is part of what is digested: a row that is copied to another user is worth nothing. */
+/** What is digested of a backup code. It includes the user's id: a row copied to another user matches no code. */
 export function codeText(userId: string, code: string): string {
   return `${userId}.${code}`
 }
 
-/** Seals an authenticator's secret for that user; nobody else's row can hold it. */
-export function sealSecret(ports: Pick<Ports, 'keyring'>, userId: string, secret: string): string {
-  return ports.keyring.seal('totp-secret', userId, secret)
-}
-
-/** Null when the key that sealed it is gone. */
-export function openSecret(ports: Pick<Ports, 'keyring'>, userId: string, sealed: string): string | null {
-  return ports.keyring.open('totp-secret', userId, sealed)
-}
-
 /**
- * Asks for a code of the factor that is on, whoever is signed in, or else (`session` is null) proved in another way that
- * they are the user. The step that it is for uses it up.
+ * Asks for a code of a factor that is on, or a backup code. The step that it is for uses it up. `session` is null where
+ * the user has proved in another way who they are.
  *
  * @throws {AuthError} `invalid_code`, `rate_limited`
  */
@@ -113,7 +98,7 @@ export async function judgeFactor(
   throw new AuthError('invalid_code')
 }
 
-/** Tells the user what became of their second factor (ASVS 5.0, 6.3.7). */
+/** The mail that says how the user's second factor changed (ASVS 5.0, 6.3.7). */
 export function factorNotice(
   ports: Pick<Ports, 'mails' | 'clock'>,
   { user, visitor, change }: { user: UserRecord; visitor: Visitor; change: 'on' | 'off' | 'codes' },

@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
+import { hasFactor } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
-import type { FactorProof } from '../../model/second-factor.js'
+import { type FactorProof, withoutFactor } from '../../model/second-factor.js'
 import type { Session, SessionMode } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
@@ -30,7 +31,7 @@ export interface TurnOffInput {
 }
 
 /**
- * Turns the second factor off, after the password and a code. Backup codes and every session go with it, the caller's
+ * Turns every second factor off, after the password and a code. Backup codes and every session go with them, the caller's
  * too, and a new one begins (ASVS 5.0, 7.4.3).
  *
  * @throws {AuthError} `not_found` when it is off, `invalid_credentials`, `recent_login_required`, `invalid_code`,
@@ -44,7 +45,7 @@ export async function turnOffTwoFactor(
   const event = 'two_factor_disabled'
   const state = await readProfile(ports, principal)
   if (state.session.mode !== input.mode) throw new AuthError('forbidden')
-  if (state.user.totp === null) throw new AuthError('not_found')
+  if (!hasFactor(state.user)) throw new AuthError('not_found')
   await requirePassword(ports, state, { ...input, event })
   const proof = await requireFactor(ports, state, { ...input, event })
 
@@ -72,7 +73,7 @@ async function turnOff(
   return changed && issueTokens(ports, changed, session)
 }
 
-/** What the factor has proved counts no more, so that an application that demands one asks for another. */
+/** The new session has proved no second factor any more. */
 function successor(
   ports: TurnOffPorts,
   { user, session: former }: Pick<SessionState, 'user' | 'session'>,
@@ -80,6 +81,6 @@ function successor(
 ): Session {
   const { mode, authTime } = former
   if (user.passwordHash !== null) return newSession(ports, { user, mode, amr: ['pwd'], visitor })
-  const amr = former.amr.filter((method) => method !== 'mfa')
+  const amr = withoutFactor(former.amr)
   return { ...newSession(ports, { user, mode, amr, visitor }), authTime }
 }

@@ -1,5 +1,5 @@
 import { readStanding } from '../../flows/account/read.js'
-import { type Enrolment, hasEnrolment } from '../../flows/two-factor/enrol-totp.js'
+import { hasEnrolment } from '../../flows/two-factor/enrolment.js'
 import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
@@ -36,14 +36,8 @@ export const twoFactorSetupPageRoute = defineRoute({
   },
 })
 
-/** Shows the secret this once, as the answer to the form itself: nothing that leads on could carry it (ASVS 5.0, 14.2.1). */
-export function showEnrolment(context: RouteContext, { secret, uri, qrCode }: Enrolment): Promise<HttpResponse> {
-  const readable = secret.match(/.{1,4}/g)?.join(' ') ?? secret
-  const step = { start: false, scan: true, confirm: true }
-  return showSetup(context, context.returnTo ?? '', { step, secret: readable, uri, qrCode })
-}
-
-function showSetup(
+/** The page at that step. What a step does not need may be left out. */
+export function showSetup(
   context: RouteContext,
   returnTo: string,
   values: Readonly<Record<string, unknown>>,

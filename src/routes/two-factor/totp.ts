@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { confirmTotp } from '../../flows/two-factor/confirm-totp.js'
-import { enrolTotp } from '../../flows/two-factor/enrol-totp.js'
+import { type Enrolment, enrolTotp } from '../../flows/two-factor/enrol-totp.js'
+import type { HttpResponse } from '../../http/message.js'
 import { json, withHeaders } from '../../http/problem.js'
-import { defineRoute } from '../../http/route.js'
-import { totpSchema, twoFactorOnSchema } from '../answer-schemas.js'
+import { defineRoute, type RouteContext } from '../../http/route.js'
+import { twoFactorOnSchema } from '../answer-schemas.js'
 import { factorCodeField, passwordField } from '../fields.js'
 import { issuedAnswer } from '../session/answer.js'
 import { sessionCookies } from '../session/cookies.js'
 import { showBackupCodes } from './backup-codes-page.js'
-import { showEnrolment } from './setup.js'
+import { showSetup } from './setup.js'
+
+const enrolmentSchema = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string().describe('A data URI.') })
 
 export const enrolTotpRoute = defineRoute({
   method: 'POST',
@@ -18,7 +21,7 @@ export const enrolTotpRoute = defineRoute({
   page: '/two-factor/setup',
   signedIn: true,
   summary: 'Gives the secret for an authenticator app; nothing changes until a code of it is confirmed.',
-  answers: { 200: totpSchema },
+  answers: { 200: enrolmentSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'busy'],
   async handle(context, { password = null, code = null }) {
     const { ports, session, visitor, cookies, form } = context
@@ -45,3 +48,10 @@ export const confirmTotpRoute = defineRoute({
     return withHeaders(await showBackupCodes(context, backupCodes), { 'set-cookie': sessionCookies(context, issued) })
   },
 })
+
+/** Shows the secret this once, as the answer to the form itself: a redirect must not carry it (ASVS 5.0, 14.2.1). */
+function showEnrolment(context: RouteContext, { secret, uri, qrCode }: Enrolment): Promise<HttpResponse> {
+  const readable = secret.match(/.{1,4}/g)?.join(' ') ?? secret
+  const step = { start: false, scan: true, confirm: true }
+  return showSetup(context, context.returnTo ?? '', { step, secret: readable, uri, qrCode })
+}

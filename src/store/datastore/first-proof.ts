@@ -1,9 +1,10 @@
+import { noFactor } from '../factor-columns.js'
 import type { UsersTable } from '../rows.js'
 import { devices, sessions } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
 import { dropIdentities } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
-import { dropBackupCodes, noFactor } from './user-rows.js'
+import { dropBackupCodes } from './user-rows.js'
 
 /**
  * What was written before anybody had proved the mailbox may be a stranger's, who waits for the owner to come

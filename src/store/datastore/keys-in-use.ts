@@ -1,20 +1,18 @@
 import type { Steps } from './engine/steps.js'
-import { apiTokens, backupCodes, oneTimeTokens, outbox, users } from './engine/tables.js'
+import { apiTokens, oneTimeTokens, outbox } from './engine/tables.js'
+import { sealedFactors } from './second-factors.js'
 
 /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
 export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
   const named = await steps.read(async (view) => {
     const tokens = await view.find(oneTimeTokens, { expires_at: { gt: now } })
     const mails = await view.find(outbox, { set_aside: 0 })
-    // No query tells "is not null" on every adapter; a number that it is greater than does.
-    const secrets = await view.find(users, { totp_at: { gt: 0 } })
-    const codes = await view.find(backupCodes, {})
+    const factors = await sealedFactors(view)
     const apis = await view.find(apiTokens, {})
     return [
       ...tokens.flatMap((row) => [row.token_hash, row.code_hash, row.handle_hash, row.payload]),
       ...mails.map((row) => row.sealed_values),
-      ...secrets.map((row) => row.totp_secret),
-      ...codes.map((row) => row.code_hash),
+      ...factors,
       ...apis.filter((row) => row.expires_at === null || row.expires_at > now).map((row) => row.token_hash),
     ]
   })

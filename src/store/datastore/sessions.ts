@@ -12,8 +12,8 @@ import type { Unit } from './engine/unit.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { removeDue } from './prune.js'
-import { useUp } from './second-factors.js'
-import { isEnabled, requireAt, spendProof } from './user-rows.js'
+import { spendProof, useUp } from './second-factors.js'
+import { isEnabled, requireAt } from './user-rows.js'
 
 const newestFirst = { created_at: -1, ordinal: -1 } as const
 

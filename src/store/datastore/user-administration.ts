@@ -1,4 +1,5 @@
 import type { UserRecord } from '../../model/user.js'
+import { noFactor } from '../factor-columns.js'
 import type { UsersTable } from '../rows.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
@@ -9,7 +10,7 @@ import { dropSessions } from './first-proof.js'
 import { newestBefore } from './newest-before.js'
 import { dropTokens } from './one-time-tokens.js'
 import { dropFactor } from './second-factors.js'
-import { changeUser, noFactor, requireUser } from './user-rows.js'
+import { changeUser, requireUser } from './user-rows.js'
 
 /** What the application's own calls do to accounts. */
 export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'list'> {

@@ -1,4 +1,6 @@
+import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
+import { noFactor, toFactors } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokensTable, UsersTable } from '../rows.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
@@ -9,8 +11,9 @@ import { dropEveryHold } from './first-proof.js'
 import { dropIdentities, linkedProviders } from './identity-rows.js'
 import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
+import { spendProof } from './second-factors.js'
 import { requireFree, Taken } from './taken-addresses.js'
-import { changeUser, dropBackupCodes, noFactor, requireAt, requireUser, spendProof } from './user-rows.js'
+import { changeUser, dropBackupCodes, requireAt, requireUser } from './user-rows.js'
 
 export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
   return {
@@ -79,11 +82,12 @@ async function answer(
   row: UsersTable,
   { factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>,
 ): Promise<UsersTable> {
+  const since = twoFactorSince({ factors: toFactors(row) })
   if (proof) {
-    if (row.totp_at !== factorSince) throw new Refused()
+    if (since !== factorSince) throw new Refused()
     return spendProof(unit, row, proof)
   }
-  if (factorSince !== null && row.totp_at === factorSince) throw new Refused()
+  if (factorSince !== null && since === factorSince) throw new Refused()
   await dropBackupCodes(unit, row.id)
   return { ...row, ...noFactor }
 }

@@ -1,5 +1,4 @@
 import type { Change } from '../../model/change.js'
-import type { FactorProof } from '../../model/second-factor.js'
 import type { UserRecord } from '../../model/user.js'
 import type { UsersTable } from '../rows.js'
 import { toUser } from '../user-rows.js'
@@ -53,26 +52,6 @@ export async function changeUser(
 export function recordUserChange(unit: Unit, { id, version }: Pick<UsersTable, 'id' | 'version'>, until: number): void {
   const kind: Change['kind'] = 'user'
   writeChanges(unit, kind, [id], until, version)
-}
-
-/** What the user's row has without a second factor. */
-export const noFactor = { totp_secret: null, totp_step: null, totp_at: null } as const
-
-/**
- * Uses the proof up and returns the row as it is then: a factor is on, and the code's step newer than any before.
- *
- * @throws {Refused} when it is not, or the backup code is gone
- */
-export async function spendProof(unit: Unit, row: UsersTable, proof: FactorProof): Promise<UsersTable> {
-  if (row.totp_step === null) throw new Refused()
-  if (proof.kind === 'totp') {
-    if (row.totp_step >= proof.step) throw new Refused()
-    return { ...row, totp_step: proof.step }
-  }
-  const code = await unit.get(backupCodes, proof.id)
-  if (code?.user_id !== row.id) throw new Refused()
-  unit.remove(backupCodes, [code])
-  return row
 }
 
 export async function dropBackupCodes(unit: Unit, userId: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { noFactor } from '../factor-columns.js'
 import type { Unit } from './engine/steps.js'
 import { dropIdentities } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
@@ -15,10 +16,8 @@ export async function wipeUnproven(unit: Unit, userId: string): Promise<boolean>
       password_hash: null,
       name: null,
       fields: '{}',
-      totp_secret: null,
-      totp_step: null,
-      totp_at: null,
       identities: '[]',
+      ...noFactor,
     })
     .where('id', '=', userId)
     .where('email_verified', '=', 0)

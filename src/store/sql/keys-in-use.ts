@@ -1,4 +1,5 @@
 import type { Steps } from './engine/steps.js'
+import { factorKeys } from './second-factors.js'
 
 /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
 export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
@@ -21,24 +22,15 @@ export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
       .distinct()
       .where('set_aside', '=', 0)
       .execute()
-    const ofSecrets = await db
-      .selectFrom('latchkey_users')
-      .select(flavour.beforeDot('totp_secret').as('key_id'))
-      .distinct()
-      .where('totp_secret', 'is not', null)
-      .execute()
-    const ofBackupCodes = await db
-      .selectFrom('latchkey_backup_codes')
-      .select(flavour.beforeDot('code_hash').as('key_id'))
-      .distinct()
-      .execute()
+    const ofFactors = await factorKeys(db, flavour)
     const ofApiTokens = await db
       .selectFrom('latchkey_api_tokens')
       .select(flavour.beforeDot('token_hash').as('key_id'))
       .distinct()
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
       .execute()
-    return [...ofTokens.flat(), ...ofMails, ...ofSecrets, ...ofBackupCodes, ...ofApiTokens]
+    const others = [...ofTokens.flat(), ...ofMails, ...ofApiTokens].map(({ key_id }) => key_id)
+    return [...others, ...ofFactors]
   })
-  return [...new Set(found.map(({ key_id }) => key_id ?? ''))].filter((id) => id !== '').sort()
+  return [...new Set(found.map((id) => id ?? ''))].filter((id) => id !== '').sort()
 }

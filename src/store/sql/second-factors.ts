@@ -1,7 +1,10 @@
-import type { ExpressionBuilder } from 'kysely'
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { BackupCode, FactorProof, SecondStep } from '../../model/second-factor.js'
+import { noFactor, toFactorColumns } from '../factor-columns.js'
 import type { SecondFactors } from '../second-factors.js'
+import type { EmailUndo } from '../users.js'
 import { writeAudit } from './audit.js'
+import type { Flavour } from './engine/flavour.js'
 import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { dropTokens, keepToken } from './one-time-tokens.js'
@@ -47,17 +50,12 @@ export function createSecondFactors(steps: Steps): SecondFactors {
 
 function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> {
   return {
-    turnOn: ({ enrolmentId, totp, backupCodes, ...change }, step) =>
+    turnOn: ({ enrolmentId, factor, backupCodes, ...change }, step) =>
       steps.transaction(async (unit) => {
         const { userId, version, session } = change
         await unit.db
           .updateTable('latchkey_users')
-          .set({
-            totp_secret: totp.sealedSecret,
-            totp_step: totp.lastStep,
-            totp_at: totp.enabledAt,
-            version: version + 1,
-          })
+          .set({ ...toFactorColumns(factor), version: version + 1 })
           .where('id', '=', userId)
           .where('version', '=', version)
           .where(isEnabled(session.createdAt))
@@ -89,10 +87,7 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
   }
 }
 
-/** What the user's row has without a second factor. */
-export const noFactor = { totp_secret: null, totp_step: null, totp_at: null } as const
-
-/** What goes with a factor that is taken out of the user's row. */
+/** What goes with the last factor of the user. */
 export async function dropFactor(unit: Unit, userId: string): Promise<void> {
   await dropBackupCodes(unit, userId)
   await dropTokens(unit, userId, 'two_factor_enrolment')
@@ -106,6 +101,18 @@ export async function dropBackupCodes(unit: Unit, userId: string): Promise<void>
 export function accepts(proof: FactorProof) {
   return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
     proof.kind === 'totp' ? eb('totp_step', '<', proof.step) : eb('totp_step', 'is not', null)
+}
+
+/**
+ * A condition for taking an address back: the factor that was on at the change is proved, or is no longer on. A factor
+ * that was turned on since may belong to the person who made the change, so it does not count.
+ */
+export function acceptsUndo({ factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) => {
+    if (proof) return eb.and([eb('totp_at', '=', factorSince), accepts(proof)(eb)])
+    if (factorSince === null) return eb.lit(true)
+    return eb.or([eb('totp_at', 'is', null), eb('totp_at', '<>', factorSince)])
+  }
 }
 
 /** What that write sets. */
@@ -170,6 +177,22 @@ async function consume(
     .where('expires_at', '>', now)
     .executeTakeFirst()
     .then(requireDeleted)
+}
+
+/** Ids of the encryption keys that second factors and backup codes name. */
+export async function factorKeys(db: Kysely<Tables>, flavour: Flavour): Promise<(string | null)[]> {
+  const ofSecrets = await db
+    .selectFrom('latchkey_users')
+    .select(flavour.beforeDot('totp_secret').as('key_id'))
+    .distinct()
+    .where('totp_secret', 'is not', null)
+    .execute()
+  const ofBackupCodes = await db
+    .selectFrom('latchkey_backup_codes')
+    .select(flavour.beforeDot('code_hash').as('key_id'))
+    .distinct()
+    .execute()
+  return [...ofSecrets, ...ofBackupCodes].map(({ key_id }) => key_id)
 }
 
 async function setBackupCodes(unit: Unit, userId: string, codes: readonly BackupCode[]): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Updateable } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
+import { noFactor } from '../factor-columns.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
 import type { UsersTable } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { dropTokens } from './one-time-tokens.js'
-import { dropFactor, noFactor } from './second-factors.js'
+import { dropFactor } from './second-factors.js'
 import { endSessionsOf, recordUserChange, requireOne } from './user-passwords.js'
 
 /** What the application's own calls do to accounts. */

@@ -1,14 +1,13 @@
-import type { ExpressionBuilder } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
+import { noFactor } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
-import type { Tables } from './engine/schema.js'
 import { Refused, type Steps, type Unit } from './engine/steps.js'
 import { dropEveryHold } from './first-proof.js'
 import { dropIdentitiesSince } from './identity-rows.js'
 import { dropTokens, ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { accepts, dropBackupCodes, noFactor, raisedStep, spendBackupCode } from './second-factors.js'
+import { acceptsUndo, dropBackupCodes, raisedStep, spendBackupCode } from './second-factors.js'
 import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
 import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -90,7 +89,7 @@ async function takeBack(
       ...(proof ? raisedStep(proof) : noFactor),
     }))
     .where('id', '=', owner.id)
-    .where(answers({ factorSince, proof }))
+    .where(acceptsUndo({ factorSince, proof }))
     .executeTakeFirst()
     .catch(refuseTaken)
     .then(requireOne)
@@ -101,18 +100,6 @@ async function takeBack(
   await dropIdentitiesSince(unit, owner.id, owner.createdAt)
   await dropEveryHold(unit, owner.id)
   return recordUserChange(unit, owner.id, step)
-}
-
-/**
- * A condition on the user's row: the factor that was on at the change is proved, or is on no more. One that was turned
- * on since may be of whoever made the change; it stops nobody.
- */
-function answers({ factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>) {
-  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) => {
-    if (proof) return eb.and([eb('totp_at', '=', factorSince), accepts(proof)(eb)])
-    if (factorSince === null) return eb.lit(true)
-    return eb.or([eb('totp_at', 'is', null), eb('totp_at', '<>', factorSince)])
-  }
 }
 
 /** The deciding write: of many that hold the token, one deletes it, and the others undo all they did. */

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
+import { factorColumns } from '../factor-columns.js'
 import { toUser } from '../user-rows.js'
 import type { Tables, UsersTable } from './engine/schema.js'
 
@@ -30,9 +31,7 @@ export const userColumns = [
   'version',
   'disabled_at',
   'disabled_until',
-  'totp_secret',
-  'totp_step',
-  'totp_at',
+  ...factorColumns,
   'identities',
   'created_at',
   'last_login_at',

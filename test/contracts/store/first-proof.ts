@@ -6,6 +6,7 @@ import {
   anOtp,
   aReset,
   aSession,
+  aTotp,
   atOnce,
   auditedEvents,
   aVerification,
@@ -19,7 +20,7 @@ import {
   waitingMails,
 } from './rows.js'
 
-const totp = { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now }
+const factors = [aTotp({ sealedSecret: 'key1.seed' })]
 
 export function firstProofContract(current: () => TestStore): void {
   provingContract(current)
@@ -32,7 +33,7 @@ const aStep = stepOf('email_verified')
 function provingContract(current: () => TestStore): void {
   test('a first proof verifies the address, and keeps nothing that may have been planted', async () => {
     const { store, changes } = current()
-    const [spoofedHeaders, other] = [await createdUser(store, { totp }), await createdUser(store, { totp })]
+    const [spoofedHeaders, other] = [await createdUser(store, { factors }), await createdUser(store, { factors })]
     const [session, kept] = [await openedSession(store, spoofedHeaders), await openedSession(store, other)]
     const device = {
       id: 'device',
@@ -49,7 +50,7 @@ function provingContract(current: () => TestStore): void {
     const mail = aMail()
 
     const proved = await store.users.proveMailbox(token.id, 'otp', now, aStep({ mail }))
-    const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, totp: null }
+    const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
     expect(proved).toEqual({ ...spoofedHeaders, ...clean, lastLoginAt: now })
     expect(await store.users.findById(spoofedHeaders.id)).toEqual(proved)
     expect(await store.users.findById(other.id)).toEqual({ ...other, lastLoginAt: now })
@@ -68,7 +69,7 @@ function provingContract(current: () => TestStore): void {
 
   test('a proof of an address that was verified before consumes the token and changes nothing', async () => {
     const { store, changes } = current()
-    const user = await createdUser(store, { emailVerified: true, totp })
+    const user = await createdUser(store, { emailVerified: true, factors })
     const session = await openedSession(store, user)
     const reset = await keptToken(store, aReset(user))
     const token = await keptToken(store, anOtp(user))
@@ -91,7 +92,7 @@ function refusingContract(current: () => TestStore): void {
     'a token that is unknown, expired, foreign or of nobody proves nothing (verified: %s)',
     async (emailVerified) => {
       const { store, changes } = current()
-      const user = await createdUser(store, { emailVerified, totp })
+      const user = await createdUser(store, { emailVerified, factors })
       const session = await openedSession(store, user)
       const expiring = await keptToken(store, anOtp(user, { expiresAt: now + 10 }))
       const otherPurpose = await keptToken(store, aVerification(user))

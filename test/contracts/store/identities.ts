@@ -11,6 +11,7 @@ import {
   anUndo,
   aRegistration,
   aSession,
+  aTotp,
   atOnce,
   aUser,
   auditedEvents,
@@ -224,8 +225,8 @@ function linkingContract(current: () => TestStore): void {
 function provingContract(current: () => TestStore): void {
   test('a first proof by a provider keeps nothing that may have been planted but the identity that proves', async () => {
     const { store, changes } = current()
-    const totp = { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now }
-    const spoofedHeaders = await createdUser(store, { totp })
+    const factors = [aTotp({ sealedSecret: 'key1.seed' })]
+    const spoofedHeaders = await createdUser(store, { factors })
     const session = await openedSession(store, spoofedHeaders)
     const thief = anIdentity(spoofedHeaders.id, { provider: 'github' })
     await store.identities.link({ identity: thief, by: { sessionId: session.id } }, linked())
@@ -233,7 +234,7 @@ function provingContract(current: () => TestStore): void {
     const identity = anIdentity(spoofedHeaders.id)
     const mail = aMail()
     const proved = await store.identities.linkByProof(identity, spoofedHeaders.emailCanonical, linked({ mail }))
-    const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, totp: null }
+    const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
     expect(proved).toEqual({ ...spoofedHeaders, ...clean, lastLoginAt: now, identities: told(identity) })
     expect(await store.users.findById(spoofedHeaders.id)).toEqual(proved)
     expect(await store.identities.find('github', thief.subject)).toBeNull()

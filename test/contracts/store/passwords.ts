@@ -6,6 +6,7 @@ import {
   anEvent,
   aReset,
   aSession,
+  aTotp,
   atOnce,
   auditedEvents,
   aVerification,
@@ -61,18 +62,23 @@ function resettingContract(current: () => TestStore): void {
 
   test('a reset of an account that was never verified verifies it and keeps nothing that may have been planted', async () => {
     const { store } = current()
-    const totp = { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now }
-    const spoofedHeaders = await createdUser(store, { name: 'Eve', fields: { plan: 'pro' }, roles: ['EDITOR'], totp })
+    const factors = [aTotp({ sealedSecret: 'key1.seed' })]
+    const spoofedHeaders = await createdUser(store, {
+      name: 'Eve',
+      fields: { plan: 'pro' },
+      roles: ['EDITOR'],
+      factors,
+    })
     const token = await keptToken(store, aReset(spoofedHeaders))
     const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
-    const clean = { name: null, fields: {}, totp: null, emailVerified: true, passwordHash: '$hash$2', version: 2 }
+    const clean = { name: null, fields: {}, factors: [], emailVerified: true, passwordHash: '$hash$2', version: 2 }
     expect(reset).toEqual({ ...spoofedHeaders, ...clean })
     expect(await store.users.findById(spoofedHeaders.id)).toEqual(reset)
   })
 
   test('ATK-039 a reset of a verified account leaves its second factor on', async () => {
     const { store } = current()
-    const user = await verified(store, { totp: { sealedSecret: 'key1.seed', lastStep: 5, enabledAt: now } })
+    const user = await verified(store, { factors: [aTotp({ sealedSecret: 'key1.seed' })] })
     const token = await keptToken(store, aReset(user))
     const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
     expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2 })

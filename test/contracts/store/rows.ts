@@ -1,10 +1,11 @@
 import type { AuditEvent } from '../../../src/model/audit-event.js'
+import type { Totp } from '../../../src/model/factors/totp.js'
 import type { Identity } from '../../../src/model/identity.js'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { OutboxMail } from '../../../src/model/outbox-mail.js'
 import type { BackupCode } from '../../../src/model/second-factor.js'
 import type { Session } from '../../../src/model/session.js'
-import type { Totp, UserRecord } from '../../../src/model/user.js'
+import type { UserRecord } from '../../../src/model/user.js'
 import type { Store } from '../../../src/store/store.js'
 import type { AccountStep } from '../../../src/store/users.js'
 import { randomId } from '../../support/databases.js'
@@ -33,7 +34,7 @@ export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
     version: 1,
     disabledAt: null,
     disabledUntil: null,
-    totp: null,
+    factors: [],
     identities: [],
     createdAt: now,
     lastLoginAt: null,
@@ -125,7 +126,7 @@ export function anEnrolment(user: UserRecord, overrides: Partial<OneTimeToken> =
 }
 
 export function aTotp(overrides: Partial<Totp> = {}): Totp {
-  return { sealedSecret: 'key1.secret', lastStep: 100, enabledAt: now, ...overrides }
+  return { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: now, ...overrides }
 }
 
 /** Backup codes whose digests are `key1.<name>`. */

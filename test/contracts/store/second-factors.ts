@@ -44,7 +44,7 @@ async function secured(store: Store, overrides: Partial<UserRecord> = {}) {
   const enrolment = await keptToken(store, anEnrolment(user))
   const next = aSession(user.id)
   const change = { userId: user.id, version: user.version, fromSessionId: session.id, session: next }
-  const on = { ...change, enrolmentId: enrolment.id, totp: aTotp(), backupCodes: backupCodesOf('a', 'b') }
+  const on = { ...change, enrolmentId: enrolment.id, factor: aTotp(), backupCodes: backupCodesOf('a', 'b') }
   const changed = await store.secondFactors.turnOn(on, aStep({ audit: anEvent() }))
   if (!changed) throw new Error('The factor could not be turned on.')
   return { user: changed, session: next }
@@ -63,7 +63,7 @@ function turningOnContract(current: () => TestStore): void {
       fromSessionId: session.id,
       session: next,
       enrolmentId: enrolment.id,
-      totp: aTotp(),
+      factor: aTotp(),
       backupCodes: backupCodesOf('a', 'b'),
     }
     return { store, user, session, enrolment, next, change }
@@ -74,7 +74,7 @@ function turningOnContract(current: () => TestStore): void {
     const other = await openedSession(store, user)
     const mail = aMail()
     const on = await store.secondFactors.turnOn(change, aStep({ mail }))
-    expect(on).toEqual({ ...user, totp: aTotp(), version: 2, lastLoginAt: now })
+    expect(on).toEqual({ ...user, factors: [aTotp()], version: 2, lastLoginAt: now })
     expect(await store.users.findById(user.id)).toEqual(on)
     expect(await store.sessions.find(session.id)).toBeNull()
     expect(await store.sessions.find(other.id)).toBeNull()
@@ -92,11 +92,11 @@ function turningOnContract(current: () => TestStore): void {
     const { store } = current()
     const { user, session } = await secured(store)
     const enrolment = await keptToken(store, anEnrolment(user))
-    const totp = aTotp({ sealedSecret: 'key1.other', lastStep: 7 })
+    const factor = aTotp({ sealedSecret: 'key1.other', lastStep: 7 })
     const change = { userId: user.id, version: 2, fromSessionId: session.id, session: aSession(user.id) }
     const backupCodes = backupCodesOf('c')
-    const on = await store.secondFactors.turnOn({ ...change, enrolmentId: enrolment.id, totp, backupCodes }, aStep())
-    expect(on).toMatchObject({ totp, version: 3 })
+    const on = await store.secondFactors.turnOn({ ...change, enrolmentId: enrolment.id, factor, backupCodes }, aStep())
+    expect(on).toMatchObject({ factors: [factor], version: 3 })
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a', 'key1.b'])).toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.c'])).toBe(backupCodes[0]?.id)
   })
@@ -122,7 +122,7 @@ function turningOnContract(current: () => TestStore): void {
     expect(await attempt({ userId: foreign.id })).toBeNull()
     expect(await attempt({ userId: shut.id })).toBeNull()
 
-    expect(await store.users.findById(user.id)).toMatchObject({ totp: null, version: 1 })
+    expect(await store.users.findById(user.id)).toMatchObject({ factors: [], version: 1 })
     expect(await store.sessions.find(session.id)).not.toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBeNull()
     expect(current().changes).toEqual([])
@@ -158,7 +158,7 @@ function turningOffContract(current: () => TestStore): void {
     const mail = aMail()
     const audit = anEvent({ event: 'two_factor_disabled' })
     const off = await store.secondFactors.turnOff(change, aStep({ audit, mail }))
-    expect(off).toEqual({ ...user, totp: null, version: 3 })
+    expect(off).toEqual({ ...user, factors: [], version: 3 })
     expect(await store.sessions.find(session.id)).toBeNull()
     expect((await store.sessions.find(next.id))?.session).toEqual(next)
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a', 'key1.b'])).toBeNull()
@@ -222,7 +222,7 @@ function enrollingContract(current: () => TestStore): void {
       const results = await atOnce(() => store.secondFactors.beginEnrolment(anEnrolment(user), now, proved))
       expect(results.filter(Boolean)).toHaveLength(1)
       const after = await store.users.findById(user.id)
-      expect(after).toEqual({ ...user, totp: aTotp({ lastStep: kind === 'totp' ? 101 : 100 }) })
+      expect(after).toEqual({ ...user, factors: [aTotp({ lastStep: kind === 'totp' ? 101 : 100 })] })
       expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBe(kind === 'totp' ? id : null)
     }
   })
@@ -253,7 +253,7 @@ function backupCodesContract(current: () => TestStore): void {
     expect(await store.secondFactors.replaceBackupCodes(change, now, told)).toBe(true)
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a', 'key1.b'])).toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.d'])).toBe(change.backupCodes[1]?.id)
-    expect(await store.users.findById(user.id)).toEqual({ ...user, totp: aTotp({ lastStep: 105 }) })
+    expect(await store.users.findById(user.id)).toEqual({ ...user, factors: [aTotp({ lastStep: 105 })] })
     expect(await store.sessions.find(session.id)).not.toBeNull()
     expect(changes).toEqual([])
     expect(await auditedEvents(store)).toContain('backup_codes_replaced')
@@ -303,7 +303,7 @@ function undoingContract(current: () => TestStore): void {
 
       const results = await atOnce(() => take(proof))
       const lastStep = kind === 'totp' ? 101 : 100
-      expect(results.filter((result) => result !== null)).toMatchObject([{ totp: { lastStep }, version: 3 }])
+      expect(results.filter((result) => result !== null)).toMatchObject([{ factors: [{ lastStep }], version: 3 }])
       expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBe(kind === 'totp' ? id : null)
     }
   })
@@ -321,7 +321,7 @@ function undoingLaterContract(current: () => TestStore): void {
       await keptToken(store, anEnrolment(user))
       const other = await secured(store)
       const undo = await keptToken(store, anUndo(user))
-      expect(await taking(store, user, undo)(since, null)).toMatchObject({ totp: null, version: 3 })
+      expect(await taking(store, user, undo)(since, null)).toMatchObject({ factors: [], version: 3 })
       const left = await store.secondFactors.findBackupCode(user.id, ['key1.a', 'key1.b'])
       expect([left, await store.users.findById(other.user.id)]).toEqual([null, other.user])
       expect(await store.secondFactors.findBackupCode(other.user.id, ['key1.a'])).not.toBeNull()
@@ -349,11 +349,11 @@ function undoingLaterContract(current: () => TestStore): void {
     const take = taking(store, user, await keptToken(store, anUndo(user)))
     const session = await openedSession(store, user)
     const enrolment = await keptToken(store, anEnrolment(user))
-    const on = { userId: user.id, version: 1, fromSessionId: session.id, enrolmentId: enrolment.id, totp: aTotp() }
+    const on = { userId: user.id, version: 1, fromSessionId: session.id, enrolmentId: enrolment.id, factor: aTotp() }
     const turning = { ...on, backupCodes: backupCodesOf('a'), session: aSession(user.id) }
     const step = aStep({ audit: anEvent() })
     const [restored] = await Promise.all([take(null, null), store.secondFactors.turnOn(turning, step)])
-    expect(restored).toMatchObject({ totp: null })
+    expect(restored).toMatchObject({ factors: [] })
     expect(await store.users.findById(user.id)).toEqual(restored)
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBeNull()
   })
@@ -366,7 +366,7 @@ function administeringContract(current: () => TestStore): void {
     await keptToken(store, anEnrolment(user))
     const mail = aMail()
     const updated = await store.users.updateAccount(user.id, { twoFactor: false, name: 'Grace' }, aStep({ mail }))
-    expect(updated).toEqual({ ...user, totp: null, name: 'Grace', version: 3 })
+    expect(updated).toEqual({ ...user, factors: [], name: 'Grace', version: 3 })
     expect(await store.sessions.find(session.id)).toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a', 'key1.b'])).toBeNull()
     expect(await store.oneTimeTokens.listByEmail('two_factor_enrolment', user.emailCanonical, now)).toEqual([])
@@ -378,7 +378,7 @@ function administeringContract(current: () => TestStore): void {
     const { store } = current()
     const { user, session } = await secured(store)
     const updated = await store.users.updateAccount(user.id, { roles: ['ADMIN'] }, aStep())
-    expect(updated).toMatchObject({ totp: user.totp, roles: ['ADMIN'] })
+    expect(updated).toMatchObject({ factors: user.factors, roles: ['ADMIN'] })
     expect(await store.sessions.find(session.id)).not.toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).not.toBeNull()
   })
@@ -392,7 +392,7 @@ function administeringContract(current: () => TestStore): void {
 
   test('the keys in use are also those of secrets and backup codes', async () => {
     const { store } = current()
-    const user = await createdUser(store, { totp: aTotp({ sealedSecret: 'k8.secret' }) })
+    const user = await createdUser(store, { factors: [aTotp({ sealedSecret: 'k8.secret' })] })
     expect(await store.keysInUse(now)).toEqual(['k8'])
     const codes = backupCodesOf('a').map((code) => ({ ...code, codeHash: 'k9.digest' }))
     const told = { audit: anEvent(), mail: aMail({ sealedValues: 'k7.values' }) }

@@ -29,11 +29,11 @@ const totp: FactorProof = { kind: 'totp', step: 102 }
 
 /** A user at step 101, with the backup codes `a` and `b`. */
 async function secured(store: Store): Promise<UserRecord> {
-  const user = await createdUser(store, { emailVerified: true, totp: aTotp() })
+  const user = await createdUser(store, { emailVerified: true, factors: [aTotp()] })
   const change = { userId: user.id, version: 1, proof: { kind: 'totp', step: 101 } as const }
   const told = { audit: anEvent(), mail: aMail() }
   await store.secondFactors.replaceBackupCodes({ ...change, backupCodes: backupCodesOf('a', 'b') }, now, told)
-  return { ...user, totp: aTotp({ lastStep: 101 }) }
+  return { ...user, factors: [aTotp({ lastStep: 101 })] }
 }
 
 function open(store: Store, user: UserRecord, secondStep: { challengeId: string; proof: FactorProof }, at = now) {
@@ -54,7 +54,7 @@ function openingContract(current: () => TestStore): void {
     expect(await open(store, user, { challengeId: challenge.id, proof: totp })).toBe(true)
     expect(await store.users.findById(user.id)).toEqual({
       ...user,
-      totp: aTotp({ lastStep: 102 }),
+      factors: [aTotp({ lastStep: 102 })],
       lastLoginAt: now,
     })
     expect(await store.oneTimeTokens.findByHash('two_factor', [challenge.tokenHash], now)).toBeNull()
@@ -70,7 +70,7 @@ function openingContract(current: () => TestStore): void {
     expect(await open(store, user, { challengeId: challenge.id, proof })).toBe(true)
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.b'])).not.toBeNull()
-    expect((await store.users.findById(user.id))?.totp).toEqual(user.totp)
+    expect((await store.users.findById(user.id))?.factors).toEqual(user.factors)
   })
 
   test('without a live challenge and an unused proof of that user nothing opens, and nothing is used up', async () => {
@@ -144,7 +144,7 @@ function racingContract(current: () => TestStore): void {
       open(store, user, { challengeId: challenge.id, proof: { kind: 'totp', step: 102 + index } }),
     )
     expect(opened.filter(Boolean)).toHaveLength(1)
-    expect((await store.users.findById(user.id))?.totp?.lastStep).toBe(102 + opened.indexOf(true))
+    expect((await store.users.findById(user.id))?.factors).toMatchObject([{ lastStep: 102 + opened.indexOf(true) }])
   })
 
   test('of a second step and the end of the factor with the same code at once, exactly one happens', async () => {

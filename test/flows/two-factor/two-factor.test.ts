@@ -151,7 +151,7 @@ describe('turning off', () => {
       },
     }
     const issued = await turnOffTwoFactor(interrupted, principal, { ...input, code: code() })
-    expect(issued.user).toMatchObject({ roles: ['EDITOR'], totp: null, version: 4 })
+    expect(issued.user).toMatchObject({ roles: ['EDITOR'], factors: [], version: 4 })
     expect(issued.session.amr).toEqual(['otp'])
   })
 
@@ -180,7 +180,7 @@ describe('turning off', () => {
     }
     const turningOff = turnOffTwoFactor(racing, principal, { ...input, code: code() })
     await expect(turningOff).rejects.toMatchObject({ code: 'invalid_code' })
-    expect((await ports.users.findById(user.id))?.totp).not.toBeNull()
+    expect((await ports.users.findById(user.id))?.factors).toMatchObject([{ kind: 'totp' }])
   })
 
   test('and all else that asks for a password takes a sign-in of the last five minutes where there is none', async () => {

@@ -1,3 +1,4 @@
+import { factorColumns, factorIndexes } from '../../factor-columns.js'
 import type {
   AccessEntriesTable,
   ApiTokensTable,
@@ -33,17 +34,8 @@ const byId = ({ id }: { id: string }): string => id
 export const users: Table<UsersTable> = {
   collection: 'latchkey_users',
   keyOf: byId,
-  indexes: ['email_canonical', 'created_at', 'totp_at'],
-  nullable: [
-    'name',
-    'password_hash',
-    'disabled_at',
-    'disabled_until',
-    'totp_secret',
-    'totp_step',
-    'totp_at',
-    'last_login_at',
-  ],
+  indexes: ['email_canonical', 'created_at', ...factorIndexes],
+  nullable: ['name', 'password_hash', 'disabled_at', 'disabled_until', ...factorColumns, 'last_login_at'],
 }
 
 export const identities: Table<IdentitiesTable> = {

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { factorColumns } from '../../factor-columns.js'
 import type { SessionsTable } from '../../rows.js'
 import { toSession } from '../../session-rows.js'
 import type { SessionState } from '../../sessions.js'
@@ -17,9 +18,7 @@ export const stateColumns = [
   'latchkey_users.version',
   'latchkey_users.disabled_at',
   'latchkey_users.disabled_until',
-  'latchkey_users.totp_secret',
-  'latchkey_users.totp_step',
-  'latchkey_users.totp_at',
+  ...factorColumns.map((column) => `latchkey_users.${column}` as const),
   'latchkey_users.identities',
   'latchkey_users.created_at as user_created_at',
   'latchkey_users.last_login_at',
