@@ -46,8 +46,8 @@ export interface Identities {
 
   /**
    * Takes the identity of that provider away, with what waits for the second step of a sign-in. `last`, and nothing
-   * changed, when neither a password nor another identity would remain: of concurrent calls for the last two of a user,
-   * exactly one is `last`. Null, and nothing changed, when there is none, the user is gone or the session has ended.
+   * changed, when no way in would remain (`mayRemove`, asked of the locked row): of concurrent calls for the last two of
+   * a user, exactly one is `last`. Null, and nothing changed, when there is none, the user is gone or the session has ended.
    */
   unlink(unlinking: Unlinking, step: AccountStep): Promise<UserRecord | 'last' | null>
 }

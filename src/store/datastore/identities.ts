@@ -1,4 +1,5 @@
 import type { UserRecord } from '../../model/user.js'
+import { mayRemove } from '../../model/ways-in.js'
 import type { Identities, Linking } from '../identities.js'
 import { linkedProvider } from '../identity-rows.js'
 import type { UsersTable } from '../rows.js'
@@ -82,9 +83,9 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
       steps.step<UserRecord | 'last' | null>(async (unit) => {
         const row = await requireUser(unit, userId)
         await requireSession(unit, { userId, sessionId, now: Math.floor(step.audit.atMs / 1000) })
-        const linked = toUser(row).identities
-        if (!linked.some((identity) => identity.provider === provider)) throw new Refused()
-        if (row.password_hash === null && linked.length === 1) return 'last'
+        const user = toUser(row)
+        if (!user.identities.some((identity) => identity.provider === provider)) throw new Refused()
+        if (!mayRemove(user, { kind: 'identity', provider })) return 'last'
         await dropIdentities(unit, userId, (identity) => identity.provider === provider)
         await dropTokens(unit, userId, 'two_factor')
         return recordLinkEvent(unit, row, step)

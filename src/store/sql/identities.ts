@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
+import { mayRemove } from '../../model/ways-in.js'
 import type { Identities, Linking } from '../identities.js'
 import { linkedProvider } from '../identity-rows.js'
 import { toUser, toUserRow } from '../user-rows.js'
@@ -102,9 +103,9 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
       steps.transaction<UserRecord | 'last' | null>(async (unit) => {
         await holdUser(unit, userId).executeTakeFirst().then(requireOne)
         await requireSession(unit, { userId, sessionId, now: Math.floor(step.audit.atMs / 1000) })
-        const { passwordHash, identities } = await requireUser(unit.db, userId)
-        if (!identities.some((identity) => identity.provider === provider)) throw new Refused()
-        if (passwordHash === null && identities.length === 1) return 'last'
+        const user = await requireUser(unit.db, userId)
+        if (!user.identities.some((identity) => identity.provider === provider)) throw new Refused()
+        if (!mayRemove(user, { kind: 'identity', provider })) return 'last'
         await unit.db
           .deleteFrom('latchkey_identities')
           .where('user_id', '=', userId)
