@@ -123,7 +123,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     startUrl: '/',
     hasProviders: true,
     linking: { name: 'github', title: 'GitHub' },
-    linked: [{ name: 'google', title: 'Google', linkedAt: '2026-01-31T12:00:00.000Z' }],
+    linked: [{ name: 'google', title: 'Google', linkedAt: '2026-01-31T12:00:00.000Z', removable: true }],
     linkable: [{ name: 'github', title: 'GitHub' }],
     sessions: [
       {

@@ -4,7 +4,9 @@ import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type SessionEntry, toSessionEntry } from '../../model/session.js'
 import { toUser, type User } from '../../model/user.js'
+import { mayRemove } from '../../model/ways-in.js'
 import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
 import { listSessions } from '../session/sessions.js'
 import { readProfile } from './profile.js'
 import { isRecent } from './require-password.js'
@@ -26,8 +28,8 @@ export interface Account extends Standing {
     network: string | null
     current: boolean
   })[]
-  /** Those that the user signs in with, as people know them. */
-  linked: readonly { name: string; title: string; linkedAt: string }[]
+  /** Those that the user signs in with, under the names that people know. The last way in is not `removable`. */
+  linked: readonly { name: string; title: string; linkedAt: string; removable: boolean }[]
   /** Those that the user could link. */
   linkable: readonly { name: string; title: string }[]
 }
@@ -36,7 +38,10 @@ type StandingPorts = Pick<Ports, 'sessions' | 'clock'>
 
 /** @throws {AuthError} `token_revoked` when the session ended meanwhile */
 export async function readStanding(ports: StandingPorts, principal: SessionPrincipal): Promise<Standing> {
-  const { user, session } = await readProfile(ports, principal)
+  return toStanding(ports, await readProfile(ports, principal))
+}
+
+function toStanding(ports: Pick<Ports, 'clock'>, { user, session }: SessionState): Standing {
   const since = twoFactorSince(user)
   return {
     user: toUser(user),
@@ -51,14 +56,17 @@ export async function readAccount(
   ports: StandingPorts & Pick<Ports, 'providers'>,
   principal: SessionPrincipal,
 ): Promise<Account> {
-  const standing = await readStanding(ports, principal)
+  const state = await readProfile(ports, principal)
   const choices = ports.providers.list().map(({ name, label }) => ({ name, title: label }))
+  const standing = toStanding(ports, state)
   const { identities } = standing.user
   return {
     ...standing,
     sessions: await ownSessions(ports, principal),
     linked: identities.map(({ provider, linkedAt }) => {
-      return { name: provider, title: choices.find(({ name }) => name === provider)?.title ?? provider, linkedAt }
+      const title = choices.find(({ name }) => name === provider)?.title ?? provider
+      const removable = mayRemove(state.user, { kind: 'identity', provider })
+      return { name: provider, title, linkedAt, removable }
     }),
     linkable: choices.filter(({ name }) => !identities.some(({ provider }) => provider === name)),
   }

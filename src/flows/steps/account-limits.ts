@@ -23,8 +23,8 @@ export const guessesAt = {
   otp: (address: string) => `otp ${address}`,
   /** Codes that confirm an address, in the browser that registered; with a password it counts as a sign-in. Canonical. */
   verification: (address: string) => `verification ${address}`,
-  /** Codes of the second factor that is on. */
-  factor: (userId: string) => `totp ${userId}`,
+  /** Codes of any second factor, and backup codes. */
+  factor: (userId: string) => `factor ${userId}`,
 }
 
 /**
