@@ -1,0 +1,92 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { type Factor, sameFactors, twoFactorSince } from '../../src/model/factors/kinds.js'
+import { factorMethods, provesFactor, withFactor, withoutFactor } from '../../src/model/second-factor.js'
+import { parse, readSources, type Source } from '../support/house-source.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+function anApp(overrides: Partial<Factor> = {}): Factor {
+  return { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000, ...overrides }
+}
+
+describe('the factors of an account', () => {
+  test('say what the second step accepts, with backup codes last', () => {
+    expect(factorMethods({ factors: [anApp()] })).toEqual(['totp', 'backup_code'])
+    expect(factorMethods({ factors: [anApp(), anApp({ enabledAt: 2000 })] })).toEqual(['totp', 'backup_code'])
+  })
+
+  test('are on since the oldest of them is', () => {
+    expect(twoFactorSince({ factors: [] })).toBeNull()
+    expect(twoFactorSince({ factors: [anApp({ enabledAt: 2000 }), anApp()] })).toBe(1000)
+  })
+
+  test('are the same while no secret changes, whatever step was used last', () => {
+    const [none, one] = [{ factors: [] }, { factors: [anApp()] }]
+    expect(sameFactors(none, none)).toBe(true)
+    expect(sameFactors(one, { factors: [anApp({ lastStep: 101 })] })).toBe(true)
+    expect(sameFactors(one, { factors: [anApp({ sealedSecret: 'key1.other' })] })).toBe(false)
+  })
+
+  test('are others once one came or went', () => {
+    const [none, one] = [{ factors: [] }, { factors: [anApp()] }]
+    const two = { factors: [anApp(), anApp({ sealedSecret: 'key1.other' })] }
+    expect(sameFactors(none, one)).toBe(false)
+    expect(sameFactors(one, none)).toBe(false)
+    expect(sameFactors(one, two)).toBe(false)
+    expect(sameFactors(two, one)).toBe(false)
+  })
+})
+
+describe('a proof', () => {
+  test('adds to a session what its kind is worth, once', () => {
+    expect(withFactor(['pwd'], { kind: 'totp', step: 101 })).toEqual(['pwd', 'otp', 'mfa'])
+    expect(withFactor(['otp'], { kind: 'totp', step: 101 })).toEqual(['otp', 'mfa'])
+    expect(withFactor(['pwd'], { kind: 'backup_code', id: 'x' })).toEqual(['pwd', 'mfa'])
+  })
+
+  test('is what a session is asked for, until it is taken away', () => {
+    const proved = withFactor(['pwd'], { kind: 'backup_code', id: 'x' })
+    expect([provesFactor(proved), provesFactor(['pwd', 'otp'])]).toEqual([true, false])
+    expect(withoutFactor(proved)).toEqual(['pwd'])
+  })
+})
+
+describe('a kind of factor', () => {
+  /** Files of the kind itself, and the tables that have one line a kind. */
+  const places = [
+    /^src\/model\/factors\//,
+    /^src\/flows\/two-factor\/[a-z-]*totp[a-z-]*\.ts$/,
+    /^src\/flows\/two-factor\/code-kinds\.ts$/,
+    /^src\/routes\/two-factor\/totp\.ts$/,
+    /^src\/routes\/index\.ts$/,
+    /^src\/tokens\/totp\.ts$/,
+    /^src\/store\/factor-columns\.ts$/,
+    /^src\/store\/sql\/second-factors\.ts$/,
+    /^src\/store\/datastore\/second-factors\.ts$/,
+    /^src\/store\/sql\/migrations\//,
+    /^src\/templates\//,
+    /^src\/wiring\/open\.ts$/,
+  ]
+
+  /** Not `requestOtp`. */
+  const naming = (sources: readonly Source[]) =>
+    sources.filter(({ path, text }) => /totp|Totp|TOTP/.test(`${path} ${text}`)).map(({ path }) => path)
+
+  test('is named by its own files and one line in each table, by no other file', () => {
+    const named = naming(readSources(root))
+    expect(named.filter((path) => !places.some((place) => place.test(path)))).toEqual([])
+    expect(places.filter((place) => !named.some((path) => place.test(path)))).toEqual([])
+  })
+
+  test.each(['user.totp === null', "import { confirmTotp } from './totp.js'", '/** Codes by TOTP. */'])(
+    '«%s» names it',
+    (text) => {
+      expect(naming([parse('src/flows/session/sign-in.ts', text)])).toEqual(['src/flows/session/sign-in.ts'])
+    },
+  )
+
+  test('is not named by a code that is asked for by mail', () => {
+    expect(naming([parse('src/routes/otp/api.ts', 'export const requestOtpRoute = requestOtp')])).toEqual([])
+  })
+})

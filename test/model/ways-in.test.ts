@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Factor } from '../../src/model/factors/kinds.js'
+import { mayRemove, type WayIn } from '../../src/model/ways-in.js'
+
+const app: Factor = { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000 }
+
+interface Account {
+  passwordHash: string | null
+  identities: { provider: string; linkedAt: number }[]
+  factors: Factor[]
+}
+
+const account = (overrides: Partial<Account> = {}): Account => ({
+  passwordHash: null,
+  identities: [],
+  factors: [],
+  ...overrides,
+})
+
+const linked = (...providers: string[]) => providers.map((provider) => ({ provider, linkedAt: 1000 }))
+
+const accounts: fc.Arbitrary<Account> = fc.record({
+  passwordHash: fc.constantFrom(null, '$hash$1'),
+  identities: fc.subarray(['google', 'github', 'apple']).map((providers) => linked(...providers)),
+  factors: fc.constantFrom([], [app]),
+})
+
+/** The account without that way in. */
+function without(user: Account, what: WayIn): Account {
+  if (what.kind === 'password') return { ...user, passwordHash: null }
+  if (what.kind === 'factor') return { ...user, factors: user.factors.filter((factor) => factor !== what.factor) }
+  return { ...user, identities: user.identities.filter(({ provider }) => provider !== what.provider) }
+}
+
+const canSignIn = ({ passwordHash, identities }: Account) => passwordHash !== null || identities.length > 0
+
+describe('what may be removed', () => {
+  test('a login at a provider goes where a password or another login stays', () => {
+    const google: WayIn = { kind: 'identity', provider: 'google' }
+    expect(mayRemove(account({ identities: linked('google') }), google)).toBe(false)
+    expect(mayRemove(account({ identities: linked('google'), passwordHash: '$hash$1' }), google)).toBe(true)
+    expect(mayRemove(account({ identities: linked('google', 'github') }), google)).toBe(true)
+  })
+
+  test('a password goes where a login at a provider stays', () => {
+    expect(mayRemove(account({ passwordHash: '$hash$1' }), { kind: 'password' })).toBe(false)
+    expect(mayRemove(account({ passwordHash: '$hash$1', identities: linked('google') }), { kind: 'password' })).toBe(
+      true,
+    )
+  })
+
+  test('an authenticator app signs nobody in by itself: it may always go, and is no reason for another to go', () => {
+    const secured = account({ identities: linked('google'), factors: [app] })
+    expect(mayRemove(secured, { kind: 'factor', factor: app })).toBe(true)
+    expect(mayRemove(secured, { kind: 'identity', provider: 'google' })).toBe(false)
+    expect(mayRemove(account({ factors: [app] }), { kind: 'factor', factor: app })).toBe(true)
+  })
+
+  test('whatever an account has, a removal that is allowed never takes its last way in, and no other is refused', () => {
+    const ways = fc.constantFrom<WayIn>(
+      { kind: 'password' },
+      { kind: 'identity', provider: 'google' },
+      { kind: 'identity', provider: 'github' },
+      { kind: 'factor', factor: app },
+    )
+    fc.assert(
+      fc.property(accounts, ways, (user, what) => {
+        const takesTheLast = canSignIn(user) && !canSignIn(without(user, what))
+        expect(mayRemove(user, what)).toBe(!takesTheLast)
+      }),
+    )
+  })
+})
