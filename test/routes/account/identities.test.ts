@@ -78,9 +78,10 @@ describe('linked sign-ins on the account page', () => {
     const shown = await browser.open(page)
     expect(shown.text).toContain('<strong>Google</strong>')
     expect(shown.text).not.toContain('action="/auth/identities/google"')
+    expect(shown.text).toContain('<span class="hint">This is the last way into the account.</span>')
     const kept = await browser.submit('/auth/identities/google', { _method: 'DELETE' })
     expect(at(kept)).toBe(`${page}?error=last_credential&at=identities#identities`)
-    expect(kept.text).toContain('This is the last way into the account.')
+    expect(kept.text).toMatch(/<p class="error"[^>]*>This is the last way into the account\./)
   })
 
   it('are finished first by whoever came from a provider that the account does not know yet', async () => {
