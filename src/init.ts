@@ -4,7 +4,7 @@ import type { FastifyApp, FastifyGate } from './adapters/node/fastify-shape.js'
 import { type Auth, assemble } from './auth.js'
 import { SettingsError } from './errors.js'
 import type { Runtime } from './lib/runtime.js'
-import type { SettingsInput } from './settings.js'
+import type { SettingsInput } from './wiring/settings.js'
 
 /**
  * Installs Latchkey into an application: mounts the auth routes and puts the guard in front of everything the

@@ -7,28 +7,19 @@ import { faultsOf, nothing, sentenceOf } from './settings/field.js'
 import type { AuthenticateHook, HooksInput } from './settings/input.js'
 import type { Limit, LimitKind } from './settings/limits.js'
 import type { Logger } from './settings/logger.js'
-import type { ProviderSettings } from './settings/providers.js'
+import type { ProviderKinds, ProviderSettings } from './settings/providers.js'
 import { rules } from './settings/rules.js'
-import { settingsSchema, type Table } from './settings/schema.js'
+import { createSettingsSchema, type Table } from './settings/schema.js'
 import { findSite } from './settings/site.js'
 import { dotted, freeze, snapshot } from './settings/snapshot.js'
 
 export type { TrustedProxies } from './lib/client-ip.js'
 export type { StandardResult, StandardSchema } from './settings/accounts.js'
 export type { Database } from './settings/database.js'
-export type { AuthenticateHook, SettingsInput } from './settings/input.js'
+export type { AuthenticateHook } from './settings/input.js'
 export type { Limit, LimitKind } from './settings/limits.js'
 export type { Logger } from './settings/logger.js'
-export type {
-  AppleKey,
-  AppleProvider,
-  DiscordProvider,
-  GitlabProvider,
-  MicrosoftProvider,
-  OpenIdProvider,
-  PlainProvider,
-  ProviderSettings,
-} from './settings/providers.js'
+export type { ProviderSettings } from './settings/providers.js'
 
 /** The settings after parsing: every default filled in, durations in seconds, frozen. */
 export interface Settings {
@@ -110,15 +101,16 @@ export interface Settings {
  * the application's object changes nothing. Its own objects (functions, dialects, transports, schemas, loggers) are
  * passed through as they are.
  *
+ * @param kinds the kinds of OAuth providers that the settings may name
  * @throws {SettingsError} with every fault at once; names settings, never their values
  */
-export function parseSettings(input: unknown, world: { testing: boolean }): Settings {
+export function parseSettings(input: unknown, world: { testing: boolean }, kinds: ProviderKinds): Settings {
   const faults: SettingsFault[] = []
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new SettingsError([{ setting: 'settings', message: 'must be an object' }])
   }
   const { values, foreign } = snapshot(input, faults)
-  const { table, broken } = readTable(values, faults)
+  const { table, broken } = readTable(values, faults, createSettingsSchema(kinds))
 
   const sound = (...names: (keyof Table)[]) => names.every((name) => !broken.has(name))
   const fault = (setting: string, message: string) => void faults.push({ setting, message })
@@ -130,9 +122,13 @@ export function parseSettings(input: unknown, world: { testing: boolean }): Sett
 }
 
 /** Reads each setting on its own. Those with a fault stand in `broken`, and in the table as if they had not been given. */
-function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFault[]) {
+function readTable(
+  values: Readonly<Record<string, unknown>>,
+  faults: SettingsFault[],
+  schema: ReturnType<typeof createSettingsSchema>,
+) {
   const broken = new Set<unknown>()
-  const first = settingsSchema.safeParse(values, { error: sentenceOf })
+  const first = schema.safeParse(values, { error: sentenceOf })
   if (first.success) return { table: first.data, broken }
 
   for (const { path, message } of first.error.issues.flatMap(faultsOf)) {
@@ -140,5 +136,5 @@ function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFa
     faults.push({ setting: dotted(path), message })
   }
   const rest = Object.entries(values).filter(([name]) => !broken.has(name))
-  return { table: settingsSchema.parse(Object.assign(nothing(), Object.fromEntries(rest))), broken }
+  return { table: schema.parse(Object.assign(nothing(), Object.fromEntries(rest))), broken }
 }

@@ -15,16 +15,17 @@ import { factorTries } from '../src/flows/two-factor/second-factor.js'
 import { bodyLimitBytes } from '../src/http/body.js'
 import { parseDuration } from '../src/lib/duration.js'
 import { createWorld } from '../src/lib/runtime.js'
+import { providerKinds } from '../src/oauth/providers.js'
 import { longestPassword } from '../src/passwords/password-text.js'
 import { routes } from '../src/routes/index.js'
-import { settingsSchema } from '../src/settings/schema.js'
-import { parseSettings, type SettingsInput } from '../src/settings.js'
+import { createSettingsSchema } from '../src/settings/schema.js'
 import { stepPatienceMs } from '../src/store/sql/engine/retry.js'
 import { instruments, spans } from '../src/telemetry/instruments.js'
 import { testSettings } from '../src/testing.js'
 import { maxTokenLength } from '../src/tokens/jwt.js'
 import { warnLeftOut } from '../src/wiring/not-yet.js'
 import { policyOf } from '../src/wiring/policy.js'
+import { readSettings, type SettingsInput } from '../src/wiring/settings.js'
 import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
@@ -38,7 +39,7 @@ const noNetwork = new URL('support/no-network.js', import.meta.url).href
 
 const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
 const required: SettingsInput = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET, baseUrl: 'http://localhost:3000' }
-const defaults = parseSettings(required, createWorld())
+const defaults = readSettings(required, createWorld())
 
 const imported = {
   settings: {
@@ -189,7 +190,7 @@ describe('the example of the README', () => {
 describe('the settings of the README', () => {
   const rows = tableBelow(readme, 'Settings')
   const later = tableBelow(readme, 'Not in force yet')
-  const known = settingsOf(settingsSchema)
+  const known = settingsOf(createSettingsSchema(providerKinds))
 
   test('are those of the schema, each once', () => {
     const isLater = (name: string) => later.some(([row = '']) => name === row || name.startsWith(`${row}.`))
@@ -231,13 +232,18 @@ describe('the settings of the README', () => {
     (name = '', until = '') => {
       const logged: unknown[] = []
       const logger = { warn: (fields: unknown) => logged.push(fields), error: () => {} }
-      const settings = parseSettings({ ...required, ...samples[name], logger }, createWorld())
+      const settings = readSettings({ ...required, ...samples[name], logger }, createWorld())
       logged.length = 0
       warnLeftOut(settings)
       expect(until).toBe('said in the log')
       expect(logged).toEqual([{ event: 'setting_ignored', setting: name }])
     },
   )
+})
+
+test('the providers of the README are those of the code', () => {
+  const names = tableBelow(readme, 'Providers').map(([name]) => name)
+  expect(names).toEqual([...Object.keys(providerKinds.further), 'any other'])
 })
 
 test('the routes of the README are those of the route table, in its order', () => {

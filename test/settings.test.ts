@@ -5,8 +5,9 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import { SettingsError } from '../src/errors.js'
-import type { settingsSchema } from '../src/settings/schema.js'
-import { parseSettings, type Settings, type SettingsInput } from '../src/settings.js'
+import type { createSettingsSchema } from '../src/settings/schema.js'
+import type { Settings } from '../src/settings.js'
+import { readSettings, type SettingsInput } from '../src/wiring/settings.js'
 
 const accessSecret = 'K7v2mQ9xT4rW8yB3nF6jH1cZ5pL0sD7gAq2eU9iO4kX'
 const refreshSecret = 'Zr8Vd3Qp6Lm1Xc9Bn4Hy7Ts2Kw5Fg0JaEu8Ri3Ot6Yl'
@@ -32,7 +33,7 @@ const otherCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' })
 const apple = { ...appleClient, TEAM_ID: 'ABCDE12345', KEY_ID: 'KEY1234567', PRIVATE_KEY: p8 }
 
 function parse(input: unknown, testing = false): Settings {
-  return parseSettings(input, { testing })
+  return readSettings(input, { testing })
 }
 
 function errorOf(input: unknown, testing = false): SettingsError {
@@ -757,7 +758,7 @@ describe('values', () => {
     }
     const { providers } = parse({ ...live, oauth })
     expect(providers).toMatchObject([
-      { kind: 'openid', scopes: ['openid', 'email', 'profile'], label: 'Okta', trustEmail: false },
+      { kind: 'openid', scopes: ['openid', 'email', 'profile'], label: null, trustEmail: false },
       { kind: 'microsoft', tenant: 'common', trustEmail: false },
       { kind: 'gitlab', baseUrl: 'https://gitlab.com', trustEmail: false },
       { kind: 'discord', trustEmail: false },
@@ -1083,8 +1084,8 @@ describe("the application's own objects", () => {
 
 describe('the input type', () => {
   test('is what the schema reads, name by name', () => {
-    const accepts = (input: SettingsInput): z.input<typeof settingsSchema> => input
-    const names = (name: keyof z.input<typeof settingsSchema>): keyof SettingsInput => name
+    const accepts = (input: SettingsInput): z.input<ReturnType<typeof createSettingsSchema>> => input
+    const names = (name: keyof z.input<ReturnType<typeof createSettingsSchema>>): keyof SettingsInput => name
     expect(accepts(everything)).toBe(everything)
     expect(names('baseUrl')).toBe('baseUrl')
   })

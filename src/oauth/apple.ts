@@ -1,8 +1,18 @@
-import type { AppleProvider } from '../settings.js'
+import { createPrivateKey } from 'node:crypto'
+import { text } from '../settings/field.js'
+import type { JudgedProviderInput } from '../settings/input.js'
+import { clientOf, judgedClientWithoutSecret } from '../settings/providers.js'
 import { accountOf } from './account.js'
-import { createCodeFlow, type Endpoints, nonceParameter, type Workshop } from './code-flow.js'
+import { type Endpoints, nonceParameter } from './code-flow.js'
 import { idTokenClaims } from './id-token-claims.js'
-import type { Provider } from './provider.js'
+import { defineProvider, type ProviderKind } from './kind.js'
+
+export interface AppleInput extends Omit<JudgedProviderInput, 'CLIENT_SECRET'> {
+  TEAM_ID: string
+  KEY_ID: string
+  /** The `.p8` file as it is: a PKCS#8 key in PEM. It signs the client secrets. */
+  PRIVATE_KEY: string
+}
 
 const issuer = 'https://appleid.apple.com'
 const endpoints: Endpoints = {
@@ -13,30 +23,72 @@ const endpoints: Endpoints = {
   isIssuer: (name) => name === issuer,
 }
 
+/** Apple allows six months for a client secret. Each request gets its own, so minutes are enough. */
+const secretSeconds = 5 * 60
+
+/** Ten letters and digits: anything else was pasted into the wrong place. */
+const appleId = text('must be 10 letters and digits', (value) => (/^[A-Z0-9]{10}$/.test(value) ? value : null))
+
+const p8File = text('must be the .p8 file of Apple as it is: a PKCS#8 key in PEM, of the curve P-256', (value) => {
+  // Files of environment variables have a line break as two characters.
+  const pem = value.replaceAll('\\n', '\n')
+  return isP256Key(pem) ? pem : null
+})
+
+const schema = judgedClientWithoutSecret
+  .extend({
+    TEAM_ID: appleId,
+    KEY_ID: appleId,
+    PRIVATE_KEY: p8File,
+  })
+  .transform(({ trustEmail, TEAM_ID, KEY_ID, PRIVATE_KEY, ...given }) => ({
+    ...clientOf(given),
+    trustEmail,
+    teamId: TEAM_ID,
+    keyId: KEY_ID,
+    privateKey: PRIVATE_KEY,
+  }))
+
 /**
  * Apple, by its id_token. Asked for an address, it answers by a form from its own page (`response_mode=form_post`) and in
  * no other way. The name is in that form and not in the token, so it is not known here.
  */
-export function createApple(settings: AppleProvider, workshop: Workshop): Provider {
-  const { name, clientId, redirectUri, trustEmail } = settings
-  return createCodeFlow(workshop, {
-    name,
+export const apple: ProviderKind<AppleInput> = defineProvider({
+  kind: 'apple',
+  schema,
+  recipe: ({ clientId, trustEmail, teamId, keyId, privateKey }, { idTokens, signAssertion }) => ({
     label: 'Apple',
-    clientId,
-    redirectUri,
     scopes: ['name', 'email'],
     parameters: (nonce) => ({ ...nonceParameter(nonce), response_mode: 'form_post' }),
     endpoints: () => endpoints,
-    clientSecret: () => workshop.appleSecret(settings, clientId),
+    // A JWT signed with the key of the team (Apple, "Creating a client secret").
+    clientSecret: () =>
+      signAssertion({
+        privateKey,
+        keyId,
+        issuer: teamId,
+        subject: clientId,
+        audience: issuer,
+        lifetimeSeconds: secretSeconds,
+      }),
     async account(tokens, { isIssuer }, answer) {
       const rules = { keySetUrl: `${issuer}/auth/keys`, algorithms: ['RS256'], clientId, isIssuer }
-      const claims = await idTokenClaims(workshop.idTokens, tokens, rules, answer)
+      const claims = await idTokenClaims(idTokens, tokens, rules, answer)
       return accountOf({ ...claims, email_verified: asBoolean(claims.email_verified) }, () => trustEmail)
     },
-  })
-}
+  }),
+})
 
-/** Apple documents it as a boolean or its text; nobody else's text counts. */
+/** Apple documents the claim as a boolean or its text. Of other providers, only the boolean counts. */
 function asBoolean(claim: unknown): unknown {
   return claim === 'true' ? true : claim === 'false' ? false : claim
+}
+
+function isP256Key(pem: string): boolean {
+  if (!/^\s*-----BEGIN PRIVATE KEY-----/.test(pem)) return false
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  } catch {
+    return false
+  }
 }

@@ -1,6 +1,7 @@
 import type { World } from '../lib/runtime.js'
+import type { SignClientAssertion } from '../model/client-assertion.js'
 import type { IdTokens } from '../model/id-token.js'
-import type { AppleKey, Logger } from '../settings.js'
+import type { Logger, ProviderSettings } from '../settings.js'
 import { authorizationAddress } from './arctic.js'
 import type { AuthorizationAnswer, Provider, ProviderAccount } from './provider.js'
 import { ProviderFault, refuse } from './questions.js'
@@ -10,8 +11,7 @@ import { type ProviderTokens, requestTokens, type TokenRequest } from './token-r
 export interface Workshop {
   world: Pick<World, 'fetch' | 'timer' | 'monotonic'>
   idTokens: IdTokens
-  /** Makes the client secret that Apple asks for. */
-  appleSecret(key: AppleKey, clientId: string): Promise<string>
+  signAssertion: SignClientAssertion
   logger: Logger
 }
 
@@ -27,10 +27,8 @@ export interface Endpoints extends Pick<TokenRequest, 'secretIn'> {
 
 /** What makes one provider differ from the others. */
 export interface Recipe<Own extends Endpoints = Endpoints> {
-  name: string
+  /** As people know it. */
   label: string
-  clientId: string
-  redirectUri: string
   scopes: readonly string[]
   /** What its authorization request has besides. */
   parameters(nonce: string): Readonly<Record<string, string>>
@@ -46,8 +44,12 @@ export function nonceParameter(nonce: string): Readonly<Record<string, string>> 
 }
 
 /** The one way in which every provider is spoken to: authorization code, state, PKCE. */
-export function createCodeFlow<Own extends Endpoints>(workshop: Workshop, recipe: Recipe<Own>): Provider {
-  const { name, label, clientId, redirectUri, scopes } = recipe
+export function createCodeFlow<Own extends Endpoints>(
+  { name, clientId, redirectUri }: ProviderSettings,
+  recipe: Recipe<Own>,
+  workshop: Workshop,
+): Provider {
+  const { label, scopes } = recipe
 
   async function identify(answer: AuthorizationAnswer): Promise<ProviderAccount> {
     const own = await recipe.endpoints()

@@ -1,7 +1,8 @@
-import type { DiscordProvider } from '../settings.js'
+import type { JudgedProviderInput } from '../settings/input.js'
+import { judgedClient, secretClientOf } from '../settings/providers.js'
 import { accountId, textOf } from './account.js'
-import { createCodeFlow, type Endpoints, type Workshop } from './code-flow.js'
-import type { Provider } from './provider.js'
+import type { Endpoints } from './code-flow.js'
+import { defineProvider, type ProviderKind } from './kind.js'
 import { askObject } from './questions.js'
 
 const endpoints: Endpoints = {
@@ -15,31 +16,26 @@ const endpoints: Endpoints = {
 const userUrl = 'https://discord.com/api/v10/users/@me'
 
 /** Discord, by its API. */
-export function createDiscord(settings: DiscordProvider, { world, ...workshop }: Workshop): Provider {
-  const { name, clientId, clientSecret, redirectUri, trustEmail } = settings
-  return createCodeFlow(
-    { world, ...workshop },
-    {
-      name,
-      label: 'Discord',
-      clientId,
-      redirectUri,
-      scopes: ['identify', 'email'],
-      parameters: () => ({}),
-      endpoints: () => endpoints,
-      clientSecret: () => clientSecret,
-      async account({ accessToken }) {
-        const user = await askObject(world, 'user', userUrl, accessToken)
-        const email = textOf(user.email)
-        const emailVerified = email === null ? null : user.verified === true
-        return {
-          id: accountId(user.id), // a snowflake, which JSON numbers are too short for: Discord has it as text
-          email,
-          emailVerified,
-          authoritative: emailVerified === true && trustEmail,
-          name: textOf(user.global_name) ?? textOf(user.username),
-        }
-      },
+export const discord: ProviderKind<JudgedProviderInput> = defineProvider({
+  kind: 'discord',
+  schema: judgedClient.transform(({ trustEmail, ...given }) => ({ ...secretClientOf(given), trustEmail })),
+  recipe: ({ clientSecret, trustEmail }, { world }) => ({
+    label: 'Discord',
+    scopes: ['identify', 'email'],
+    parameters: () => ({}),
+    endpoints: () => endpoints,
+    clientSecret: () => clientSecret,
+    async account({ accessToken }) {
+      const user = await askObject(world, 'user', userUrl, accessToken)
+      const email = textOf(user.email)
+      const emailVerified = email === null ? null : user.verified === true
+      return {
+        id: accountId(user.id), // a snowflake, which JSON numbers are too short for: Discord has it as text
+        email,
+        emailVerified,
+        authoritative: emailVerified === true && trustEmail,
+        name: textOf(user.global_name) ?? textOf(user.username),
+      }
     },
-  )
-}
+  }),
+})

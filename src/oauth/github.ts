@@ -1,8 +1,10 @@
 import { isObject } from '../lib/json-object.js'
-import type { PlainProvider } from '../settings.js'
+import type { ProviderInput } from '../settings/input.js'
+import { secretClient, secretClientOf } from '../settings/providers.js'
 import { textOf } from './account.js'
-import { createCodeFlow, type Endpoints, type Workshop } from './code-flow.js'
-import type { Provider, ProviderAccount } from './provider.js'
+import type { Endpoints } from './code-flow.js'
+import { defineProvider, type ProviderKind } from './kind.js'
+import type { ProviderAccount } from './provider.js'
 import { type Asking, askJson, askObject, refuse } from './questions.js'
 
 const endpoints: Endpoints = {
@@ -22,27 +24,22 @@ const perPage = 100
 const pages = 3
 
 /** GitHub, by its API: it has no id_token, and the address on a profile is whatever its owner wrote there. */
-export function createGithub(settings: PlainProvider, { world, ...workshop }: Workshop): Provider {
-  const { name, clientId, clientSecret, redirectUri } = settings
-  return createCodeFlow(
-    { world, ...workshop },
-    {
-      name,
-      label: 'GitHub',
-      clientId,
-      redirectUri,
-      scopes: ['read:user', 'user:email'],
-      parameters: () => ({}),
-      endpoints: () => endpoints,
-      clientSecret: () => clientSecret,
-      async account({ accessToken }) {
-        const user = await askObject(world, 'user', userUrl, accessToken, headers)
-        const id = idOf(user.id)
-        return { id, ...(await primaryAddress(world, accessToken)), name: textOf(user.name) ?? textOf(user.login) }
-      },
+export const github: ProviderKind<ProviderInput> = defineProvider({
+  kind: 'github',
+  schema: secretClient.transform(secretClientOf),
+  recipe: ({ clientSecret }, { world }) => ({
+    label: 'GitHub',
+    scopes: ['read:user', 'user:email'],
+    parameters: () => ({}),
+    endpoints: () => endpoints,
+    clientSecret: () => clientSecret,
+    async account({ accessToken }) {
+      const user = await askObject(world, 'user', userUrl, accessToken, headers)
+      const id = idOf(user.id)
+      return { id, ...(await primaryAddress(world, accessToken)), name: textOf(user.name) ?? textOf(user.login) }
     },
-  )
-}
+  }),
+})
 
 /** A number, of which the decimal digits are kept. A larger one than JSON numbers carry would be somebody else's too. */
 function idOf(value: unknown): string {

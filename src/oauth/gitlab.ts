@@ -1,13 +1,37 @@
-import type { GitlabProvider } from '../settings.js'
-import { createCodeFlow, type Workshop } from './code-flow.js'
+import type { JudgedProviderInput } from '../settings/input.js'
+import { judgedClient, secretClientOf, serverUrl } from '../settings/providers.js'
 import type { OpenIdEndpoints } from './discovery.js'
+import { defineProvider, type ProviderKind } from './kind.js'
 import { openIdRecipe } from './openid.js'
-import type { Provider } from './provider.js'
+
+export interface GitlabInput extends JudgedProviderInput {
+  /** Default: `https://gitlab.com`. */
+  BASE_URL?: string | undefined
+}
+
+const schema = judgedClient
+  .extend({
+    BASE_URL: serverUrl.prefault('https://gitlab.com'),
+  })
+  .transform(({ trustEmail, BASE_URL, ...given }) => ({
+    ...secretClientOf(given),
+    trustEmail,
+    baseUrl: BASE_URL.replace(/\/$/, ''),
+  }))
 
 /** GitLab, on gitlab.com or a server of one's own: an OpenID issuer whose endpoints are known. */
-export function createGitlab(settings: GitlabProvider, workshop: Workshop): Provider {
-  const { baseUrl } = settings
-  const endpoints: OpenIdEndpoints = {
+export const gitlab: ProviderKind<GitlabInput> = defineProvider({
+  kind: 'gitlab',
+  schema,
+  recipe: (settings, workshop) => {
+    const endpoints = endpointsAt(settings.baseUrl)
+    const shown = { label: 'GitLab', scopes: ['openid', 'email', 'profile'] }
+    return openIdRecipe({ ...settings, ...shown }, workshop, () => endpoints)
+  },
+})
+
+function endpointsAt(baseUrl: string): OpenIdEndpoints {
+  return {
     authorization: `${baseUrl}/oauth/authorize`,
     token: `${baseUrl}/oauth/token`,
     keySet: `${baseUrl}/oauth/discovery/keys`,
@@ -17,9 +41,4 @@ export function createGitlab(settings: GitlabProvider, workshop: Workshop): Prov
     namesItself: false,
     isIssuer: (issuer) => issuer === baseUrl,
   }
-  const shown = { ...settings, label: 'GitLab', scopes: ['openid', 'email', 'profile'] }
-  return createCodeFlow(
-    workshop,
-    openIdRecipe(shown, workshop, () => endpoints),
-  )
 }

@@ -1,15 +1,38 @@
-import type { MicrosoftProvider } from '../settings.js'
+import { text } from '../settings/field.js'
+import type { JudgedProviderInput } from '../settings/input.js'
+import { judgedClient, secretClientOf } from '../settings/providers.js'
 import { accountId, textOf } from './account.js'
-import { createCodeFlow, nonceParameter, type Workshop } from './code-flow.js'
+import { nonceParameter } from './code-flow.js'
 import { idTokenClaims } from './id-token-claims.js'
-import type { Provider } from './provider.js'
+import { defineProvider, type ProviderKind } from './kind.js'
 import { refuse } from './questions.js'
+
+export interface MicrosoftInput extends JudgedProviderInput {
+  /** `common`, `organizations`, `consumers`, or the id of a directory (a GUID). Default: `common`. */
+  TENANT?: string | undefined
+}
 
 const host = 'https://login.microsoftonline.com'
 const guid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The directory of all personal accounts. */
 const personal = '9188040d-6c67-4c5b-b112-36a304b66dad'
+
+/** A domain name will not do: tokens name the directory by its id, and nothing else is there to compare. */
+const tenant = text('must be common, organizations, consumers or the id of a directory (a GUID)', (value) => {
+  const lower = value.toLowerCase()
+  return ['common', 'organizations', 'consumers'].includes(lower) || guid.test(lower) ? lower : null
+})
+
+const schema = judgedClient
+  .extend({
+    TENANT: tenant.prefault('common'),
+  })
+  .transform(({ trustEmail, TENANT, ...given }) => ({
+    ...secretClientOf(given),
+    trustEmail,
+    tenant: TENANT,
+  }))
 
 /**
  * Microsoft, by the id_token of version 2.0.
@@ -18,45 +41,44 @@ const personal = '9188040d-6c67-4c5b-b112-36a304b66dad'
  * never handed on (OpenID Connect Core §5.7). The address is what an administrator of any directory may write there, so
  * it counts as confirmed only where Microsoft says that the directory has proved its domain (`xms_edov`).
  */
-export function createMicrosoft(settings: MicrosoftProvider, workshop: Workshop): Provider {
-  const { name, clientId, clientSecret, redirectUri, tenant, trustEmail } = settings
-  const base = `${host}/${tenant}`
-  const isIssuer = (issuer: string) => admits(tenant, directoryOf(issuer))
+export const microsoft: ProviderKind<MicrosoftInput> = defineProvider({
+  kind: 'microsoft',
+  schema,
+  recipe({ clientId, clientSecret, tenant, trustEmail }, { idTokens }) {
+    const base = `${host}/${tenant}`
+    const isIssuer = (issuer: string) => admits(tenant, directoryOf(issuer))
+    return {
+      label: 'Microsoft',
+      scopes: ['openid', 'email', 'profile'],
+      parameters: nonceParameter,
+      endpoints: () => ({
+        authorization: `${base}/oauth2/v2.0/authorize`,
+        token: `${base}/oauth2/v2.0/token`,
+        secretIn: 'body',
+        namesItself: false,
+        isIssuer,
+      }),
+      clientSecret: () => clientSecret,
+      async account(tokens, _endpoints, answer) {
+        const rules = { keySetUrl: `${base}/discovery/v2.0/keys`, algorithms: ['RS256'], clientId, isIssuer }
+        const claims = await idTokenClaims(idTokens, tokens, rules, answer)
+        const { iss, tid } = claims
+        // The key set signs for every directory: a token is of the one that both claims name.
+        if (typeof tid !== 'string' || tid !== directoryOf(String(iss))) return refuse('id_token_issuer')
 
-  return createCodeFlow(workshop, {
-    name,
-    label: 'Microsoft',
-    clientId,
-    redirectUri,
-    scopes: ['openid', 'email', 'profile'],
-    parameters: nonceParameter,
-    endpoints: () => ({
-      authorization: `${base}/oauth2/v2.0/authorize`,
-      token: `${base}/oauth2/v2.0/token`,
-      secretIn: 'body',
-      namesItself: false,
-      isIssuer,
-    }),
-    clientSecret: () => clientSecret,
-    async account(tokens, _endpoints, answer) {
-      const rules = { keySetUrl: `${base}/discovery/v2.0/keys`, algorithms: ['RS256'], clientId, isIssuer }
-      const claims = await idTokenClaims(workshop.idTokens, tokens, rules, answer)
-      const { iss, tid } = claims
-      // The key set signs for every directory: a token is of the one that both claims name.
-      if (typeof tid !== 'string' || tid !== directoryOf(String(iss))) return refuse('id_token_issuer')
-
-      const email = textOf(claims.email)
-      const emailVerified = email === null ? null : provedDomain(claims.xms_edov)
-      return {
-        id: accountId(`${tid}.${accountId(claims.sub)}`),
-        email,
-        emailVerified,
-        authoritative: emailVerified === true && trustEmail,
-        name: textOf(claims.name),
-      }
-    },
-  })
-}
+        const email = textOf(claims.email)
+        const emailVerified = email === null ? null : provedDomain(claims.xms_edov)
+        return {
+          id: accountId(`${tid}.${accountId(claims.sub)}`),
+          email,
+          emailVerified,
+          authoritative: emailVerified === true && trustEmail,
+          name: textOf(claims.name),
+        }
+      },
+    }
+  },
+})
 
 /** The id of the directory whose issuer that is; null when it is none. */
 function directoryOf(issuer: string): string | null {

@@ -1,38 +1,75 @@
 import { keepDocument } from '../lib/kept-document.js'
-import type { OpenIdProvider } from '../settings.js'
+import { list, orNull, shortText, text } from '../settings/field.js'
+import type { JudgedProviderInput } from '../settings/input.js'
+import { judgedClient, secretClientOf, serverUrl } from '../settings/providers.js'
 import { accountOf, type Claims } from './account.js'
-import { createCodeFlow, nonceParameter, type Recipe, type Workshop } from './code-flow.js'
+import { nonceParameter, type Recipe, type Workshop } from './code-flow.js'
 import { type OpenIdEndpoints, readMetadata } from './discovery.js'
 import { idTokenClaims } from './id-token-claims.js'
-import type { Provider } from './provider.js'
+import { defineProvider, type ProviderKind } from './kind.js'
 import { askObject, refuse } from './questions.js'
 import type { ProviderTokens } from './token-request.js'
 
-/** Any issuer that speaks OpenID Connect: it is asked for its endpoints (Discovery §4). */
-export function createOpenId(settings: OpenIdProvider, workshop: Workshop): Provider {
-  const { issuer, scopes, label } = settings
-  const metadata = keepDocument(workshop.world, async () => {
-    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-    return readMetadata(await askObject(workshop.world, 'discovery', url, null), issuer)
+export interface OpenIdInput extends JudgedProviderInput {
+  /** As the provider writes it in `/.well-known/openid-configuration`, letter for letter. https, or http on loopback. */
+  ISSUER: string
+  /** Besides `openid`. Default: `['email', 'profile']`. */
+  SCOPES?: readonly string[] | undefined
+  /** What pages call it. Default: its name with a capital letter. */
+  LABEL?: string | undefined
+}
+
+/** RFC 6749 §3.3. */
+const scope = text('must be a scope: printable, without blanks, quotes and backslashes', (value) =>
+  /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(value) ? value : null,
+)
+
+const schema = judgedClient
+  .extend({
+    ISSUER: serverUrl,
+    SCOPES: list(scope).prefault(['email', 'profile']),
+    LABEL: orNull(shortText(40)),
   })
-  return createCodeFlow(workshop, openIdRecipe({ ...settings, label, scopes }, workshop, metadata.get))
+  .transform(({ trustEmail, ISSUER, SCOPES, LABEL, ...given }) => ({
+    ...secretClientOf(given),
+    trustEmail,
+    issuer: ISSUER,
+    // Without this one it is not OpenID Connect, and there is no id_token (Core §3.1.2.1).
+    scopes: [...new Set(['openid', ...SCOPES])],
+    label: LABEL,
+  }))
+
+/** Any issuer that speaks OpenID Connect: it is asked for its endpoints (Discovery §4). */
+export const openid: ProviderKind<OpenIdInput> = defineProvider({
+  kind: 'openid',
+  schema,
+  recipe(settings, workshop) {
+    const { issuer, name } = settings
+    const metadata = keepDocument(workshop.world, async () => {
+      const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+      return readMetadata(await askObject(workshop.world, 'discovery', url, null), issuer)
+    })
+    const label = settings.label ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+    return openIdRecipe({ ...settings, label }, workshop, metadata.get)
+  },
+})
+
+interface OpenIdClient {
+  label: string
+  clientId: string
+  clientSecret: string
+  scopes: readonly string[]
+  trustEmail: boolean
 }
 
 /** What those have in common that speak OpenID Connect and of whose addresses nothing is known. */
 export function openIdRecipe(
-  settings: Pick<
-    OpenIdProvider,
-    'name' | 'clientId' | 'clientSecret' | 'redirectUri' | 'trustEmail' | 'label' | 'scopes'
-  >,
+  { label, clientId, clientSecret, scopes, trustEmail }: OpenIdClient,
   workshop: Workshop,
   endpoints: Recipe<OpenIdEndpoints>['endpoints'],
 ): Recipe<OpenIdEndpoints> {
-  const { name, label, clientId, clientSecret, redirectUri, scopes, trustEmail } = settings
   return {
-    name,
     label,
-    clientId,
-    redirectUri,
     scopes,
     parameters: nonceParameter,
     endpoints,

@@ -1,36 +1,41 @@
-import type { ProviderSettings } from '../settings.js'
-import { createApple } from './apple.js'
+import type { ProviderKinds, ProviderSettings } from '../settings/providers.js'
+import { apple } from './apple.js'
 import type { Workshop } from './code-flow.js'
-import { createDiscord } from './discord.js'
-import { createGithub } from './github.js'
-import { createGitlab } from './gitlab.js'
-import { createGoogle } from './google.js'
-import { createMicrosoft } from './microsoft.js'
-import { createOpenId } from './openid.js'
-import type { Provider, Providers } from './provider.js'
+import { discord } from './discord.js'
+import { github } from './github.js'
+import { gitlab } from './gitlab.js'
+import { google } from './google.js'
+import type { InputOf, ProviderKind } from './kind.js'
+import { microsoft } from './microsoft.js'
+import { openid } from './openid.js'
+import type { Providers } from './provider.js'
 
-/** The providers that the settings name. */
-export function createProviders(settings: readonly ProviderSettings[], workshop: Workshop): Providers {
-  const byName = new Map(settings.map((one) => [one.name, createProvider(one, workshop)]))
-  const choices = [...byName.values()].map(({ name, label }) => Object.freeze({ name, label }))
-  return { list: () => choices, find: (name) => byName.get(name) ?? null }
+/** Every provider that Latchkey knows. A new one is its file and its name in `further`. */
+export const providerKinds = {
+  google,
+  github,
+  further: { microsoft, apple, discord, gitlab },
+  other: openid,
+} satisfies ProviderKinds<ProviderKind>
+
+type Further = (typeof providerKinds)['further']
+type KnownProvidersInput = { [Name in keyof Further]?: InputOf<Further[Name]> | undefined }
+
+/** The setting `oauth`. */
+export interface FurtherProvidersInput extends KnownProvidersInput {
+  [name: string]: InputOf<typeof openid> | KnownProvidersInput[keyof KnownProvidersInput]
 }
 
-function createProvider(settings: ProviderSettings, workshop: Workshop): Provider {
-  switch (settings.kind) {
-    case 'google':
-      return createGoogle(settings, workshop)
-    case 'github':
-      return createGithub(settings, workshop)
-    case 'microsoft':
-      return createMicrosoft(settings, workshop)
-    case 'apple':
-      return createApple(settings, workshop)
-    case 'discord':
-      return createDiscord(settings, workshop)
-    case 'gitlab':
-      return createGitlab(settings, workshop)
-    case 'openid':
-      return createOpenId(settings, workshop)
-  }
+/** The providers that the settings name. */
+export function createProviders(
+  { google, github, further, other }: ProviderKinds<ProviderKind>,
+  settings: readonly ProviderSettings[],
+  workshop: Workshop,
+): Providers {
+  const kinds = [google, github, ...Object.values(further), other]
+  const byKind = new Map(kinds.map((kind) => [kind.kind, kind]))
+  const created = settings.flatMap((one) => byKind.get(one.kind)?.create(one, workshop) ?? [])
+  const byName = new Map(created.map((provider) => [provider.name, provider]))
+  const choices = created.map(({ name, label }) => Object.freeze({ name, label }))
+  return { list: () => choices, find: (name) => byName.get(name) ?? null }
 }

@@ -33,19 +33,8 @@ export type AuthenticateHook = (
   request: HookRequest,
 ) => HookAnswer | false | undefined | Promise<HookAnswer | false | undefined>
 
-/**
- * What an application writes. Durations are texts of a whole number and one of `s m h d w`: `'15m'`. Unknown names are
- * faults. Nothing is read from the environment.
- *
- * @example
- * init(app, {
- *   JWT_ACCESS_TOKEN_SECRET: process.env.JWT_ACCESS_TOKEN_SECRET,
- *   JWT_REFRESH_TOKEN_SECRET: process.env.JWT_REFRESH_TOKEN_SECRET,
- *   baseUrl: 'https://app.example.com',
- *   mail: { from: 'App <no-reply@app.example.com>', transport: process.env.SMTP_URL },
- * })
- */
-export interface SettingsInput {
+/** The settings as an application writes them. `OAuthInput`: the setting `oauth`, whose providers stand in `oauth/`. */
+export interface SettingsInputWith<OAuthInput> {
   /** Signs access tokens: at least 32 random bytes (`openssl rand -base64 32`). Of a list the first signs, all verify. */
   JWT_ACCESS_TOKEN_SECRET: string | readonly string[] | undefined
   /** Signs refresh tokens; the same rules, and not the access secret. */
@@ -73,10 +62,10 @@ export interface SettingsInput {
   /** Sign-in with GitHub. `REDIRECT_URI` is the full address of `/auth/oauthcallback/github`. */
   github?: ProviderInput | undefined
   /**
-   * Further providers by name, which is the end of each `REDIRECT_URI`: `microsoft`, `apple`, `discord` and `gitlab` are
-   * known, any other name is an OpenID issuer. Default: none.
+   * Further providers by name, which is the end of each `REDIRECT_URI`. A name that Latchkey does not know is an OpenID
+   * issuer. Default: none.
    */
-  oauth?: FurtherProvidersInput | undefined
+  oauth?: OAuthInput | undefined
 
   /** `sqlite:./file`, `sqlite::memory:`, a `postgres:`, `mysql:` or `mariadb:` URL, a Kysely dialect, or the `Datastore` of codehooks-js. Default: `sqlite:./latchkey.db`. */
   database?: string | KyselyDialect | CodehooksDatastore | undefined
@@ -154,46 +143,13 @@ export interface ProviderInput {
   REDIRECT_URI: string
 }
 
+/** A provider of `oauth`. */
 export interface JudgedProviderInput extends ProviderInput {
   /**
    * Its word about an address suffices to let its users into the accounts of that address. Only for providers that confirm
-   * every address and never hand one on to somebody else. Default: false.
+   * every address and never hand one on to another person. Default: false.
    */
   trustEmail?: boolean | undefined
-}
-
-export interface MicrosoftInput extends JudgedProviderInput {
-  /** `common`, `organizations`, `consumers`, or the id of a directory (a GUID). Default: `common`. */
-  TENANT?: string | undefined
-}
-
-export interface AppleInput extends Omit<JudgedProviderInput, 'CLIENT_SECRET'> {
-  TEAM_ID: string
-  KEY_ID: string
-  /** The `.p8` file as it is: a PKCS#8 key in PEM. It signs the client secrets. */
-  PRIVATE_KEY: string
-}
-
-export interface GitlabInput extends JudgedProviderInput {
-  /** Default: `https://gitlab.com`. */
-  BASE_URL?: string | undefined
-}
-
-export interface OpenIdInput extends JudgedProviderInput {
-  /** As the provider writes it in `/.well-known/openid-configuration`, letter for letter. https, or http on loopback. */
-  ISSUER: string
-  /** Besides `openid`. Default: `['email', 'profile']`. */
-  SCOPES?: readonly string[] | undefined
-  /** What pages call it. Default: its name with a capital letter. */
-  LABEL?: string | undefined
-}
-
-export interface FurtherProvidersInput {
-  microsoft?: MicrosoftInput | undefined
-  apple?: AppleInput | undefined
-  discord?: JudgedProviderInput | undefined
-  gitlab?: GitlabInput | undefined
-  [name: string]: OpenIdInput | MicrosoftInput | AppleInput | GitlabInput | JudgedProviderInput | undefined
 }
 
 export interface CookiesInput {

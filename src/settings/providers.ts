@@ -1,78 +1,38 @@
-import { createPrivateKey } from 'node:crypto'
 import { z } from 'zod'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
-import { orNull, sentenceOf, shortText, text } from './field.js'
+import { sentenceOf, text } from './field.js'
 import { isUnexpanded } from './secrets.js'
 
-/** What every OAuth provider has, whatever else it needs. */
-interface Registered {
-  /** As in addresses: `/oauth/<name>`. */
-  name: string
+/** What the settings of every OAuth provider give. */
+export interface ClientSettings {
   clientId: string
   /** Sent letter for letter; its path is the callback route. */
   redirectUri: string
 }
 
-/** What the owner may say about those that are not Google or GitHub. */
-interface Judged extends Registered {
-  /** Its word about an address suffices to let its users into the accounts of that address. */
-  trustEmail: boolean
+/** An OAuth provider of the settings. What its kind needs besides, only the file of that kind in `oauth/` reads. */
+export interface ProviderSettings extends ClientSettings {
+  /** The kind that parsed these settings and that connects to the provider. */
+  kind: string
+  /** As in addresses: `/oauth/<name>`. */
+  name: string
 }
 
-interface WithSecret {
-  clientSecret: string
+/** What the settings must know of a kind of OAuth provider. */
+export interface ProviderSchema<Own extends ClientSettings = ClientSettings, Input = unknown> {
+  kind: string
+  schema: z.ZodType<Own, Input>
 }
 
-/** Signs what stands in for a client secret. */
-export interface AppleKey {
-  teamId: string
-  keyId: string
-  /** PKCS#8 in PEM, of the curve P-256. */
-  privateKey: string
+/** The kinds of OAuth providers. `settings` does not know them; its caller passes them in. */
+export interface ProviderKinds<Kind extends ProviderSchema = ProviderSchema> {
+  google: Kind
+  github: Kind
+  /** Those that `oauth` has by the name of their kind. */
+  further: Readonly<Record<string, Kind>>
+  /** Reads every other name in `oauth`. */
+  other: Kind
 }
-
-export interface PlainProvider<Kind = 'google' | 'github'> extends Registered, WithSecret {
-  kind: Kind
-}
-
-export interface DiscordProvider extends Judged, WithSecret {
-  kind: 'discord'
-}
-
-export interface MicrosoftProvider extends Judged, WithSecret {
-  kind: 'microsoft'
-  /** `common`, `organizations`, `consumers`, or the id of one directory, lower case. */
-  tenant: string
-}
-
-export interface AppleProvider extends Judged, AppleKey {
-  kind: 'apple'
-}
-
-export interface GitlabProvider extends Judged, WithSecret {
-  kind: 'gitlab'
-  /** Where that GitLab stands, without a slash at the end. */
-  baseUrl: string
-}
-
-export interface OpenIdProvider extends Judged, WithSecret {
-  kind: 'openid'
-  /** Compared letter for letter with what the provider calls itself. */
-  issuer: string
-  scopes: readonly string[]
-  /** As people know it. */
-  label: string
-}
-
-/** An OAuth provider of the settings; `kind` says which file of ours speaks to it. */
-export type ProviderSettings =
-  | PlainProvider<'google'>
-  | PlainProvider<'github'>
-  | DiscordProvider
-  | MicrosoftProvider
-  | AppleProvider
-  | GitlabProvider
-  | OpenIdProvider
 
 const credential = text('must not be empty, blank or a placeholder', (value) =>
   value === '' || value !== value.trim() || /\p{Cc}/u.test(value) || isUnexpanded(value) ? null : value,
@@ -80,146 +40,70 @@ const credential = text('must not be empty, blank or a placeholder', (value) =>
 
 const redirectUri = text(
   'must be the full https address (http on loopback) of the callback route, without query and fragment',
-  (value) => {
-    const url = parseHttpUrl(value)
-    return url !== null && isSecureUrl(url) && !/[?#]/.test(value) ? value : null
-  },
+  withoutQuery,
 )
 
-/** The address of somebody else's server: with http, anybody on the way could say who has signed in. */
-const serverUrl = text('must be an https URL (http on loopback only) without query, fragment and password', (value) => {
-  const url = parseHttpUrl(value)
-  return url !== null && isSecureUrl(url) && !/[?#]/.test(value) ? value : null
-})
-
-/** A domain name will not do: tokens name the directory by its id, and nothing else is there to compare. */
-const tenant = text('must be common, organizations, consumers or the id of a directory (a GUID)', (value) =>
-  /^(?:common|organizations|consumers|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(value.toLowerCase())
-    ? value.toLowerCase()
-    : null,
-)
-
-/** Ten letters and digits: anything else was pasted into the wrong place. */
-const appleId = text('must be 10 letters and digits', (value) => (/^[A-Z0-9]{10}$/.test(value) ? value : null))
-
-const privateKey = text('must be the .p8 file of Apple as it is: a PKCS#8 key in PEM, of the curve P-256', (value) => {
-  // Files of environment variables have a line break as two characters.
-  const pem = value.replaceAll('\\n', '\n')
-  return isP256Key(pem) ? pem : null
-})
-
-/** RFC 6749 §3.3. */
-const scope = text('must be a scope: printable, without blanks, quotes and backslashes', (value) =>
-  /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/.test(value) ? value : null,
+/** The address of the provider's server. Over plain http, anybody on the network could forge its answers. */
+export const serverUrl = text(
+  'must be an https URL (http on loopback only) without query, fragment and password',
+  withoutQuery,
 )
 
 const registered = { CLIENT_ID: credential, REDIRECT_URI: redirectUri }
-const withSecret = { ...registered, CLIENT_SECRET: credential }
-const judged = { trustEmail: z.boolean().default(false) }
+const secret = { CLIENT_SECRET: credential }
+const trust = { trustEmail: z.boolean().default(false) }
 
-/** Google and GitHub, which are settings of their own: whose word about an address counts is known of them. */
-export function plainProvider(kind: PlainProvider['kind']) {
-  return z
-    .strictObject(withSecret)
-    .transform((given): PlainProvider => ({ kind, name: kind, ...basics(given), clientSecret: given.CLIENT_SECRET }))
+/** A client of a provider that is known to tell which addresses are verified. */
+export const secretClient = z.strictObject({ ...registered, ...secret })
+
+/** A client of a provider whose addresses count only where the owner says so. */
+export const judgedClient = z.strictObject({ ...registered, ...secret, ...trust })
+
+/** The same without a client secret: the provider wants another proof. */
+export const judgedClientWithoutSecret = z.strictObject({ ...registered, ...trust })
+
+/** What all these clients share, by the names that our code uses. */
+export function clientOf({ CLIENT_ID, REDIRECT_URI }: { CLIENT_ID: string; REDIRECT_URI: string }): ClientSettings {
+  return { clientId: CLIENT_ID, redirectUri: REDIRECT_URI }
 }
 
-/** How the entry of each name is read; a name that does not stand here is an OpenID issuer. */
-const known: Readonly<Record<string, (name: string) => z.ZodType<ProviderSettings>>> = {
-  discord: (name) =>
-    z
-      .strictObject({ ...withSecret, ...judged })
-      .transform((given) => ({ kind: 'discord', name, ...basics(given), ...secretOf(given) })),
-  microsoft: (name) =>
-    z.strictObject({ ...withSecret, ...judged, TENANT: tenant.prefault('common') }).transform((given) => ({
-      kind: 'microsoft',
-      name,
-      ...basics(given),
-      ...secretOf(given),
-      tenant: given.TENANT,
-    })),
-  apple: (name) =>
-    z
-      .strictObject({ ...registered, ...judged, TEAM_ID: appleId, KEY_ID: appleId, PRIVATE_KEY: privateKey })
-      .transform((given) => ({
-        kind: 'apple',
-        name,
-        ...basics(given),
-        trustEmail: given.trustEmail,
-        teamId: given.TEAM_ID,
-        keyId: given.KEY_ID,
-        privateKey: given.PRIVATE_KEY,
-      })),
-  gitlab: (name) =>
-    z
-      .strictObject({ ...withSecret, ...judged, BASE_URL: serverUrl.prefault('https://gitlab.com') })
-      .transform((given) => ({
-        kind: 'gitlab',
-        name,
-        ...basics(given),
-        ...secretOf(given),
-        baseUrl: given.BASE_URL.replace(/\/$/, ''),
-      })),
+/** The same with the client secret. */
+export function secretClientOf({ CLIENT_SECRET, ...given }: z.output<typeof secretClient>) {
+  return { ...clientOf(given), clientSecret: CLIENT_SECRET }
 }
 
-function openIdIssuer(name: string): z.ZodType<ProviderSettings> {
-  return z
-    .strictObject({
-      ...withSecret,
-      ...judged,
-      ISSUER: serverUrl,
-      SCOPES: orNull(z.array(scope)),
-      LABEL: orNull(shortText(40)),
-    })
-    .transform((given) => ({
-      kind: 'openid',
-      name,
-      ...basics(given),
-      ...secretOf(given),
-      issuer: given.ISSUER,
-      // Without this one it is not OpenID Connect, and there is no id_token (Core §3.1.2.1).
-      scopes: [...new Set(['openid', ...(given.SCOPES ?? ['email', 'profile'])])],
-      label: given.LABEL ?? `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    }))
+/** Reads the settings of one provider. */
+export function providerOf({ kind, schema }: ProviderSchema, name: string) {
+  return schema.transform((own): ProviderSettings => ({ kind, name, ...own }))
 }
 
 const nameFault =
   'must be lower-case letters, digits and hyphens, and not google or github, which are settings of their own'
 
-/** Further providers by name, every fault of each told. */
-export const furtherProviders = z
-  .custom<Readonly<Record<string, unknown>>>(
-    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    { error: 'must be an object' },
-  )
-  .transform((entries, context) => {
-    const found: ProviderSettings[] = []
-    for (const [name, entry] of Object.entries(entries)) {
-      if (!/^(?!(?:google|github)$)[a-z][a-z0-9-]{0,31}$/.test(name)) {
-        context.addIssue({ code: 'custom', path: [name], message: nameFault })
-        continue
+/** Reads the providers below `oauth`, and reports every fault of each. */
+export function furtherProviders({ further, other }: ProviderKinds) {
+  return z
+    .custom<Readonly<Record<string, unknown>>>(
+      (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+      { error: 'must be an object' },
+    )
+    .transform((entries, context) => {
+      const found: ProviderSettings[] = []
+      for (const [name, entry] of Object.entries(entries)) {
+        if (!/^(?!(?:google|github)$)[a-z][a-z0-9-]{0,31}$/.test(name)) {
+          context.addIssue({ code: 'custom', path: [name], message: nameFault })
+          continue
+        }
+        const known = Object.hasOwn(further, name) ? further[name] : undefined
+        const result = providerOf(known ?? other, name).safeParse(entry, { error: sentenceOf })
+        if (result.success) found.push(result.data)
+        else for (const issue of result.error.issues) context.addIssue({ ...issue, path: [name, ...issue.path] })
       }
-      const reader = Object.hasOwn(known, name) ? known[name] : undefined
-      const result = (reader ?? openIdIssuer)(name).safeParse(entry, { error: sentenceOf })
-      if (result.success) found.push(result.data)
-      else for (const issue of result.error.issues) context.addIssue({ ...issue, path: [name, ...issue.path] })
-    }
-    return found
-  })
-
-function basics({ CLIENT_ID, REDIRECT_URI }: { CLIENT_ID: string; REDIRECT_URI: string }) {
-  return { clientId: CLIENT_ID, redirectUri: REDIRECT_URI }
+      return found
+    })
 }
 
-function secretOf({ CLIENT_SECRET, trustEmail }: { CLIENT_SECRET: string; trustEmail: boolean }) {
-  return { clientSecret: CLIENT_SECRET, trustEmail }
-}
-
-function isP256Key(pem: string): boolean {
-  if (!/^\s*-----BEGIN PRIVATE KEY-----/.test(pem)) return false
-  try {
-    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1'
-  } catch {
-    return false
-  }
+function withoutQuery(value: string): string | null {
+  const url = parseHttpUrl(value)
+  return url !== null && isSecureUrl(url) && !/[?#]/.test(value) ? value : null
 }

@@ -14,7 +14,7 @@ import type { Logger } from './logger.js'
 import { mail } from './mail.js'
 import { network, trustedProxies } from './networks.js'
 import { path, pathPrefix, publicRoute } from './paths.js'
-import { furtherProviders, plainProvider } from './providers.js'
+import { furtherProviders, type ProviderKinds, providerOf } from './providers.js'
 import { secrets } from './secrets.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
@@ -28,63 +28,65 @@ const folder = text('must be the path of a folder', (value) => (value === '' || 
  * The table of settings: name to type, default and the rules that concern one setting alone. What several settings
  * decide together stands in `rules.ts`. No setting is required here, so that every fault can be told at once.
  */
-export const settingsSchema = z.strictObject({
-  JWT_ACCESS_TOKEN_SECRET: orNull(secrets),
-  JWT_REFRESH_TOKEN_SECRET: orNull(secrets),
-  encryptionKey: orNull(secrets),
-  redirectSuccessUrl: z.string().default('/'),
-  redirectFailUrl: orNull(z.string()),
-  redirectLogoutUrl: z.string().default('/'),
-  baseAPIRoutes: oneOrMore('must be a path prefix or a list of them', pathPrefix).prefault('/api'),
-  publicRoutes: list(publicRoute),
-  google: orNull(plainProvider('google')),
-  github: orNull(plainProvider('github')),
-  oauth: furtherProviders.prefault(nothing),
-  basePath: path.prefault('/auth'),
-  baseUrl: orNull(baseUrl),
-  database: database.prefault('sqlite:./latchkey.db'),
-  redis: orNull(redis),
-  mail: orNull(mail),
-  templates: orNull(folder),
-  labels: z.record(z.string(), z.string()).prefault(nothing),
-  locale: locale.prefault('en'),
-  brand: brand.prefault(nothing),
-  accessTokenLifetime: orNull(duration('1s', '1d', '1m')),
-  JWT_ACCESS_TOKEN_SECRET_EXPIRE: orNull(duration('1s', '1d', '1m')),
-  refreshTokenLifetime: orNull(duration('1m', '400d')),
-  JWT_REFRESH_TOKEN_SECRET_EXPIRE: orNull(duration('1m', '400d')),
-  sessionLifetime: orNull(duration('1m', '3650d')),
-  maxSessions: wholeNumber(1, 10_000).default(50),
-  cookies: cookies.prefault(nothing),
-  trustedOrigins: list(trustedOrigin),
-  trustedProxies: trustedProxies.prefault(0),
-  registration: registration.prefault(nothing),
-  password: password.prefault(nothing),
-  otp: otp.prefault(nothing),
-  twoFactor: twoFactor.prefault(nothing),
-  limits: either<false | z.input<typeof limits>, z.output<typeof limits> | null>((value) =>
-    value === false ? z.literal(false).transform(() => null) : limits,
-  ).prefault(nothing),
-  apiTokens: z
-    .strictObject({ inUrl: z.boolean().default(true), refuseBrowsers: z.boolean().default(true) })
-    .prefault(nothing),
-  jwks: orNull(jwks),
-  allowList: list(network),
-  authenticate: orNull(foreign<AuthenticateHook>('must be a function', isFunction)),
-  hooks: z
-    .strictObject({
-      beforeRegister: hook,
-      afterRegister: hook,
-      beforeLogin: hook,
-      afterLogin: hook,
-      onLoginUser: legacyHook,
-      onSignupUser: legacyHook,
-    })
-    .prefault(nothing),
-  admin: z.strictObject({ emails: list(emailAddress), page: orNull(path) }).prefault(nothing),
-  revocation: z.strictObject({ staleness: duration('1s', '1m').prefault('10s') }).prefault(nothing),
-  logger: orNull(logger),
-})
+export function createSettingsSchema(kinds: ProviderKinds) {
+  return z.strictObject({
+    JWT_ACCESS_TOKEN_SECRET: orNull(secrets),
+    JWT_REFRESH_TOKEN_SECRET: orNull(secrets),
+    encryptionKey: orNull(secrets),
+    redirectSuccessUrl: z.string().default('/'),
+    redirectFailUrl: orNull(z.string()),
+    redirectLogoutUrl: z.string().default('/'),
+    baseAPIRoutes: oneOrMore('must be a path prefix or a list of them', pathPrefix).prefault('/api'),
+    publicRoutes: list(publicRoute),
+    google: orNull(providerOf(kinds.google, 'google')),
+    github: orNull(providerOf(kinds.github, 'github')),
+    oauth: furtherProviders(kinds).prefault(nothing),
+    basePath: path.prefault('/auth'),
+    baseUrl: orNull(baseUrl),
+    database: database.prefault('sqlite:./latchkey.db'),
+    redis: orNull(redis),
+    mail: orNull(mail),
+    templates: orNull(folder),
+    labels: z.record(z.string(), z.string()).prefault(nothing),
+    locale: locale.prefault('en'),
+    brand: brand.prefault(nothing),
+    accessTokenLifetime: orNull(duration('1s', '1d', '1m')),
+    JWT_ACCESS_TOKEN_SECRET_EXPIRE: orNull(duration('1s', '1d', '1m')),
+    refreshTokenLifetime: orNull(duration('1m', '400d')),
+    JWT_REFRESH_TOKEN_SECRET_EXPIRE: orNull(duration('1m', '400d')),
+    sessionLifetime: orNull(duration('1m', '3650d')),
+    maxSessions: wholeNumber(1, 10_000).default(50),
+    cookies: cookies.prefault(nothing),
+    trustedOrigins: list(trustedOrigin),
+    trustedProxies: trustedProxies.prefault(0),
+    registration: registration.prefault(nothing),
+    password: password.prefault(nothing),
+    otp: otp.prefault(nothing),
+    twoFactor: twoFactor.prefault(nothing),
+    limits: either<false | z.input<typeof limits>, z.output<typeof limits> | null>((value) =>
+      value === false ? z.literal(false).transform(() => null) : limits,
+    ).prefault(nothing),
+    apiTokens: z
+      .strictObject({ inUrl: z.boolean().default(true), refuseBrowsers: z.boolean().default(true) })
+      .prefault(nothing),
+    jwks: orNull(jwks),
+    allowList: list(network),
+    authenticate: orNull(foreign<AuthenticateHook>('must be a function', isFunction)),
+    hooks: z
+      .strictObject({
+        beforeRegister: hook,
+        afterRegister: hook,
+        beforeLogin: hook,
+        afterLogin: hook,
+        onLoginUser: legacyHook,
+        onSignupUser: legacyHook,
+      })
+      .prefault(nothing),
+    admin: z.strictObject({ emails: list(emailAddress), page: orNull(path) }).prefault(nothing),
+    revocation: z.strictObject({ staleness: duration('1s', '1m').prefault('10s') }).prefault(nothing),
+    logger: orNull(logger),
+  })
+}
 
 /** The settings one by one: read, with defaults, but not yet seen together. */
-export type Table = z.output<typeof settingsSchema>
+export type Table = z.output<ReturnType<typeof createSettingsSchema>>

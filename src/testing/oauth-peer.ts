@@ -1,4 +1,4 @@
-import type { SettingsInput } from '../settings.js'
+import type { SettingsInput } from '../wiring/settings.js'
 import { createTestClock, type TestClock } from './clock.js'
 import type { PeerAccount } from './peer-account.js'
 import { createPeerClients, type PeerApplication } from './peer-clients.js'

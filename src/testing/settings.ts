@@ -1,5 +1,5 @@
 import { createRandom } from '../lib/random.js'
-import type { SettingsInput } from '../settings.js'
+import type { SettingsInput } from '../wiring/settings.js'
 import { createTestMailbox, type TestMailbox } from './mailbox.js'
 
 /**

@@ -5,12 +5,13 @@ import { createWorld, type Runtime, sleep, type World } from '../lib/runtime.js'
 import type { Mailer } from '../mail/mailer.js'
 import { createPasswords } from '../passwords/hashed-passwords.js'
 import type { Passwords } from '../passwords/passwords.js'
-import { parseSettings, type Settings, type SettingsInput } from '../settings.js'
+import type { Settings } from '../settings.js'
 import { createTemplates } from '../templates/handlebars.js'
 import type { Templates } from '../templates/templates.js'
 import { createDelivery } from './delivery.js'
 import { warnLeftOut } from './not-yet.js'
 import { requirePackages } from './packages.js'
+import { readSettings, type SettingsInput } from './settings.js'
 
 /** The parts that exist at once, before the store is open. */
 export interface Early {
@@ -27,7 +28,7 @@ export interface Early {
 /** @throws {SettingsError} with every fault of the settings at once, or when a package is missing */
 export function createEarly(input: SettingsInput, runtime: Runtime | undefined): Early {
   const world = createWorld(runtime)
-  const settings = parseSettings(input, world)
+  const settings = readSettings(input, world)
   warnLeftOut(settings)
   requirePackages(settings)
   const random = createRandom()

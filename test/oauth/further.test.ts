@@ -1,8 +1,8 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
-import type { SettingsInput } from '../../src/settings.js'
 import { createTestRuntime } from '../../src/testing.js'
+import type { SettingsInput } from '../../src/wiring/settings.js'
 import {
   createSigner,
   type Reply,

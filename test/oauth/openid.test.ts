@@ -208,13 +208,18 @@ describe('discovery', () => {
     const tenant = 'https://id.company.test/realms/one/'
     const { provider, list, server } = await scripted(
       { [`GET ${tenant}.well-known/openid-configuration`]: { ...metadata, issuer: tenant } },
-      { ISSUER: tenant, SCOPES: ['email', 'groups'], LABEL: 'Company' },
+      { ISSUER: tenant, SCOPES: ['email', 'groups'], LABEL: 'The company' },
     )
     const url = new URL(await startAt(provider))
     expect(url.searchParams.get('scope')).toBe('openid email groups')
     expect(url.searchParams.get('nonce')).toBe(kept.nonce)
-    expect(list()).toEqual([{ name: 'company', label: 'Company' }])
+    expect(list()).toEqual([{ name: 'company', label: 'The company' }])
     expect(server.asked).toHaveLength(1)
+  })
+
+  test('is called by its name with a capital letter where the settings have no label', async () => {
+    const { list } = await scripted({})
+    expect(list()).toEqual([{ name: 'company', label: 'Company' }])
   })
 
   test('keeps a query that the authorization endpoint has', async () => {

@@ -20,11 +20,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   wiring: ['wiring', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   control: ['control', 'wiring', 'flows', 'type:ports', ...ground],
   auth: ['control', 'wiring', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
-  init: ['auth', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
-  index: ['init', 'auth', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
+  init: ['auth', 'type:wiring/settings', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
+  index: ['init', 'auth', 'type:wiring/settings', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
   // Runs in browsers: of the server's code only what the types say.
   client: ['client', 'type:model', 'type:errors'],
-  testing: ['testing', 'init', 'auth', 'type:http', 'mail', ...ground],
+  testing: ['testing', 'init', 'auth', 'type:wiring/settings', 'type:http', 'mail', ...ground],
 }
 
 /** Which part of `src/` owns an npm package. `type:` where others may use its types. */

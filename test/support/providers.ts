@@ -1,8 +1,8 @@
 import { createWorld, type Runtime } from '../../src/lib/runtime.js'
 import type { AuthorizationAnswer, Provider } from '../../src/oauth/provider.js'
-import { parseSettings, type SettingsInput } from '../../src/settings.js'
 import { createTestRuntime, type OAuthPeer, testSettings } from '../../src/testing.js'
 import { providersOf } from '../../src/wiring/providers.js'
+import { readSettings, type SettingsInput } from '../../src/wiring/settings.js'
 
 /** A line of the log, as fields. */
 export type LogLine = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export function testProviders(settings: Partial<SettingsInput>, runtime: Runtime
   const log: LogLine[] = []
   const write = (fields: LogLine, message: string) => log.push({ ...fields, message })
   const input = testSettings({ ...settings, logger: { warn: write, error: write } })
-  const providers = providersOf({ settings: parseSettings(input, { testing: true }), world: createWorld(runtime) })
+  const providers = providersOf({ settings: readSettings(input, { testing: true }), world: createWorld(runtime) })
   return {
     list: providers.list,
     find(name) {

@@ -6,8 +6,8 @@ import { hasProviders } from './landing.js'
 import { returnedByProvider } from './return.js'
 
 /**
- * Apple posts its answer, and no cookie comes with a post from another site: a navigation of our own takes it on. Nothing
- * is read or changed here, so it may come from anywhere.
+ * Takes an answer that a provider posts (`response_mode=form_post`). Browsers send no cookies with a post from another site,
+ * so a navigation of our own brings the answer to the callback. Nothing is read or changed here, so any site may post.
  */
 export const postedOAuthRoute = defineRoute({
   method: 'POST',

@@ -12,8 +12,8 @@ import { createAuth } from '../../../src/index.js'
 import { createLimiter } from '../../../src/limits/counters.js'
 import type { SessionPrincipal } from '../../../src/model/principal.js'
 import type { Ports } from '../../../src/ports.js'
-import { parseSettings } from '../../../src/settings.js'
 import { testSettings } from '../../../src/testing.js'
+import { readSettings } from '../../../src/wiring/settings.js'
 import { ada, attackServer } from '../../support/attack-server.js'
 import { sharedSettings, testAuth } from '../../support/auth.js'
 import { RotationWorld } from '../../support/rotation-world.js'
@@ -263,7 +263,7 @@ test('ATK-076 a factor that could only be half taken away is wholly gone, guesse
     if (down) throw new Error('disk I/O error')
     await counters.forget(ids)
   }
-  const { limits } = parseSettings(testSettings({ limits: {} }), { testing: true })
+  const { limits } = readSettings(testSettings({ limits: {} }), { testing: true })
   const limiter = createLimiter({ counters: { ...counters, forget }, limits, now: ports.clock.now })
   const guessesLeft = async () => (await limiter.account('guess', guessesAt.factor(user.id)))?.remaining
   const takeAway = () => updateAccount({ ...ports, limiter }, user.id, { twoFactor: false })
