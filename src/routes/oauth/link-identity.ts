@@ -1,5 +1,5 @@
-import { grantLink } from '../../flows/oauth/link-grant.js'
-import { startLink } from '../../flows/oauth/link-identity.js'
+import { grantLink } from '../../flows/oauth/grant-link.js'
+import { startLink } from '../../flows/oauth/start-link.js'
 import { stateSeconds } from '../../flows/oauth/state.js'
 import { singleHeader } from '../../http/message.js'
 import { json, withHeaders } from '../../http/problem.js'

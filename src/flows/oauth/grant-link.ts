@@ -1,18 +1,22 @@
 import type { SessionPrincipal } from '../../model/principal.js'
-import { type Asking, requireLinking, type StartLinkPorts } from './link-identity.js'
 import { type StartedOAuth, startOAuth } from './start.js'
+import { type IdentityRequest, requireLinking, type StartLinkPorts } from './start-link.js'
 
-/** How long the browser has to come to us by itself. */
+/** How long the browser has to navigate to our origin. */
 const grantSeconds = 60
 
 /**
- * Lets whoever is signed in begin to link from a page of another site: what keeps the state with the browser is a Lax
- * cookie, which no answer to such a page can set, so the browser comes here by itself first. What was proved is noted for
- * this session, and the address that leads here holds no secret: it is worth something only in the browser of the session.
+ * Lets a signed-in user begin to link from a page of another site. The state is bound to the browser by a Lax cookie, and
+ * browsers do not keep it from a response to such a page. So the browser navigates to our origin first. What the user proved
+ * is recorded for this session. The address holds no secret: it works only in the browser of that session.
  *
  * @throws {AuthError} as `startLink`
  */
-export async function grantLink(ports: StartLinkPorts, principal: SessionPrincipal, input: Asking): Promise<void> {
+export async function grantLink(
+  ports: StartLinkPorts,
+  principal: SessionPrincipal,
+  input: IdentityRequest,
+): Promise<void> {
   const { userId, sessionId } = await requireLinking(ports, principal, input)
   const now = ports.clock.now()
   const token = {
@@ -33,7 +37,7 @@ export async function grantLink(ports: StartLinkPorts, principal: SessionPrincip
 }
 
 /**
- * Sends a browser to the provider whose session was let; each time it was let, once. Null when it was not.
+ * Sends a browser to the provider that its session was granted. A grant works once. Null without a grant.
  *
  * @throws {AuthError} `not_found`
  */
