@@ -33,8 +33,11 @@ export function createProviders(
   workshop: Workshop,
 ): Providers {
   const kinds = [google, github, ...Object.values(further), other]
-  const byKind = new Map(kinds.map((kind) => [kind.kind, kind]))
-  const created = settings.flatMap((one) => byKind.get(one.kind)?.create(one, workshop) ?? [])
+  const created = settings.map((one) => {
+    const kind = kinds.find((candidate) => candidate.kind === one.kind)
+    if (!kind) throw new TypeError(`The provider ${one.name} is of a kind that is not listed: ${one.kind}`)
+    return kind.create(one, workshop)
+  })
   const byName = new Map(created.map((provider) => [provider.name, provider]))
   const choices = created.map(({ name, label }) => Object.freeze({ name, label }))
   return { list: () => choices, find: (name) => byName.get(name) ?? null }

@@ -100,6 +100,13 @@ describe('a kind of provider that is new to the list', () => {
     ])
   })
 
+  test('is refused where the list does not have it', () => {
+    const world = createWorld(createTestRuntime())
+    const { providers, logger } = parse({ REGION: 'eu' })
+    const workshop = { world, idTokens: createIdTokens(world), signAssertion: createClientAssertions(world), logger }
+    expect(() => createProviders(providerKinds, providers, workshop)).toThrow('of a kind that is not listed: example')
+  })
+
   test('never gets the settings of another kind', () => {
     const world = createWorld(createTestRuntime())
     const { providers, logger } = parse({ REGION: 'eu' })
