@@ -1,23 +1,65 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { hasBetterSqlite } from './support/addons.js'
 
 /** Real PostgreSQL, MariaDB and Redis on this machine: `.ci/run` sets it, and then what is missing is a failure. */
 const withServers = process.env.LATCHKEY_TEST_SERVICES === '1'
+/** Workers that cannot load a native addon, so that only node:sqlite can be behind a green run. */
+const withoutAddons = process.env.LATCHKEY_TEST_NO_ADDONS === '1'
+
+/** Files that change or measure their whole process. Each of them gets a process of its own, all others share some. */
+const alone = [
+  'test/{browser,processes,servers,passwords,telemetry}/**/*.test.ts',
+  'test/{bench,demo,docs,examples,package}.test.ts',
+  // Replace methods of classes, or what the process prints, for the whole file.
+  'test/attacks/{enumeration,leakage,pending-registrations}.test.ts',
+  'test/{adapters/codehooks/codehooks,routes/development/mailbox,store/datastore/app}.test.ts',
+  // Asks whether a package has been loaded yet.
+  'test/templates/handlebars.test.ts',
+  // Measure the heap.
+  'test/lib/{client-ip,copied-text,remember}.test.ts',
+]
+
+/** `npm test` names the slow suites here. */
+const leftOut = (process.env.LATCHKEY_TEST_LEFT_OUT ?? '').split(',').filter((glob) => glob !== '')
+const never = ['test/bench/**', ...(withServers ? [] : ['test/servers/**']), ...leftOut]
 
 export default defineConfig({
-  root: fileURLToPath(new URL('..', import.meta.url)),
+  root: placeOf('..'),
+  resolve: {
+    alias: hasBetterSqlite && !withoutAddons ? {} : { 'better-sqlite3': placeOf('support/node-sqlite.js') },
+  },
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/bench/**', 'node_modules/**', ...(withServers ? [] : ['test/servers/**'])],
-    globalSetup: withServers ? [] : ['test/support/without-servers.js'],
     setupFiles: ['test/support/no-network.js'],
     // What a busy machine may take; nothing is said of how soon something comes about.
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
+    execArgv: [
+      `--import=${new URL('support/hash-threads.js', import.meta.url)}`,
+      ...(withoutAddons ? ['--no-addons'] : []),
+    ],
     // Vitest leaves one core free, and so would take one file at a time on two; much of what is tested here waits.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          globalSetup: withServers ? [] : ['test/support/without-servers.js'],
+          include: ['test/**/*.test.ts'],
+          exclude: [...never, ...alone],
+          isolate: false,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { extends: true, test: { name: 'alone', include: alone, exclude: never, sequence: { groupOrder: 1 } } },
+    ],
   },
 })
+
+function placeOf(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}

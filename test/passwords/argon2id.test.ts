@@ -2,6 +2,7 @@ import { hash as bcrypt } from 'bcryptjs'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createHashPool, type HashPool } from '../../src/passwords/hash-pool.js'
 import { createPasswordsOver, type HashingOptions } from '../../src/passwords/hashed-passwords.js'
+import { hasArgon2 } from '../support/addons.js'
 import { createCountingPool } from './counting-pool.js'
 
 const password = 'correct horse battery staple'
@@ -35,7 +36,7 @@ beforeEach(() => {
 })
 afterAll(() => pool.close())
 
-describe('hashes by argon2id', () => {
+describe.skipIf(!hasArgon2)('hashes by argon2id', () => {
   test('a hash names scheme, pepper and parameters, and only its own password matches', async () => {
     const stored = await passwords.hash(password)
     expect(stored).toMatch(/^hmac-sha384:-:\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
@@ -92,7 +93,7 @@ describe('hashes by argon2id', () => {
   })
 })
 
-describe('what is outdated', () => {
+describe.skipIf(!hasArgon2)('what is outdated', () => {
   const withArgon2id = (options: Partial<HashingOptions> = {}) => makePasswords(options).hash(password)
   const withBcrypt = () => makePasswords({ algorithm: 'bcrypt' }).hash(password)
 
@@ -121,7 +122,7 @@ describe('what is outdated', () => {
   })
 })
 
-describe('the floor where schemes are mixed', () => {
+describe.skipIf(!hasArgon2)('the floor where schemes are mixed', () => {
   /** The real pool, with the times of a machine on which bcrypt takes 300 ms and everything else 13. */
   const timed: HashPool = {
     run: async (job) => ({ ...(await pool.run(job)), milliseconds: job.scheme === 'bcrypt' ? 300 : 13 }),

@@ -1,6 +1,8 @@
 // @ts-nocheck It runs unbuilt, in the processes that tests start.
-import Database from 'better-sqlite3'
 import { SqliteDialect } from 'kysely'
+import { hasBetterSqlite } from './addons.js'
+
+const { default: Database } = await import(hasBetterSqlite ? 'better-sqlite3' : './node-sqlite.js')
 
 /** A real SQLite file that cannot be reached while `world.storeDown` says so, as when its disk is gone. */
 export function breakableDialect(file, world) {

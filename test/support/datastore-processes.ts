@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { onTestFinished } from 'vitest'
+import { hasBetterSqlite } from './addons.js'
 import type { Fight, Spoils } from './datastore-process.js'
 
 /** A process that is ready to fight. */
@@ -26,6 +27,7 @@ export async function createFighters(): Promise<(fight: Fight) => Promise<Fighte
     outfile: program,
     bundle: true,
     packages: 'external',
+    alias: hasBetterSqlite ? {} : { 'better-sqlite3': fileURLToPath(new URL('node-sqlite.js', import.meta.url)) },
     platform: 'node',
     format: 'esm',
     logLevel: 'error',

@@ -6,6 +6,8 @@ export interface FailingDatabase {
   dialect: SqliteDialect
   /** Statements that ran since the last `failAfter`. */
   readonly ran: number
+  /** The first word of each of them, in order: what kind of statement it was. */
+  readonly kinds: readonly string[]
   /** Those of them that wrote, and not in vain. */
   readonly wrote: number
   /** Lets that many statements through; every later one fails, but what undoes a transaction. Infinity: none fails. */
@@ -19,6 +21,7 @@ const undo = /^\s*rollback/i
 export function failingDatabase(): FailingDatabase {
   let left = Number.POSITIVE_INFINITY
   let ran = 0
+  let kinds: string[] = []
   let wrote = 0
   let broken: RegExp | null = null
 
@@ -27,6 +30,7 @@ export function failingDatabase(): FailingDatabase {
     if (left <= 0 || broken?.test(sql)) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' })
     left -= 1
     ran += 1
+    kinds.push(/\w+/.exec(sql)?.[0].toLowerCase() ?? '')
   }
 
   const { dialect } = watchedDatabase({
@@ -43,12 +47,16 @@ export function failingDatabase(): FailingDatabase {
     get ran() {
       return ran
     },
+    get kinds() {
+      return kinds
+    },
     get wrote() {
       return wrote
     },
     failAfter(statements) {
       left = statements
       ran = 0
+      kinds = []
       wrote = 0
     },
   }

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SettingsInput } from '../../src/index.js'
 import { HashWorkers } from '../../src/passwords/hash-workers.js'
+import { hasArgon2 } from '../support/addons.js'
 import { ada, sharedSettings, type TestAuth, testAuth } from '../support/auth.js'
 
 const pepper = 'Wm3ZtQ8vLx5RkY1nBc7JdHs0PfGu4TaEo6Xi9MyKe2N'
@@ -32,7 +33,7 @@ async function canSignIn({ client }: TestAuth, password = ada.password): Promise
   return (await client().post('/auth/login', { ...ada, password })).status
 }
 
-describe('password.algorithm', () => {
+describe.skipIf(!hasArgon2)('password.algorithm', () => {
   it('may change in either direction: a sign-in makes the new kind, a wrong password changes nothing', async () => {
     const { start, stored } = application()
     const first = await start({ algorithm: 'bcrypt' })

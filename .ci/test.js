@@ -1,0 +1,43 @@
+// Runs the tests: `npm test`, `npm run test:all` and `npm run test:servers`. Further arguments go to Vitest.
+import { spawnSync } from 'node:child_process'
+
+/** A browser, programs, packages, and the whole contract of a store on PostgreSQL in WebAssembly. */
+const slow = [
+  'test/browser/',
+  'test/processes/',
+  'test/demo.test.ts',
+  'test/docs.test.ts',
+  'test/examples.test.ts',
+  'test/package.test.ts',
+  'test/store/sql/pglite.test.ts',
+]
+const demo = ['test/demo.test.ts', 'test/browser/demo.test.ts']
+const long = { LATCHKEY_TEST_ALL: '1' }
+
+/**
+ * What each name runs: `only` these paths, without those `leftOut`. `demo`, `package` and `rest` are together what `all` has
+ * beyond `most`. `programs` are those of them that run again on another Node.
+ */
+const sets = {
+  most: { leftOut: slow },
+  all: { env: long },
+  demo: { only: demo, env: long },
+  package: { only: ['test/package.test.ts'], env: long },
+  rest: { only: slow, leftOut: [...demo, 'test/package.test.ts'], env: long },
+  programs: { only: ['test/processes/', 'test/package.test.ts'] },
+  servers: { only: ['test/servers/'], env: { LATCHKEY_TEST_SERVICES: '1' } },
+}
+
+const [name, ...args] = process.argv.slice(2)
+const set = Object.hasOwn(sets, name) ? sets[name] : null
+if (!set) throw new Error(`node .ci/test.js ${Object.keys(sets).join('|')} [arguments of Vitest]`)
+
+const { only = [], leftOut = [], env = {} } = set
+const globs = leftOut.map((path) => (path.endsWith('/') ? `${path}**` : path))
+const { status } = spawnSync(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...only, ...args],
+  // Vitest takes no --exclude for projects.
+  { stdio: 'inherit', env: { ...process.env, LATCHKEY_TEST_LEFT_OUT: globs.join(','), ...env } },
+)
+process.exitCode = status ?? 1
