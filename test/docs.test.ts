@@ -402,7 +402,9 @@ function faultsOf(folder: string, modules: ts.CompilerOptions): string[] {
   const host = ts.createCompilerHost(options)
   host.getCurrentDirectory = () => folder
   const program = ts.createProgram([join(folder, 'app.ts')], options, host)
-  const ours = program.getSourceFiles().filter(({ fileName }) => /\/(?:app\.ts|dist\/[^/]+\.d\.ts)$/.test(fileName))
+  const ours = program
+    .getSourceFiles()
+    .filter(({ fileName }) => fileName.endsWith('/app.ts') || fileName.startsWith(join(root, 'dist/')))
   const found = ours.flatMap((file) => [
     ...program.getSyntacticDiagnostics(file),
     ...program.getSemanticDiagnostics(file),
