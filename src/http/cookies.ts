@@ -17,13 +17,16 @@ export function prepareCookies(): Promise<void> {
 /**
  * Our cookies: a new one is one line here.
  *
- * `wide` ones go to the whole host (`__Host-`, Path=/). `narrow` ones go only below our own routes, which `__Host-` does
- * not allow (RFC 6265bis §4.1.3.2), so their prefix is `__Secure-`.
+ * `wide` cookies have Path=/ and the prefix `__Host-`. `narrow` cookies go only below our own routes, which `__Host-` does
+ * not allow (RFC 6265bis section 4.1.3.2), so their prefix is `__Secure-`.
+ *
+ * Only `shared` cookies follow the setting `cookies.domain`. Every other cookie proves that this browser started something
+ * on this host: a sibling host that could plant one could confirm an account that it registered for somebody else.
  */
 const cookieTable = {
-  access: { name: 'access-token', reach: 'wide' },
-  refresh: { name: 'refresh-token', reach: 'narrow' },
-  /** The handle of the browser that registered. Wide, so that no sibling host can plant one (RFC 6265bis §4.1.3.2). */
+  access: { name: 'access-token', reach: 'wide', shared: true },
+  refresh: { name: 'refresh-token', reach: 'narrow', shared: true },
+  /** The handle of the browser that registered. */
   registration: { name: 'registration', reach: 'wide', neverStrict: true },
   /** The handle of the browser that asked for a code. */
   otp: { name: 'otp', reach: 'wide' },
@@ -38,6 +41,8 @@ const cookieTable = {
 interface CookieKind {
   name: string
   reach: 'wide' | 'narrow'
+  /** Hosts below `cookies.domain` get it, too. */
+  shared?: true
   /** Replaces the setting: a cookie that must survive the return from another site is always Lax. */
   sameSite?: 'lax'
   /** Lax where the setting is strict: the page of a mailed link reads it, and a click in a webmail page is cross-site. */
@@ -71,12 +76,12 @@ const plainValue = /^[\w.~-]*$/
  * The names that browsers see, worked out once: `__Host-access-token`, with a suffix `__Host-access-token-<suffix>`.
  *
  * On http loopback (`development`) there is no prefix: prefixed names need Secure, which not every browser takes there.
- * With `domain` all are `__Secure-`, because `__Host-` forbids Domain.
+ * With `domain` the shared cookies are `__Secure-`, because `__Host-` forbids Domain.
  */
 export function cookieNames({ cookies, development }: CookieSettings): CookieNames {
   const nameOf = (short: CookieName): string => {
-    const { name, reach } = cookieTable[short]
-    const prefix = reach === 'wide' && cookies.domain === null ? '__Host-' : '__Secure-'
+    const { name, reach }: CookieKind = cookieTable[short]
+    const prefix = reach === 'wide' && domainOf(short, cookies) === null ? '__Host-' : '__Secure-'
     return `${development ? '' : prefix}${name}${cookies.suffix === '' ? '' : `-${cookies.suffix}`}`
   }
   return Object.freeze(everyCookie(nameOf))
@@ -115,7 +120,7 @@ export function readCookie(header: string | readonly string[] | undefined, name:
 }
 
 /**
- * A `Set-Cookie` line: HttpOnly, and Secure, SameSite, Domain and Partitioned by the settings.
+ * A `Set-Cookie` line: HttpOnly, and Secure, SameSite, Partitioned and, for shared cookies, Domain by the settings.
  *
  * @param narrowPath Path of the narrow cookies; wide cookies always have `/`.
  * @throws {Error} when the value needs encoding or is too long for browsers to keep
@@ -146,14 +151,20 @@ export function clearCookie(short: CookieName, settings: CookieSettings, narrowP
 function attributesOf(short: CookieName, { cookies, development }: CookieSettings, narrowPath: string) {
   const kind: CookieKind = cookieTable[short]
   const secure = cookies.secure || !development || cookies.sameSite === 'none'
+  const domain = domainOf(short, cookies)
   return {
     path: kind.reach === 'wide' ? '/' : narrowPath || '/',
     httpOnly: true,
     secure,
     sameSite: kind.sameSite ?? (kind.neverStrict && cookies.sameSite === 'strict' ? 'lax' : cookies.sameSite),
     partitioned: cookies.partitioned && secure,
-    ...(cookies.domain === null ? {} : { domain: cookies.domain }),
+    ...(domain === null ? {} : { domain }),
   }
+}
+
+function domainOf(short: CookieName, { domain }: CookieSettings['cookies']): string | null {
+  const { shared }: CookieKind = cookieTable[short]
+  return shared ? domain : null
 }
 
 /** Compares the first character and the `=` first, which rules out most cookies without copying the name. */

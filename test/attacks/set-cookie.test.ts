@@ -134,10 +134,15 @@ describe('ATK-080 under other settings', () => {
     }
   })
 
-  test('ATK-080 with a domain no name claims __Host-, and every cookie is cleared with the domain', async () => {
+  test('ATK-080 ATK-214 with a domain only the session cookies name it, and each is cleared as it was set', async () => {
     const lines = await livesUnder({ ...httpsSettings, cookies: { domain: 'example.test' } })
-    expect(lines.filter(({ name }) => name.startsWith('__Secure-'))).toHaveLength(22)
-    expect(lines.filter(({ attributes }) => attributes.get('domain') === 'example.test')).toHaveLength(22)
+    expect(lines).toHaveLength(22)
+    for (const { name, attributes } of lines) {
+      const shared = /^__Secure-(?:access|refresh)-token$/.test(name)
+      expect([name, attributes.get('domain')]).toEqual([name, shared ? 'example.test' : undefined])
+      expect(name.startsWith('__Host-')).toBe(!shared)
+      if (!shared) expect(attributes.get('path')).toBe('/')
+    }
   })
 
   test('ATK-080 http on loopback has names without prefix, and a suffix keeps applications apart', async () => {

@@ -51,8 +51,16 @@ describe('names', () => {
     })
   })
 
-  test('with a domain nothing is bound to one host', () => {
-    expect(cookieNames({ ...https, cookies: { ...plain, domain: 'example.com' } }).access).toBe('__Secure-access-token')
+  test('ATK-214 with a domain only the access and refresh cookies are shared, all others stay bound to one host', () => {
+    expect(cookieNames({ ...https, cookies: { ...plain, domain: 'example.com' } })).toEqual({
+      access: '__Secure-access-token',
+      refresh: '__Secure-refresh-token',
+      registration: '__Host-registration',
+      otp: '__Host-otp',
+      device: '__Host-known-device',
+      challenge: '__Host-two-factor',
+      oauth: '__Host-oauth',
+    })
   })
 
   test('a suffix keeps two apps on one host apart', () => {
@@ -125,10 +133,11 @@ describe('ATK-080 Set-Cookie', () => {
     expect(parseSetCookie(serializeCookie('access', 'x', 900, insecure, '/auth')).secure).toBe(true)
   })
 
-  test('ATK-080 a domain is named on every cookie', () => {
+  test('ATK-080 ATK-214 a domain is named on the access and refresh cookies alone', () => {
     const shared = { ...https, cookies: { ...plain, domain: 'example.com' } }
     for (const short of shorts) {
-      expect(parseSetCookie(serializeCookie(short, 'x', 900, shared, '/auth')).domain).toBe('example.com')
+      const domain = short === 'access' || short === 'refresh' ? 'example.com' : undefined
+      expect(parseSetCookie(serializeCookie(short, 'x', 900, shared, '/auth')).domain).toBe(domain)
       expect(parseSetCookie(serializeCookie(short, 'x', 900, https, '/auth')).domain).toBeUndefined()
     }
   })
