@@ -26,8 +26,11 @@ export function createScope(settings: Pick<Settings, 'baseAPIRoutes' | 'publicRo
     .filter((route) => route.endsWith('/*'))
     .map((route) => route.slice(0, -1))
 
+  const longestPrefix = Math.max(0, ...prefixes.map((prefix) => prefix.length))
+
   function covers(path: string): boolean {
-    const lower = path.toLowerCase()
+    // A letter may become two in lower case: twice the length holds whatever a prefix is compared with.
+    const lower = path.slice(0, 2 * longestPrefix + 1).toLowerCase()
     return prefixes.some(
       (prefix) => lower.startsWith(prefix) && (lower.length === prefix.length || lower[prefix.length] === '/'),
     )
@@ -56,6 +59,10 @@ const host = /^[/\\]{2,}[^/\\]*/
  */
 const hostWithUser = /^[/\\]{2,}[^/\\@]+@/
 
+/** No router serves a longer path with dot segments, doubled slashes or parameters: it is guarded without a closer look. */
+const longestOddPath = 4_096
+const oddSegment = /(?:[/\\]|%2f|%5c)(?:[./\\]|%2e|%2f|%5c)|[;\\]|%3b/i
+
 /**
  * Every reading of an odd path after one decoding: unchanged, without a host, and as `new URL` parses it, which resolves
  * dots before decoding. null when it cannot be read, or when readers disagree, as with a `#`, which no request target may
@@ -63,10 +70,16 @@ const hostWithUser = /^[/\\]{2,}[^/\\@]+@/
  */
 function readingsOf(path: string): string[] | null {
   if (!path.startsWith('/') || path.includes('#') || hostWithUser.test(path)) return null
+  if (path.length > longestOddPath && oddSegment.test(path)) return null
   // Every reader takes slashes alone for the root, and links with one slash too many are common.
   if (/^[/\\]+$/.test(path)) return ['/']
   const texts = [decode(path), decode(path.replace(host, '')), decodedUrlPath(path)]
-  return texts.every((text) => text !== null) ? [path, ...texts.flatMap(readingsOfText)] : null
+  return texts.every((text) => text !== null) ? [path, ...unique(texts).flatMap(readingsOfText)] : null
+}
+
+/** Most readings are the same text. A path may have 16 KB, so each one is worked on once. */
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)]
 }
 
 /** null also when `new URL` rejects the host, since other parsers may accept it. */
@@ -80,16 +93,22 @@ function decodedUrlPath(path: string): string | null {
 
 /** Each repair alone and after the ones before it: one reader may remove a segment that another reader's dots leave. */
 function readingsOfText(decoded: string): string[] {
-  const flat = decoded
+  const flat = isPlainAscii(decoded) ? decoded : flattened(decoded)
+  const withoutParameters = flat.replaceAll(/;[^/]*/g, '')
+  const collapsed = unique([decoded, flat, withoutParameters]).flatMap((text) => [text, text.replaceAll(/\/+/g, '/')])
+  return unique(collapsed).flatMap((text) => [text, text.replaceAll(/\/\.(?=\/|$)/g, '') || '/', resolveDots(text)])
+}
+
+/** Printable ASCII without a backslash, which `flattened` leaves as it is. */
+function isPlainAscii(text: string): boolean {
+  return /^[!-[\]-~]*$/.test(text)
+}
+
+function flattened(text: string): string {
+  return text
     .normalize('NFKC')
     .replaceAll('\\', '/')
     .replaceAll(/[\p{C}\p{Z}]/gu, '')
-  const withoutParameters = flat.replaceAll(/;[^/]*/g, '')
-  return [decoded, flat, withoutParameters].flatMap((text) => {
-    const collapsed = text.replaceAll(/\/+/g, '/')
-    const withoutDots = collapsed.replaceAll(/\/\.(?=\/|$)/g, '') || '/'
-    return [text, collapsed, withoutDots, resolveDots(text), resolveDots(collapsed)]
-  })
 }
 
 function decode(path: string): string | null {

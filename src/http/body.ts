@@ -21,6 +21,9 @@ const plain = { form: false, method: null, redirect: null } as const
 /** Our own bodies are flat. Custom fields of the application may be nested a little deeper. */
 const deepest = 32
 
+/** Fields of a form or members of a JSON object. More cost memory and time that no body of ours needs. */
+const mostFields = 200
+
 /**
  * Reads the body as one object, from JSON or a form: an object at the top, strict UTF-8, at most 64 KiB. An empty body is
  * `{}`. The body of GET and HEAD is ignored.
@@ -113,10 +116,25 @@ function jsonObject(content: unknown): Record<string, unknown> {
 }
 
 function parseJson(text: string): unknown {
+  requireShallow(text)
   try {
     return JSON.parse(text)
   } catch {
     throw malformed('The body is not JSON.')
+  }
+}
+
+/** Counts brackets outside of strings before anything is built of them. Whether they match is left to the parser. */
+function requireShallow(text: string): void {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at]
+    if (inString && character === '\\') at += 1
+    else if (character === '"') inString = !inString
+    else if (!inString && (character === '{' || character === '[')) depth += 1
+    else if (!inString && (character === '}' || character === ']')) depth -= 1
+    if (depth > deepest) throw malformed('The body is nested too deeply.')
   }
 }
 
@@ -130,7 +148,10 @@ function formBody(content: unknown): Body {
 /** Strict application/x-www-form-urlencoded: a broken escape or a repeated name is refused. */
 function parseForm(text: string): Record<string, string> {
   const fields: Record<string, string> = Object.create(null)
-  for (const pair of text.split('&')) {
+  // One more piece than asked for tells that there are too many.
+  const pairs = text.split('&', mostFields + 1)
+  if (pairs.length > mostFields) throw malformed(tooManyFields)
+  for (const pair of pairs) {
     const [name, value] = splitPair(pair)
     if (name in fields) throw malformed('A field comes twice.')
     if (pair !== '' && name !== '__proto__') fields[name] = value
@@ -172,7 +193,9 @@ function refuseLarge(value: unknown): void {
 function copyObject(source: object, depth: number): Record<string, unknown> {
   if (depth > deepest) throw malformed('The body is nested too deeply.')
   const copy = empty()
-  for (const [key, value] of Object.entries(source)) {
+  const members = Object.entries(source)
+  if (members.length > mostFields) throw malformed(tooManyFields)
+  for (const [key, value] of members) {
     requireWellFormed(key)
     if (key !== '__proto__') copy[key] = copyValue(value, depth + 1)
   }
@@ -206,6 +229,8 @@ function isPlainObject(value: unknown): value is object {
 function empty(): Record<string, unknown> {
   return Object.create(null)
 }
+
+const tooManyFields = `The body has more than ${mostFields} fields.`
 
 function malformed(message: string): AuthError {
   return new AuthError('invalid_request', { errors: [{ path: '', message }] })

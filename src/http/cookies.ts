@@ -96,27 +96,24 @@ export function readCookies(header: string | readonly string[] | undefined, name
  * The value of one cookie, as sent: nothing is decoded, quotes stay. null when it is absent, empty or sent twice, even with
  * equal values: a sibling host may have set the other one.
  *
- * Every request runs this, so it walks from semicolon to semicolon and copies only the value. Only SP and HTAB are trimmed:
- * `trim()` removes further characters that browsers treat as part of the name, which would give it a prefix it lacks.
+ * It searches for the name instead of walking over the pairs, so a header of 15,000 semicolons costs no more than another.
+ * Only SP and HTAB are trimmed: `trim()` removes further characters that browsers treat as part of the name, which would give
+ * it a prefix it lacks.
  */
 export function readCookie(header: string | readonly string[] | undefined, name: string): string | null {
   if (header === undefined) return null
   const text = typeof header === 'string' ? header : header.join('; ')
+  const wanted = `${name}=`
 
   let start = -1
-  let end = -1
-  let at = 0
-  do {
-    while (isBlank(text, at)) at += 1
-    const next = text.indexOf(';', at)
-    if (isPair(text, at, name)) {
-      if (start !== -1) return null
-      start = at + name.length + 1
-      end = next === -1 ? text.length : next
-    }
-    at = next + 1
-  } while (at !== 0)
-  return start === -1 ? null : trimBlanks(text, start, end) || null
+  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
+    if (!startsPair(text, at)) continue
+    if (start !== -1) return null
+    start = at + wanted.length
+  }
+  if (start === -1) return null
+  const next = text.indexOf(';', start)
+  return trimBlanks(text, start, next === -1 ? text.length : next) || null
 }
 
 /**
@@ -167,10 +164,10 @@ function domainOf(short: CookieName, { domain }: CookieSettings['cookies']): str
   return shared ? domain : null
 }
 
-/** Compares the first character and the `=` first, which rules out most cookies without copying the name. */
-function isPair(text: string, at: number, name: string): boolean {
-  const end = at + name.length
-  return text.charCodeAt(at) === name.charCodeAt(0) && text.charCodeAt(end) === 61 && text.slice(at, end) === name
+function startsPair(text: string, at: number): boolean {
+  let before = at - 1
+  while (before >= 0 && isBlank(text, before)) before -= 1
+  return before === -1 || text[before] === ';'
 }
 
 function trimBlanks(text: string, from: number, to: number): string {

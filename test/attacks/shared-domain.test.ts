@@ -9,7 +9,7 @@ afterAll(() => server.close())
 const victim = { email: 'victim@example.test', password: 'known to the attacker' }
 
 /** The value that a response sets under the name without its prefix. */
-function valueOf(lines: readonly string[], name: string): string {
+function cookieValue(lines: readonly string[], name: string): string {
   const found = lines
     .map((line) => /^(?:__Host-|__Secure-)?([\w-]+)=([^;]*)/.exec(line))
     .find((pair) => pair?.[1] === name)
@@ -20,7 +20,7 @@ test('ATK-214 a registration cookie that a sibling host planted confirms no acco
   const attacker = server.clientAt(origin)
   const registered = await attacker.post('/auth/register', victim)
   const lines = registered.headers.getSetCookie()
-  const handle = valueOf(lines, 'registration')
+  const handle = cookieValue(lines, 'registration')
   expect(handle).not.toBe('')
   // A host below example.test can set any cookie with Domain, but none with the prefix __Host- (RFC 6265bis section 4.1.3.2).
   expect(lines.find((line) => line.includes('registration'))).toMatch(/^__Host-registration=(?!.*domain)/i)

@@ -31,6 +31,22 @@ describe('what the guard stands before', () => {
   })
 
   it.each([
+    ['/x', '/..'],
+    ['/x', '/%2e%2e'],
+    ['/x', '//'],
+    ['/x', ';a'],
+    ['/x', '%5C'],
+  ])('ATK-216 a long odd path is guarded without a closer look: %s and many %s', (start, piece) => {
+    expect(scopeOf(`${start}${piece.repeat(5_000)}`)).toBe('guarded')
+  })
+
+  it('ATK-216 a long path of encoded letters is read as any other', () => {
+    const title = '/%E4%BD%A0'.repeat(1_600)
+    expect(scopeOf(title)).toBe('outside')
+    expect(scopeOf(`/api${title}`)).toBe('guarded')
+  })
+
+  it.each([
     '//api/secret',
     '/./api/secret',
     '/x/../api/secret',

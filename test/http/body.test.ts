@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { AuthError, type ErrorCode } from '../../src/errors.js'
 import { bodyLimitBytes, readBody } from '../../src/http/body.js'
@@ -143,6 +143,34 @@ describe('what is read', () => {
     expect(await fault(post(parsed({ a: 1 }), {}))).toBe('unsupported_media_type')
     const twice = ['Content-Type', 'application/json', 'content-type', 'text/plain']
     expect(await fault({ ...post('{"a":1}'), rawHeaders: twice })).toBe('unsupported_media_type')
+  })
+})
+
+describe('ATK-216 the cost of a body', () => {
+  const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}=1`).join('&')
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]))
+
+  test('200 fields pass, one more does not, in a form and in JSON, on the wire and parsed', async () => {
+    for (const [count, code] of [
+      [200, null],
+      [201, 'invalid_request'],
+      [5_000, 'invalid_request'],
+    ] as const) {
+      expect(await fault(post(fields(count), form))).toBe(code)
+      expect(await fault(post(parsed(Object.fromEntries(new URLSearchParams(fields(count)))), form))).toBe(code)
+      expect(await fault(post(JSON.stringify(members(count))))).toBe(code)
+      expect(await fault(post(parsed(members(count))))).toBe(code)
+    }
+  })
+
+  test('a body that is nested too deeply is refused before it is parsed', async () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    expect(await fault(post('{"a":'.repeat(33)))).toBe('invalid_request')
+    expect(await fault(post('['.repeat(60_000)))).toBe('invalid_request')
+    expect(parse).not.toHaveBeenCalled()
+    expect(await fault(post(JSON.stringify({ a: '[{'.repeat(100), b: '\\"[['.repeat(50) })))).toBeNull()
+    expect(parse).toHaveBeenCalledTimes(1)
   })
 })
 

@@ -254,6 +254,18 @@ describe('ATK-081 Cookie', () => {
     for (const header of [pairs, misses, blanks]) expect(readCookie(header, names.access)).toBe('x')
   })
 
+  test('ATK-216 reads as a visit to each pair would, whatever a client sends', () => {
+    const piece = fc.constantFrom('a', 'a=', 'ba=', '=', ';', ' ', '\t', '\u00a0', '1', '; ')
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+        const header = pieces.join('')
+        const pairs = header.split(';').map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
+        const values = pairs.filter((pair) => pair.startsWith('a=')).map((pair) => pair.slice(2).replace(/^[ \t]+/, ''))
+        expect(readCookie(header, 'a')).toBe(values.length === 1 ? values[0] || null : null)
+      }),
+    )
+  })
+
   test('reads what the cookie package reads wherever no name is repeated', () => {
     const name = fc.constantFrom(...Object.values(names), 'a', '__Host-access', 'token', '$Version')
     const value = fc.stringMatching(/^[\w.=!#$&'()*+/:<>?@[\]^`{|}~-]{0,12}$/)

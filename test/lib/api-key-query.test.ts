@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test as property, test } from 'vitest'
+import { describe, expect, onTestFinished, test as property, test, vi } from 'vitest'
 import { isApiKeyName, takeApiKey, withQuery } from '../../src/lib/api-key-query.js'
 
 describe('taking apikey out of a query', () => {
@@ -26,6 +26,25 @@ describe('taking apikey out of a query', () => {
     },
   )
 
+  test('ATK-216 a query of 7,500 broken escapes is read without one exception', () => {
+    const decode = vi.spyOn(globalThis, 'decodeURIComponent')
+    onTestFinished(() => decode.mockRestore())
+    expect(takeApiKey('%&'.repeat(7_500))).toBeNull()
+    expect(takeApiKey(`apikey=k&${'%&'.repeat(7_500)}`)?.values).toEqual(['k'])
+    expect(takeApiKey('apikey=%&'.repeat(1_600))?.values).toHaveLength(1_600)
+    expect(decode).not.toHaveBeenCalled()
+  })
+
+  property('a value is what decodeURIComponent makes of it, or null', () => {
+    const piece = fc.constantFrom('a', '+', '%20', '%C3%A9', '%ff', '%', '%zz', '%E4%BD', '=')
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('')
+        expect(takeApiKey(`apikey=${text}`)?.values).toEqual([decoded(text)])
+      }),
+    )
+  })
+
   property('nothing is left that a parser would read as the name, and nothing else is lost', () => {
     const name = fc.constantFrom('apikey', '%61pikey', 'apikey[a]', 'a', 'b%20c', '')
     fc.assert(
@@ -40,6 +59,14 @@ describe('taking apikey out of a query', () => {
     )
   })
 })
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}
 
 test('a URL gets another query', () => {
   expect(withQuery('/api/x?apikey=1', '')).toBe('/api/x')
