@@ -95,6 +95,8 @@ function createLine(
     client,
     isOpen: false,
     async end() {
+      // Node would exit with code 13 while a script that has nothing else to do awaits this.
+      socket.ref()
       socket.setTimeout(goodbyeMs, () => socket.destroy())
       await client.end().catch(() => {})
     },
