@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { testSettings } from '../../src/testing.js'
+import { redisUrl } from '../support/redis-server.js'
 import { createDatabase, type ServerKind } from '../support/servers.js'
 
 const run = promisify(execFile)
@@ -19,7 +20,7 @@ function scriptOf(settings: object): string {
     console.log('closed', (user.id.length > 0))`
 }
 
-const redis = { redis: 'redis://127.0.0.1:6379' }
+const redis = { redis: redisUrl }
 
 describe.each<[ServerKind, string, object]>([
   ['postgres', 'alone', {}],
