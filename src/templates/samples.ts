@@ -23,7 +23,6 @@ const shape = { fields: [field], open: false, other: false, see: '' }
  */
 export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'mail/verify': {
-    name: 'Ada Lovelace',
     url: 'https://app.example/auth/verify-email?token=sample',
     code: '123456',
     lifetimeHours: '24',

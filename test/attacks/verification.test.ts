@@ -29,6 +29,21 @@ function sessions(email: string): number {
   return server.sql(`select s.id from ${join}`, email).length
 }
 
+test("ATK-220 a registration's mail says nothing that a stranger wrote", async () => {
+  const name = 'Your account is blocked, call +1 555 0100'
+  const body = { email: 'read@example.test', password, name }
+  const browser = server.client()
+  expect((await browser.post('/auth/register', body)).status).toBe(202)
+  const first = await server.mailbox.waitFor(body.email)
+  expect((await browser.post('/auth/verify-email/resend', {})).status).toBe(202)
+  const again = await server.mailbox.waitFor(body.email)
+  for (const mail of [first, again]) expect(`${mail.subject} ${mail.text} ${mail.html}`).not.toContain('blocked')
+  expect(server.mailbox.link(again)).not.toBe(server.mailbox.link(first))
+
+  await hasty.client().post('/auth/register', body)
+  expect((await hasty.mailbox.waitFor(body.email)).text).not.toContain('blocked')
+})
+
 describe('ATK-031 tokens of other people', () => {
   test('ATK-031 the token alone decides, whoever is signed in and whatever else is said', async () => {
     const a = await register('a31@example.test')

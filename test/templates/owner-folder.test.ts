@@ -173,8 +173,8 @@ describe('ATK-111 a broken folder stops the start', () => {
   })
 
   test('ATK-111 what only shows in use is found by a trial with sample values', () => {
-    expect(faultsOf({ 'mail/verify/body.txt.hbs': '{{#with name}}{{code}}{{/with}}' })).toEqual([
-      expect.stringContaining('mail/verify'),
+    expect(faultsOf({ 'mail/otp/body.txt.hbs': '{{#with name}}{{code}}{{/with}}' })).toEqual([
+      expect.stringContaining('mail/otp'),
     ])
   })
 

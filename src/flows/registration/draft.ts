@@ -27,11 +27,14 @@ export interface Drafted {
   mail: OutboxMail
 }
 
-/** New secrets for a confirmation, with the mail that carries them. */
+/**
+ * New secrets for a confirmation, with the mail that carries them.
+ *
+ * The mail greets without a name: until the address is confirmed, the name may be a stranger's text.
+ */
 export function draftSecrets(
   ports: RegistrationPorts,
   row: Pick<OneTimeToken, 'id' | 'purpose' | 'email'>,
-  name: string | null,
 ): Pick<OneTimeToken, 'tokenHash' | 'codeHash' | 'expiresAt'> & { mail: OutboxMail } {
   const secret = ports.random.token()
   const code = ports.random.code(ports.policy.codeDigits)
@@ -40,7 +43,6 @@ export function draftSecrets(
     codeHash: digestCode(ports, row, code),
     expiresAt: ports.clock.now() + ports.policy.verificationSeconds,
     mail: ports.mails.compose('verify', row.email, {
-      name: name ?? '',
       url: `${ports.policy.authUrl}/verify-email?token=${secret}`,
       code,
     }),
@@ -65,7 +67,7 @@ export function draftRegistration(
 ): Drafted {
   const id = ports.random.id()
   const row = { id, purpose: 'registration', email } as const
-  const { mail, ...secrets } = draftSecrets(ports, row, applicant.name)
+  const { mail, ...secrets } = draftSecrets(ports, row)
   const token: OneTimeToken = {
     ...row,
     ...secrets,
@@ -82,7 +84,7 @@ export function draftRegistration(
 /** The confirmation of an account that exists already; `handle` is null when no browser asked for it. */
 export function draftVerification(ports: RegistrationPorts, user: UserRecord, handle: string | null): Drafted {
   const row = { id: ports.random.id(), purpose: 'email_verification', email: user.emailCanonical } as const
-  const { mail, ...secrets } = draftSecrets(ports, row, user.name)
+  const { mail, ...secrets } = draftSecrets(ports, row)
   const token: OneTimeToken = {
     ...row,
     ...secrets,

@@ -58,10 +58,7 @@ async function confirmAnew(ports: ResendPorts, user: UserRecord): Promise<string
 /** New secrets and a new mail for a token that still waits; nothing at all when that address has had enough mails. */
 export async function mailAgain(ports: ResendPorts, token: OneTimeToken): Promise<void> {
   if (!(await mayMail(ports, token.email))) return
-  const name = token.userId
-    ? ((await ports.users.findById(token.userId))?.name ?? null)
-    : (readApplicant(ports, token)?.name ?? null)
-  const { mail, ...secrets } = draftSecrets(ports, token, name)
+  const { mail, ...secrets } = draftSecrets(ports, token)
   const decoy = token.purpose === 'registration' && readApplicant(ports, token) === null
   const now = ports.clock.now()
   await ports.oneTimeTokens.renew(token.id, secrets, decoy ? accountExistsMail(ports, token.email) : mail, now)
