@@ -7,6 +7,8 @@ export interface KeySet {
   fingerprint: string
   /** Keys that may have signed this. Without a key id any of the right kind; few in any case. */
   matching(algorithm: string, keyId: string | undefined): readonly KeyObject[]
+  /** Whether a key was refused because it was published with its private part, so that anybody can sign with it. */
+  leaksPrivateKey: boolean
 }
 
 interface PublicKey {
@@ -33,13 +35,14 @@ export function readKeySet(text: string, algorithms: readonly string[]): KeySet 
   const document = parseJsonObject(text)
   if (document === null || !Array.isArray(document.keys)) return null
   const kinds = new Set(algorithms.map(kindOf))
-  const keys = document.keys
-    .slice(0, mostKeys)
+  const published = document.keys.slice(0, mostKeys)
+  const keys = published
     .map(readKey)
     .filter((key) => key !== null)
     .filter(({ kind, algorithm }) => kinds.has(kind) && (algorithm === undefined || algorithms.includes(algorithm)))
   return {
     fingerprint: fingerprintOf(keys),
+    leaksPrivateKey: published.some(isPrivate),
     matching(algorithm, keyId) {
       const fits = (key: PublicKey) =>
         key.kind === kindOf(algorithm) &&
@@ -66,12 +69,16 @@ function readKey(jwk: unknown): PublicKey | null {
   if (alg !== undefined && typeof alg !== 'string') return null
   if (use !== undefined && use !== 'sig') return null
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return null
-  // A private or symmetric key that is published is everybody's.
-  if ('d' in jwk || 'k' in jwk) return null
+  if (isPrivate(jwk)) return null
 
   const key = importKey(jwk)
   if (key === null || !isSound(key)) return null
   return { id: kid, algorithm: alg, kind: jwk.kty === 'RSA' ? 'RSA' : String(crv), key }
+}
+
+/** A private or symmetric key (RFC 7518 sections 6.2.2, 6.3.2 and 6.4). */
+function isPrivate(jwk: unknown): boolean {
+  return isObject(jwk) && ('d' in jwk || 'k' in jwk)
 }
 
 function importKey(jwk: Readonly<Record<string, unknown>>): KeyObject | null {

@@ -48,6 +48,7 @@ interface State {
   reading: Promise<void> | null
   renewedAtMs: number
   failing: boolean
+  reportedLeak: boolean
   stopTimer: () => void
   closed: boolean
 }
@@ -60,6 +61,7 @@ export function createKeySource(options: KeySourceOptions): KeySource {
     reading: null,
     renewedAtMs: Number.NEGATIVE_INFINITY,
     failing: false,
+    reportedLeak: false,
     stopTimer: () => {},
     closed: false,
   }
@@ -122,6 +124,7 @@ async function readOnce(options: KeySourceOptions, state: State): Promise<number
     const same = before?.fingerprint === set.fingerprint
     state.kept = { set: same ? before : set, seconds, ...started }
     if (!same) options.onChange()
+    if (set.leaksPrivateKey) reportLeak(options, state)
     report(options, state, null)
     return seconds
   } catch (error) {
@@ -156,6 +159,15 @@ function freshSeconds(cacheControl: string | null): number {
   const [, text] = /(?:^|[\s,])max-age="?(\d{1,12})/i.exec(cacheControl ?? '') ?? []
   if (text === undefined) return defaultSeconds
   return Math.min(mostSeconds, Math.max(leastSeconds, Number(text)))
+}
+
+function reportLeak({ logger }: KeySourceOptions, state: State): void {
+  if (state.reportedLeak) return
+  state.reportedLeak = true
+  logger.error(
+    { event: 'jwks_private_key' },
+    'The key set of the other issuer publishes a private key. It is refused: the issuer must replace it.',
+  )
 }
 
 /** Says once that it fails and once that it is back, without the address. */

@@ -385,6 +385,20 @@ describe('ATK-109 the endpoint', () => {
     expect(keys.asked).toBe(1)
   })
 
+  test('ATK-222 a key that was published with its private part is refused, and the log says so once', async () => {
+    const events: unknown[] = []
+    const logger = { warn: () => {}, error: ({ event }: { event?: unknown }) => void events.push(event) }
+    const leaked = { ...two.jwk, d: 'AQAB' }
+    const keys = await server()
+    keys.answer((_request, response) => response.end(JSON.stringify({ keys: [one.jwk, leaked] })))
+    const app = await trusting(keys.url, {}, { logger })
+    expect(await ask(app, two.token(claims))).toEqual([401, 'unauthenticated'])
+    expect((await ask(app, one.token(claims)))[0]).not.toBe(401)
+    await app.runtime.clock.advance('11m')
+    await until(() => keys.asked > 1)
+    expect(events.filter((event) => event === 'jwks_private_key')).toHaveLength(1)
+  })
+
   test('ATK-109 one that answers slower than 5 s is given up', async () => {
     const keys = await server()
     keys.answer((_request, response) => void response.write('{"keys":['))
