@@ -101,6 +101,7 @@ class HashedPasswords implements Passwords {
       await this.#sleep(this.#times.slowest() - milliseconds)
       return { matches, outdated: false }
     }
+    if (isCutShort(text, found)) return { matches, outdated: false }
     return { matches, outdated: found.pepperId !== this.#peppers.newest.id || this.#algorithm.isBehind(found) }
   }
 
@@ -195,6 +196,17 @@ class HashedPasswords implements Passwords {
   async #sleep(milliseconds: number): Promise<void> {
     if (milliseconds > 0) await this.#options.sleep(Math.ceil(milliseconds))
   }
+}
+
+/** How much of a password plain bcrypt reads. */
+const bcryptBytes = 72
+
+/**
+ * Whether an imported bcrypt hash has left out the end of the password. Any other end signs in as well, so a new hash must not
+ * be made of what was typed: it would lock out the owner and let in the guess.
+ */
+function isCutShort(text: string, { pepperId, recipe }: StoredHash): boolean {
+  return pepperId === null && recipe.scheme === 'bcrypt' && Buffer.byteLength(text) > bcryptBytes
 }
 
 const notUnicode = { path: 'password', message: 'This is not Unicode text.' }

@@ -95,6 +95,19 @@ describe.each(hashes)('a hash of %s', (_maker, right, stored) => {
   })
 })
 
+test('ATK-221 an imported bcrypt hash reads 72 bytes of a password, and is not replaced by one of what follows them', async () => {
+  const head = 'x'.repeat(72)
+  const stored = await bcrypt(head, 4)
+  const strong = makePasswords({ cost: 5 })
+  expect(await strong.verify(head, stored)).toEqual({ matches: true, outdated: true })
+  expect(await strong.verify(`${head} and its owner's end`, stored)).toEqual({ matches: true, outdated: false })
+  expect(await strong.verify(`${head} and any other end`, stored)).toEqual({ matches: true, outdated: false })
+  expect(await strong.verify(`${'x'.repeat(71)}é`, await bcrypt(`${'x'.repeat(71)}é`, 4))).toMatchObject({
+    outdated: false,
+  })
+  expect((await strong.verify('x'.repeat(71), stored)).matches).toBe(false)
+})
+
 test.skipIf(!hasArgon2)('a password is hashed as it came, in the form in which it was typed there', async () => {
   const [, , stored = ''] = hashes.find(([maker]) => maker.includes('short salt')) ?? []
   expect((await passwords.verify('Ame\u0301lie', stored)).matches).toBe(true)
