@@ -37,6 +37,7 @@ export type AuditEventName =
   | 'registration_requested'
   | 'account_created'
   | 'email_verified'
+  | 'verification_requested'
   | 'otp_requested'
   | 'login'
   | 'logout'

@@ -34,7 +34,7 @@ export interface OneTimeTokens {
     id: string,
     secrets: Pick<OneTimeToken, 'tokenHash' | 'codeHash' | 'expiresAt'>,
     mail: OutboxMail,
-    now: number,
+    options: { now: number; audit: AuditEvent },
   ): Promise<boolean>
 
   /**

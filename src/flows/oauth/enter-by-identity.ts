@@ -6,8 +6,8 @@ import type { Visitor } from '../../model/visitor.js'
 import type { ProviderAccount } from '../../oauth/provider.js'
 import type { Ports } from '../../ports.js'
 import { afterRegister } from '../registration/after-register.js'
+import { type JudgePorts, judgeAndMailAgain } from '../registration/judge-and-mail-again.js'
 import { newUser } from '../registration/register.js'
-import { type RequireUsablePorts, usableFault } from '../registration/require-usable.js'
 import { refuseLogin } from '../session/refuse-login.js'
 import { type SignInPorts, type SignInResult, signIn } from '../session/sign-in.js'
 import { auditEvent } from '../steps/audit.js'
@@ -18,7 +18,7 @@ import { forgetFactorTries } from '../two-factor/second-factor.js'
 import { identityNotice } from './identity-notice.js'
 import { keepNewcomer, newcomerFields, newcomerName } from './newcomer.js'
 
-export type EnterPorts = SignInPorts & RequireUsablePorts & Pick<Ports, 'users' | 'identities' | 'providers'>
+export type EnterPorts = SignInPorts & JudgePorts & Pick<Ports, 'users' | 'identities' | 'providers'>
 
 /** Somebody whom a provider has identified. */
 export interface Arrival {
@@ -85,9 +85,9 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
 }
 
 async function enter(ports: EnterPorts, user: UserRecord, arrival: Arrival): Promise<Entry> {
-  const fault = await usableFault(ports, user)
-  if (fault) return { kind: 'failure', code: fault, userId: user.id }
   const { visitor, device } = arrival
+  const fault = await judgeAndMailAgain(ports, user, visitor)
+  if (fault) return { kind: 'failure', code: fault, userId: user.id }
   const method = methodOf(arrival)
   const result = await signIn(ports, { user, mode: 'cookie', method, amr: ['fed'], visitor, device })
   return { kind: 'signed_in', result }

@@ -4,7 +4,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { readTypedHash } from '../registration/draft.js'
-import { usableFault } from '../registration/require-usable.js'
+import { judgeAndMailAgain } from '../registration/judge-and-mail-again.js'
 import { mailAgain, type ResendPorts } from '../registration/resend-verification.js'
 import type { OpenSessionPorts } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
@@ -60,7 +60,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
   ])
   if (!user || !check.matches) {
     const registered = waits?.matches ? waiting : undefined
-    if (registered) await mailAgain(ports, registered)
+    if (registered) await mailAgain(ports, registered, input.visitor)
     // At an account it is a wrong password like any other.
     await auditFailure(ports, user, input, registered && !user ? 'email_not_verified' : undefined)
     await ports.passwords.floor(startedAt)
@@ -68,7 +68,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
   }
   await ports.limiter.forget('login', failures)
 
-  const fault = await usableFault(ports, user)
+  const fault = await judgeAndMailAgain(ports, user, input.visitor)
   if (fault) {
     await auditFailure(ports, user, input, fault)
     throw new AuthError(fault)

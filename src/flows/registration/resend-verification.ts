@@ -1,7 +1,9 @@
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { mayMail } from '../steps/account-limits.js'
+import { auditEvent } from '../steps/audit.js'
 import { requireEmail } from '../steps/require-email.js'
 import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './draft.js'
 import { findByHandle, listByEmail } from './find-verification.js'
@@ -17,6 +19,7 @@ export interface ResendInput {
   handle: string | null
   /** Who is signed in. */
   userId: string | null
+  visitor: Visitor
 }
 
 /**
@@ -31,9 +34,9 @@ export interface ResendInput {
 export async function resendVerification(ports: ResendPorts, input: ResendInput): Promise<string | null> {
   const email = input.email === null ? null : requireEmail(input.email).canonical
   const user = await findUnverified(ports, email, input.userId)
-  if (user) return confirmAnew(ports, user)
+  if (user) return confirmAnew(ports, user, input.visitor)
   const token = email === null ? await findByHandle(ports, input.handle) : await findOwn(ports, email, input.handle)
-  if (token) await mailAgain(ports, token)
+  if (token) await mailAgain(ports, token, input.visitor)
   return null
 }
 
@@ -47,21 +50,25 @@ async function findUnverified(
   return email === null || email === user.emailCanonical ? user : null
 }
 
-async function confirmAnew(ports: ResendPorts, user: UserRecord): Promise<string | null> {
+async function confirmAnew(ports: ResendPorts, user: UserRecord, visitor: Visitor): Promise<string | null> {
   if (!(await mayMail(ports, user.emailCanonical))) return null
   const handle = ports.random.token()
   const { token, mail } = draftVerification(ports, user, handle)
-  await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now() })
+  const audit = auditEvent(ports, 'verification_requested', visitor, { userId: user.id })
+  await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now(), audit })
   return handle
 }
 
 /** New secrets and a new mail for a token that still waits; nothing at all when that address has had enough mails. */
-export async function mailAgain(ports: ResendPorts, token: OneTimeToken): Promise<void> {
+export async function mailAgain(ports: ResendPorts, token: OneTimeToken, visitor: Visitor): Promise<void> {
   if (!(await mayMail(ports, token.email))) return
   const { mail, ...secrets } = draftSecrets(ports, token)
   const decoy = token.purpose === 'registration' && readApplicant(ports, token) === null
-  const now = ports.clock.now()
-  await ports.oneTimeTokens.renew(token.id, secrets, decoy ? accountExistsMail(ports, token.email) : mail, now)
+  const facts = { userId: token.userId, outcome: decoy ? 'failure' : 'success' } as const
+  await ports.oneTimeTokens.renew(token.id, secrets, decoy ? accountExistsMail(ports, token.email) : mail, {
+    now: ports.clock.now(),
+    audit: auditEvent(ports, 'verification_requested', visitor, facts),
+  })
 }
 
 async function findOwn(ports: ResendPorts, email: string, handle: string | null): Promise<OneTimeToken | null> {

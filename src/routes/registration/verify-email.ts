@@ -52,7 +52,8 @@ export const resendVerificationRoute = defineRoute({
     const { ports, mode, cookies, settings, authPath } = context
     const principal = await sessionOrNull(context)
     const held = mode === 'token' ? (transaction ?? null) : cookies.registration
-    const handle = await resendVerification(ports, { email, handle: held, userId: principal?.userId ?? null })
+    const userId = principal?.userId ?? null
+    const handle = await resendVerification(ports, { email, handle: held, userId, visitor: context.visitor })
 
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, handle === null ? answer : { ...answer, transaction: handle })

@@ -30,12 +30,13 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
         return true
       }),
 
-    renew: (id, { tokenHash, codeHash, expiresAt }, mail, now) =>
+    renew: (id, { tokenHash, codeHash, expiresAt }, mail, { now, audit }) =>
       steps.step(async (unit) => {
         const row = await unit.get(oneTimeTokens, id)
         if (!row || row.expires_at <= now) return false
         unit.put(oneTimeTokens, { ...row, token_hash: tokenHash, code_hash: codeHash, expires_at: expiresAt, tries: 0 })
         writeMail(unit, mail)
+        await writeAudit(unit, audit)
         return true
       }),
 

@@ -30,7 +30,7 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
         return numUpdatedRows > 0n
       }),
 
-    renew: (id, { tokenHash, codeHash, expiresAt }, mail, now) =>
+    renew: (id, { tokenHash, codeHash, expiresAt }, mail, { now, audit }) =>
       steps.transaction(async (unit) => {
         const { numUpdatedRows } = await unit.db
           .updateTable('latchkey_one_time_tokens')
@@ -40,6 +40,7 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
           .executeTakeFirst()
         if (numUpdatedRows === 0n) return false
         await writeMail(unit, mail)
+        await writeAudit(unit, audit)
         return true
       }),
 

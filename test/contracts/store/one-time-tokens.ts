@@ -146,13 +146,14 @@ function guessingContract(current: () => TestStore): void {
 
 function renewingContract(current: () => TestStore): void {
   const secrets = { tokenHash: 'key2.new-token', codeHash: 'key2.new-code', expiresAt: now + 1_000 }
+  const asked = () => anEvent({ event: 'verification_requested' })
 
   test('a renewed token has new secrets, a new end, a new mail and all its guesses; the old link is dead', async () => {
     const { store } = current()
     const token = await keptToken(store, aRegistration(email))
     await store.oneTimeTokens.countTry(token.id, 5)
-    const mail = aMail()
-    expect(await store.oneTimeTokens.renew(token.id, secrets, mail, now)).toBe(true)
+    const [mail, audit] = [aMail(), asked()]
+    expect(await store.oneTimeTokens.renew(token.id, secrets, mail, { now, audit })).toBe(true)
     expect(await store.oneTimeTokens.findByHash('registration', [token.tokenHash], now)).toBeNull()
     expect(await store.oneTimeTokens.findByHash('registration', ['key2.new-token'], now)).toEqual({
       ...token,
@@ -160,16 +161,18 @@ function renewingContract(current: () => TestStore): void {
       tries: 0,
     })
     expect(await waitingMails(store)).toContain(mail.id)
+    expect(await store.audit.list({ event: 'verification_requested', limit: 10 })).toEqual([audit])
   })
 
-  test('a token that is gone or expired is not renewed, and nothing is mailed', async () => {
+  test('a token that is gone or expired is not renewed, and nothing is mailed or audited', async () => {
     const { store } = current()
     const token = await keptToken(store, aRegistration(email, { expiresAt: now + 5 }))
-    const mail = aMail()
-    expect(await store.oneTimeTokens.renew('unknown', secrets, mail, now)).toBe(false)
-    expect(await store.oneTimeTokens.renew(token.id, secrets, mail, now + 5)).toBe(false)
+    const [mail, audit] = [aMail(), asked()]
+    expect(await store.oneTimeTokens.renew('unknown', secrets, mail, { now, audit })).toBe(false)
+    expect(await store.oneTimeTokens.renew(token.id, secrets, mail, { now: now + 5, audit })).toBe(false)
     expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([token])
     expect(await waitingMails(store)).not.toContain(mail.id)
+    expect(await store.audit.list({ event: 'verification_requested', limit: 10 })).toEqual([])
   })
 }
 
