@@ -19,6 +19,7 @@ export { init } from './init.js'
 export type { Runtime } from './lib/runtime.js'
 export type { AccessView } from './model/access.js'
 export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
+export type { Actor } from './model/actor.js'
 export type {
   ApiTokenEntry,
   ApiTokenFilter,

@@ -1,7 +1,7 @@
 import { allowNetwork, changeJwksUrl, disallowNetwork, readAccess } from '../flows/control/access-settings.js'
 import type { AccessView } from '../model/access.js'
-import type { Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
+import { applicationVisitor } from './application-visitor.js'
 
 /**
  * Settings of access that change while the application runs, for its own code. They are stored, for all processes on the
@@ -31,19 +31,17 @@ export interface AccessApi {
   disallow(ipOrCidr: string): Promise<void>
 }
 
-/** The application itself, by its own code. */
-const application: Visitor = { ip: null, userAgent: null }
-
 /** `ports` waits for the store to be open; `settled` until what was changed is in force here. */
 export function createAccessApi(ports: () => Promise<Ports>, settled: () => Promise<unknown>): AccessApi {
   async function change(step: (ports: Ports) => Promise<void>): Promise<void> {
     await step(await ports())
     await settled()
   }
+  const visitor = applicationVisitor
   return {
     get: async () => readAccess(await ports()),
-    setJwks: (url) => change((ports) => changeJwksUrl(ports, url, application)),
-    allow: (network) => change((ports) => allowNetwork(ports, network, application)),
-    disallow: (network) => change((ports) => disallowNetwork(ports, network, application)),
+    setJwks: (url) => change((ports) => changeJwksUrl(ports, { url, visitor })),
+    allow: (network) => change((ports) => allowNetwork(ports, { network, visitor })),
+    disallow: (network) => change((ports) => disallowNetwork(ports, { network, visitor })),
   }
 }

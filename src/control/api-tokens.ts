@@ -8,6 +8,7 @@ import type {
   NewApiToken,
 } from '../model/api-token.js'
 import type { Ports } from '../ports.js'
+import { applicationVisitor } from './application-visitor.js'
 
 /**
  * Tokens for other programs, for the application's own code: no route makes, lists or ends one. What ends a token takes
@@ -41,10 +42,11 @@ export interface ApiTokensApi {
 
 /** `ports` waits for the store to be open. */
 export function createApiTokensApi(ports: () => Promise<Ports>): ApiTokensApi {
+  const visitor = applicationVisitor
   return {
-    create: async (token) => createApiToken(await ports(), token),
+    create: async (token) => createApiToken(await ports(), { token, visitor }),
     list: async (filter = {}) => listApiTokens(await ports(), filter),
-    remove: async (id) => removeApiToken(await ports(), id),
-    rotate: async (id, options = {}) => rotateApiToken(await ports(), id, options),
+    remove: async (id) => removeApiToken(await ports(), { id, visitor }),
+    rotate: async (id, options = {}) => rotateApiToken(await ports(), { id, options, visitor }),
   }
 }

@@ -2,6 +2,7 @@ import { AuthError } from '../errors.js'
 import { listSessions, revokeSession, revokeSessions } from '../flows/session/sessions.js'
 import { type SessionEntry, toSessionEntry } from '../model/session.js'
 import type { Ports } from '../ports.js'
+import { applicationVisitor } from './application-visitor.js'
 
 /** Sign-ins, for the application's own code. */
 export interface SessionsApi {
@@ -13,18 +14,17 @@ export interface SessionsApi {
   revokeAll(userId: string): Promise<number>
 }
 
-const server = { ip: null, userAgent: null }
-
 /** `ports` waits for the store to be open. */
 export function createSessionsApi(ports: () => Promise<Ports>): SessionsApi {
+  const visitor = applicationVisitor
   return {
     async list(userId) {
       const sessions = await listSessions(await ports(), userId)
       return { items: sessions.map(toSessionEntry), nextCursor: null }
     },
     revoke: async (sessionId) =>
-      revokeSession(await ports(), { userId: null, sessionId, visitor: server }).then(() => true, missing),
-    revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor: server }),
+      revokeSession(await ports(), { userId: null, sessionId, visitor }).then(() => true, missing),
+    revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor }),
   }
 }
 

@@ -11,6 +11,7 @@ import { importAccounts } from '../flows/control/import-accounts.js'
 import type { Account, AccountChanges, AccountFilter, NewAccount, Page } from '../model/account.js'
 import type { CodehooksAuthUser, ImportedAccount, ImportReport } from '../model/imported-account.js'
 import type { Ports } from '../ports.js'
+import { applicationVisitor } from './application-visitor.js'
 
 /**
  * Accounts, for the application's own code. What ends access takes effect in this process at once and in every other
@@ -75,16 +76,17 @@ export interface UsersApi {
 
 /** `ports` waits for the store to be open. */
 export function createUsersApi(ports: () => Promise<Ports>): UsersApi {
+  const visitor = applicationVisitor
   return {
-    create: async (account) => createAccount(await ports(), account),
+    create: async (account) => createAccount(await ports(), { account, visitor }),
     get: async (id) => findAccount(await ports(), id),
     findByEmail: async (email) => findAccountByEmail(await ports(), email),
     list: async (filter = {}) => listAccounts(await ports(), filter),
-    import: async (records) => importAccounts(await ports(), records),
-    update: async (id, changes) => updateAccount(await ports(), id, changes),
-    setPassword: async (id, password) => setPassword(await ports(), id, password),
-    disable: async (id, options = {}) => disableAccount(await ports(), id, options),
-    enable: async (id) => enableAccount(await ports(), id),
-    delete: async (id) => removeAccount(await ports(), id),
+    import: async (records) => importAccounts(await ports(), { records, visitor }),
+    update: async (id, changes) => updateAccount(await ports(), { id, changes, visitor }),
+    setPassword: async (id, password) => setPassword(await ports(), { id, password, visitor }),
+    disable: async (id, options = {}) => disableAccount(await ports(), { id, options, visitor }),
+    enable: async (id) => enableAccount(await ports(), { id, visitor }),
+    delete: async (id) => removeAccount(await ports(), { id, visitor }),
   }
 }

@@ -20,12 +20,18 @@ export interface MailboxView {
   samples(): readonly Mail[]
 }
 
+/** The signed-in user, and the visitor to pass to a flow: it names this session as the actor. */
+export interface SignedIn {
+  principal: SessionPrincipal
+  visitor: Visitor
+}
+
 /** Everything that a route may use. */
 export interface RouteContext {
   ports: Ports
   settings: Settings
   request: HttpRequest
-  /** The client's address (read through `trustedProxies`) and user agent. */
+  /** The client's address (read through `trustedProxies`) and user agent, without an actor. */
   visitor: Visitor
   /** Values of `:name` segments. */
   params: Readonly<Record<string, string>>
@@ -39,7 +45,7 @@ export interface RouteContext {
   /** The bearer token of the request, or null. */
   bearer: string | null
   /** The signed-in session. Rejects with `AuthError` as the guard would when there is none. */
-  session(): Promise<SessionPrincipal>
+  session(): Promise<SignedIn>
   templates: Templates
   /** The development mailbox; null where there is none. */
   mailbox: MailboxView | null

@@ -1,6 +1,6 @@
 import { AuthError, type FieldError } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
-import type { Visitor } from '../model/visitor.js'
+import { signedInVisitor, type Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
@@ -13,7 +13,7 @@ import { originFault, originRule } from './origin.js'
 import { explanation, withHeaders } from './problem.js'
 import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
-import type { MailboxView, Route, RouteContext } from './route.js'
+import type { MailboxView, Route, RouteContext, SignedIn } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
 
 export interface RouterOptions {
@@ -192,7 +192,7 @@ function contextFor(
     cookieNames,
     authPath: authPathOf(settings, request),
     bearer: bearerOf(request),
-    session: () => options.session(request),
+    session: () => signedIn(options, request, visitor),
     templates: options.templates,
     mailbox: options.mailbox,
     form,
@@ -200,6 +200,11 @@ function contextFor(
     returnTo,
     landing: returnTo ?? settings.redirectSuccessUrl,
   }
+}
+
+async function signedIn(options: RouterOptions, request: HttpRequest, visitor: Visitor): Promise<SignedIn> {
+  const principal = await options.session(request)
+  return { principal, visitor: signedInVisitor(visitor, principal) }
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Actor } from './actor.js'
+
 /** What is written down about security: who, what, when, from where, with which outcome (ASVS 5.0, 16.2.1). */
 export interface AuditEvent {
   id: string
@@ -5,6 +7,9 @@ export interface AuditEvent {
   atMs: number
   event: AuditEventName
   outcome: 'success' | 'failure'
+  /** Who did it; null for a request without a credential. */
+  actor: Actor | null
+  /** The account that the event is about. */
   userId: string | null
   sessionId: string | null
   ip: string | null
@@ -23,6 +28,8 @@ export interface AuditEntry extends Omit<AuditEvent, 'atMs'> {
 export interface AuditFilter {
   userId?: string
   event?: AuditEventName
+  /** The id of a user or an admin token: what they did, to whichever account. */
+  actor?: string
   /** How many, 1 to 200. Default: 50. */
   limit?: number
   /** The `nextCursor` of the page before. */

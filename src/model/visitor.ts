@@ -1,9 +1,13 @@
+import type { Actor } from './actor.js'
+
 /** Who asks, as far as audit, notices and limits are concerned. */
 export interface Visitor {
   /** Canonical address, read through `trustedProxies`; null when it cannot be known. */
   ip: string | null
   userAgent: string | null
-  /** For hooks that want what their framework has; nothing of ours asks. */
+  /** Taken from the credential; null for a request without one. */
+  actor: Actor | null
+  /** Request and response for hooks that expect those of their framework. We never read them. */
   native?: () => NativeExchange
 }
 
@@ -11,4 +15,15 @@ export interface Visitor {
 export interface NativeExchange {
   request: unknown
   response: unknown
+}
+
+/** Latchkey itself, where no request is the cause. */
+export const systemVisitor: Visitor = { ip: null, userAgent: null, actor: { kind: 'system' } }
+
+/** The same visitor, known to be signed in with that session. */
+export function signedInVisitor(
+  visitor: Visitor,
+  { userId, sessionId }: { userId: string; sessionId: string },
+): Visitor {
+  return { ...visitor, actor: { kind: 'user', userId, sessionId, impersonating: null } }
 }

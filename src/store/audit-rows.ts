@@ -1,3 +1,4 @@
+import { actorId, parseActor } from '../model/actor.js'
 import type { AuditEvent } from '../model/audit-event.js'
 import { type AuditSeal, type ChainPlace, chainHash, markedText } from './audit-chain.js'
 import { type AuditTable, readJson } from './rows.js'
@@ -15,6 +16,8 @@ export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditS
     ip: event.ip,
     user_agent: event.userAgent && wellFormed(event.userAgent),
     detail: JSON.stringify(event.detail),
+    actor: event.actor && JSON.stringify(event.actor),
+    actor_id: actorId(event.actor),
   }
   const hash = hashAfter(previous, row)
   return { ...row, hash, mac: seal.sealAudit(markedText('event', { seq: row.seq, hash })) }
@@ -26,6 +29,7 @@ export function toEvent(row: AuditTable): AuditEvent {
     atMs: Number(row.at_ms),
     event: row.event,
     outcome: row.outcome,
+    actor: readActor(row),
     userId: row.user_id,
     sessionId: row.session_id,
     ip: row.ip,
@@ -40,7 +44,9 @@ export function placeOf(row: AuditTable): ChainPlace {
 
 /** Whether the row is the next one after that place, and as it was written there. */
 export function follows(row: AuditTable, previous: ChainPlace): boolean {
-  return Number(row.seq) === previous.seq + 1 && row.hash === hashAfter(previous, row)
+  const isNext = Number(row.seq) === previous.seq + 1 && row.hash === hashAfter(previous, row)
+  // The hash covers the actor and not the copy of its id.
+  return isNext && row.actor_id === actorId(readActor(row))
 }
 
 export function checkMark(row: AuditTable, seal: AuditSeal): ReturnType<AuditSeal['checkAudit']> {
@@ -52,9 +58,18 @@ function wellFormed(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** `detail` as its text stands there: not a blank of it can be changed. */
+/** Null as well for a text that is no actor: only tampering leaves one, and `verify` finds it. */
+function readActor({ actor }: Pick<AuditTable, 'actor'>): AuditEvent['actor'] {
+  return actor === null ? null : parseActor(actor)
+}
+
+/**
+ * `detail` and `actor` count as the texts that stand there: not a blank of them can be changed. A row without an actor is
+ * hashed as in 0.1.0, which had none, so that chains of that release stay good.
+ */
 function hashAfter({ hash }: ChainPlace, row: Omit<AuditTable, 'hash' | 'mac'>): string {
-  const { id, event, outcome, user_id, session_id, ip, user_agent, detail } = row
+  const { id, event, outcome, user_id, session_id, ip, user_agent, detail, actor } = row
   const [seq, atMs] = [Number(row.seq), Number(row.at_ms)]
-  return chainHash(hash, [seq, id, atMs, event, outcome, user_id, session_id, ip, user_agent, detail])
+  const fields = [id, atMs, event, outcome, user_id, session_id, ip, user_agent, detail]
+  return chainHash(hash, [seq, ...fields, ...(actor === null ? [] : [actor])])
 }

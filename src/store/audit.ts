@@ -18,7 +18,14 @@ export interface AuditLog {
   record(event: AuditEvent): Promise<void>
 
   /** Newest first, in the order in which the store took them; with `after` those before the event of that id. */
-  list(filter: { userId?: string; event?: string; after?: string; limit: number }): Promise<AuditEvent[]>
+  list(filter: {
+    userId?: string
+    event?: string
+    /** Of a user or an admin token, as the actor. */
+    actorId?: string
+    after?: string
+    limit: number
+  }): Promise<AuditEvent[]>
 
   /**
    * Reads the whole log, a page at a time, and tells where it was changed, cut or added to by anybody without the key.

@@ -1,5 +1,6 @@
 import { auditEvent } from '../flows/steps/audit.js'
 import type { World } from '../lib/runtime.js'
+import { systemVisitor } from '../model/visitor.js'
 import { type BreachedPasswords, createBreachedPasswords } from '../passwords/breached.js'
 import { passwordFaults } from '../passwords/policy.js'
 import type { Ports } from '../ports.js'
@@ -9,9 +10,6 @@ export interface PasswordRulesOptions extends Pick<Ports, 'audit' | 'clock' | 'r
   settings: Pick<Settings, 'password' | 'logger'>
   world: World
 }
-
-/** Nobody in particular: an outage is no visitor's doing. */
-const noVisitor = { ip: null, userAgent: null }
 
 /** The rules for every new password. The outside is asked last, and only about one that breaks none of ours. */
 export function createPasswordRules(options: PasswordRulesOptions): Ports['passwordFaults'] {
@@ -33,7 +31,8 @@ function breachedOf({ settings, world, audit, clock, random }: PasswordRulesOpti
       const event = 'breach_check_unavailable'
       settings.logger.warn({ event, reason }, 'Passwords are not compared with breached ones for now.')
       const facts = { outcome: 'failure', detail: { reason } } as const
-      await audit.record(auditEvent({ clock, random }, event, noVisitor, facts))
+      // An outage is no visitor's doing.
+      await audit.record(auditEvent({ clock, random }, event, systemVisitor, facts))
     },
   })
 }

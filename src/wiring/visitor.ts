@@ -1,11 +1,11 @@
 import type { HttpRequest } from '../http/message.js'
 import type { NativeExchange, Visitor } from '../model/visitor.js'
 
-/** Who asks, as flows and hooks are told. */
+/** The visitor as flows and hooks get it. The actor is set once a route has found the session. */
 export function visitorOf(ipOf: (request: HttpRequest) => string | null): (request: HttpRequest) => Visitor {
   return (request) => {
     const { ip } = request
-    return { ip: ipOf(request), userAgent: userAgentOf(request), native: () => nativeOf(request, ip) }
+    return { ip: ipOf(request), userAgent: userAgentOf(request), actor: null, native: () => nativeOf(request, ip) }
   }
 }
 

@@ -6,6 +6,7 @@ import { sharedSettings, testAuth } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
 
 const nightly: NewApiToken = { name: 'nightly report' }
+const application = { kind: 'application' }
 
 describe('API tokens for the application’s own code', () => {
   it('are made with what is asked for, and their text is told once', async () => {
@@ -163,10 +164,10 @@ describe('API tokens for the application’s own code', () => {
     expect(await auth.apiTokens.remove('unknown')).toBe(false)
 
     const { items } = await auth.audit.list()
-    expect(items.map(({ event, detail }) => [event, detail])).toEqual([
-      ['api_token_removed', { tokenId: id, by: 'application' }],
-      ['api_token_rotated', { tokenId: id, replacedBy: successor.id, by: 'application' }],
-      ['api_token_created', { tokenId: id, name: 'nightly report', access: 'READ', by: 'application' }],
+    expect(items.map(({ event, actor, detail }) => [event, actor, detail])).toEqual([
+      ['api_token_removed', application, { tokenId: id }],
+      ['api_token_rotated', application, { tokenId: id, replacedBy: successor.id }],
+      ['api_token_created', application, { tokenId: id, name: 'nightly report', access: 'READ' }],
     ])
     for (const secret of [token, successor.token]) expect(JSON.stringify(items)).not.toContain(secret)
     expect(await auth.audit.verify()).toEqual({ ok: true, brokenAt: null })

@@ -20,6 +20,7 @@ describe('the audit log for the application’s own code', () => {
       at: '2026-01-01T00:00:00.000Z',
       event: 'login',
       outcome: 'success',
+      actor: { kind: 'user', userId: body.user.id, sessionId: body.session.id, impersonating: null },
       userId: body.user.id,
       sessionId: body.session.id,
       ip: '192.0.2.7',
@@ -47,6 +48,21 @@ describe('the audit log for the application’s own code', () => {
     expect(roles).toEqual(['e', 'd', 'c', 'b', 'a'])
     expect((await auth.audit.list({ userId: user.id, event: 'account_created' })).items).toHaveLength(1)
     expect(await auth.audit.list({ userId: 'nobody' })).toEqual({ items: [], nextCursor: null })
+  })
+
+  it('is read by who acted, whichever account it was about', async () => {
+    const { auth, client } = await testAuth()
+    const browser = client()
+    const { body } = await browser.signUp(ada)
+    await browser.patch('/auth/me', { name: 'Ada' })
+    await auth.users.update(body.user.id, { name: 'Countess' })
+
+    const { items } = await auth.audit.list({ actor: body.user.id })
+    expect(items.map(({ event }) => event)).toEqual(['profile_changed', 'login'])
+    const logins = await auth.audit.list({ actor: body.user.id, userId: body.user.id, event: 'login' })
+    expect(logins.items).toEqual([items[1]])
+    expect((await auth.audit.list({ actor: 'application' })).items).toEqual([])
+    expect((await auth.audit.list({ actor: body.session.id })).items).toEqual([])
   })
 
   it('keeps what happened to a user after the user is gone', async () => {

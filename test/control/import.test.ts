@@ -40,7 +40,7 @@ async function openAuth(overrides: Parameters<typeof testAuth>[0] = {}) {
         .get(email)
       return String(Reflect.get(Object(row), 'password_hash'))
     },
-    audited: () => database.prepare('select event, user_id, detail from latchkey_audit order by seq').all(),
+    audited: () => database.prepare('select event, user_id, actor, detail from latchkey_audit order by seq').all(),
   }
 }
 
@@ -108,7 +108,12 @@ describe('accounts that are taken over', () => {
     const { auth, audited } = await openAuth()
     const { items } = await auth.users.import([{ email: ada.email }, { email: ada.email }, { email: 'none' }])
     expect(audited()).toEqual([
-      { event: 'account_created', user_id: items[0]?.id, detail: '{"by":"application","imported":true}' },
+      {
+        event: 'account_created',
+        user_id: items[0]?.id,
+        actor: '{"kind":"application"}',
+        detail: '{"imported":true}',
+      },
     ])
   })
 })

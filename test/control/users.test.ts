@@ -237,18 +237,19 @@ describe('what the application does to an account', () => {
     await users.disable(id, { reason: 'chargeback' })
     await users.enable(id)
     await users.delete(id)
-    const rows = server.sql<{ event: string; user_id: string; detail: string }>(
-      'select event, user_id, detail from latchkey_audit order by seq',
+    const rows = server.sql<{ event: string; user_id: string; actor: string; detail: string }>(
+      'select event, user_id, actor, detail from latchkey_audit order by seq',
     )
     expect(rows.map(({ event, detail }) => [event, JSON.parse(detail)])).toEqual([
-      ['account_created', { by: 'application' }],
-      ['account_updated', { roles: 'ADMIN,EDITOR', by: 'application' }],
-      ['password_changed', { by: 'application' }],
-      ['account_disabled', { reason: 'chargeback', by: 'application' }],
-      ['account_enabled', { by: 'application' }],
-      ['account_deleted', { by: 'application' }],
+      ['account_created', {}],
+      ['account_updated', { roles: 'ADMIN,EDITOR' }],
+      ['password_changed', {}],
+      ['account_disabled', { reason: 'chargeback' }],
+      ['account_enabled', {}],
+      ['account_deleted', {}],
     ])
     expect(new Set(rows.map((row) => row.user_id))).toEqual(new Set([id]))
+    expect(new Set(rows.map((row) => row.actor))).toEqual(new Set(['{"kind":"application"}']))
   })
 
   it('a password that is set ends the sessions and tells the owner, and only it signs in', async () => {

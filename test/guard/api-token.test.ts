@@ -83,7 +83,7 @@ async function world() {
 }
 
 function anAudit(event: 'api_token_created' | 'api_token_removed') {
-  const at = { atMs: 1_700_000_000_000, ip: null, userAgent: null, userId: null, sessionId: null }
+  const at = { atMs: 1_700_000_000_000, ip: null, userAgent: null, actor: null, userId: null, sessionId: null }
   return {
     ...at,
     id: `${event}${Math.floor(performance.now() * 1000)}`,

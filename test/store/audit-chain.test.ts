@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Actor } from '../../src/model/actor.js'
 import type { AuditEvent } from '../../src/model/audit-event.js'
 import type { AuditLog } from '../../src/store/audit.js'
-import type { ChainPlace } from '../../src/store/audit-chain.js'
+import { type ChainPlace, markedText } from '../../src/store/audit-chain.js'
 import { toAuditRow } from '../../src/store/audit-rows.js'
 import { openSqlite } from '../../src/store/sql/engine/sqlite-driver.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
@@ -11,6 +12,13 @@ import { storeOptions, temporaryFolder, testSeal } from '../support/databases.js
 
 const [formerKey, nextKey] = ['former-audit-key-0123456789abcdefgh', 'next-audit-key-0123456789abcdefghij']
 const whole = { ok: true, brokenAt: null }
+
+/** Of the events at first, by their place; null for the others, as in rows of 0.1.0. */
+const actors: readonly (Actor | null)[] = [
+  null,
+  { kind: 'application' },
+  { kind: 'user', userId: 'ada', sessionId: 'session', impersonating: null },
+]
 
 interface Scene {
   audit: AuditLog
@@ -37,7 +45,7 @@ async function aLog(count = 6): Promise<Scene> {
     await folder.remove()
   })
   const audit = await open([formerKey])
-  const events = Array.from({ length: count }, (_, index) => anEvent({ atMs: index }))
+  const events = Array.from({ length: count }, (_, index) => anEvent({ atMs: index, actor: actors[index] ?? null }))
   for (const event of events) await audit.record(event)
   const outside = await openSqlite(file)
   toClose.push(outside)
@@ -87,12 +95,43 @@ describe('ATK-112 a log that somebody without the key has changed', () => {
     ['ip', '198.51.100.7'],
     ['user_agent', 'x'],
     ['detail', '{"method":"password","attempts":2, "known":true}'],
+    ['actor', '{"kind":"user","userId":"eve","sessionId":"session","impersonating":null}'],
+    ['actor', '{"kind":"user","userId":"ada","sessionId":"session", "impersonating":null}'],
+    ['actor', '{"kind":"user","userId":"ada","sessionId":"other","impersonating":null}'],
+    ['actor', 'no JSON'],
+    ['actor', null],
+    ['actor_id', 'eve'],
+    ['actor_id', null],
     ['hash', 'x'],
     ['mac', ownMark(formerKey)],
   ])('in the field %s is broken at that event', async (column, value) => {
     const scene = await aLog()
     scene.tamper(`update latchkey_audit set ${column} = ? where seq = 3`, value)
     expect(await scene.audit.verify()).toEqual({ ok: false, brokenAt: column === 'id' ? 'x' : idOf(scene, 2) })
+  })
+
+  test.each([
+    ['an actor, in a row without one', 1, 'actor', '{"kind":"application"}'],
+    ['the id of an actor, in a row without one', 1, 'actor_id', 'ada'],
+    ['the id of an actor that has none', 2, 'actor_id', 'ada'],
+  ])('by adding %s, is broken at that event', async (_what, seq, column, value) => {
+    const scene = await aLog()
+    scene.tamper(`update latchkey_audit set ${column} = ? where seq = ?`, value, seq)
+    expect(await scene.audit.verify()).toEqual({ ok: false, brokenAt: idOf(scene, seq - 1) })
+  })
+
+  test('by taking actor and id out of a row is broken at that event', async () => {
+    const scene = await aLog()
+    scene.tamper('update latchkey_audit set actor = null, actor_id = null where seq = 3')
+    expect(await scene.audit.verify()).toEqual({ ok: false, brokenAt: idOf(scene, 2) })
+  })
+
+  test('can still be read where an actor became a text that is none', async () => {
+    const scene = await aLog()
+    for (const text of ['no JSON', '"x"', '[]', '{"kind":"user","userId":7}', '{"kind":"root"}', '{}']) {
+      scene.tamper('update latchkey_audit set actor = ? where seq = 3', text)
+      expect((await scene.audit.list({ limit: 4 })).at(-1)).toEqual({ ...scene.events[2], actor: null })
+    }
   })
 
   test('by a swap of two events is broken at the first of them', async () => {
@@ -168,7 +207,7 @@ describe('ATK-112 a log that somebody without the key has changed', () => {
     const scene = await aLog()
     scene.tamper(
       `insert into latchkey_audit select 'planted', ${seq}, at_ms, event, outcome, user_id, session_id, ip, user_agent,
-        detail, hash, mac from latchkey_audit where seq = 3`,
+        detail, hash, mac, actor, actor_id from latchkey_audit where seq = 3`,
     )
     expect(await scene.audit.verify()).toEqual({ ok: false, brokenAt: 'planted' })
   })
@@ -195,6 +234,24 @@ describe('ATK-112 a log that somebody without the key has changed', () => {
     expect(await scene.audit.prune(0, 100)).toBe(1)
     expect(await scene.audit.verify()).toEqual({ ok: false, brokenAt: idOf(scene, 1) })
   })
+})
+
+test('a log into which a process of 0.1.0, which knows no actor, writes meanwhile is whole', async () => {
+  const { audit, tamper } = await aLog()
+  const seal = testSeal([formerKey])
+  const [head] = tamper('select seq, hash from latchkey_audit_head') as ChainPlace[]
+  const event = anEvent()
+  const { actor, actor_id, ...row } = toAuditRow(event, head ?? { seq: 0, hash: '' }, seal)
+  expect([actor, actor_id]).toEqual([null, null])
+  const columns = Object.keys(row)
+  tamper(`insert into latchkey_audit (${columns}) values (${columns.map(() => '?')})`, ...Object.values(row))
+  const mac = seal.sealAudit(markedText('head', row))
+  tamper('update latchkey_audit_head set seq = ?, hash = ?, mac = ?', row.seq, row.hash, mac)
+
+  const next = anEvent({ actor: { kind: 'system' } })
+  await audit.record(next)
+  expect(await audit.list({ limit: 2 })).toEqual([next, event])
+  expect(await audit.verify()).toEqual(whole)
 })
 
 describe('a log whose keys were rotated', () => {

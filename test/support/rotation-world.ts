@@ -16,7 +16,7 @@ import { createAuthenticator } from '../../src/tokens/totp.js'
 import { testSeal } from './databases.js'
 
 const random = createRandom()
-const visitor = { ip: '192.0.2.1', userAgent: 'test' }
+const visitor = { ip: '192.0.2.1', userAgent: 'test', actor: null }
 
 const policy: Policy = {
   authUrl: 'http://localhost:3000/auth',
@@ -96,6 +96,7 @@ export class RotationWorld {
       sessionId: null,
       ip: null,
       userAgent: null,
+      actor: null,
       detail: {},
     })
     const issued = await openSession(process.ports, {

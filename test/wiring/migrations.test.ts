@@ -9,7 +9,8 @@ import { temporaryFolder, testAuth } from '../support/auth.js'
 import { startPostgres } from '../support/pglite.js'
 
 const silent = { warn: () => {}, error: () => {} }
-const first = { name: '0001-first', at: expect.stringMatching(/^20\d\d-.*Z$/), known: true }
+const names = ['0001-first', '0002-actor']
+const done = names.map((name) => ({ name, at: expect.stringMatching(/^20\d\d-.*Z$/), known: true }))
 
 function unopened(database: NonNullable<SettingsInput['database']>) {
   const auth = createAuth(testSettings({ database, logger: silent }), createTestRuntime())
@@ -22,21 +23,22 @@ test('before the first start everything is pending, with its statements, and not
   const auth = unopened(`sqlite:${join(folder, 'latchkey.db')}`)
   const plan = await auth.migrations()
   expect(plan.applied).toEqual([])
-  expect(plan.pending.map(({ name }) => name)).toEqual(['0001-first'])
+  expect(plan.pending.map(({ name }) => name)).toEqual(names)
   const statements = plan.pending.flatMap(({ sql }) => sql)
   expect(statements).toContainEqual(expect.stringMatching(/^create table if not exists "latchkey_users"/))
   expect(statements).toContainEqual(expect.stringMatching(/^create index if not exists "latchkey_sessions_/))
+  expect(statements).toContainEqual('alter table "latchkey_audit" add column "actor" text')
   expect(readdirSync(folder)).toEqual([])
 
   await auth.ready()
-  expect(await auth.migrations()).toEqual({ applied: [first], pending: [] })
+  expect(await auth.migrations()).toEqual({ applied: done, pending: [] })
 })
 
 test('the statements are those that are run: together they make the tables', async () => {
   const auth = unopened('sqlite::memory:')
-  const [step] = (await auth.migrations()).pending
+  const statements = (await auth.migrations()).pending.flatMap(({ sql }) => sql)
   const database = new Database(':memory:')
-  for (const sql of step?.sql ?? []) if (/^create/.test(sql)) database.exec(sql)
+  for (const sql of statements) if (/^(create|alter)/.test(sql)) database.exec(sql)
   const schema = (of: Database.Database) =>
     of.prepare("select type, name, sql from sqlite_master where name not like '%migrations%' order by name").all()
 
@@ -54,7 +56,7 @@ test('a file of another program is read without a byte being changed', async () 
   theirs.close()
   const digest = () => createHash('sha256').update(readFileSync(file)).digest('hex')
   const before = digest()
-  expect((await unopened(`sqlite:${file}`).migrations()).pending).toHaveLength(1)
+  expect((await unopened(`sqlite:${file}`).migrations()).pending).toHaveLength(names.length)
   expect(digest()).toBe(before)
   expect(readdirSync(folder)).toEqual(['theirs.db'])
 })
@@ -77,7 +79,7 @@ test('what a newer release has done is told, and known as such', async () => {
   other.exec("insert into latchkey_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')")
   other.close()
   const later = { name: '9999-later', at: '2030-01-01T00:00:00.000Z', known: false }
-  expect(await unopened(`sqlite:${file}`).migrations()).toEqual({ applied: [first, later], pending: [] })
+  expect(await unopened(`sqlite:${file}`).migrations()).toEqual({ applied: [...done, later], pending: [] })
 })
 
 test('on PostgreSQL the statements are PostgreSQL, and the dialect of the application stays usable', async () => {
@@ -88,7 +90,7 @@ test('on PostgreSQL the statements are PostgreSQL, and the dialect of the applic
   expect(applied).toEqual([])
   expect(pending.flatMap(({ sql }) => sql)).toContainEqual(expect.stringMatching(/^insert into .* values \(\$1, \$2/))
   await auth.ready()
-  expect(await auth.migrations()).toEqual({ applied: [first], pending: [] })
+  expect(await auth.migrations()).toEqual({ applied: done, pending: [] })
 })
 
 test('it rejects with what is wrong with the database, and a closed one has nothing to say', async () => {

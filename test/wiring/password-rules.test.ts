@@ -124,7 +124,8 @@ it('an outage is written down once and named in the log, without anything of the
   const database = new Database(file, { readonly: true })
   onTestFinished(() => void database.close())
   const rows = database.prepare("select * from latchkey_audit where event = 'breach_check_unavailable'").all()
-  expect(rows).toMatchObject([{ outcome: 'failure', user_id: null, ip: null, detail: '{"reason":"bad_status"}' }])
+  const facts = { outcome: 'failure', user_id: null, ip: null, detail: '{"reason":"bad_status"}' }
+  expect(rows).toMatchObject([{ ...facts, actor: '{"kind":"system"}', actor_id: null }])
   expect(logged).toContainEqual({ event: 'breach_check_unavailable', reason: 'bad_status' })
   for (const secret of [breached, sha1(breached).slice(0, 5), range.url]) {
     expect(JSON.stringify([rows, logged])).not.toContain(secret)

@@ -25,13 +25,13 @@ export async function readAccess({ accessSettings, policy }: AccessPorts): Promi
  *
  * @throws {AuthError} `invalid_request`
  */
-export async function allowNetwork(ports: AccessPorts, text: unknown, visitor: Visitor): Promise<void> {
-  const network = requireNetwork(text)
+export async function allowNetwork(ports: AccessPorts, input: { network: unknown; visitor: Visitor }): Promise<void> {
+  const network = requireNetwork(input.network)
   if (!ports.policy.access.knowsClients) {
     throw invalid('network', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
   }
   if (ports.policy.access.networks.includes(network)) return
-  await ports.accessSettings.addNetwork(network, changed(ports, visitor, { change: 'network_added', network }))
+  await ports.accessSettings.addNetwork(network, changed(ports, input.visitor, { change: 'network_added', network }))
 }
 
 /**
@@ -40,12 +40,15 @@ export async function allowNetwork(ports: AccessPorts, text: unknown, visitor: V
  *
  * @throws {AuthError} `invalid_request`, also for what the settings fix; `not_found` for what is not on the list
  */
-export async function disallowNetwork(ports: AccessPorts, text: unknown, visitor: Visitor): Promise<void> {
-  const network = requireNetwork(text)
+export async function disallowNetwork(
+  ports: AccessPorts,
+  input: { network: unknown; visitor: Visitor },
+): Promise<void> {
+  const network = requireNetwork(input.network)
   if (ports.policy.access.networks.includes(network)) {
     throw invalid('network', 'is fixed by the setting allowList and can only be taken out there')
   }
-  const event = changed(ports, visitor, { change: 'network_removed', network })
+  const event = changed(ports, input.visitor, { change: 'network_removed', network })
   if (!(await ports.accessSettings.removeNetwork(network, event))) throw new AuthError('not_found')
 }
 
@@ -55,7 +58,10 @@ export async function disallowNetwork(ports: AccessPorts, text: unknown, visitor
  *
  * @throws {AuthError} `invalid_request`
  */
-export async function changeJwksUrl(ports: AccessPorts, url: unknown, visitor: Visitor): Promise<void> {
+export async function changeJwksUrl(
+  ports: AccessPorts,
+  { url, visitor }: { url: unknown; visitor: Visitor },
+): Promise<void> {
   if (url !== null) requireKeySetUrl(ports, url)
   const host = typeof url === 'string' ? { host: new URL(url).host } : {}
   const event = changed(ports, visitor, { change: url === null ? 'jwks_url_removed' : 'jwks_url_set', ...host })

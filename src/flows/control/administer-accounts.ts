@@ -26,15 +26,21 @@ export type AdministerPorts = Pick<
   'users' | 'passwords' | 'passwordFaults' | 'mails' | 'clock' | 'random' | 'policy' | 'limiter'
 >
 
-/** The application itself, by its own code. */
-const application: Visitor = { ip: null, userAgent: null }
+/** Which account, and who changes it. */
+interface Change {
+  id: string
+  visitor: Visitor
+}
 
 /**
  * Creates an account and mails nobody.
  *
  * @throws {AuthError} `email_taken`, `invalid_request`, `weak_password`, `busy`
  */
-export async function createAccount(ports: AdministerPorts, input: NewAccount): Promise<Account> {
+export async function createAccount(
+  ports: AdministerPorts,
+  { account: input, visitor }: { account: NewAccount; visitor: Visitor },
+): Promise<Account> {
   requireKnown(input, ['email', 'password', 'emailVerified', 'name', 'roles'])
   const email = requireEmail(input.email)
   const name = requireName(input.name ?? null)
@@ -44,7 +50,7 @@ export async function createAccount(ports: AdministerPorts, input: NewAccount): 
 
   const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields: {} })
   const user: UserRecord = { ...fresh, passwordHash, roles, emailVerified: input.emailVerified === true }
-  const created = await ports.users.create(user, audited(ports, 'account_created', user.id))
+  const created = await ports.users.create(user, auditEvent(ports, 'account_created', visitor, { userId: user.id }))
   if (!created) throw new AuthError('email_taken')
   return toAccount(user)
 }
@@ -55,7 +61,10 @@ export async function createAccount(ports: AdministerPorts, input: NewAccount): 
  *
  * @throws {AuthError} `not_found`, `invalid_request`
  */
-export async function updateAccount(ports: AdministerPorts, id: string, changes: AccountChanges): Promise<Account> {
+export async function updateAccount(
+  ports: AdministerPorts,
+  { id, changes, visitor }: Change & { changes: AccountChanges },
+): Promise<Account> {
   requireKnown(changes, ['name', 'roles', 'twoFactor'])
   const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
   const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
@@ -64,8 +73,8 @@ export async function updateAccount(ports: AdministerPorts, id: string, changes:
   const off = lost ? ({ twoFactor: false } as const) : {}
   const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
   const records = {
-    ...step(ports, 'account_updated', id, detail),
-    ...(lost && factorNotice(ports, { user: lost, visitor: application, change: 'off' })),
+    ...step(ports, 'account_updated', { id, visitor }, detail),
+    ...(lost && factorNotice(ports, { user: lost, visitor, change: 'off' })),
   }
   const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, records))
   // Also when the factor is gone already: the call before this one may have failed in between.
@@ -84,13 +93,19 @@ async function findFactor(ports: AdministerPorts, id: string): Promise<UserRecor
  *
  * @throws {AuthError} `not_found`, `weak_password`, `busy`
  */
-export async function setPassword(ports: AdministerPorts, id: string, password: string): Promise<void> {
+export async function setPassword(
+  ports: AdministerPorts,
+  { id, password, visitor }: Change & { password: string },
+): Promise<void> {
   const user = await ports.users.findById(id)
   if (!user) throw new AuthError('not_found')
   await requireStrong(ports, password, user.emailCanonical)
   const passwordHash = await ports.passwords.hash(password)
-  const records = notice(ports, 'password-changed', { user, userAgent: application.userAgent })
-  found(await ports.users.setPassword(id, passwordHash, { ...step(ports, 'password_changed', id), ...records }))
+  const records = {
+    ...step(ports, 'password_changed', { id, visitor }),
+    ...notice(ports, 'password-changed', { user, userAgent: visitor.userAgent }),
+  }
+  found(await ports.users.setPassword(id, passwordHash, records))
 }
 
 /**
@@ -100,32 +115,33 @@ export async function setPassword(ports: AdministerPorts, id: string, password: 
  */
 export async function disableAccount(
   ports: AdministerPorts,
-  id: string,
-  options: { reason?: string; until?: Date | string },
+  { id, options, visitor }: Change & { options: { reason?: string; until?: Date | string } },
 ): Promise<Account> {
   requireKnown(options, ['reason', 'until'])
   const until = options.until === undefined ? null : requireDate(options.until)
   const detail = options.reason === undefined ? {} : { reason: requireReason(options.reason) }
   const span = { at: ports.clock.now(), until }
-  return found(await ports.users.disable(id, span, step(ports, 'account_disabled', id, detail)))
+  return found(await ports.users.disable(id, span, step(ports, 'account_disabled', { id, visitor }, detail)))
 }
 
 /** @throws {AuthError} `not_found` */
-export async function enableAccount(ports: AdministerPorts, id: string): Promise<Account> {
-  return found(await ports.users.enable(id, step(ports, 'account_enabled', id)))
+export async function enableAccount(ports: AdministerPorts, input: Change): Promise<Account> {
+  return found(await ports.users.enable(input.id, step(ports, 'account_enabled', input)))
 }
 
 /** Deletes an account for good; false when there was none. */
-export function removeAccount(ports: AdministerPorts, id: string): Promise<boolean> {
-  return ports.users.delete(id, changeMattersUntil(ports), audited(ports, 'account_deleted', id))
+export function removeAccount(ports: AdministerPorts, { id, visitor }: Change): Promise<boolean> {
+  const audit = auditEvent(ports, 'account_deleted', visitor, { userId: id })
+  return ports.users.delete(id, changeMattersUntil(ports), audit)
 }
 
-function step(ports: AdministerPorts, event: AuditEventName, userId: string, detail: AuditFacts['detail'] = {}) {
-  return { until: changeMattersUntil(ports), audit: audited(ports, event, userId, detail) }
-}
-
-function audited(ports: AdministerPorts, event: AuditEventName, userId: string, detail: AuditFacts['detail'] = {}) {
-  return auditEvent(ports, event, application, { userId, detail: { ...detail, by: 'application' } })
+function step(
+  ports: AdministerPorts,
+  event: AuditEventName,
+  { id, visitor }: Change,
+  detail: NonNullable<AuditFacts['detail']> = {},
+) {
+  return { until: changeMattersUntil(ports), audit: auditEvent(ports, event, visitor, { userId: id, detail }) }
 }
 
 function found(user: UserRecord | null): Account {

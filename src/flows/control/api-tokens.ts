@@ -34,16 +34,16 @@ export const apiTokenMemorySeconds = 60
 /** What clocks of two processes may differ by. */
 const clockMarginSeconds = 120
 
-/** The application itself, by its own code: nothing over HTTP makes or ends a token. */
-const application: Visitor = { ip: null, userAgent: null }
-
 /**
  * Makes a token; this is the only sight of it.
  *
  * @throws {AuthError} `invalid_request` with the path of what is wrong, also of a field that is not known, and for networks
  *   where a count of proxies is trusted, behind which anybody writes an address of their own
  */
-export async function createApiToken(ports: ApiTokensPorts, input: NewApiToken): Promise<CreatedApiToken> {
+export async function createApiToken(
+  ports: ApiTokensPorts,
+  { token: input, visitor }: { token: NewApiToken; visitor: Visitor },
+): Promise<CreatedApiToken> {
   requireKnown(input, ['name', 'access', 'expiresAt', 'cidrs'])
   const { token, tokenHash } = newToken(ports)
   const record: ApiTokenRecord = {
@@ -58,7 +58,8 @@ export async function createApiToken(ports: ApiTokensPorts, input: NewApiToken):
     replacedBy: null,
   }
   const { id, name, access } = record
-  await ports.apiTokens.create(record, audited(ports, 'api_token_created', { tokenId: id, name, access }))
+  const detail = { tokenId: id, name, access }
+  await ports.apiTokens.create(record, auditEvent(ports, 'api_token_created', visitor, { detail }))
   return { ...toApiTokenEntry(record), token }
 }
 
@@ -82,8 +83,11 @@ export async function listApiTokens(
 }
 
 /** Ends a token for good; false when there was none. */
-export function removeApiToken(ports: ApiTokensPorts, id: string): Promise<boolean> {
-  return ports.apiTokens.remove(id, step(ports, 'api_token_removed', { tokenId: id }))
+export function removeApiToken(
+  ports: ApiTokensPorts,
+  { id, visitor }: { id: string; visitor: Visitor },
+): Promise<boolean> {
+  return ports.apiTokens.remove(id, step(ports, 'api_token_removed', visitor, { tokenId: id }))
 }
 
 /**
@@ -93,8 +97,7 @@ export function removeApiToken(ports: ApiTokensPorts, id: string): Promise<boole
  */
 export async function rotateApiToken(
   ports: ApiTokensPorts,
-  id: string,
-  options: ApiTokenRotation,
+  { id, options, visitor }: { id: string; options: ApiTokenRotation; visitor: Visitor },
 ): Promise<CreatedApiToken> {
   requireKnown(options, ['overlap', 'expiresAt'])
   const now = ports.clock.now()
@@ -104,7 +107,7 @@ export async function rotateApiToken(
   const successor = { id: ports.random.id(), tokenHash, createdAt: now }
 
   const replacement = { id, successor, ...end, endsAt, now }
-  const records = step(ports, 'api_token_rotated', { tokenId: id, replacedBy: successor.id })
+  const records = step(ports, 'api_token_rotated', visitor, { tokenId: id, replacedBy: successor.id })
   const record = await ports.apiTokens.rotate(replacement, records)
   if (!record) throw new AuthError('not_found')
   return { ...toApiTokenEntry(record), token }
@@ -115,11 +118,12 @@ function newToken({ random, keyring }: ApiTokensPorts): { token: string; tokenHa
   return { token, tokenHash: keyring.digest(apiTokenPurpose, token) }
 }
 
-function step(ports: ApiTokensPorts, event: AuditEventName, detail: NonNullable<AuditFacts['detail']>) {
+function step(
+  ports: ApiTokensPorts,
+  event: AuditEventName,
+  visitor: Visitor,
+  detail: NonNullable<AuditFacts['detail']>,
+) {
   const until = ports.clock.now() + apiTokenMemorySeconds + clockMarginSeconds
-  return { until, audit: audited(ports, event, detail) }
-}
-
-function audited(ports: ApiTokensPorts, event: AuditEventName, detail: NonNullable<AuditFacts['detail']>) {
-  return auditEvent(ports, event, application, { detail: { ...detail, by: 'application' } })
+  return { until, audit: auditEvent(ports, event, visitor, { detail }) }
 }

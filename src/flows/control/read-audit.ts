@@ -9,12 +9,17 @@ import { malformedCursor, requireLimit } from '../steps/paging.js'
  * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
  */
 export async function listAudit(ports: Pick<Ports, 'audit'>, filter: AuditFilter): Promise<Page<AuditEntry>> {
-  const { limit: asked, cursor: after, ...rest } = filter
+  const { limit: asked, cursor: after, actor, ...rest } = filter
   const limit = requireLimit(asked)
   if (after !== undefined && !/^[\w-]{1,64}$/.test(after)) throw malformedCursor()
 
   // One more than asked for tells whether there is another page.
-  const events = await ports.audit.list({ ...rest, ...(after === undefined ? {} : { after }), limit: limit + 1 })
+  const events = await ports.audit.list({
+    ...rest,
+    ...(actor !== undefined && { actorId: actor }),
+    ...(after !== undefined && { after }),
+    limit: limit + 1,
+  })
   const page = events.slice(0, limit)
   const last = page.at(-1)
   return { items: page.map(toAuditEntry), nextCursor: last && events.length > limit ? last.id : null }

@@ -1,4 +1,4 @@
-import type { Visitor } from '../../model/visitor.js'
+import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { ProviderAccount } from '../../oauth/provider.js'
 import type { Ports } from '../../ports.js'
 import { type EnterPorts, type Entry, enterByIdentity } from './enter-by-identity.js'
@@ -52,7 +52,11 @@ export async function completeOAuth(
 
   const { provider, visitor, device } = input
   if (state.link) {
-    const linked = await linkIdentity(ports, state.link, { provider, account, visitor })
+    const linked = await linkIdentity(ports, state.link, {
+      provider,
+      account,
+      visitor: signedInVisitor(visitor, state.link),
+    })
     return linked === 'linked' ? { kind: linked } : { kind: 'failure', code: linked }
   }
   return enterByIdentity(ports, { provider, account, handle: input.handle ?? '', visitor, device })

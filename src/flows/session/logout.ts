@@ -1,4 +1,4 @@
-import type { Visitor } from '../../model/visitor.js'
+import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
@@ -18,7 +18,8 @@ export async function logout(
   const owners = new Map([access, refresh].flatMap((claims) => (claims ? [[claims.sid, claims.sub] as const] : [])))
 
   for (const [sessionId, userId] of owners) {
-    const audit = auditEvent(ports, 'logout', input.visitor, { userId, sessionId })
+    const ids = { userId, sessionId }
+    const audit = auditEvent(ports, 'logout', signedInVisitor(input.visitor, ids), ids)
     await ports.sessions.end(sessionId, userId, { until: changeMattersUntil(ports), audit })
   }
 }

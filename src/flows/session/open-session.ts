@@ -3,7 +3,7 @@ import type { Device } from '../../model/device.js'
 import type { SecondStep } from '../../model/second-factor.js'
 import type { Session, SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
-import type { Visitor } from '../../model/visitor.js'
+import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from '../steps/devices.js'
@@ -69,9 +69,9 @@ async function open(
     ...notices,
     ...(secondStep && { secondStep }),
   }
-  const audit = auditEvent(ports, 'login', visitor, {
-    userId: user.id,
-    sessionId: session.id,
+  const ids = { userId: user.id, sessionId: session.id }
+  const audit = auditEvent(ports, 'login', signedInVisitor(visitor, ids), {
+    ...ids,
     detail: { method, ...(secondStep && { secondFactor: secondStep.proof.kind }) },
   })
   const opened = await atVersionProved(ports, user, ({ version }) =>

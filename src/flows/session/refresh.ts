@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import type { SessionMode } from '../../model/session.js'
 import { isDisabled } from '../../model/user.js'
-import type { Visitor } from '../../model/visitor.js'
+import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import type { RefreshClaims } from '../../tokens/access-tokens.js'
@@ -135,7 +135,8 @@ function rise(
 /** The successor again: its answer was lost, or a sibling tab asked at the same time. */
 async function reissue(ports: RefreshPorts, { session, user }: SessionState, visitor: Visitor): Promise<IssuedSession> {
   if (visitor.ip !== session.ip || visitor.userAgent !== session.userAgent) {
-    await ports.audit.record(auditEvent(ports, 'refresh_reissued', visitor, { userId: user.id, sessionId: session.id }))
+    const ids = { userId: user.id, sessionId: session.id }
+    await ports.audit.record(auditEvent(ports, 'refresh_reissued', signedInVisitor(visitor, ids), ids))
   }
   return issueTokens(ports, user, session)
 }

@@ -9,7 +9,7 @@ export interface AuditFacts {
   detail?: AuditEvent['detail']
 }
 
-/** Writes down who did what from where; the verb that does it stores the event in its own step. */
+/** The event with actor, address and user agent of the visitor. The verb that does it stores the event in its own step. */
 export function auditEvent(
   ports: Pick<Ports, 'clock' | 'random'>,
   event: AuditEventName,
@@ -21,6 +21,7 @@ export function auditEvent(
     atMs: ports.clock.nowMs(),
     event,
     outcome: facts.outcome ?? 'success',
+    actor: visitor.actor,
     userId: facts.userId ?? null,
     sessionId: facts.sessionId ?? null,
     ip: visitor.ip,

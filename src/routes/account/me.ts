@@ -17,7 +17,8 @@ export const readMeRoute = defineRoute({
   signedIn: true,
   answers: { 200: sessionSchema },
   async handle({ ports, session }) {
-    const state = await readProfile(ports, await session())
+    const { principal } = await session()
+    const state = await readProfile(ports, principal)
     return json(200, sessionAnswer(state.user, state.session))
   },
 })
@@ -33,9 +34,10 @@ export const updateMeRoute = defineRoute({
   summary: 'Changes the name or the extra fields that the application allows.',
   answers: { 200: sessionSchema },
   async handle(context, { name, ...fields }) {
-    const { ports, session, visitor, form } = context
+    const { ports, session, form } = context
+    const { principal, visitor } = await session()
     const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
-    const state = await updateProfile(ports, await session(), changes)
+    const state = await updateProfile(ports, principal, changes)
     if (form) return accountDone(context, 'profile', 'profile_changed')
     return json(200, sessionAnswer(state.user, state.session))
   },
@@ -53,8 +55,9 @@ export const deleteMeRoute = defineRoute({
   answers: { 204: null },
   errors: ['invalid_credentials', 'recent_login_required', 'busy'],
   async handle(context, { password = null }) {
-    const { ports, session, visitor, mode, cookies, settings, authPath, form, returnTo } = context
-    await deleteAccount(ports, await session(), { password, visitor, device: cookies.device })
+    const { ports, session, mode, cookies, settings, authPath, form, returnTo } = context
+    const { principal, visitor } = await session()
+    await deleteAccount(ports, principal, { password, visitor, device: cookies.device })
     if (mode === 'token') return empty(204)
     const gone = { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] }
     return form ? redirect(303, returnTo ?? settings.redirectLogoutUrl, gone) : empty(204, gone)

@@ -16,7 +16,7 @@ export const accountPageRoute = defineRoute({
   summary: 'Shows the page on which the signed-in user changes the account.',
   async handle(context) {
     const { ports, session, settings, authPath, landing } = context
-    const principal = await session()
+    const { principal } = await session()
     const given = new URLSearchParams(context.request.query)
     const { redirect: returnTo, reasons } = pageValues(context)
     if (given.has('enrol')) return redirect(303, withReturnTo(`${authPath}/two-factor/setup`, returnTo || landing))

@@ -21,9 +21,10 @@ export const confirmEmailRoute = defineRoute({
   errors: ['invalid_token', 'email_taken'],
   cookies: ['access'],
   async handle(context, { token }) {
-    const { ports, mode, visitor, form, authPath } = context
-    const caller = await sessionOrNull(context)
-    const issued = await confirmEmail(ports, { token, caller, mode, visitor })
+    const { ports, mode, form, authPath } = context
+    const signedIn = await sessionOrNull(context)
+    const visitor = signedIn?.visitor ?? context.visitor
+    const issued = await confirmEmail(ports, { token, caller: signedIn?.principal ?? null, mode, visitor })
 
     const answer = { status: 'email_changed' }
     if (mode === 'token') return json(200, { ...answer, ...(issued && tokensOf(issued)) })

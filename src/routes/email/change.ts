@@ -18,9 +18,10 @@ export const changeEmailRoute = defineRoute({
   answers: { 202: statusSchema('confirmation_sent') },
   errors: ['invalid_credentials', 'recent_login_required', 'busy'],
   async handle(context, { newEmail, password }) {
-    const { ports, session, visitor, cookies, form } = context
+    const { ports, session, cookies, form } = context
+    const { principal, visitor } = await session()
     const input = { newEmail, password: password ?? null, visitor, device: cookies.device }
-    await changeEmail(ports, await session(), input)
+    await changeEmail(ports, principal, input)
     const status = 'confirmation_sent'
     return form ? accountDone(context, 'email', status) : json(202, { status })
   },

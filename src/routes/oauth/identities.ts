@@ -16,10 +16,11 @@ export const unlinkIdentityRoute = defineRoute({
   answers: { 204: null },
   errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'last_credential', 'busy'],
   async handle(context, { password }) {
-    const { ports, session, params, visitor, cookies, form } = context
+    const { ports, session, params, cookies, form } = context
+    const { principal, visitor } = await session()
     const provider = params.provider ?? ''
     const asking = { provider, password: password || null, visitor, device: cookies.device }
-    await unlinkIdentity(ports, await session(), asking)
+    await unlinkIdentity(ports, principal, asking)
     return form ? accountDone(context, 'identities', 'identity_removed') : empty(204)
   },
 })

@@ -24,14 +24,15 @@ export const linkIdentityRoute = defineRoute({
   cookies: ['oauth'],
   browserOnly: true,
   async handle(context, { password }) {
-    const { ports, settings, session, params, visitor, cookies, returnTo, form, authPath } = context
+    const { ports, settings, session, params, cookies, returnTo, form, authPath } = context
+    const { principal, visitor } = await session()
     const provider = params.provider ?? ''
     const asking = { provider, password: password || null, visitor, device: cookies.device }
     if (!form && isFromAnotherSite(context)) {
-      await grantLink(ports, await session(), asking)
+      await grantLink(ports, principal, asking)
       return json(200, { url: `${settings.origin}${authPath}/oauth/${provider}?link=1` })
     }
-    const started = await startLink(ports, await session(), { ...asking, returnTo, handle: cookies.oauth })
+    const started = await startLink(ports, principal, { ...asking, returnTo, handle: cookies.oauth })
     const cookie = { 'set-cookie': [browserCookie(context, started.handle, stateSeconds)] }
     const url = started.url ?? landingUrl(context, provider, { to: 'account', returnTo, code: 'oauth_failed' })
     if (!form) return json(200, { url }, cookie)

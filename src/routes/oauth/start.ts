@@ -31,7 +31,9 @@ export const startOAuthRoute = defineRoute({
     const asked = { provider, returnTo, handle: cookies.oauth }
     const links = given.get('link') === '1'
     return navigating(context, { provider, returnTo }, async () => {
-      const started = links ? await startGrantedLink(ports, await session(), asked) : await startOAuth(ports, asked)
+      const started = links
+        ? await startGrantedLink(ports, (await session()).principal, asked)
+        : await startOAuth(ports, asked)
       if (!started)
         return redirect(302, landingUrl(context, provider, { to: 'account', returnTo, code: 'oauth_state' }))
       const { url, handle } = started

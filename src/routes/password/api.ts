@@ -35,10 +35,11 @@ export const changePasswordRoute = defineRoute({
   answers: { 200: sessionSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'weak_password', 'busy'],
   async handle(context, { currentPassword, newPassword }) {
-    const { ports, session, mode, visitor, cookies, form } = context
+    const { ports, session, mode, cookies, form } = context
+    const { principal, visitor } = await session()
     const device = cookies.device
     const input = { currentPassword: currentPassword ?? null, newPassword, mode, visitor, device }
-    const issued = await changePassword(ports, await session(), input)
+    const issued = await changePassword(ports, principal, input)
     if (!form) return issuedAnswer(context, 200, issued)
     return accountDone(context, 'password', 'password_changed', { 'set-cookie': sessionCookies(context, issued) })
   },

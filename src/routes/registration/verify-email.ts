@@ -50,10 +50,11 @@ export const resendVerificationRoute = defineRoute({
   cookies: ['registration', 'access'],
   async handle(context, { email = null, transaction }) {
     const { ports, mode, cookies, settings, authPath } = context
-    const principal = await sessionOrNull(context)
+    const signedIn = await sessionOrNull(context)
+    const visitor = signedIn?.visitor ?? context.visitor
     const held = mode === 'token' ? (transaction ?? null) : cookies.registration
-    const userId = principal?.userId ?? null
-    const handle = await resendVerification(ports, { email, handle: held, userId, visitor: context.visitor })
+    const userId = signedIn?.principal.userId ?? null
+    const handle = await resendVerification(ports, { email, handle: held, userId, visitor })
 
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, handle === null ? answer : { ...answer, transaction: handle })

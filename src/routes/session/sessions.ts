@@ -14,7 +14,7 @@ export const listSessionsRoute = defineRoute({
   signedIn: true,
   answers: { 200: sessionsSchema },
   async handle({ ports, session }) {
-    const { userId, sessionId } = await session()
+    const { userId, sessionId } = (await session()).principal
     const sessions = await listSessions(ports, userId)
     return json(200, {
       sessions: sessions.map(toSessionEntry).map(({ id, device, ip, createdAt, lastSeenAt }) => {
@@ -36,8 +36,9 @@ export const revokeSessionRoute = defineRoute({
   answers: { 204: null },
   errors: ['not_found'],
   async handle(context) {
-    const { ports, session, params, visitor, form } = context
-    await revokeSession(ports, { userId: (await session()).userId, sessionId: params.id ?? '', visitor })
+    const { ports, session, params, form } = context
+    const { principal, visitor } = await session()
+    await revokeSession(ports, { userId: principal.userId, sessionId: params.id ?? '', visitor })
     return form ? accountDone(context, 'sessions', 'session_revoked') : empty(204)
   },
 })
@@ -53,9 +54,9 @@ export const revokeSessionsRoute = defineRoute({
   summary: 'Ends all sessions of the signed-in user but this one.',
   answers: { 204: null },
   async handle(context) {
-    const { ports, session, visitor, form } = context
-    const { userId, sessionId } = await session()
-    await revokeSessions(ports, { userId, exceptId: sessionId, visitor })
+    const { ports, session, form } = context
+    const { principal, visitor } = await session()
+    await revokeSessions(ports, { userId: principal.userId, exceptId: principal.sessionId, visitor })
     return form ? accountDone(context, 'sessions', 'sessions_revoked') : empty(204)
   },
 })

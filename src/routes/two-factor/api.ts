@@ -24,9 +24,10 @@ export const backupCodesRoute = defineRoute({
   answers: { 200: backupCodesSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
   async handle(context, { password = null, code }) {
-    const { ports, session, visitor, cookies, form } = context
+    const { ports, session, cookies, form } = context
+    const { principal, visitor } = await session()
     const input = { password, code, visitor, device: cookies.device }
-    const backupCodes = await replaceBackupCodes(ports, await session(), input)
+    const backupCodes = await replaceBackupCodes(ports, principal, input)
     return form ? showBackupCodes(context, backupCodes) : json(200, { backupCodes })
   },
 })
@@ -43,9 +44,10 @@ export const turnOffTwoFactorRoute = defineRoute({
   answers: { 200: sessionSchema, 204: null },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
   async handle(context, { password = null, code }) {
-    const { ports, session, mode, visitor, cookies, form } = context
+    const { ports, session, mode, cookies, form } = context
+    const { principal, visitor } = await session()
     const input = { password, code, mode, visitor, device: cookies.device }
-    const issued = await turnOffTwoFactor(ports, await session(), input)
+    const issued = await turnOffTwoFactor(ports, principal, input)
     // An app without cookies needs the new tokens, which a 204 cannot carry.
     if (mode === 'token') return issuedAnswer(context, 200, issued)
     const kept = { 'set-cookie': sessionCookies(context, issued) }

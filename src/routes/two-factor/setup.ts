@@ -20,7 +20,7 @@ export const twoFactorSetupPageRoute = defineRoute({
   summary: 'Shows the page that leads through setting up two-factor authentication.',
   async handle(context) {
     const { ports, session, settings, authPath } = context
-    const principal = await session()
+    const { principal } = await session()
     const { user, hasPassword, isRecent } = await readStanding(ports, principal)
     const { error, again, redirect: returnTo } = pageValues(context)
     if (user.twoFactor) return redirect(303, returnTo || `${authPath}/account#two-factor`)

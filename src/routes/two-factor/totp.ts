@@ -24,9 +24,10 @@ export const enrolTotpRoute = defineRoute({
   answers: { 200: enrolmentSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'busy'],
   async handle(context, { password = null, code = null }) {
-    const { ports, session, visitor, cookies, form } = context
+    const { ports, session, cookies, form } = context
+    const { principal, visitor } = await session()
     const input = { password, code, visitor, device: cookies.device }
-    const enrolment = await enrolTotp(ports, await session(), input)
+    const enrolment = await enrolTotp(ports, principal, input)
     return form ? showEnrolment(context, enrolment) : json(200, enrolment)
   },
 })
@@ -42,8 +43,9 @@ export const confirmTotpRoute = defineRoute({
   answers: { 200: twoFactorOnSchema },
   errors: ['invalid_token', 'invalid_code', 'busy'],
   async handle(context, { code }) {
-    const { ports, session, mode, visitor, form } = context
-    const { issued, backupCodes } = await confirmTotp(ports, await session(), { code, mode, visitor })
+    const { ports, session, mode, form } = context
+    const { principal, visitor } = await session()
+    const { issued, backupCodes } = await confirmTotp(ports, principal, { code, mode, visitor })
     if (!form) return issuedAnswer(context, 200, issued, { backupCodes })
     return withHeaders(await showBackupCodes(context, backupCodes), { 'set-cookie': sessionCookies(context, issued) })
   },

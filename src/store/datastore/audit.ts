@@ -13,13 +13,14 @@ export function createAudit(steps: Steps): AuditLog {
   return {
     record: (event) => steps.step((unit) => writeAudit(unit, event)),
 
-    list: ({ userId, event, after, limit }) =>
+    list: ({ userId, event, actorId, after, limit }) =>
       steps.glance(async (view) => {
         const last = after === undefined ? null : await view.get(audit, after)
         if (after !== undefined && last === null) return []
         const query: Query = {
           ...(userId !== undefined && { user_id: userId }),
           ...(event !== undefined && { event }),
+          ...(actorId !== undefined && { actor_id: actorId }),
           ...(last && { seq: { lt: last.seq } }),
         }
         return (await view.find(audit, query, { sort: { seq: -1 }, limit })).map(toEvent)

@@ -11,10 +11,11 @@ export function createAudit(steps: Steps): AuditLog {
   return {
     record: (event) => steps.transaction((unit) => writeAudit(unit, event)),
 
-    list: ({ userId, event, after, limit }) =>
+    list: ({ userId, event, actorId, after, limit }) =>
       steps.step(async (db) => {
         let query = db.selectFrom('latchkey_audit').selectAll()
         if (userId !== undefined) query = query.where('user_id', '=', userId)
+        if (actorId !== undefined) query = query.where('actor_id', '=', actorId)
         if (event !== undefined) query = query.where((eb) => eb(eb.ref('event').$castTo<string>(), '=', event))
         if (after !== undefined) {
           query = query.where('seq', '<', (eb) =>

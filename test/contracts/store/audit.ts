@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Actor } from '../../../src/model/actor.js'
 import type { TestStore } from '../../support/databases.js'
 import { anEvent, atOnce, createdUser, crowd, now, until } from './rows.js'
 
@@ -18,6 +19,43 @@ function listingContract(current: () => TestStore): void {
     await audit.record(full)
     await audit.record(bare)
     expect(await audit.list({ limit: 10 })).toEqual([bare, full])
+  })
+
+  test.each<Actor>([
+    { kind: 'user', userId: 'ada', sessionId: 'session', impersonating: null },
+    { kind: 'user', userId: 'ada', sessionId: 'session', impersonating: 'grace' },
+    { kind: 'adminToken', tokenId: 'token' },
+    { kind: 'tool', osUser: 'Ünïcode "🙂" \ud800' },
+    { kind: 'application' },
+    { kind: 'system' },
+  ])('an event keeps its actor %o', async (actor) => {
+    const { audit } = current().store
+    const event = anEvent({ actor })
+    await audit.record(event)
+    await audit.record(anEvent())
+    expect(await audit.list({ limit: 10 })).toMatchObject([{ actor: null }, { actor }])
+    expect(await audit.verify()).toEqual(whole)
+  })
+
+  test('events are listed by the id of the user or the admin token that acted', async () => {
+    const { audit } = current().store
+    const ada = { kind: 'user', userId: 'ada', sessionId: 'session', impersonating: 'grace' } as const
+    const events = [
+      anEvent({ actor: ada, userId: 'grace', event: 'logout' }),
+      anEvent({ actor: { kind: 'adminToken', tokenId: 'token' }, userId: 'grace' }),
+      anEvent({ actor: { kind: 'tool', osUser: 'ada' } }),
+      anEvent({ actor: { kind: 'application' }, userId: 'ada' }),
+      anEvent({ userId: 'ada' }),
+      anEvent({ actor: ada, userId: 'ada' }),
+    ]
+    for (const event of events) await audit.record(event)
+    expect(await audit.list({ actorId: 'ada', limit: 10 })).toEqual([events[5], events[0]])
+    expect(await audit.list({ actorId: 'ada', userId: 'grace', event: 'logout', limit: 10 })).toEqual([events[0]])
+    expect(await audit.list({ actorId: 'ada', after: events[5]?.id ?? '', limit: 10 })).toEqual([events[0]])
+    expect(await audit.list({ actorId: 'token', limit: 10 })).toEqual([events[1]])
+    for (const actorId of ['grace', 'session', 'application', '', 'ADA']) {
+      expect(await audit.list({ actorId, limit: 10 })).toEqual([])
+    }
   })
 
   test('events are listed newest first, in the order in which the store took them', async () => {

@@ -152,6 +152,7 @@ export function anEvent(overrides: Partial<AuditEvent> = {}): AuditEvent {
     atMs: now * 1000,
     event: 'login',
     outcome: 'success',
+    actor: null,
     userId: null,
     sessionId: null,
     ip: '192.0.2.1',

@@ -10,7 +10,7 @@ import type { Ports } from '../../../src/ports.js'
 import type { AccountStep } from '../../../src/store/users.js'
 import { RotationWorld } from '../../support/rotation-world.js'
 
-const visitor = { ip: '192.0.2.1', userAgent: 'test' }
+const visitor = { ip: '192.0.2.1', userAgent: 'test', actor: null }
 const browser = { mode: 'cookie', visitor, device: null } as const
 const email = 'ada@example.test'
 const elsewhere = 'thief@evil.test'
@@ -39,7 +39,14 @@ async function signedIn() {
 }
 
 function anEvent(ports: Ports, userId: string) {
-  const at = { id: ports.random.id(), atMs: ports.clock.nowMs(), ip: null, userAgent: null, sessionId: null }
+  const at = {
+    id: ports.random.id(),
+    atMs: ports.clock.nowMs(),
+    ip: null,
+    userAgent: null,
+    actor: null,
+    sessionId: null,
+  }
   return { ...at, userId, event: 'account_created', outcome: 'success', detail: {} } as const
 }
 

@@ -5,7 +5,7 @@ import { newUser } from '../../../src/flows/registration/register.js'
 import type { ProviderAccount, Providers } from '../../../src/oauth/provider.js'
 import { RotationWorld } from '../../support/rotation-world.js'
 
-const visitor = { ip: '192.0.2.1', userAgent: 'test' }
+const visitor = { ip: '192.0.2.1', userAgent: 'test', actor: null }
 const email = 'ada@gmail.com'
 const ada: ProviderAccount = { id: '42', email: null, emailVerified: null, authoritative: false, name: null }
 
@@ -73,7 +73,7 @@ describe('an address that a provider tells', () => {
       event: 'account_created',
       outcome: 'success',
     } as const
-    const facts = { userId: user.id, sessionId: null, ip: null, userAgent: null, detail: {} }
+    const facts = { userId: user.id, sessionId: null, ip: null, userAgent: null, actor: null, detail: {} }
     await ports.users.create({ ...user, emailVerified: true }, { ...event, ...facts })
     expect((await comeAs(said)).landing).toMatchObject({ to: 'failure', code: 'oauth_link_required' })
     expect((await ports.users.findByEmail(email))?.identities).toEqual([])

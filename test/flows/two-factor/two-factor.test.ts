@@ -19,7 +19,7 @@ import { sharedSettings, testAuth } from '../../support/auth.js'
 import { RotationWorld } from '../../support/rotation-world.js'
 import { enrol, firstStep, totpCode } from '../../support/totp.js'
 
-const visitor = { ip: '192.0.2.1', userAgent: 'test' }
+const visitor = { ip: '192.0.2.1', userAgent: 'test', actor: null }
 const browser = { mode: 'cookie', visitor, device: null } as const
 
 /** An account without a password that has just set up a second factor, over a real store. */
@@ -49,7 +49,14 @@ async function secured() {
 }
 
 function anEvent(ports: Ports) {
-  const at = { id: ports.random.id(), atMs: ports.clock.nowMs(), ip: null, userAgent: null, sessionId: null }
+  const at = {
+    id: ports.random.id(),
+    atMs: ports.clock.nowMs(),
+    ip: null,
+    userAgent: null,
+    actor: null,
+    sessionId: null,
+  }
   return { ...at, event: 'account_created', outcome: 'success', detail: {} } as const
 }
 
@@ -266,7 +273,7 @@ test('ATK-076 a factor that could only be half taken away is wholly gone, guesse
   const { limits } = readSettings(testSettings({ limits: {} }), { testing: true })
   const limiter = createLimiter({ counters: { ...counters, forget }, limits, now: ports.clock.now })
   const guessesLeft = async () => (await limiter.account('guess', guessesAt.factor(user.id)))?.remaining
-  const takeAway = () => updateAccount({ ...ports, limiter }, user.id, { twoFactor: false })
+  const takeAway = () => updateAccount({ ...ports, limiter }, { id: user.id, changes: { twoFactor: false }, visitor })
 
   expect([await guessesLeft(), await guessesLeft()]).toEqual([19, 18])
   await expect(takeAway()).rejects.toThrow('disk I/O error')

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { SettingsInput } from '../../../src/index.js'
-import { createTestClock, createTestRuntime } from '../../../src/testing.js'
+import { createAuth, type SettingsInput } from '../../../src/index.js'
+import { createTestClock, createTestRuntime, testSettings } from '../../../src/testing.js'
 import { type TestAuth, temporaryFolder, testAuth } from '../../support/auth.js'
 import { startPostgres } from '../../support/pglite.js'
 
@@ -49,8 +49,12 @@ async function load(name: string): Promise<NonNullable<SettingsInput['database']
   return postgres.dialect()
 }
 
+function heldIn(name: string): Held {
+  return JSON.parse(readFileSync(join(folder, name.replace(/sql$/, 'json')), 'utf8'))
+}
+
 async function open(name: string): Promise<TestAuth & { held: Held }> {
-  const held: Held = JSON.parse(readFileSync(join(folder, name.replace(/sql$/, 'json')), 'utf8'))
+  const held = heldIn(name)
   const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = held
   const runtime = createTestRuntime({ clock: createTestClock(held.at + 60_000) })
   const secrets = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET }
@@ -63,6 +67,10 @@ describe.each(dumps)('the database %s', (name) => {
     const { auth, client, mailbox, held } = await open(name)
     expect(await auth.migrations()).toMatchObject({ pending: [] })
     expect(await auth.audit.verify()).toEqual({ ok: true, brokenAt: null })
+
+    const former = (await auth.audit.list({ limit: 200 })).items
+    expect(former.length).toBeGreaterThan(10)
+    expect(former.filter(({ actor }) => actor !== null)).toEqual([])
 
     const app = client({ as: 'server' })
     const body = { refreshToken: held.refreshToken }
@@ -88,11 +96,38 @@ describe.each(dumps)('the database %s', (name) => {
     expect((await client().post('/auth/password/reset', { token: held.reset, password })).status).toBe(200)
     await client().signIn({ ...held.hedy, password })
 
+    const signIns = (await auth.audit.list({ actor: ada.user.id })).items
+    expect(signIns).toMatchObject([{ event: 'login', actor: { kind: 'user', sessionId: ada.session.id } }])
+
     // What nobody took then goes out now, and can be opened.
     expect(mailbox.token(await mailbox.waitFor('waiting@example.test'))).not.toBe('')
     expect((await auth.access.get()).allowList.added).toEqual(['127.0.0.1'])
     expect(await auth.audit.verify()).toEqual({ ok: true, brokenAt: null })
   })
+})
+
+test.each(dumps)('the dry run on %s names the columns that come, and changes nothing', async (name) => {
+  const database = await load(name)
+  const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = heldIn(name)
+  const secrets = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET }
+  const plan = async () => {
+    const auth = createAuth({ ...testSettings({ database }), ...secrets }, createTestRuntime())
+    onTestFinished(() => auth.close())
+    return auth.migrations()
+  }
+  const before = await plan()
+  expect(before.applied).toMatchObject([{ name: '0001-first', known: true }])
+  expect(before.pending).toEqual([
+    {
+      name: '0002-actor',
+      sql: [
+        'alter table "latchkey_audit" add column "actor" text',
+        'alter table "latchkey_audit" add column "actor_id" varchar(64)',
+        'create index if not exists "latchkey_audit_actor_id_seq" on "latchkey_audit" ("actor_id", "seq")',
+      ],
+    },
+  ])
+  expect(await plan()).toEqual(before)
 })
 
 test('there is a database of this release', () => {

@@ -73,7 +73,10 @@ test('of many that open a new file at once one migrates; all have one installati
   const users = await Promise.all(opened.map((store) => createdUser(store)))
   const found = await Promise.all(users.map(({ id }) => opened[0]?.users.findById(id)))
   expect(found).toEqual(users)
-  expect(await outside('select name from latchkey_migrations')).toHaveLength(1)
+  expect(await outside('select name from latchkey_migrations order by name')).toEqual([
+    { name: '0001-first' },
+    { name: '0002-actor' },
+  ])
   expect(await outside('select id from latchkey_installation')).toHaveLength(1)
 })
 

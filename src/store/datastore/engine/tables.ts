@@ -102,8 +102,8 @@ export const outbox: Table<OutboxTable> = {
 export const audit: Table<AuditTable> = {
   collection: 'latchkey_audit',
   keyOf: byId,
-  indexes: ['seq', 'user_id', 'event'],
-  nullable: ['user_id', 'session_id', 'ip', 'user_agent'],
+  indexes: ['seq', 'user_id', 'event', 'actor_id'],
+  nullable: ['user_id', 'session_id', 'ip', 'user_agent', 'actor', 'actor_id'],
 }
 
 /** One row. */

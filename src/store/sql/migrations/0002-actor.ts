@@ -1,0 +1,14 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../engine/schema.js'
+import type { MigrationContext } from './migration.js'
+
+/**
+ * Who did what the audit log records. Both columns may be null: processes of 0.1.0 go on inserting rows without them.
+ *
+ * `actor_id` is as long as every id, since MySQL has no index on a whole `text`.
+ */
+export async function addActor(_db: Kysely<Tables>, { addColumn, createIndex }: MigrationContext): Promise<void> {
+  await addColumn('latchkey_audit', 'actor', 'text')
+  await addColumn('latchkey_audit', 'actor_id', 'varchar(64)')
+  await createIndex('latchkey_audit', ['actor_id', 'seq'])
+}
