@@ -17,8 +17,7 @@ export const readMeRoute = defineRoute({
   signedIn: true,
   answers: { 200: sessionSchema },
   async handle({ ports, session }) {
-    const { principal } = await session()
-    const state = await readProfile(ports, principal)
+    const state = await readProfile(ports, (await session()).principal)
     return json(200, sessionAnswer(state.user, state.session))
   },
 })
@@ -34,11 +33,10 @@ export const updateMeRoute = defineRoute({
   summary: 'Changes the name or the extra fields that the application allows.',
   answers: { 200: sessionSchema },
   async handle(context, { name, ...fields }) {
-    const { ports, session, form } = context
-    const { principal, visitor } = await session()
+    const { principal, visitor } = await context.session()
     const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
-    const state = await updateProfile(ports, principal, changes)
-    if (form) return accountDone(context, 'profile', 'profile_changed')
+    const state = await updateProfile(context.ports, principal, changes)
+    if (context.form) return accountDone(context, 'profile', 'profile_changed')
     return json(200, sessionAnswer(state.user, state.session))
   },
 })

@@ -7,7 +7,7 @@ import { emailChangedSchema, statusSchema } from '../answer-schemas.js'
 import { factorCodeField, tokenField } from '../fields.js'
 import { tokensOf } from '../session/answer.js'
 import { sessionCookies } from '../session/cookies.js'
-import { sessionOrNull } from '../session/session-or-null.js'
+import { optionalSession } from '../session/optional.js'
 
 export const confirmEmailRoute = defineRoute({
   method: 'POST',
@@ -22,9 +22,8 @@ export const confirmEmailRoute = defineRoute({
   cookies: ['access'],
   async handle(context, { token }) {
     const { ports, mode, form, authPath } = context
-    const signedIn = await sessionOrNull(context)
-    const visitor = signedIn?.visitor ?? context.visitor
-    const issued = await confirmEmail(ports, { token, caller: signedIn?.principal ?? null, mode, visitor })
+    const { principal: caller, visitor } = await optionalSession(context)
+    const issued = await confirmEmail(ports, { token, caller, mode, visitor })
 
     const answer = { status: 'email_changed' }
     if (mode === 'token') return json(200, { ...answer, ...(issued && tokensOf(issued)) })

@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { pageValues, providerLinks } from '../page-values.js'
-import { sessionOrNull } from '../session/session-or-null.js'
+import { optionalSession } from '../session/optional.js'
 import { showPage } from '../show-page.js'
 
 export const loginPageRoute = defineRoute({
@@ -16,7 +16,7 @@ export const loginPageRoute = defineRoute({
     const values = pageValues(context)
     // An error means that the visitor was just sent back here: another redirect would loop.
     const fresh = values.error === '' && !values.again
-    if (fresh && (await sessionOrNull(context)) !== null) return leadOn(context, values.redirect)
+    if (fresh && (await optionalSession(context)).principal !== null) return leadOn(context, values.redirect)
     if (fresh && context.cookies.refresh !== null) {
       const againUrl = withReturnTo(`${context.authPath}/login?again=1`, values.redirect)
       return showPage(context, 'continue', { ...values, againUrl })

@@ -7,7 +7,7 @@ import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema, waitingSchema } from '../answer-schemas.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from '../fields.js'
-import { sessionOrNull } from '../session/session-or-null.js'
+import { optionalSession } from '../session/optional.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
 
 const confirmation = { password: passwordField.optional(), transaction: transactionField.optional() }
@@ -28,12 +28,11 @@ export const verifyEmailRoute = defineRoute({
   answers: { 200: signInSchema },
   errors: ['invalid_token', 'invalid_credentials', 'busy', 'hook_failed'],
   cookies: ['registration'],
-  async handle(context, { password, transaction, ...proof }) {
+  async handle(context, { password = null, transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
     const browser = { handle, mode, visitor, device: cookies.device }
-    const result = await verifyEmail(ports, { ...proof, password: password ?? null, ...browser })
-    const answer = await signInAnswer(context, result)
+    const answer = await signInAnswer(context, await verifyEmail(ports, { ...proof, password, ...browser }))
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('registration', settings, authPath)] })
   },
@@ -50,10 +49,9 @@ export const resendVerificationRoute = defineRoute({
   cookies: ['registration', 'access'],
   async handle(context, { email = null, transaction }) {
     const { ports, mode, cookies, settings, authPath } = context
-    const signedIn = await sessionOrNull(context)
-    const visitor = signedIn?.visitor ?? context.visitor
+    const { principal, visitor } = await optionalSession(context)
     const held = mode === 'token' ? (transaction ?? null) : cookies.registration
-    const userId = signedIn?.principal.userId ?? null
+    const userId = principal?.userId ?? null
     const handle = await resendVerification(ports, { email, handle: held, userId, visitor })
 
     const answer = { status: 'verification_sent' }
