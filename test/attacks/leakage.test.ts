@@ -118,6 +118,8 @@ describe('ATK-112 audit events', () => {
     expect(events.map(({ event, outcome }) => `${event} ${outcome}`)).toEqual([
       'registration_requested success',
       'registration_requested success',
+      // The right password, before the address was confirmed.
+      'verification_requested success',
       'login failure',
       'login failure',
       'login failure',
@@ -167,7 +169,7 @@ describe('ATK-112 audit events', () => {
     expect(new Set(events.map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']))
     // A registration and its refusals are nobody's yet, and so is a code or a second step that nobody waits for.
     const named = events.filter(({ user_id }) => user_id !== null)
-    expect(events.length - named.length).toBe(11)
+    expect(events.length - named.length).toBe(12)
     expect(named.every(({ user_id, at_ms }) => /^[\w-]{22}$/.test(user_id ?? '') && at_ms > 1.7e12)).toBe(true)
     expect(await server.auth.audit.verify()).toEqual({ ok: true, brokenAt: null })
   })

@@ -72,7 +72,8 @@ describe.each(kinds)('an account that is %s', (kind) => {
     const [asked, other] = [await tryOf(email, chosen), await tryOf(nobody, chosen)]
     expect(asked.seen).toEqual({ status: 403, code: 'email_not_verified', cookies: [] })
     expect(other.seen).toEqual(asked.seen)
-    expect(asked.work).toEqual({ hashes: 2, audit: 1, tokens: 0, mails: [true] })
+    // Audited: the sign-in that failed, and the mail that it brought.
+    expect(asked.work).toEqual({ hashes: 2, audit: 2, tokens: 0, mails: [true] })
     expect(other.work).toEqual(asked.work)
     // Who has an account is told so, and only who has none gets something to confirm.
     expect(asked.mails.map(({ text }) => /token=|\b\d{6}\b/.test(text))).toEqual([false])
