@@ -30,6 +30,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   },
   'src/adapters': { levels: [['node'], ['codehooks', 'hono']], above: ['index', 'message-of'] },
   'src/http': { levels: [['openapi']], above: [] },
+  'src/model': { levels: [['factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
   'src/store': { levels: [['datastore', 'redis', 'sql']], above: [] },
   'src/store/datastore': { levels: [['engine']], above: 'all' },

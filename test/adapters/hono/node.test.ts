@@ -214,9 +214,9 @@ describe('a path', () => {
     const auth = install(app)
     app.get('*', (c) => c.text('served'))
     await auth.ready()
-    // What grows with the square of its length takes longer than a test may.
+    // A path that long and odd is guarded unread: a closer look would grow with the square of its length.
     const answer = await app.request(`http://127.0.0.1/${'/'.repeat(500_000)}%41`)
-    expect(answer.status).toBe(200)
+    expect(answer.status).toBe(401)
   })
 
   test.each(['/%%32%35', '/%%32%35/api/x', '/api%%32%35', '/%25%41%ff', '/%%61pi/x'])(
