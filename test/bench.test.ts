@@ -23,7 +23,7 @@ async function partsOfTheBuild(): Promise<[file: string, name: string][]> {
 
 test('every part of the build that a benchmark uses is there', async () => {
   const parts = await partsOfTheBuild()
-  expect(parts).toContainEqual(['dist/guard/rotation-proofs.js', 'ProofBatches'])
+  expect(parts).toContainEqual(['dist/guard/rotation-proofs.js', 'RotationProofs'])
   for (const [file, name] of parts) {
     const exported: unknown = await import(new URL(`../${file}`, import.meta.url).href)
     expect([file, name in Object(exported)]).toEqual([file, true])

@@ -37,10 +37,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
-    execArgv: [
-      `--import=${new URL('support/hash-threads.js', import.meta.url)}`,
-      ...(withoutAddons ? ['--no-addons'] : []),
-    ],
+    execArgv: withoutAddons ? ['--no-addons'] : [],
     // Vitest leaves one core free, and so would take one file at a time on two; much of what is tested here waits.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

@@ -145,10 +145,11 @@ describe('imported bcrypt hashes', () => {
   const readable = vectors.vectors.filter((vector) => vector.password_utf8 !== undefined)
 
   test.each(readable.filter((vector) => vector.bcryptjs_3_0_3_agrees))(
-    '$hash verifies and is outdated',
+    '$hash verifies and is outdated, unless it has cut the password',
     async (vector) => {
       const text = vector.password_utf8 ?? ''
-      expect(await passwords.verify(text, vector.hash)).toEqual({ matches: true, outdated: true })
+      const outdated = Buffer.byteLength(text) <= 72
+      expect(await passwords.verify(text, vector.hash)).toEqual({ matches: true, outdated })
       expect((await passwords.verify(`!${text}`, vector.hash)).matches).toBe(false)
     },
   )
