@@ -1,9 +1,9 @@
 import type { Identity } from '../../model/identity.js'
 import { linkedProvider, toIdentityRow } from '../identity-rows.js'
+import { Taken } from '../refused.js'
 import type { IdentitiesTable } from '../rows.js'
 import { identities, identityKey } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
-import { Taken } from './taken-addresses.js'
 
 /** @throws {Taken} when it is another user's, or the user has another one of that provider */
 export async function writeIdentity(unit: Unit, identity: Identity): Promise<void> {

@@ -1,9 +1,7 @@
+import { Taken } from '../refused.js'
 import { oneTimeTokens } from './engine/tables.js'
-import { Refused, type Unit } from './engine/unit.js'
+import type { Unit } from './engine/unit.js'
 import { findByEmail } from './user-rows.js'
-
-/** The address belongs to somebody else, or may again. */
-export class Taken extends Refused {}
 
 /**
  * Nobody else has the address, nor left it by a change that can still be undone. Accounts change one after another, so

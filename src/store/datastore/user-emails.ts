@@ -2,17 +2,18 @@ import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
 import { noFactor, toFactors } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
+import { Refused, unlessTaken } from '../refused.js'
 import type { OneTimeTokensTable, UsersTable } from '../rows.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens } from './engine/tables.js'
-import { Refused, type Unit } from './engine/unit.js'
+import type { Unit } from './engine/unit.js'
 import { dropEveryHold } from './first-proof.js'
 import { dropIdentities, linkedProviders } from './identity-rows.js'
 import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { spendProof } from './second-factors.js'
-import { requireFree, Taken } from './taken-addresses.js'
+import { requireFree } from './taken-addresses.js'
 import { changeUser, dropBackupCodes, requireAt, requireUser } from './user-rows.js'
 
 export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
@@ -100,14 +101,4 @@ async function dropLaterUndos(unit: Unit, { user_id, created_at, ordinal }: OneT
     (undo) => undo.created_at > created_at || (undo.created_at === created_at && undo.ordinal > ordinal),
   )
   unit.remove(oneTimeTokens, later)
-}
-
-export async function unlessTaken<T>(attempt: () => Promise<T>): Promise<T | 'taken' | null> {
-  try {
-    return await attempt()
-  } catch (error) {
-    if (error instanceof Taken) return 'taken'
-    if (error instanceof Refused) return null
-    throw error
-  }
 }

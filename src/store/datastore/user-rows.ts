@@ -1,12 +1,13 @@
 import type { Change } from '../../model/change.js'
 import type { UserRecord } from '../../model/user.js'
+import { Refused } from '../refused.js'
 import type { UsersTable } from '../rows.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { backupCodes, users } from './engine/tables.js'
-import { Refused, type Unit, type View } from './engine/unit.js'
+import type { Unit, View } from './engine/unit.js'
 import { writeMail } from './outbox.js'
 
 export function isEnabled(row: UsersTable, now: number): boolean {

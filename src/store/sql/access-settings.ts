@@ -1,9 +1,10 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { AccessSettings } from '../access-settings.js'
+import { Refused } from '../refused.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { isUniqueViolation } from './engine/retry.js'
-import { Refused, type Steps, type Unit } from './engine/steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 
 export function createAccessSettings(steps: Steps): AccessSettings {
   return {

@@ -2,9 +2,10 @@ import type { Kysely } from 'kysely'
 import type { Change } from '../../model/change.js'
 import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
+import { Refused } from '../refused.js'
 import { parts } from './engine/parts.js'
 import { type Tables, toNumber } from './engine/schema.js'
-import { Refused, type Steps, type Unit } from './engine/steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 import { prune } from './prune.js'
 
 export function createChanges(steps: Steps): Changes {

@@ -3,16 +3,17 @@ import type { UserRecord } from '../../model/user.js'
 import { mayRemove } from '../../model/ways-in.js'
 import type { Identities, Linking } from '../identities.js'
 import { linkedProvider } from '../identity-rows.js'
+import { Refused, Taken, unlessTaken } from '../refused.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { writeAudit } from './audit.js'
 import type { Tables } from './engine/schema.js'
-import { Refused, type Steps, type Unit } from './engine/steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { recordIdentityChange, writeIdentity } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
+import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
 
@@ -163,14 +164,4 @@ async function requireUser(db: Kysely<Tables>, id: string): Promise<UserRecord> 
 async function recordLinkEvent(unit: Unit, { audit, mail }: AccountStep): Promise<void> {
   await writeAudit(unit, audit)
   if (mail) await writeMail(unit, mail)
-}
-
-async function unlessTaken(linking: () => Promise<UserRecord>): Promise<UserRecord | 'taken' | null> {
-  try {
-    return await linking()
-  } catch (error) {
-    if (error instanceof Taken) return 'taken'
-    if (error instanceof Refused) return null
-    throw error
-  }
 }

@@ -1,8 +1,6 @@
+import { Taken } from '../refused.js'
 import { isUniqueViolation } from './engine/retry.js'
-import { Refused, type Unit } from './engine/steps.js'
-
-/** The address belongs to somebody else, or may again. */
-export class Taken extends Refused {}
+import type { Unit } from './engine/steps.js'
 
 export function refuseTaken(error: unknown): never {
   throw isUniqueViolation(error) ? new Taken() : error

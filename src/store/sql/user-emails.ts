@@ -1,14 +1,15 @@
 import type { UserRecord } from '../../model/user.js'
 import { noFactor } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
+import { unlessTaken } from '../refused.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
-import { Refused, type Steps, type Unit } from './engine/steps.js'
+import type { Steps, Unit } from './engine/steps.js'
 import { dropEveryHold } from './first-proof.js'
 import { dropIdentitiesSince } from './identity-rows.js'
 import { dropTokens, ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { acceptsUndo, dropBackupCodes, raisedStep, spendBackupCode } from './second-factors.js'
-import { dropRegistrations, refuseReserved, refuseTaken, Taken } from './taken-addresses.js'
+import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
@@ -18,13 +19,7 @@ export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEma
     async changeEmail(tokenId, change, now, step) {
       const owner = await ownerOf(steps, tokenId, 'email_change')
       if (!owner) return null
-      try {
-        return await steps.transaction((unit) => moveTo(unit, owner, { ...change, tokenId, now, step }))
-      } catch (error) {
-        if (error instanceof Taken) return 'taken'
-        if (error instanceof Refused) return null
-        throw error
-      }
+      return unlessTaken(() => steps.transaction((unit) => moveTo(unit, owner, { ...change, tokenId, now, step })))
     },
 
     async undoEmail(tokenId, undo, now, step) {

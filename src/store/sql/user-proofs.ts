@@ -1,6 +1,7 @@
 import { isDisabled, type UserRecord } from '../../model/user.js'
+import { Refused } from '../refused.js'
 import type { Users } from '../users.js'
-import { Refused, type Steps } from './engine/steps.js'
+import type { Steps } from './engine/steps.js'
 import { dropEveryHold, wipeUnproven } from './first-proof.js'
 import { ownerOf } from './one-time-tokens.js'
 import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'

@@ -3,10 +3,11 @@ import { sha256 } from '../../../lib/digest.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { AuditSeal } from '../../audit-chain.js'
+import { Refused } from '../../refused.js'
 import type { Connection } from './connection.js'
 import type { LockOptions } from './lock.js'
 import { createQueue, type Queue } from './queue.js'
-import { createUnit, createView, Refused, type Unit, type View } from './unit.js'
+import { createUnit, createView, type Unit, type View } from './unit.js'
 
 export interface StepOptions extends LockOptions {
   connection: Connection

@@ -30,9 +30,6 @@ export interface Unit extends View {
   mailed: boolean
 }
 
-/** The step is decided: nothing changes. */
-export class Refused extends Error {}
-
 /** What the unit has collected, for whoever makes it happen. */
 export interface Collected {
   unit: Unit

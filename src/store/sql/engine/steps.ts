@@ -3,6 +3,7 @@ import { AuthError } from '../../../errors.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { AuditSeal } from '../../audit-chain.js'
+import { Refused } from '../../refused.js'
 import type { Flavour } from './flavour.js'
 import { createProgress, type Progress, watched } from './progress.js'
 import { retrying, stepPatienceMs, type Waiting } from './retry.js'
@@ -64,9 +65,6 @@ export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ord
   audited: AuditEvent[]
   mailed: boolean
 }
-
-/** Undoes the transaction it is thrown in: the step is decided, and nothing has changed. */
-export class Refused extends Error {}
 
 /**
  * Every verb of the store goes through here: tried again while the database is busy, and whatever else the driver
