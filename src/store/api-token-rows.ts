@@ -1,4 +1,5 @@
 import type { ApiTokenRecord } from '../model/api-token.js'
+import type { ApiTokenReplacement } from './api-tokens.js'
 import { type ApiTokensTable, readJson, toNumber } from './rows.js'
 
 export function toApiTokenRow(token: ApiTokenRecord): ApiTokensTable {
@@ -26,5 +27,23 @@ export function toApiToken(row: ApiTokensTable): ApiTokenRecord {
     expiresAt: toNumber(row.expires_at),
     lastUsedAt: toNumber(row.last_used_at),
     replacedBy: row.replaced_by,
+  }
+}
+
+/** What a rotation makes of a token: its successor, and the second at which it ends itself. */
+export function rotatedToken(
+  former: ApiTokenRecord,
+  { successor, expiresAt, endsAt }: ApiTokenReplacement,
+): { successor: ApiTokenRecord; formerEndsAt: number } {
+  return {
+    successor: {
+      ...former,
+      ...successor,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      lastUsedAt: null,
+      replacedBy: null,
+    },
+    // A token that would have ended sooner still does.
+    formerEndsAt: Math.min(former.expiresAt ?? endsAt, endsAt),
   }
 }

@@ -1,4 +1,5 @@
 import type { Factor } from '../model/factors/kinds.js'
+import type { FactorProof } from '../model/second-factor.js'
 
 /** The columns of `latchkey_users` that hold second factors. Those of one kind are null together. */
 export interface FactorColumns {
@@ -31,4 +32,15 @@ export function toAllFactorColumns(factors: readonly Factor[]): FactorColumns {
   let columns: FactorColumns = noFactor
   for (const factor of factors) columns = { ...columns, ...toFactorColumns(factor) }
   return columns
+}
+
+/** Whether a factor is on, and the code's time step newer than any accepted before. */
+export function acceptsProof({ totp_step: last }: Pick<FactorColumns, 'totp_step'>, proof: FactorProof): boolean {
+  if (last === null) return false
+  return proof.kind === 'backup_code' || Number(last) < proof.step
+}
+
+/** What an accepted proof changes in the row: the codes of its time step, and of earlier ones, are used up. */
+export function raisedStep(proof: FactorProof): Partial<FactorColumns> {
+  return proof.kind === 'totp' ? { totp_step: proof.step } : {}
 }

@@ -29,3 +29,13 @@ export function toLeasedMail(row: OutboxTable, leaseId: string): LeasedMail {
     attempts: Number(row.attempts),
   }
 }
+
+/** What a failed attempt changes beside the count: due again at that moment, or set aside for good when it is null. */
+export function failedColumns(reason: string, nextAttemptAt: number | null): Partial<OutboxTable> {
+  return {
+    last_reason: reason,
+    lease_id: null,
+    lease_until: null,
+    ...(nextAttemptAt === null ? { set_aside: 1 } : { next_attempt_at: nextAttemptAt }),
+  }
+}

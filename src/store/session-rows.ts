@@ -39,3 +39,12 @@ export function toSession(row: SessionsTable): Session {
     userAgent: row.user_agent,
   }
 }
+
+export function isLive(row: Pick<SessionsTable, 'expires_at' | 'refresh_expires_at'>, now: number): boolean {
+  return row.expires_at > now && row.refresh_expires_at > now
+}
+
+/** A session whose refresh token ended before this moment is forgotten: no access token of it lives at `createdAt`. */
+export function forgottenBefore({ createdAt, until }: { createdAt: number; until: number }): number {
+  return createdAt - (until - createdAt)
+}

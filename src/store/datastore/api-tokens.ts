@@ -1,5 +1,4 @@
-import type { ApiTokenRecord } from '../../model/api-token.js'
-import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
+import { rotatedToken, toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
@@ -46,24 +45,17 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         return true
       }),
 
-    rotate: ({ id, successor, expiresAt, endsAt, now }, { until, audit }) =>
+    rotate: (replacement, { until, audit }) =>
       steps.step(async (unit) => {
+        const { id, now } = replacement
         const former = await unit.get(apiTokens, id)
         if (!former || former.replaced_by !== null || isOver(former.expires_at, now)) return null
-        const token: ApiTokenRecord = {
-          ...toApiToken(former),
-          ...successor,
-          ...(expiresAt === undefined ? {} : { expiresAt }),
-          lastUsedAt: null,
-          replacedBy: null,
-        }
-        unit.put(apiTokens, toApiTokenRow(token))
-        // A token that would have ended sooner still does.
-        const expires_at = Math.min(former.expires_at ?? endsAt, endsAt)
-        unit.put(apiTokens, { ...former, replaced_by: successor.id, expires_at })
+        const { successor, formerEndsAt } = rotatedToken(toApiToken(former), replacement)
+        unit.put(apiTokens, toApiTokenRow(successor))
+        unit.put(apiTokens, { ...former, replaced_by: successor.id, expires_at: formerEndsAt })
         await writeAudit(unit, audit)
         writeChanges(unit, 'api_token', [id], until)
-        return token
+        return successor
       }),
   }
 }

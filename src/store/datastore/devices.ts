@@ -1,5 +1,6 @@
 import { toDevice, toDeviceRow } from '../device-rows.js'
 import type { Devices } from '../devices.js'
+import { surplus } from '../surplus.js'
 import type { Steps } from './engine/steps.js'
 import { devices } from './engine/tables.js'
 import { removeDue } from './prune.js'
@@ -19,7 +20,7 @@ export function createDevices(steps: Steps): Devices {
         // Oldest by its end: that moves on with every sign-in.
         const newestFirst = { expires_at: -1, ordinal: -1 } as const
         const others = await unit.find(devices, { user_id: device.userId }, { sort: newestFirst })
-        unit.remove(devices, others.slice(Math.max(keep - 1, 0)))
+        unit.remove(devices, surplus(others, keep))
         unit.put(devices, toDeviceRow(device, unit))
       }),
 

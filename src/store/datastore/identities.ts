@@ -1,16 +1,19 @@
 import type { UserRecord } from '../../model/user.js'
 import { mayRemove } from '../../model/ways-in.js'
+import { everyHold } from '../account-losses.js'
 import type { Identities, Linking } from '../identities.js'
-import { linkedProvider } from '../identity-rows.js'
+import { withIdentity } from '../identity-rows.js'
 import { Refused, Taken, unlessTaken } from '../refused.js'
 import type { UsersTable } from '../rows.js'
+import { isLive } from '../session-rows.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
 import { identities, identityKey, sessions, users } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
-import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { wipeUnproven } from './first-proof.js'
 import { dropIdentities, linkedProviders, writeIdentity } from './identity-rows.js'
 import { dropRegistrations, dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
@@ -34,7 +37,7 @@ function findIdentities(steps: Steps): Pick<Identities, 'find' | 'create'> {
       steps.step(async (unit) => {
         const now = Math.floor(audit.atMs / 1000)
         await requireFree(unit, user.emailCanonical, { now, userId: user.id })
-        unit.put(users, toUserRow({ ...user, identities: [linkedProvider(identity)] }))
+        unit.put(users, toUserRow(withIdentity(user, identity)))
         await writeIdentity(unit, identity)
         await dropRegistrations(unit, user.emailCanonical)
         await writeAudit(unit, audit)
@@ -56,7 +59,7 @@ function linkIdentities(steps: Steps): Pick<Identities, 'link' | 'linkByProof'> 
           const proved = await wipeUnproven(unit, row)
           if (!proved) throw new Refused()
           await writeIdentity(unit, identity)
-          await dropEveryHold(unit, id)
+          await dropLosses(unit, id, everyHold)
           return changeUser(unit, { ...proved, identities: await linkedProviders(unit, id) }, step)
         }),
       ),
@@ -87,7 +90,7 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
         if (!user.identities.some((identity) => identity.provider === provider)) throw new Refused()
         if (!mayRemove(user, { kind: 'identity', provider })) return 'last'
         await dropIdentities(unit, userId, (identity) => identity.provider === provider)
-        await dropTokens(unit, userId, 'two_factor')
+        await dropTokens(unit, userId, ['two_factor'])
         return recordLinkEvent(unit, row, step)
       }, null),
   }
@@ -99,8 +102,7 @@ async function requireSession(
   { userId, sessionId, now }: { userId: string; sessionId: string; now: number },
 ): Promise<void> {
   const session = await unit.get(sessions, sessionId)
-  const live = session?.user_id === userId && session.expires_at > now && session.refresh_expires_at > now
-  if (!live) throw new Refused()
+  if (session?.user_id !== userId || !isLive(session, now)) throw new Refused()
 }
 
 /** No token dies by it, so no process has to hear of it. */

@@ -1,5 +1,5 @@
 import type { Identity } from '../../model/identity.js'
-import { linkedProvider, toIdentityRow } from '../identity-rows.js'
+import { linkedColumn, toIdentityRow } from '../identity-rows.js'
 import { Taken } from '../refused.js'
 import type { IdentitiesTable } from '../rows.js'
 import { identities, identityKey } from './engine/tables.js'
@@ -26,5 +26,5 @@ export async function dropIdentities(
 /** What the user's row tells of the user's identities, as they are now. */
 export async function linkedProviders(unit: Unit, userId: string): Promise<string> {
   const rows = await unit.find(identities, { user_id: userId }, { sort: { linked_at: 1, provider: 1 } })
-  return JSON.stringify(rows.map(({ provider, linked_at }) => linkedProvider({ provider, linkedAt: linked_at })))
+  return linkedColumn(rows)
 }

@@ -1,4 +1,5 @@
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
+import { type DroppedTokens, isDropped } from '../account-losses.js'
 import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { Refused } from '../refused.js'
@@ -123,18 +124,11 @@ export async function requireToken(
   return { ...row, user_id: row.user_id }
 }
 
-/**
- * The user's tokens of these purposes: what must not outlive a step of another noun. Without a purpose all but undos of
- * an address: whoever has taken an account over can reset its password, and must not get rid of them by that.
- */
-export async function dropTokens(unit: Unit, userId: string, ...purposes: readonly OneTimePurpose[]): Promise<void> {
+/** The user's tokens that must not outlive a step of another noun. */
+export async function dropTokens(unit: Unit, userId: string, dropped: DroppedTokens): Promise<void> {
   const rows = await unit.find(oneTimeTokens, { user_id: userId })
-  const dropped = (purpose: OneTimePurpose) =>
-    purposes.length === 0 ? purpose !== 'email_undo' : purposes.includes(purpose)
-  unit.remove(
-    oneTimeTokens,
-    rows.filter(({ purpose }) => dropped(purpose)),
-  )
+  const over = rows.filter(({ purpose }) => isDropped(dropped, purpose))
+  unit.remove(oneTimeTokens, over)
 }
 
 /** Whatever gives an address to an account ends every registration that waits for it. */

@@ -1,6 +1,6 @@
 import type { LeasedMail, MailLease, OutboxMail } from '../../model/outbox-mail.js'
 import type { Outbox } from '../outbox.js'
-import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
+import { failedColumns, toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import type { OutboxTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
@@ -41,14 +41,7 @@ export function createOutbox(steps: Steps): Outbox {
       steps.step(async (unit) => {
         const row = await leasedBy(unit, lease)
         if (!row) return false
-        unit.put(outbox, {
-          ...row,
-          attempts: row.attempts + 1,
-          last_reason: reason,
-          lease_id: null,
-          lease_until: null,
-          ...(nextAttemptAt === null ? { set_aside: 1 } : { next_attempt_at: nextAttemptAt }),
-        })
+        unit.put(outbox, { ...row, ...failedColumns(reason, nextAttemptAt), attempts: row.attempts + 1 })
         return true
       }),
 

@@ -1,16 +1,18 @@
 import type { BackupCode, FactorProof } from '../../model/second-factor.js'
-import { noFactor, toFactorColumns } from '../factor-columns.js'
+import { lossesWithFactor } from '../account-losses.js'
+import { acceptsProof, noFactor, raisedStep, toFactorColumns } from '../factor-columns.js'
 import { Refused } from '../refused.js'
 import type { UsersTable } from '../rows.js'
 import type { SecondFactors } from '../second-factors.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
 import { backupCodes, oneTimeTokens, users } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
-import { dropTokens, keepToken, requireToken } from './one-time-tokens.js'
+import { keepToken, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { startAnew } from './user-passwords.js'
-import { changeUser, dropBackupCodes, requireAt } from './user-rows.js'
+import { changeUser, requireAt } from './user-rows.js'
 
 export function createSecondFactors(steps: Steps): SecondFactors {
   return {
@@ -61,33 +63,24 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
         const row = await requireAt(unit, userId, version, session.createdAt)
         const spent = await spendProof(unit, row, proof)
         await startAnew(unit, change)
-        await dropFactor(unit, userId)
+        await dropLosses(unit, userId, lossesWithFactor)
         return changeUser(unit, { ...spent, ...noFactor }, step)
       }, null),
   }
 }
 
 /**
- * Uses the proof up and returns the row as it is then: a factor is on, and the code's step newer than any before.
+ * Uses the proof up and returns the row as it is then.
  *
- * @throws {Refused} when it is not, or the backup code is gone
+ * @throws {Refused} when the row does not accept it, or the backup code is gone
  */
 export async function spendProof(unit: Unit, row: UsersTable, proof: FactorProof): Promise<UsersTable> {
-  if (row.totp_step === null) throw new Refused()
-  if (proof.kind === 'totp') {
-    if (row.totp_step >= proof.step) throw new Refused()
-    return { ...row, totp_step: proof.step }
-  }
+  if (!acceptsProof(row, proof)) throw new Refused()
+  if (proof.kind !== 'backup_code') return { ...row, ...raisedStep(proof) }
   const code = await unit.get(backupCodes, proof.id)
   if (code?.user_id !== row.id) throw new Refused()
   unit.remove(backupCodes, [code])
   return row
-}
-
-/** What goes with the last factor of the user. */
-export async function dropFactor(unit: Unit, userId: string): Promise<void> {
-  await dropBackupCodes(unit, userId)
-  await dropTokens(unit, userId, 'two_factor_enrolment')
 }
 
 /** @throws {Refused} when the token is gone, expired, or another user's */
@@ -114,6 +107,6 @@ export async function sealedFactors(view: View): Promise<(string | null)[]> {
 }
 
 async function setBackupCodes(unit: Unit, userId: string, codes: readonly BackupCode[]): Promise<void> {
-  await dropBackupCodes(unit, userId)
+  await dropLosses(unit, userId, { backupCodes: true })
   for (const { id, codeHash } of codes) unit.put(backupCodes, { id, user_id: userId, code_hash: codeHash })
 }

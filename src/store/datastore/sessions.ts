@@ -1,15 +1,17 @@
 import type { Session } from '../../model/session.js'
+import { lossesWithSignIn } from '../account-losses.js'
 import type { SessionsTable, UsersTable } from '../rows.js'
-import { toSession, toSessionRow } from '../session-rows.js'
+import { forgottenBefore, isLive, toSession, toSessionRow } from '../session-rows.js'
 import type { EndSessions, OpenSessions, Proof, SessionState, Sessions } from '../sessions.js'
+import { surplus } from '../surplus.js'
 import { toUser } from '../user-rows.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { changeMany } from './engine/change-many.js'
 import type { Steps } from './engine/steps.js'
 import { sessions, users } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
-import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { removeDue } from './prune.js'
 import { spendProof, useUp } from './second-factors.js'
@@ -33,7 +35,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         unit.put(users, { ...proved, last_login_at: now })
         const ended = await endSurplus(unit, session, limit)
         unit.put(sessions, toSessionRow(session, unit))
-        await dropTokens(unit, userId, 'password_reset')
+        await dropLosses(unit, userId, lossesWithSignIn)
         await writeAudit(unit, audit)
         if (limit.mail) writeMail(unit, limit.mail)
         writeChanges(unit, 'session', ended, limit.until)
@@ -124,14 +126,11 @@ async function endSurplus(
   { maxSessions, until }: OpenSessions,
 ): Promise<string[]> {
   const rows = await unit.find(sessions, { user_id: userId }, { sort: newestFirst })
-  const forgotten = rows.filter((row) => row.refresh_expires_at < createdAt - (until - createdAt))
-  const surplus = rows.filter((row) => isLive(row, createdAt)).slice(Math.max(maxSessions - 1, 0))
-  unit.remove(sessions, [...forgotten, ...surplus])
-  return surplus.map(({ id }) => id)
-}
-
-function isLive(row: SessionsTable, now: number): boolean {
-  return row.expires_at > now && row.refresh_expires_at > now
+  const forgotten = rows.filter((row) => row.refresh_expires_at < forgottenBefore({ createdAt, until }))
+  const live = rows.filter((row) => isLive(row, createdAt))
+  const ended = surplus(live, maxSessions)
+  unit.remove(sessions, [...forgotten, ...ended])
+  return ended.map(({ id }) => id)
 }
 
 function toState(steps: Steps, session: SessionsTable, user: UsersTable): SessionState {

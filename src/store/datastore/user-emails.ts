@@ -1,20 +1,21 @@
 import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
+import { changedAddress, restoredAddress } from '../account-changes.js'
 import { noFactor, toFactors } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused, unlessTaken } from '../refused.js'
 import type { OneTimeTokensTable, UsersTable } from '../rows.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
-import { dropEveryHold } from './first-proof.js'
 import { dropIdentities, linkedProviders } from './identity-rows.js'
-import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
+import { dropRegistrations, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { spendProof } from './second-factors.js'
 import { requireFree } from './taken-addresses.js'
-import { changeUser, dropBackupCodes, requireAt, requireUser } from './user-rows.js'
+import { changeUser, requireAt, requireUser } from './user-rows.js'
 
 export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
   return {
@@ -43,14 +44,15 @@ async function moveTo(
   if (row.email_canonical !== undo.token.email) throw new Refused()
   await requireFree(unit, token.email, { now, userId: row.id })
   unit.remove(oneTimeTokens, [token])
-  await dropTokens(unit, row.id, 'email_change', 'email_verification', 'password_reset', 'otp')
+  const { values, losses } = changedAddress({ typed: email, canonical: token.email })
+  await dropLosses(unit, row.id, losses)
   await dropRegistrations(unit, token.email)
   // Only an address that was proved is worth an undo.
   if (row.email_verified === 1) {
     unit.put(oneTimeTokens, toTokenRow(undo.token, unit))
     writeMail(unit, undo.mail)
   }
-  return changeUser(unit, { ...row, email, email_canonical: token.email, email_verified: 1 }, step)
+  return changeUser(unit, { ...row, ...values }, step)
 }
 
 async function takeBack(
@@ -67,9 +69,9 @@ async function takeBack(
   // Of that second itself, too: an owner links again what was theirs, a thief's would stay.
   await dropIdentities(unit, row.id, ({ linked_at }) => linked_at >= token.created_at)
   const identities = await linkedProviders(unit, row.id)
-  await dropEveryHold(unit, row.id)
-  const restored = { email, email_canonical: token.email, email_verified: 1 as const, identities }
-  return changeUser(unit, { ...answered, ...restored }, step)
+  const { values, losses } = restoredAddress({ typed: email, canonical: token.email })
+  await dropLosses(unit, row.id, losses)
+  return changeUser(unit, { ...answered, ...values, identities }, step)
 }
 
 /**
@@ -89,7 +91,7 @@ async function answer(
     return spendProof(unit, row, proof)
   }
   if (factorSince !== null && since === factorSince) throw new Refused()
-  await dropBackupCodes(unit, row.id)
+  await dropLosses(unit, row.id, { backupCodes: true })
   return { ...row, ...noFactor }
 }
 

@@ -1,15 +1,18 @@
 import type { Session } from '../../model/session.js'
+import { changedPassword } from '../account-changes.js'
+import { everyHold } from '../account-losses.js'
 import { Refused } from '../refused.js'
 import { toSessionRow } from '../session-rows.js'
 import type { Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens, sessions } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
-import { dropDevices, dropEveryHold, dropSessions, wipeUnproven } from './first-proof.js'
-import { dropTokens, requireToken } from './one-time-tokens.js'
+import { wipeUnproven } from './first-proof.js'
+import { requireToken } from './one-time-tokens.js'
 import { changeUser, isEnabled, requireAt, requireUser } from './user-rows.js'
 
-export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword' | 'setPassword'> {
+export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword'> {
   return {
     resetPassword: (tokenId, passwordHash, now, step) =>
       steps.step(async (unit) => {
@@ -18,7 +21,7 @@ export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'ch
         if (row.email_canonical !== token.email || !isEnabled(row, now)) throw new Refused()
         const proved = (await wipeUnproven(unit, row)) ?? row
         unit.remove(oneTimeTokens, [token])
-        await dropEveryHold(unit, row.id)
+        await dropLosses(unit, row.id, everyHold)
         return changeUser(unit, { ...proved, password_hash: passwordHash }, step)
       }, null),
 
@@ -26,17 +29,9 @@ export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'ch
       steps.step(async (unit) => {
         const row = await requireAt(unit, userId, version, session.createdAt)
         await startAnew(unit, { userId, fromSessionId, session })
-        await dropTokens(unit, userId, 'password_reset', 'email_change')
-        return changeUser(unit, { ...row, password_hash: passwordHash }, step)
-      }, null),
-
-    setPassword: (id, passwordHash, step) =>
-      steps.step(async (unit) => {
-        const row = await requireUser(unit, id)
-        await dropSessions(unit, id)
-        await dropDevices(unit, id)
-        await dropTokens(unit, id, 'password_reset', 'email_change')
-        return changeUser(unit, { ...row, password_hash: passwordHash }, step)
+        const { values, losses } = changedPassword(passwordHash)
+        await dropLosses(unit, userId, losses)
+        return changeUser(unit, { ...row, ...values }, step)
       }, null),
   }
 }
@@ -48,6 +43,6 @@ export async function startAnew(
 ): Promise<void> {
   const from = await unit.get(sessions, fromSessionId)
   if (from?.user_id !== userId) throw new Refused()
-  await dropSessions(unit, userId)
+  await dropLosses(unit, userId, { sessions: true })
   unit.put(sessions, toSessionRow(session, unit))
 }

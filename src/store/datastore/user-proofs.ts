@@ -1,10 +1,12 @@
 import { isDisabled } from '../../model/user.js'
+import { everyHold } from '../account-losses.js'
 import { Refused } from '../refused.js'
 import { toUser } from '../user-rows.js'
 import type { Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens } from './engine/tables.js'
-import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { wipeUnproven } from './first-proof.js'
 import { requireToken } from './one-time-tokens.js'
 import { changeUser, requireUser } from './user-rows.js'
 
@@ -20,7 +22,7 @@ export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
         unit.remove(oneTimeTokens, [token])
         const proved = await wipeUnproven(unit, row)
         if (!proved) return user
-        await dropEveryHold(unit, row.id)
+        await dropLosses(unit, row.id, everyHold)
         return changeUser(unit, proved, step)
       }, null),
   }

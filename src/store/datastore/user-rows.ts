@@ -6,7 +6,7 @@ import { toUser } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { backupCodes, users } from './engine/tables.js'
+import { users } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
 import { writeMail } from './outbox.js'
 
@@ -53,8 +53,4 @@ export async function changeUser(
 export function recordUserChange(unit: Unit, { id, version }: Pick<UsersTable, 'id' | 'version'>, until: number): void {
   const kind: Change['kind'] = 'user'
   writeChanges(unit, kind, [id], until, version)
-}
-
-export async function dropBackupCodes(unit: Unit, userId: string): Promise<void> {
-  unit.remove(backupCodes, await unit.find(backupCodes, { user_id: userId }))
 }

@@ -1,21 +1,23 @@
-import { linkedProvider } from '../identity-rows.js'
+import { profileColumns } from '../account-changes.js'
+import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
+import { withIdentity } from '../identity-rows.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused } from '../refused.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens, users } from './engine/tables.js'
-import { dropDevices, dropSessions } from './first-proof.js'
-import { dropIdentities, writeIdentity } from './identity-rows.js'
-import { dropRegistrations, dropTokens, requireToken } from './one-time-tokens.js'
+import { writeIdentity } from './identity-rows.js'
+import { dropRegistrations, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { requireFree } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
 import { changeEmails } from './user-emails.js'
 import { changePasswords } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
-import { dropBackupCodes, findByEmail, recordUserChange, requireUser } from './user-rows.js'
+import { findByEmail, recordUserChange, requireUser } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
   return {
@@ -39,11 +41,7 @@ export function createUsers(steps: Steps): Users {
       steps.step(async (unit) => {
         const row = await requireUser(unit, id)
         unit.remove(users, [row])
-        await dropSessions(unit, id)
-        await dropDevices(unit, id)
-        unit.remove(oneTimeTokens, await unit.find(oneTimeTokens, { user_id: id }))
-        await dropBackupCodes(unit, id)
-        await dropIdentities(unit, id)
+        await dropLosses(unit, id, lossesWithDeletion)
         await writeAudit(unit, audit)
         recordUserChange(unit, { id, version: Number.MAX_SAFE_INTEGER }, until)
         return true
@@ -59,7 +57,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
         const fits = registration?.purpose === 'registration' && registration.email === user.emailCanonical
         if (!fits || registration.expires_at <= now) return false
         await requireFree(unit, user.emailCanonical, { now, userId: user.id })
-        unit.put(users, toUserRow(identity ? { ...user, identities: [linkedProvider(identity)] } : user))
+        unit.put(users, toUserRow(withIdentity(user, identity)))
         if (identity) await writeIdentity(unit, identity)
         unit.remove(oneTimeTokens, [registration])
         await dropRegistrations(unit, user.emailCanonical)
@@ -93,7 +91,7 @@ function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePassw
         const changed = { ...row, email_verified: 1 as const, version: row.version + 1 }
         unit.put(users, changed)
         unit.remove(oneTimeTokens, [token])
-        await dropTokens(unit, row.id, 'email_verification')
+        await dropLosses(unit, row.id, lossesWithVerification)
         await writeAudit(unit, audit)
         recordUserChange(unit, changed, until)
         return toUser(changed)
@@ -105,14 +103,10 @@ function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePassw
         if (row?.password_hash === from) unit.put(users, { ...row, password_hash: to })
       }),
 
-    updateProfile: (id, { name, fields }, audit) =>
+    updateProfile: (id, profile, audit) =>
       steps.step(async (unit) => {
         const row = await requireUser(unit, id)
-        const changed = {
-          ...row,
-          ...(name === undefined ? {} : { name }),
-          ...(fields === undefined ? {} : { fields: JSON.stringify(fields) }),
-        }
+        const changed = { ...row, ...profileColumns(profile) }
         unit.put(users, changed)
         await writeAudit(unit, audit)
         return toUser(changed)

@@ -1,6 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ApiTokenRecord } from '../../model/api-token.js'
-import { toApiToken, toApiTokenRow } from '../api-token-rows.js'
+import { rotatedToken, toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
@@ -58,12 +57,13 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         return true
       }, false),
 
-    rotate: ({ id, successor, expiresAt, endsAt, now }, { until, audit }) =>
+    rotate: (replacement, { until, audit }) =>
       steps.transaction(async (unit) => {
-        // Decides: whoever names the successor first has replaced the token.
+        const { id, now } = replacement
+        // This write decides: of concurrent rotations, the first to name its successor replaces the token.
         const { numUpdatedRows } = await unit.db
           .updateTable('latchkey_api_tokens')
-          .set({ replaced_by: successor.id })
+          .set({ replaced_by: replacement.successor.id })
           .where('id', '=', id)
           .where('replaced_by', 'is', null)
           .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
@@ -71,18 +71,16 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         const former = numUpdatedRows === 0n ? undefined : await readRow(unit, id)
         if (!former) return null
 
-        const token: ApiTokenRecord = {
-          ...toApiToken(former),
-          ...successor,
-          ...(expiresAt === undefined ? {} : { expiresAt }),
-          lastUsedAt: null,
-          replacedBy: null,
-        }
-        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(token)).execute()
-        await endBy(unit.db, id, endsAt)
+        const { successor, formerEndsAt } = rotatedToken(toApiToken(former), replacement)
+        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(successor)).execute()
+        await unit.db
+          .updateTable('latchkey_api_tokens')
+          .set({ expires_at: formerEndsAt })
+          .where('id', '=', id)
+          .execute()
         await writeAudit(unit, audit)
         await writeChanges(unit, 'api_token', [id], until)
-        return token
+        return successor
       }, null),
   }
 }
@@ -110,16 +108,6 @@ function useApiTokens(steps: Steps): Pick<ApiTokens, 'touch' | 'prune'> {
 
 function readRow({ db }: Unit, id: string): Promise<Selectable<ApiTokensTable> | undefined> {
   return db.selectFrom('latchkey_api_tokens').selectAll().where('id', '=', id).executeTakeFirst()
-}
-
-/** A token that would have ended sooner still does. */
-async function endBy(db: Kysely<Tables>, id: string, endsAt: number): Promise<void> {
-  await db
-    .updateTable('latchkey_api_tokens')
-    .set({ expires_at: endsAt })
-    .where('id', '=', id)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', endsAt)]))
-    .execute()
 }
 
 /** Which tokens were used at a time; their ids in one order everywhere, so that two batches seldom wait for each other. */

@@ -1,6 +1,7 @@
 import type { Device } from '../../model/device.js'
 import { toDevice, toDeviceRow } from '../device-rows.js'
 import type { Devices } from '../devices.js'
+import { surplus } from '../surplus.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { prune } from './prune.js'
 
@@ -59,7 +60,7 @@ async function dropOldest(unit: Unit, { id, userId }: Device, keep: number): Pro
     .orderBy('expires_at', 'desc')
     .orderBy('ordinal', 'desc')
     .execute()
-  const surplus = others.slice(Math.max(keep - 1, 0)).map((other) => other.id)
-  if (surplus.length === 0) return
-  await unit.db.deleteFrom('latchkey_devices').where('id', 'in', surplus).execute()
+  const ids = surplus(others, keep).map((other) => other.id)
+  if (ids.length === 0) return
+  await unit.db.deleteFrom('latchkey_devices').where('id', 'in', ids).execute()
 }

@@ -1,15 +1,17 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
 import { mayRemove } from '../../model/ways-in.js'
+import { everyHold } from '../account-losses.js'
 import type { Identities, Linking } from '../identities.js'
-import { linkedProvider } from '../identity-rows.js'
+import { withIdentity } from '../identity-rows.js'
 import { Refused, Taken, unlessTaken } from '../refused.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { wipeUnproven } from './first-proof.js'
 import { recordIdentityChange, writeIdentity } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
@@ -38,7 +40,7 @@ function findIdentities(steps: Steps): Pick<Identities, 'find' | 'create'> {
 
     create: (user, identity, audit) =>
       steps.transaction(async (unit) => {
-        const row = toUserRow({ ...user, identities: [linkedProvider(identity)] })
+        const row = toUserRow(withIdentity(user, identity))
         await unit.db.insertInto('latchkey_users').values(row).execute().catch(refuseTaken)
         await refuseReserved(unit, user.emailCanonical, { now: Math.floor(audit.atMs / 1000), userId: user.id })
         await writeIdentity(unit, identity)
@@ -68,7 +70,7 @@ function linkIdentities(steps: Steps): Pick<Identities, 'link' | 'linkByProof'> 
             .then(requireOne)
           await writeIdentity(unit, identity)
           await recordIdentityChange(unit, id)
-          await dropEveryHold(unit, id)
+          await dropLosses(unit, id, everyHold)
           return recordUserChange(unit, id, step)
         }),
       ),
@@ -113,7 +115,7 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
           .where('provider', '=', provider)
           .execute()
         await recordIdentityChange(unit, userId)
-        await dropTokens(unit, userId, 'two_factor')
+        await dropTokens(unit, userId, ['two_factor'])
         await recordLinkEvent(unit, step)
         return requireUser(unit.db, userId)
       }, null),

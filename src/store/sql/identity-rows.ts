@@ -1,5 +1,5 @@
 import type { Identity } from '../../model/identity.js'
-import { linkedProvider, toIdentityRow } from '../identity-rows.js'
+import { linkedColumn, toIdentityRow } from '../identity-rows.js'
 import type { Unit } from './engine/steps.js'
 import { refuseTaken } from './taken-addresses.js'
 
@@ -34,10 +34,9 @@ export async function recordIdentityChange(unit: Pick<Unit, 'db'>, userId: strin
     .orderBy('linked_at')
     .orderBy('provider')
     .execute()
-  const identities = rows.map(({ provider, linked_at }) => linkedProvider({ provider, linkedAt: Number(linked_at) }))
   await unit.db
     .updateTable('latchkey_users')
-    .set({ identities: JSON.stringify(identities) })
+    .set({ identities: linkedColumn(rows) })
     .where('id', '=', userId)
     .execute()
 }

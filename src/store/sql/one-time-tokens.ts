@@ -1,7 +1,9 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
+import type { DroppedTokens } from '../account-losses.js'
 import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
+import { surplus } from '../surplus.js'
 import { writeAudit } from './audit.js'
 import type { OneTimeTokensTable, Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
@@ -156,9 +158,9 @@ async function dropOldest(unit: Unit, token: OneTimeToken, keep: number): Promis
     .orderBy('created_at', 'desc')
     .orderBy('ordinal', 'desc')
     .execute()
-  const surplus = others.slice(Math.max(keep - 1, 0)).map(({ id }) => id)
-  if (surplus.length === 0) return
-  await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', surplus).execute()
+  const ids = surplus(others, keep).map(({ id }) => id)
+  if (ids.length === 0) return
+  await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', ids).execute()
 }
 
 /** Whose a token is, which address it is about, and its place among others: `createdAt`, then `ordinal`. */
@@ -184,18 +186,12 @@ export async function ownerOf(steps: Steps, tokenId: string, purpose: OneTimePur
   return { id, email, createdAt: Number(created_at), ordinal: Number(ordinal) }
 }
 
-/**
- * The user's tokens of these purposes: what must not outlive a step of another noun. Without a purpose all but undos of
- * an address: whoever has taken an account over can reset its password, and must not get rid of them by that.
- */
-export async function dropTokens(
-  unit: Pick<Unit, 'db'>,
-  userId: string,
-  ...purposes: readonly OneTimePurpose[]
-): Promise<void> {
+/** The user's tokens that must not outlive a step of another noun. */
+export async function dropTokens(unit: Pick<Unit, 'db'>, userId: string, dropped: DroppedTokens): Promise<void> {
   const deletion = unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', userId)
-  const named = purposes.length > 0
-  await (named ? deletion.where('purpose', 'in', purposes) : deletion.where('purpose', '<>', 'email_undo')).execute()
+  if (dropped === 'all') await deletion.execute()
+  else if (dropped === 'all_but_undos') await deletion.where('purpose', '<>', 'email_undo').execute()
+  else await deletion.where('purpose', 'in', dropped).execute()
 }
 
 export const tokenColumns = [

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { LeasedMail, MailLease, OutboxMail } from '../../model/outbox-mail.js'
 import type { Outbox } from '../outbox.js'
-import { toLeasedMail, toOutboxRow } from '../outbox-rows.js'
+import { failedColumns, toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import { writeAudit } from './audit.js'
 import { type Tables, toNumber } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
@@ -39,13 +39,7 @@ export function createOutbox(steps: Steps): Outbox {
       steps.step(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('latchkey_outbox')
-          .set((eb) => ({
-            attempts: eb('attempts', '+', 1),
-            last_reason: reason,
-            lease_id: null,
-            lease_until: null,
-            ...(nextAttemptAt === null ? { set_aside: 1 as const } : { next_attempt_at: nextAttemptAt }),
-          }))
+          .set((eb) => ({ ...failedColumns(reason, nextAttemptAt), attempts: eb('attempts', '+', 1) }))
           .where('id', '=', id)
           .where('lease_id', '=', leaseId)
           .executeTakeFirstOrThrow()

@@ -1,13 +1,15 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { BackupCode, FactorProof, SecondStep } from '../../model/second-factor.js'
-import { noFactor, toFactorColumns } from '../factor-columns.js'
+import { lossesWithFactor } from '../account-losses.js'
+import { noFactor, raisedStep, toFactorColumns } from '../factor-columns.js'
 import type { SecondFactors } from '../second-factors.js'
 import type { EmailUndo } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Flavour } from './engine/flavour.js'
 import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { dropTokens, keepToken } from './one-time-tokens.js'
+import { keepToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { recordUserChange, requireDeleted, requireOne, startAnew } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -81,20 +83,10 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
           .then(requireOne)
         await spendBackupCode(unit, userId, proof)
         await startAnew(unit, change)
-        await dropFactor(unit, userId)
+        await dropLosses(unit, userId, lossesWithFactor)
         return recordUserChange(unit, userId, step)
       }, null),
   }
-}
-
-/** What goes with the last factor of the user. */
-export async function dropFactor(unit: Unit, userId: string): Promise<void> {
-  await dropBackupCodes(unit, userId)
-  await dropTokens(unit, userId, 'two_factor_enrolment')
-}
-
-export async function dropBackupCodes(unit: Unit, userId: string): Promise<void> {
-  await unit.db.deleteFrom('latchkey_backup_codes').where('user_id', '=', userId).execute()
 }
 
 /** A condition on the user's row, for the write that decides: a factor is on, and the code's step newer than any before. */
@@ -113,11 +105,6 @@ export function acceptsUndo({ factorSince, proof }: Pick<EmailUndo, 'factorSince
     if (factorSince === null) return eb.lit(true)
     return eb.or([eb('totp_at', 'is', null), eb('totp_at', '<>', factorSince)])
   }
-}
-
-/** What that write sets. */
-export function raisedStep(proof: FactorProof): { totp_step?: number } {
-  return proof.kind === 'totp' ? { totp_step: proof.step } : {}
 }
 
 /**
@@ -196,7 +183,7 @@ export async function factorKeys(db: Kysely<Tables>, flavour: Flavour): Promise<
 }
 
 async function setBackupCodes(unit: Unit, userId: string, codes: readonly BackupCode[]): Promise<void> {
-  await dropBackupCodes(unit, userId)
+  await dropLosses(unit, userId, { backupCodes: true })
   await unit.db
     .insertInto('latchkey_backup_codes')
     .values(codes.map(({ id, codeHash }) => ({ id, user_id: userId, code_hash: codeHash })))

@@ -1,15 +1,18 @@
 import type { Session } from '../../model/session.js'
-import { toSession, toSessionRow } from '../session-rows.js'
+import { lossesWithSignIn } from '../account-losses.js'
+import { raisedStep } from '../factor-columns.js'
+import { forgottenBefore, toSession, toSessionRow } from '../session-rows.js'
 import type { EndSessions, OpenSessions, Sessions } from '../sessions.js'
+import { surplus } from '../surplus.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { parts } from './engine/parts.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { prune } from './prune.js'
 import { rotateSessions } from './rotate-sessions.js'
-import { accepts, finishSecondStep, raisedStep } from './second-factors.js'
+import { accepts, finishSecondStep } from './second-factors.js'
 import { readState } from './session-state.js'
 import { requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -37,7 +40,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         if (secondStep) await finishSecondStep(unit, session.userId, secondStep, session.createdAt)
 
         await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
-        await dropTokens(unit, session.userId, 'password_reset')
+        await dropLosses(unit, session.userId, lossesWithSignIn)
         const ended = await endSurplus(unit, session, limit)
         await writeAudit(unit, audit)
         if (limit.mail) await writeMail(unit, limit.mail)
@@ -116,7 +119,7 @@ async function endSurplus(
   await unit.db
     .deleteFrom('latchkey_sessions')
     .where('user_id', '=', userId)
-    .where('refresh_expires_at', '<', createdAt - (until - createdAt))
+    .where('refresh_expires_at', '<', forgottenBefore({ createdAt, until }))
     .execute()
   const others = await unit.db
     .selectFrom('latchkey_sessions')
@@ -128,9 +131,9 @@ async function endSurplus(
     .orderBy('created_at', 'desc')
     .orderBy('ordinal', 'desc')
     .execute()
-  const surplus = others.slice(Math.max(maxSessions - 1, 0)).map((row) => row.id)
-  await deleteSessions(unit, surplus)
-  return surplus
+  const ended = surplus(others, maxSessions).map((row) => row.id)
+  await deleteSessions(unit, ended)
+  return ended
 }
 
 async function deleteSessions(unit: Unit, ids: readonly string[]): Promise<number> {

@@ -1,36 +1,26 @@
-import type { Updateable } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
-import { noFactor } from '../factor-columns.js'
+import {
+  type AccountChange,
+  disabledAccount,
+  enabledAccount,
+  replacedPassword,
+  updatedAccount,
+} from '../account-changes.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
-import type { UsersTable } from './engine/schema.js'
-import type { Steps, Unit } from './engine/steps.js'
-import { dropTokens } from './one-time-tokens.js'
-import { dropFactor } from './second-factors.js'
-import { endSessionsOf, recordUserChange, requireOne } from './user-passwords.js'
+import { dropLosses } from './account-losses.js'
+import type { Steps } from './engine/steps.js'
+import { recordUserChange, requireOne } from './user-passwords.js'
 
 /** What the application's own calls do to accounts. */
-export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'list'> {
+export function administerUsers(
+  steps: Steps,
+): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'setPassword' | 'list'> {
   return {
-    updateAccount(id, { name, roles, twoFactor }, step) {
-      const values = {
-        ...(name === undefined ? {} : { name }),
-        ...(roles === undefined ? {} : { roles: JSON.stringify(roles) }),
-      }
-      if (twoFactor === undefined) return change(steps, id, step, values)
-      return change(steps, id, step, { ...values, ...noFactor }, async (unit) => {
-        await endSessionsOf(unit, id)
-        await dropFactor(unit, id)
-      })
-    },
-
-    disable: (id, { at, until }, step) =>
-      change(steps, id, step, { disabled_at: at, disabled_until: until }, async (unit) => {
-        await endSessionsOf(unit, id)
-        await dropTokens(unit, id)
-      }),
-
-    enable: (id, step) => change(steps, id, step, { disabled_at: null, disabled_until: null }),
+    updateAccount: (id, changes, step) => change(steps, id, updatedAccount(changes), step),
+    disable: (id, span, step) => change(steps, id, disabledAccount(span), step),
+    enable: (id, step) => change(steps, id, enabledAccount, step),
+    setPassword: (id, hash, step) => change(steps, id, replacedPassword(hash), step),
 
     list: ({ query, after, limit }) =>
       steps.step(async (db) => {
@@ -51,13 +41,12 @@ export function administerUsers(steps: Steps): Pick<Users, 'updateAccount' | 'di
   }
 }
 
-/** One statement for values and version, then what ends with it, then the telling. */
+/** One statement for values and version, then the losses, then the records of the change. */
 function change(
   steps: Steps,
   id: string,
+  { values, losses }: AccountChange,
   step: AccountStep,
-  values: Updateable<UsersTable>,
-  andThen?: (unit: Unit) => Promise<void>,
 ): Promise<UserRecord | null> {
   return steps.transaction<UserRecord | null>(async (unit) => {
     await unit.db
@@ -66,7 +55,7 @@ function change(
       .where('id', '=', id)
       .executeTakeFirst()
       .then(requireOne)
-    await andThen?.(unit)
+    await dropLosses(unit, id, losses)
     return recordUserChange(unit, id, step)
   }, null)
 }

@@ -1,14 +1,15 @@
 import type { UserRecord } from '../../model/user.js'
-import { noFactor } from '../factor-columns.js'
+import { changedAddress, restoredAddress } from '../account-changes.js'
+import { noFactor, raisedStep } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { unlessTaken } from '../refused.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { dropEveryHold } from './first-proof.js'
 import { dropIdentitiesSince } from './identity-rows.js'
-import { dropTokens, ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
+import { ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { acceptsUndo, dropBackupCodes, raisedStep, spendBackupCode } from './second-factors.js'
+import { acceptsUndo, spendBackupCode } from './second-factors.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -57,14 +58,10 @@ async function moveTo(
     .then(requireOne)
   await consume(unit, tokenId, now)
   await keepUndo(unit, undo)
-  await unit.db
-    .updateTable('latchkey_users')
-    .set({ email, email_canonical: canonical, email_verified: 1 })
-    .where('id', '=', id)
-    .execute()
-    .catch(refuseTaken)
+  const { values, losses } = changedAddress({ typed: email, canonical })
+  await unit.db.updateTable('latchkey_users').set(values).where('id', '=', id).execute().catch(refuseTaken)
   await refuseReserved(unit, canonical, { now, userId: id })
-  await dropTokens(unit, id, 'email_change', 'email_verification', 'password_reset', 'otp')
+  await dropLosses(unit, id, losses)
   await dropRegistrations(unit, canonical)
   return recordUserChange(unit, id, step)
 }
@@ -74,12 +71,11 @@ async function takeBack(
   owner: TokenOwner,
   { email, factorSince, proof, tokenId, now, step }: EmailUndo & Move,
 ): Promise<UserRecord> {
+  const { values, losses } = restoredAddress({ typed: email, canonical: owner.email })
   await unit.db
     .updateTable('latchkey_users')
     .set((eb) => ({
-      email,
-      email_canonical: owner.email,
-      email_verified: 1,
+      ...values,
       version: eb('version', '+', 1),
       ...(proof ? raisedStep(proof) : noFactor),
     }))
@@ -89,11 +85,11 @@ async function takeBack(
     .catch(refuseTaken)
     .then(requireOne)
   if (proof) await spendBackupCode(unit, owner.id, proof)
-  else await dropBackupCodes(unit, owner.id)
+  else await dropLosses(unit, owner.id, { backupCodes: true })
   await consume(unit, tokenId, now)
   await dropLaterUndos(unit, owner)
   await dropIdentitiesSince(unit, owner.id, owner.createdAt)
-  await dropEveryHold(unit, owner.id)
+  await dropLosses(unit, owner.id, losses)
   return recordUserChange(unit, owner.id, step)
 }
 

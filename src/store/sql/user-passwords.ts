@@ -1,18 +1,21 @@
 import type { Session } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
+import { changedPassword } from '../account-changes.js'
+import { everyHold } from '../account-losses.js'
 import { Refused } from '../refused.js'
 import { toSessionRow } from '../session-rows.js'
 import type { AccountStep, Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { dropEveryHold, wipeUnproven } from './first-proof.js'
-import { dropTokens, ownerOf } from './one-time-tokens.js'
+import { wipeUnproven } from './first-proof.js'
+import { ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { isEnabled, readUser } from './user-rows.js'
 
 /** The user's row is written first in each: whoever opens a session waits for it, and finds another version then. */
-export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword' | 'setPassword'> {
+export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword'> {
   return { ...resetPasswords(steps), ...replacePasswords(steps) }
 }
 
@@ -39,48 +42,31 @@ function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
           .where('expires_at', '>', now)
           .executeTakeFirst()
           .then(requireDeleted)
-        await dropEveryHold(unit, owner.id)
+        await dropLosses(unit, owner.id, everyHold)
         return recordUserChange(unit, owner.id, step)
       }, null)
     },
   }
 }
 
-function replacePasswords(steps: Steps): Pick<Users, 'changePassword' | 'setPassword'> {
+function replacePasswords(steps: Steps): Pick<Users, 'changePassword'> {
   return {
     changePassword: ({ userId, version, fromSessionId, passwordHash, session }, step) =>
       steps.transaction<UserRecord | null>(async (unit) => {
+        const { values, losses } = changedPassword(passwordHash)
         await unit.db
           .updateTable('latchkey_users')
-          .set({ password_hash: passwordHash, version: version + 1 })
+          .set({ ...values, version: version + 1 })
           .where('id', '=', userId)
           .where('version', '=', version)
           .where(isEnabled(session.createdAt))
           .executeTakeFirst()
           .then(requireOne)
         await startAnew(unit, { userId, fromSessionId, session })
-        await dropTokens(unit, userId, 'password_reset', 'email_change')
+        await dropLosses(unit, userId, losses)
         return recordUserChange(unit, userId, step)
       }, null),
-
-    setPassword: (id, passwordHash, step) =>
-      steps.transaction<UserRecord | null>(async (unit) => {
-        await unit.db
-          .updateTable('latchkey_users')
-          .set((eb) => ({ password_hash: passwordHash, version: eb('version', '+', 1) }))
-          .where('id', '=', id)
-          .executeTakeFirst()
-          .then(requireOne)
-        await endSessionsOf(unit, id)
-        await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', id).execute()
-        await dropTokens(unit, id, 'password_reset', 'email_change')
-        return recordUserChange(unit, id, step)
-      }, null),
   }
-}
-
-export async function endSessionsOf(unit: Unit, userId: string): Promise<void> {
-  await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', userId).execute()
 }
 
 /** Ends every session and starts a new one. @throws {Refused} when the one that asked has ended */
@@ -94,7 +80,7 @@ export async function startAnew(
     .where('user_id', '=', userId)
     .executeTakeFirst()
     .then(requireDeleted)
-  await endSessionsOf(unit, userId)
+  await dropLosses(unit, userId, { sessions: true })
   await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
 }
 

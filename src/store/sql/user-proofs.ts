@@ -1,8 +1,10 @@
 import { isDisabled, type UserRecord } from '../../model/user.js'
+import { everyHold } from '../account-losses.js'
 import { Refused } from '../refused.js'
 import type { Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import type { Steps } from './engine/steps.js'
-import { dropEveryHold, wipeUnproven } from './first-proof.js'
+import { wipeUnproven } from './first-proof.js'
 import { ownerOf } from './one-time-tokens.js'
 import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
@@ -34,7 +36,7 @@ export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
           .executeTakeFirst()
           .then(requireDeleted)
         if (first) {
-          await dropEveryHold(unit, owner.id)
+          await dropLosses(unit, owner.id, everyHold)
           return recordUserChange(unit, owner.id, step)
         }
         // Nothing of the user was written. Whoever changes them meanwhile raises the version, and no session opens.

@@ -1,16 +1,18 @@
 import type { UserRecord } from '../../model/user.js'
-import { linkedProvider } from '../identity-rows.js'
+import { profileColumns } from '../account-changes.js'
+import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
+import { withIdentity } from '../identity-rows.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused } from '../refused.js'
 import { toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { dropIdentities, writeIdentity } from './identity-rows.js'
+import { writeIdentity } from './identity-rows.js'
 import { ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { dropBackupCodes } from './second-factors.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
 import { changeEmails } from './user-emails.js'
@@ -33,11 +35,7 @@ export function createUsers(steps: Steps): Users {
         const { numDeletedRows } = await unit.db.deleteFrom('latchkey_users').where('id', '=', id).executeTakeFirst()
         if (numDeletedRows === 0n) return false
         // Foreign keys do this too, unless a dialect of the application leaves them off.
-        await unit.db.deleteFrom('latchkey_sessions').where('user_id', '=', id).execute()
-        await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', id).execute()
-        await unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', id).execute()
-        await dropBackupCodes(unit, id)
-        await dropIdentities(unit, id)
+        await dropLosses(unit, id, lossesWithDeletion)
         await writeAudit(unit, audit)
         await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
         return true
@@ -50,7 +48,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
     createFromRegistration: (user, registrationId, now, audit, identity) =>
       steps.transaction(async (unit) => {
         // One statement decides: the registration lives, and the unique address lets one of many through.
-        const row = toUserRow(identity ? { ...user, identities: [linkedProvider(identity)] } : user)
+        const row = toUserRow(withIdentity(user, identity))
         const insert = unit.db
           .insertInto('latchkey_users')
           .columns(userColumns)
@@ -118,8 +116,7 @@ function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePassw
           .updateTable('latchkey_users')
           .set((eb) => ({
             version: eb.ref('version'),
-            ...(profile.name === undefined ? {} : { name: profile.name }),
-            ...(profile.fields === undefined ? {} : { fields: JSON.stringify(profile.fields) }),
+            ...profileColumns(profile),
           }))
           .where('id', '=', id)
           .executeTakeFirst()
@@ -150,10 +147,6 @@ async function markVerified(unit: Unit, owner: { id: string; email: string }): P
     .execute()
   const user = await readUser(unit.db, 'id', owner.id)
   if (user?.emailCanonical !== owner.email) throw new Refused()
-  await unit.db
-    .deleteFrom('latchkey_one_time_tokens')
-    .where('purpose', '=', 'email_verification')
-    .where('user_id', '=', owner.id)
-    .execute()
+  await dropLosses(unit, owner.id, lossesWithVerification)
   return user
 }

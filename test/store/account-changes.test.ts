@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import type { UserRecord } from '../../src/model/user.js'
+import {
+  changedAddress,
+  changedPassword,
+  disabledAccount,
+  enabledAccount,
+  firstProof,
+  profileColumns,
+  replacedPassword,
+  restoredAddress,
+  updatedAccount,
+} from '../../src/store/account-changes.js'
+import { toUser, toUserRow } from '../../src/store/user-rows.js'
+
+const user: UserRecord = {
+  id: 'user-1',
+  email: 'Ada@Example.com',
+  emailCanonical: 'ada@example.com',
+  emailVerified: false,
+  name: 'Ada',
+  passwordHash: 'a hash',
+  roles: ['editor'],
+  fields: { plan: 'free' },
+  version: 3,
+  disabledAt: 70,
+  disabledUntil: 90,
+  factors: [{ kind: 'totp', sealedSecret: 'sealed', lastStep: 8, enabledAt: 60 }],
+  identities: [{ provider: 'google', linkedAt: 50 }],
+  createdAt: 40,
+  lastLoginAt: 45,
+}
+
+describe('updatedAccount', () => {
+  test('sets name and roles, and ends nothing', () => {
+    const values = { name: null, roles: '["admin"]' }
+    expect(updatedAccount({ name: null, roles: ['admin'] })).toEqual({ values, losses: {} })
+  })
+
+  test('leaves what is not given as it is', () => {
+    expect(updatedAccount({})).toEqual({ values: {}, losses: {} })
+  })
+
+  test('takes the second factor with its codes, pending enrolments and every session', () => {
+    expect(updatedAccount({ name: 'Ada', twoFactor: false })).toEqual({
+      values: { name: 'Ada', totp_secret: null, totp_step: null, totp_at: null },
+      losses: { sessions: true, backupCodes: true, tokens: ['two_factor_enrolment'] },
+    })
+  })
+})
+
+test('disabledAccount ends the sessions and every token but the undos', () => {
+  expect(disabledAccount({ at: 100, until: null })).toEqual({
+    values: { disabled_at: 100, disabled_until: null },
+    losses: { sessions: true, tokens: 'all_but_undos' },
+  })
+})
+
+test('enabledAccount ends nothing', () => {
+  expect(enabledAccount).toEqual({ values: { disabled_at: null, disabled_until: null }, losses: {} })
+})
+
+describe('firstProof', () => {
+  test('keeps of a row only what no stranger can have planted', () => {
+    const row = { ...toUserRow(user), ...firstProof.values }
+    expect(toUser(row)).toEqual({
+      ...user,
+      emailVerified: true,
+      name: null,
+      passwordHash: null,
+      fields: {},
+      factors: [],
+      identities: [],
+    })
+  })
+
+  test('removes backup codes and identities', () => {
+    expect(firstProof.losses).toEqual({ backupCodes: true, identities: true })
+  })
+})
+
+describe('a new password', () => {
+  const values = { password_hash: 'new' }
+  const tokens = ['password_reset', 'email_change']
+
+  test('of the user ends pending resets and address changes', () => {
+    expect(changedPassword('new')).toEqual({ values, losses: { tokens } })
+  })
+
+  test('of the application ends the sessions and forgets the devices, too', () => {
+    expect(replacedPassword('new')).toEqual({ values, losses: { tokens, sessions: true, devices: true } })
+  })
+})
+
+describe('an address', () => {
+  const address = { typed: 'Bo@Example.com', canonical: 'bo@example.com' }
+  const values = { email: 'Bo@Example.com', email_canonical: 'bo@example.com', email_verified: 1 }
+
+  test('that is changed ends what was mailed to the former one, but no session', () => {
+    const tokens = ['email_change', 'email_verification', 'password_reset', 'otp']
+    expect(changedAddress(address)).toEqual({ values, losses: { tokens } })
+  })
+
+  test('that is restored ends everything that could sign a thief in', () => {
+    const losses = { sessions: true, devices: true, tokens: 'all_but_undos' }
+    expect(restoredAddress(address)).toEqual({ values, losses })
+  })
+})
+
+test('profileColumns sets what is given, null included', () => {
+  expect(profileColumns({ name: null })).toEqual({ name: null })
+  expect(profileColumns({ fields: { plan: 'pro' } })).toEqual({ fields: '{"plan":"pro"}' })
+  expect(profileColumns({})).toEqual({})
+})
