@@ -49,7 +49,7 @@ export async function problemOf(answer: Response): Promise<Problem> {
   return isProblem ? jsonOf<Problem>(answer.clone()).catch(() => ({})) : {}
 }
 
-/** The boundary: what the server says is what its types promise; null when it says nothing. A page is nothing of ours. */
+/** Boundary: the types of the answer are the server's promise; checking them here would cost bytes. Null for no body. */
 export async function jsonOf<T>(answer: Response): Promise<T> {
   const text = (await answer.text()) || 'null'
   try {

@@ -47,7 +47,9 @@ export function createBoard(
 
   function read(): TabMessage | null {
     try {
-      return JSON.parse(shared.read(key))
+      // Every script of the origin may write there; more than a time is not checked, to keep the client small.
+      const message = JSON.parse(shared.read(key))
+      return message.at > 0 ? message : null
     } catch {
       return null
     }

@@ -1,4 +1,5 @@
 import { AuthError } from '../errors.js'
+import { parseJson } from '../lib/json-object.js'
 import { type HttpRequest, type RequestBody, singleHeader } from './message.js'
 
 /** The parsed body of a request. */
@@ -106,7 +107,7 @@ function isEmpty(content: unknown): boolean {
 
 function jsonObject(content: unknown): Record<string, unknown> {
   if (isEmpty(content)) return empty()
-  const parsed = typeof content === 'string' ? parseJson(content) : content
+  const parsed = typeof content === 'string' ? readJson(content) : content
   if (!isPlainObject(parsed)) throw malformed('The body is not an object.')
 
   const value = copyObject(parsed, 1)
@@ -115,13 +116,11 @@ function jsonObject(content: unknown): Record<string, unknown> {
   return value
 }
 
-function parseJson(text: string): unknown {
+function readJson(text: string): unknown {
   requireShallow(text)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw malformed('The body is not JSON.')
-  }
+  const value = parseJson(text)
+  if (value === undefined) throw malformed('The body is not JSON.')
+  return value
 }
 
 /** Counts brackets outside of strings before anything is built of them. Whether they match is left to the parser. */

@@ -1,4 +1,5 @@
 import type { AuthError, ErrorCode } from '../errors.js'
+import { memberOf } from '../lib/members.js'
 import { withQuery } from '../lib/url.js'
 import type { Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
@@ -119,8 +120,8 @@ function signInAgain({ settings }: RefusalOptions, refused: Refused): string | n
 
 /** Fields that the page gets again. The token of an invalid link is dropped. */
 function keptFields({ route, body, fault }: Refused): Record<string, string> {
-  if (fault.code === 'invalid_token' || typeof body !== 'object' || body === null) return {}
-  const fields = (route?.keepsOnError ?? []).map((name) => [name, Reflect.get(body, name)])
+  if (fault.code === 'invalid_token') return {}
+  const fields = (route?.keepsOnError ?? []).map((name) => [name, memberOf(body, name)])
   return Object.fromEntries(fields.filter(([, value]) => typeof value === 'string' && value.length <= 128))
 }
 

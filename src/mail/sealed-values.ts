@@ -1,12 +1,10 @@
+import { readFields, textIn } from '../lib/json-fields.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 
 const purpose = 'outbox'
 
-/**
- * Seals what a mail's template is given. Links and codes never reach the store in the clear, and they are bound to
- * their row: moved to another one they are worth nothing.
- */
+/** Seals the values of a mail's template, so that links and codes never reach the store in clear, bound to their row. */
 export function sealValues(
   keyring: Pick<Keyring, 'seal'>,
   id: string,
@@ -15,12 +13,12 @@ export function sealValues(
   return keyring.seal(purpose, id, JSON.stringify(values))
 }
 
-/** The values inside; null when their key is gone or the row was changed. */
+/** The values inside; null when their key is gone, the row was changed, or a value is no text. */
 export function openValues(
   keyring: Pick<Keyring, 'open'>,
   { id, sealedValues }: Pick<OutboxMail, 'id' | 'sealedValues'>,
-): Readonly<Record<string, unknown>> | null {
-  const text = keyring.open(purpose, id, sealedValues)
-  const values: unknown = text === null ? null : JSON.parse(text)
-  return typeof values === 'object' && values !== null ? { ...values } : null
+): Readonly<Record<string, string>> | null {
+  return readFields(keyring.open(purpose, id, sealedValues), (fields) =>
+    Object.fromEntries(Object.keys(fields).map((name) => [name, textIn(fields, name)])),
+  )
 }

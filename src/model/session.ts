@@ -1,8 +1,10 @@
 import { deviceLabel } from '../lib/device-label.js'
 import { isoTime } from '../lib/iso-time.js'
 
+export const sessionModes = ['cookie', 'token'] as const
+
 /** How a session's tokens travel; fixed at sign-in. */
-export type SessionMode = 'cookie' | 'token'
+export type SessionMode = (typeof sessionModes)[number]
 
 /** A sign-in and its refresh lineage. Times are Unix seconds unless the name says otherwise. */
 export interface Session {

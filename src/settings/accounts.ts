@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hasMethods, memberOf } from '../lib/members.js'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
 import { duration, either, foreign, oneOrMore, orNull, shortText, text, wholeNumber } from './field.js'
 import { secrets } from './secrets.js'
@@ -70,8 +71,6 @@ export const twoFactor = z.strictObject({
 })
 
 function isStandardSchema(value: unknown): boolean {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
-  const standard: unknown = Reflect.get(value, '~standard')
-  if (typeof standard !== 'object' || standard === null) return false
-  return Reflect.get(standard, 'version') === 1 && typeof Reflect.get(standard, 'validate') === 'function'
+  const standard = memberOf(value, '~standard')
+  return memberOf(standard, 'version') === 1 && hasMethods(standard, ['validate'])
 }

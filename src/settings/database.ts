@@ -1,3 +1,4 @@
+import { hasMethods } from '../lib/members.js'
 import { either, foreign, settled, text } from './field.js'
 
 /** Where the store keeps its rows. */
@@ -50,12 +51,6 @@ function parseDatabaseObject(value: unknown): Database | null {
 
 function isDatastore(value: unknown): value is CodehooksDatastore {
   return hasMethods(value, ['open'])
-}
-
-/** True when it is an object (or a function) with these methods, own or inherited. */
-export function hasMethods(value: unknown, names: readonly string[]): boolean {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false
-  return names.every((name) => typeof Reflect.get(value, name) === 'function')
 }
 
 function parseDatabaseUrl(text: string): Database | null {

@@ -1,3 +1,4 @@
+import { memberOf } from '../lib/members.js'
 /** Where log lines go; pino, the console and most loggers fit. */
 export interface Logger {
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
@@ -24,5 +25,5 @@ function line(message: string, fields: Readonly<Record<string, unknown>>): strin
 
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
-  return value instanceof Error ? { name: value.name, code: Reflect.get(value, 'code') } : value
+  return value instanceof Error ? { name: value.name, code: memberOf(value, 'code') } : value
 }

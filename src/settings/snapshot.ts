@@ -1,4 +1,5 @@
 import type { SettingsFault } from '../errors.js'
+import { memberOf } from '../lib/members.js'
 
 /** Objects of the application, by place: never copied, never frozen, never looked into. */
 const foreignPlaces = ['database', 'mail.transport', 'registration.fields', 'logger', 'authenticate']
@@ -34,7 +35,7 @@ export function snapshot(input: object, faults: SettingsFault[]): Snapshot {
     for (const name of Object.keys(value)) {
       const place = [...path, name]
       try {
-        const copied = copy(Reflect.get(value, name), place)
+        const copied = copy(memberOf(value, name), place)
         if (copied !== undefined) result[name] = copied
       } catch {
         faults.push({ setting: dotted(place), message: 'could not be read: its getter throws' })

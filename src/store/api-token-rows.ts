@@ -1,6 +1,8 @@
+import { textsIn } from '../lib/json-fields.js'
 import type { ApiTokenRecord } from '../model/api-token.js'
 import type { ApiTokenReplacement } from './api-tokens.js'
-import { type ApiTokensTable, readJson, toNumber } from './rows.js'
+import { readColumn } from './json-columns.js'
+import { type ApiTokensTable, toNumber } from './rows.js'
 
 export function toApiTokenRow(token: ApiTokenRecord): ApiTokensTable {
   return {
@@ -22,7 +24,7 @@ export function toApiToken(row: ApiTokensTable): ApiTokenRecord {
     tokenHash: row.token_hash,
     name: row.name,
     access: row.access,
-    cidrs: readJson(row.cidrs),
+    cidrs: readColumn(row, 'cidrs', textsIn),
     createdAt: Number(row.created_at),
     expiresAt: toNumber(row.expires_at),
     lastUsedAt: toNumber(row.last_used_at),

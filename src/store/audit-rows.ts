@@ -1,7 +1,8 @@
 import { actorId, parseActor } from '../model/actor.js'
 import type { AuditEvent } from '../model/audit-event.js'
 import { type AuditSeal, type ChainPlace, chainHash, markedText } from './audit-chain.js'
-import { type AuditTable, readJson } from './rows.js'
+import { detailIn, readColumn } from './json-columns.js'
+import type { AuditTable } from './rows.js'
 
 /** The event's row as it follows upon that place; its number is the next one. */
 export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditSeal): AuditTable {
@@ -34,7 +35,7 @@ export function toEvent(row: AuditTable): AuditEvent {
     sessionId: row.session_id,
     ip: row.ip,
     userAgent: row.user_agent,
-    detail: readJson(row.detail),
+    detail: readColumn(row, 'detail', detailIn),
   }
 }
 

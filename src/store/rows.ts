@@ -184,11 +184,6 @@ export interface AccessEntriesTable {
   created_at: number
 }
 
-/** Boundary: only we write these texts. */
-export function readJson<T>(text: string): T {
-  return JSON.parse(text)
-}
-
 export function toNumber(value: number | null): number | null {
   return value === null ? null : Number(value)
 }

@@ -1,5 +1,7 @@
+import { textsIn } from '../lib/json-fields.js'
 import type { Session } from '../model/session.js'
-import { readJson, type SessionsTable, toNumber } from './rows.js'
+import { readColumn } from './json-columns.js'
+import { type SessionsTable, toNumber } from './rows.js'
 
 export function toSessionRow(session: Session, unit: { ordinal(): number }): SessionsTable {
   return {
@@ -30,7 +32,7 @@ export function toSession(row: SessionsTable): Session {
     provenAtMs: toNumber(row.proven_at_ms),
     refreshIssuedAt: Number(row.refresh_issued_at),
     refreshExpiresAt: Number(row.refresh_expires_at),
-    amr: readJson(row.amr),
+    amr: readColumn(row, 'amr', textsIn),
     authTime: Number(row.auth_time),
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),

@@ -1,6 +1,8 @@
+import { fieldsIn, textsIn } from '../lib/json-fields.js'
 import type { UserRecord } from '../model/user.js'
 import { toAllFactorColumns, toFactors } from './factor-columns.js'
-import { readJson, toNumber, type UsersTable } from './rows.js'
+import { linkedProvidersIn, readColumn } from './json-columns.js'
+import { toNumber, type UsersTable } from './rows.js'
 
 export function toUser(row: UsersTable): UserRecord {
   return {
@@ -10,13 +12,13 @@ export function toUser(row: UsersTable): UserRecord {
     emailVerified: Number(row.email_verified) === 1,
     name: row.name,
     passwordHash: row.password_hash,
-    roles: readJson(row.roles),
-    fields: readJson(row.fields),
+    roles: readColumn(row, 'roles', textsIn),
+    fields: readColumn(row, 'fields', fieldsIn),
     version: Number(row.version),
     disabledAt: toNumber(row.disabled_at),
     disabledUntil: toNumber(row.disabled_until),
     factors: toFactors(row),
-    identities: readJson(row.identities),
+    identities: readColumn(row, 'identities', linkedProvidersIn),
     createdAt: Number(row.created_at),
     lastLoginAt: toNumber(row.last_login_at),
   }

@@ -17,6 +17,7 @@ export const defaultLabels: Labels = Object.freeze({
 
 /** @throws {Error} unless it is a JSON object of texts */
 export function parseLabels(text: string): Labels {
+  // Not parseJson: the place of a fault is read from the SyntaxError.
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('no object')
   return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, requireText(value)]))

@@ -1,3 +1,4 @@
+import { memberOf } from '../lib/members.js'
 /** A mail as it arrived. */
 export interface ReceivedMail {
   /** The one address it went to. */
@@ -155,12 +156,10 @@ function transport(deliver: (mail: ReceivedMail) => void): TestTransport {
 
 /** Reads nodemailer's message options, which may give an address as text or as `{ name, address }`. */
 function receivedMail(data: unknown): ReceivedMail {
-  const field = (name: string): unknown =>
-    typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined
-  const text = (name: string) => String(field(name) ?? '')
+  const text = (name: string) => String(memberOf(data, name) ?? '')
   return {
-    to: address(field('to')),
-    from: address(field('from')),
+    to: address(memberOf(data, 'to')),
+    from: address(memberOf(data, 'from')),
     subject: text('subject'),
     text: text('text'),
     html: text('html'),

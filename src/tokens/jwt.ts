@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { sign } from 'jsonwebtoken'
 import { createBase64urlReader } from '../lib/base64url.js'
 import { deriveKeyId } from '../lib/digest.js'
+import { parseJson } from '../lib/json-object.js'
 import { type LateModule, lateModule } from '../lib/late-module.js'
 import type { AccessClaims, RefreshClaims, Tokens } from './access-tokens.js'
 import { createClaimsReader, type Parties } from './claims.js'
@@ -62,12 +63,7 @@ export function createTokens(settings: TokenSettings): Tokens {
 
   function parsed(payload: string | null): unknown {
     const text = payload === null ? null : readText(payload)
-    if (text === null) return null
-    try {
-      return JSON.parse(text)
-    } catch {
-      return null
-    }
+    return text === null ? null : parseJson(text)
   }
 
   return {

@@ -1,3 +1,4 @@
+import { memberOf } from '../lib/members.js'
 import type { Store } from '../store/store.js'
 import { noTelemetry, type Telemetry } from '../telemetry/telemetry.js'
 
@@ -22,8 +23,8 @@ export function tracedStore(store: Store, telemetry: Telemetry): Store {
 
 function traced<Noun extends object>(name: string, noun: Noun, telemetry: Telemetry): Noun {
   return new Proxy(noun, {
-    get(target, verb, receiver) {
-      const step: unknown = Reflect.get(target, verb, receiver)
+    get(target, verb) {
+      const step = memberOf(target, verb)
       if (typeof step !== 'function') return step
       const attributes = { 'db.operation.name': `${name}.${String(verb)}` }
       return (...input: unknown[]) =>

@@ -1,4 +1,5 @@
 import type { RequestHook } from '../../http/message.js'
+import { memberOf } from '../../lib/members.js'
 import { remember } from '../../lib/remember.js'
 import type { CodehooksRequest, CodehooksResponse } from './message.js'
 import { isStrictlyBelow, toRegex } from './patterns.js'
@@ -24,7 +25,7 @@ export function ownHooks(auths: object, own: ReadonlySet<string>, guarded: reado
 
   return (req, res, onEnded) => (path) => {
     const pattern = Object.keys(auths).find((key) => !own.has(key) && isBelow(key) && regexOf(key).test(path))
-    const [hook]: unknown[] = pattern === undefined ? [] : [Reflect.get(auths, pattern)].flat()
+    const [hook]: unknown[] = pattern === undefined ? [] : [memberOf(auths, pattern)].flat()
     if (pattern === undefined || !isHook(hook)) return null
     return { name: pattern, decide: () => decide(hook, req, res, onEnded) }
   }
@@ -63,7 +64,7 @@ function decide(
 function watched(res: CodehooksResponse, ended: () => void): object {
   return new Proxy(res, {
     get(target, name) {
-      const member: unknown = Reflect.get(target, name)
+      const member = memberOf(target, name)
       if (typeof member !== 'function') return member
       return (...input: unknown[]) => {
         if (endings.has(name)) ended()

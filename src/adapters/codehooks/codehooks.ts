@@ -1,5 +1,6 @@
 import type { HttpResponse } from '../../http/message.js'
 import type { Handle } from '../../http/verdict.js'
+import { hasMethods } from '../../lib/members.js'
 import type { Adapter, Mounting } from '../adapter.js'
 import { type OwnHooks, ownHooks } from './auths.js'
 import { withoutOurCollections } from './collections.js'
@@ -46,11 +47,8 @@ export const codehooks: Adapter = {
 }
 
 function isCodehooks(app: unknown): app is CodehooksApp {
-  if (typeof app !== 'object' || app === null) return false
-  const methods = ['auth', 'init', 'all', 'setDatastore']
-  return (
-    methods.every((name) => typeof Reflect.get(app, name) === 'function') && 'auths' in app && 'appmiddleware' in app
-  )
+  const isApp = typeof app === 'object' && hasMethods(app, ['auth', 'init', 'all', 'setDatastore'])
+  return isApp && 'auths' in app && 'appmiddleware' in app
 }
 
 function hooksOf(handle: Handle, { basePath, guarded }: Mounting, own: OwnHooks): Record<string, Hook> {

@@ -1,3 +1,4 @@
+import { hasMethods, memberOf } from '../../lib/members.js'
 import type { HonoContext } from './message.js'
 
 /** The part of a Hono application that we use. */
@@ -21,6 +22,6 @@ export interface HonoRoute {
 }
 
 export function isHono(app: unknown): app is HonoApp {
-  if (typeof app !== 'object' || app === null || !Array.isArray(Reflect.get(app, 'routes'))) return false
-  return ['use', 'fetch', 'fire', 'basePath'].every((name) => typeof Reflect.get(app, name) === 'function')
+  if (typeof app !== 'object' || !Array.isArray(memberOf(app, 'routes'))) return false
+  return hasMethods(app, ['use', 'fetch', 'fire', 'basePath'])
 }

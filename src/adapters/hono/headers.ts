@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { memberOf } from '../../lib/members.js'
 
 /**
  * Whether the application will read the headers that were written to node's `incoming`.
@@ -17,5 +18,5 @@ export function askForHeader(raw: Request, requestId: string): boolean {
  * application makes while it handles another one: that request is judged by its own headers.
  */
 export function keyOfSource(raw: Request, incoming: IncomingMessage): symbol | undefined {
-  return Object.getOwnPropertySymbols(raw).find((key) => Reflect.get(raw, key) === incoming)
+  return Object.getOwnPropertySymbols(raw).find((key) => memberOf(raw, key) === incoming)
 }

@@ -1,6 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import type { HttpRequest, RequestBody, RequestHeaders } from '../../http/message.js'
 import type { Pass } from '../../http/verdict.js'
+import { memberOf } from '../../lib/members.js'
 import type { Principal } from '../../model/principal.js'
 import { bodyOf } from '../fetch.js'
 import { prepare } from '../fetch-message.js'
@@ -228,6 +229,6 @@ function hasSocket(incoming: unknown): incoming is Pick<IncomingMessage, 'socket
 }
 
 function textIn(holder: unknown, name: string): string | null {
-  const text: unknown = holder instanceof Object ? Reflect.get(holder, name) : null
+  const text = memberOf(holder, name)
   return typeof text === 'string' ? text : null
 }

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../http/message.js'
+import { hasMethods, memberOf } from '../../lib/members.js'
 import type { Adapter, Mounting } from '../adapter.js'
 import { createListener, type NodeListener, nodeGate } from './answer.js'
 
@@ -53,6 +54,6 @@ function bordersOf(prefix: string): { mount: string; prefix: string }[] {
 }
 
 function isConnect(app: unknown): app is ConnectApp {
-  if (typeof app !== 'function' || 'engine' in app || !Array.isArray(Reflect.get(app, 'stack'))) return false
-  return ['use', 'handle', 'listen'].every((name) => typeof Reflect.get(app, name) === 'function')
+  if (typeof app !== 'function' || 'engine' in app || !Array.isArray(memberOf(app, 'stack'))) return false
+  return hasMethods(app, ['use', 'handle', 'listen'])
 }

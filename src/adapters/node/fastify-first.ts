@@ -1,4 +1,5 @@
 import { SettingsError } from '../../errors.js'
+import { memberOf } from '../../lib/members.js'
 import { type FastifyApp, type FastifyGate, isFastify } from './fastify-shape.js'
 
 /** @throws {SettingsError} where a hook of the application would not stand before all that it serves */
@@ -33,7 +34,7 @@ function requireFirst(app: object, hook: FastifyGate): void {
 /** In the order in which each request meets them. */
 function requestHooks(app: object): unknown[] {
   const hooks = kept(app, 'fastify.hooks')
-  const found: unknown = typeof hooks === 'object' && hooks !== null ? Reflect.get(hooks, 'onRequest') : null
+  const found = memberOf(hooks, 'onRequest')
   if (!Array.isArray(found)) throw fault('this version of Fastify keeps its hooks where nobody knows')
   return found
 }
@@ -47,7 +48,7 @@ function plugins(app: object): object[] {
 /** What Fastify keeps of an instance under a symbol of its own, which is known by its description alone. */
 function kept(app: object, description: string): unknown {
   const key = Object.getOwnPropertySymbols(app).find((symbol) => symbol.description === description)
-  return key && Reflect.get(app, key)
+  return key && memberOf(app, key)
 }
 
 export function fault(message: string): SettingsError {

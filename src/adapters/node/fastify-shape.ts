@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { hasMethods } from '../../lib/members.js'
 import type { Principal } from '../../model/principal.js'
 
 /** The part of a Fastify request that we use. */
@@ -28,8 +29,5 @@ export interface FastifyApp {
 }
 
 export function isFastify(app: unknown): app is FastifyApp {
-  if (typeof app !== 'object' || app === null) return false
-  return ['addHook', 'after', 'decorateRequest', 'hasPlugin', 'inject'].every(
-    (name) => typeof Reflect.get(app, name) === 'function',
-  )
+  return typeof app === 'object' && hasMethods(app, ['addHook', 'after', 'decorateRequest', 'hasPlugin', 'inject'])
 }

@@ -1,5 +1,6 @@
 import type { ForwardedHeaders, Pass } from '../../http/verdict.js'
 import { isApiKeyName, withQuery } from '../../lib/api-key-query.js'
+import { memberOf } from '../../lib/members.js'
 import type { NodeRequest } from './message.js'
 import { dropUnread } from './unread-headers.js'
 
@@ -42,7 +43,7 @@ function dropHeaders(req: NodeRequest, spoofedHeaders: readonly string[]): void 
 function writeQuery(req: NodeRequest, query: string): void {
   req.url = withQuery(req.url ?? '/', query)
   if (req.originalUrl !== undefined) req.originalUrl = withQuery(req.originalUrl, query)
-  if (Object.hasOwn(req, 'query')) dropApiKey(Reflect.get(req, 'query'))
+  if (Object.hasOwn(req, 'query')) dropApiKey(memberOf(req, 'query'))
 }
 
 /** Removes the API key from a query that a framework has parsed. Some of these objects have no prototype. */

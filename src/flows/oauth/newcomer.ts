@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { nullOr, readFields, textIn } from '../../lib/json-fields.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
 import { requireName } from '../steps/require-account-fields.js'
@@ -44,7 +45,12 @@ export async function findNewcomer(ports: NewcomerPorts, handle: string | null):
   const hashes = ports.keyring.digests('oauth_identity', handle)
   const token = await ports.oneTimeTokens.findByHash('oauth_identity', hashes, ports.clock.now())
   const text = token?.payload ? ports.keyring.open('oauth-identity', token.id, token.payload) : null
-  return text === null ? null : JSON.parse(text)
+  return readFields(text, (fields) => ({
+    provider: textIn(fields, 'provider'),
+    subject: textIn(fields, 'subject'),
+    name: nullOr(fields, 'name', textIn),
+    email: nullOr(fields, 'email', textIn),
+  }))
 }
 
 /** A name as the provider tells it, where it is one that anybody could have here. */

@@ -1,3 +1,4 @@
+import { choiceIn, type Fields, fieldsIn, nullOr, readFields, textIn } from '../../lib/json-fields.js'
 import { sleep } from '../../lib/runtime.js'
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
@@ -25,9 +26,11 @@ export interface OAuthState {
   link: { userId: string; sessionId: string } | null
 }
 
+const landings = ['success', 'two_factor', 'identity', 'linked', 'account', 'failure'] as const
+
 /** Where a callback ends; one that comes again ends there, too. */
 export interface Landing {
-  to: 'success' | 'two_factor' | 'identity' | 'linked' | 'account' | 'failure'
+  to: (typeof landings)[number]
   /** Where the browser asked to be led. */
   returnTo: string | null
   /** Why it ends at `account` or `failure`. */
@@ -118,13 +121,28 @@ async function findOwn(
   return token?.handleHash && browsers.includes(token.handleHash) ? token : null
 }
 
-/** Null when the key that sealed it is gone. */
+/** Null when the key that sealed it is gone, or the text is no state. */
 function openState(ports: OAuthStatePorts, { id, payload }: OneTimeToken): OAuthState | null {
   const text = payload === null ? null : ports.keyring.open('oauth-state', id, payload)
-  return text === null ? null : JSON.parse(text)
+  return readFields(text, (fields) => ({
+    provider: textIn(fields, 'provider'),
+    verifier: textIn(fields, 'verifier'),
+    nonce: textIn(fields, 'nonce'),
+    returnTo: nullOr(fields, 'returnTo', textIn),
+    link: nullOr(fields, 'link', linkIn),
+  }))
 }
 
+function linkIn(fields: Fields, name: string): OAuthState['link'] {
+  const link = fieldsIn(fields, name)
+  return { userId: textIn(link, 'userId'), sessionId: textIn(link, 'sessionId') }
+}
+
+/** Null when the key that sealed it is gone, or the text is no landing. */
 function openLanding(ports: OAuthStatePorts, id: string, sealed: string): Landing | null {
-  const text = ports.keyring.open('oauth-landing', id, sealed)
-  return text === null ? null : JSON.parse(text)
+  return readFields(ports.keyring.open('oauth-landing', id, sealed), (fields) => ({
+    to: choiceIn(fields, 'to', landings),
+    returnTo: nullOr(fields, 'returnTo', textIn),
+    code: nullOr(fields, 'code', textIn),
+  }))
 }

@@ -1,3 +1,4 @@
+import { type Fields, fieldsIn, nullOr, readFields, textIn } from '../../lib/json-fields.js'
 import type { Identity } from '../../model/identity.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { OutboxMail } from '../../model/outbox-mail.js'
@@ -103,7 +104,7 @@ export function accountExistsMail(ports: Pick<Ports, 'mails' | 'policy'>, email:
   return ports.mails.compose('account-exists', email, { url: `${ports.policy.authUrl}/login` })
 }
 
-/** The applicant inside; null for a decoy, or when the key that sealed it is gone. */
+/** The applicant inside; null for a decoy, when the key that sealed it is gone, or when the text is no applicant. */
 export function readApplicant(ports: Pick<Ports, 'keyring'>, token: OneTimeToken): Applicant | null {
   return openSealed(ports, token, sealedFor.account)
 }
@@ -116,13 +117,18 @@ export function readTypedHash(ports: Pick<Ports, 'keyring'>, token: OneTimeToken
 
 function openSealed(ports: Pick<Ports, 'keyring'>, { id, payload }: OneTimeToken, purpose: string): Applicant | null {
   if (payload === null) return null
-  const text = ports.keyring.open(purpose, id, payload)
-  return text === null ? null : parseApplicant(text)
+  return readFields(ports.keyring.open(purpose, id, payload), (fields) => ({
+    email: textIn(fields, 'email'),
+    name: nullOr(fields, 'name', textIn),
+    passwordHash: nullOr(fields, 'passwordHash', textIn),
+    identity: nullOr(fields, 'identity', identityIn),
+    fields: fieldsIn(fields, 'fields'),
+  }))
 }
 
-/** Boundary: only we write this text, under an authenticated cipher. */
-function parseApplicant(text: string): Applicant | null {
-  return JSON.parse(text) as Applicant | null
+function identityIn(fields: Fields, name: string): Applicant['identity'] {
+  const identity = fieldsIn(fields, name)
+  return { provider: textIn(identity, 'provider'), subject: textIn(identity, 'subject') }
 }
 
 /** Whether this is the browser (or client) that asked for the token. */

@@ -1,5 +1,6 @@
+import { choiceIn, numberIn, readFields, textIn, textsIn } from '../../lib/json-fields.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
-import type { SessionMode } from '../../model/session.js'
+import { type SessionMode, sessionModes } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
@@ -60,13 +61,16 @@ export async function findChallenge(
   const hashes = ports.keyring.digests('two_factor', secret)
   const token = await ports.oneTimeTokens.findByHash('two_factor', hashes, ports.clock.now())
   const user = token?.userId ? await ports.users.findById(token.userId) : null
-  const text = token?.payload && ports.keyring.open('two-factor-payload', token.id, token.payload)
-  if (!token || !user || !text) return null
-  const first = parseFirstStep(text)
-  return first.version === user.version ? { token, user, first } : null
+  if (!token?.payload || !user) return null
+  const first = parseFirstStep(ports.keyring.open('two-factor-payload', token.id, token.payload))
+  return first?.version === user.version ? { token, user, first } : null
 }
 
-/** Boundary: only we write this text, under an authenticated cipher. */
-function parseFirstStep(text: string): FirstStep {
-  return JSON.parse(text)
+function parseFirstStep(text: string | null): FirstStep | null {
+  return readFields(text, (fields) => ({
+    amr: textsIn(fields, 'amr'),
+    method: textIn(fields, 'method'),
+    mode: choiceIn(fields, 'mode', sessionModes),
+    version: numberIn(fields, 'version'),
+  }))
 }

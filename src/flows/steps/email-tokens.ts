@@ -1,3 +1,4 @@
+import { nullOr, numberIn, readFields, textIn } from '../../lib/json-fields.js'
 import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { UserRecord } from '../../model/user.js'
@@ -69,13 +70,16 @@ export async function findEmailToken(
   const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
   const user = token?.userId ? await ports.users.findById(token.userId) : null
   if (!token?.payload || !user) return null
-  const text = ports.keyring.open(`${purpose}-payload`, token.id, token.payload)
-  return text === null ? null : { token, user, ...parseSealed(text) }
+  const sealed = parseSealed(ports.keyring.open(`${purpose}-payload`, token.id, token.payload))
+  return sealed && { token, user, ...sealed }
 }
 
-/** Boundary: only we write this text, under an authenticated cipher. */
-function parseSealed(text: string): Sealed {
-  return JSON.parse(text)
+function parseSealed(text: string | null): Sealed | null {
+  return readFields(text, (fields) => ({
+    typed: textIn(fields, 'typed'),
+    version: numberIn(fields, 'version'),
+    factorSince: nullOr(fields, 'factorSince', numberIn),
+  }))
 }
 
 /** Whether a change has left that address, and can still be undone by anybody but `userId`. */

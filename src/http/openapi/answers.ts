@@ -1,4 +1,5 @@
 import { AuthError, type ErrorCode, errorTable } from '../../errors.js'
+import { parseJson } from '../../lib/json-object.js'
 import type { Settings } from '../../settings.js'
 import { problem as problemAnswer } from '../problem.js'
 import type { Route } from '../route.js'
@@ -128,8 +129,7 @@ function headerReferences(names: readonly (keyof typeof apiHeaders)[]): ApiRespo
 /** An example of every error that an answer of the document names. */
 export function problemExamples(): Readonly<Record<string, { value: unknown }>> {
   const codes = Object.keys(errorTable).filter(isErrorCode)
-  const example = (code: ErrorCode): unknown =>
-    JSON.parse(String(problemAnswer(new AuthError(code), 'b2xkIGZyaWVu-1').body))
+  const example = (code: ErrorCode) => parseJson(String(problemAnswer(new AuthError(code), 'b2xkIGZyaWVu-1').body))
   return Object.fromEntries(codes.map((code) => [code, { value: example(code) }]))
 }
 

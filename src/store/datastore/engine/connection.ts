@@ -1,3 +1,4 @@
+import { hasMethods, memberOf } from '../../../lib/members.js'
 import type { CodehooksDatastore } from '../../../settings/database.js'
 import type { Found, Row } from './document.js'
 import { isNotFound, methodOf, rowOf, textOf } from './platform-values.js'
@@ -73,7 +74,7 @@ export function createConnection({ datastore, callMs, queryForm }: ConnectionOpt
     },
     async createIndex(collection, fields) {
       const connection = await datastore.open()
-      if (typeof Reflect.get(Object(connection), 'createIndex') === 'function') {
+      if (hasMethods(connection, ['createIndex'])) {
         await call('createIndex', collection, [...fields])
       }
     },
@@ -90,7 +91,7 @@ export function createConnection({ datastore, callMs, queryForm }: ConnectionOpt
     deleteKey: async (key) => void (await call('del', key, { keyspace })),
     async increment(key) {
       const answer = await call('incr', key, 1, { keyspace })
-      const sum = Number(typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'val') : answer)
+      const sum = Number(typeof answer === 'object' && answer !== null ? memberOf(answer, 'val') : answer)
       if (!Number.isSafeInteger(sum)) throw new Error('database: incr of this Datastore answers no number.')
       return sum
     },
@@ -114,7 +115,7 @@ function within<T>(milliseconds: number, attempt: () => Promise<T>): Promise<T> 
   })
 }
 
-const operators = { in: '$in', lt: '$lt', lte: '$lte', gt: '$gt', gte: '$gte', ne: '$ne' } as const
+const operators = new Map(Object.entries({ in: '$in', lt: '$lt', lte: '$lte', gt: '$gt', gte: '$gte', ne: '$ne' }))
 
 /** Only strings and numbers ever stand in a query, so that no value can be an operator. */
 function toFilter(query: Query): Record<string, unknown> {
@@ -126,9 +127,9 @@ function toFilter(query: Query): Record<string, unknown> {
 
 function toOperators(condition: Condition): unknown {
   if (typeof condition !== 'object') return condition
-  const entries = Object.entries(operators).flatMap(([name, operator]) => {
-    const value = Reflect.get(condition, name)
-    return value === undefined ? [] : [[operator, value]]
+  const entries = Object.entries(condition).flatMap(([name, value]) => {
+    const operator = operators.get(name)
+    return operator === undefined || value === undefined ? [] : [[operator, value]]
   })
   return Object.fromEntries(entries)
 }

@@ -1,10 +1,11 @@
+import { memberOf } from '../../../lib/members.js'
 import type { Found } from './document.js'
 
 type Method = (...input: unknown[]) => unknown
 
 /** A method of an object that the platform handed out, bound to it. */
 export function methodOf(owner: unknown, name: string): Method {
-  const method: unknown = Reflect.get(Object(owner), name)
+  const method = memberOf(owner, name)
   if (typeof method !== 'function') throw new Error(`database: this Datastore has no ${name}.`)
   return (...input) => Reflect.apply(method, owner, input)
 }
@@ -29,6 +30,6 @@ export function isNotFound(error: unknown): boolean {
 }
 
 function fieldOf(owner: unknown, name: string): string {
-  const value: unknown = typeof owner === 'object' && owner !== null ? Reflect.get(owner, name) : ''
+  const value = memberOf(owner, name)
   return typeof value === 'string' ? value : ''
 }

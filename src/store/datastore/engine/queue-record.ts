@@ -1,5 +1,17 @@
-import { readJson } from '../../rows.js'
-import type { Journal } from './journal.js'
+import {
+  type Fields,
+  fieldsIn,
+  flagIn,
+  listIn,
+  nullOr,
+  numberIn,
+  readFields,
+  textIn,
+  textsIn,
+  WrongField,
+} from '../../../lib/json-fields.js'
+import type { Row } from './document.js'
+import type { Journal, Write } from './journal.js'
 
 /** What stands in the store of a lane, as one text. Written only by whoever has the turn. */
 export interface QueueRecord {
@@ -19,8 +31,42 @@ export interface QueueRecord {
 
 const nothingYet: QueueRecord = { turn: 0, held: false, journals: 0, journal: null, replayed: [], clockMs: 0 }
 
+/** @throws {Error} when it is no record of ours: a step that went on would undo what others wrote */
 export function parseRecord(text: string | null): QueueRecord {
-  return text === null ? nothingYet : readJson(text)
+  if (text === null) return nothingYet
+  const record = readFields(text, (fields) => ({
+    turn: numberIn(fields, 'turn'),
+    held: flagIn(fields, 'held'),
+    journals: numberIn(fields, 'journals'),
+    journal: nullOr(fields, 'journal', journalIn),
+    replayed: textsIn(fields, 'replayed'),
+    clockMs: numberIn(fields, 'clockMs'),
+  }))
+  if (!record) throw new Error('database: the record of a queue cannot be read.')
+  return record
+}
+
+function journalIn(fields: Fields, name: string): Journal {
+  const journal = fieldsIn(fields, name)
+  return { id: textIn(journal, 'id'), writes: listIn(journal, 'writes', toWrite) }
+}
+
+function toWrite(fields: Fields): Write {
+  return {
+    collection: textIn(fields, 'collection'),
+    key: textIn(fields, 'key'),
+    ids: textsIn(fields, 'ids'),
+    row: nullOr(fields, 'row', rowIn),
+    ...(fields.last === true && { last: true }),
+  }
+}
+
+function rowIn(fields: Fields, name: string): Row {
+  const columns = Object.entries(fieldsIn(fields, name)).map(([column, value]): [string, Row[string]] => {
+    if (typeof value === 'string' || typeof value === 'number' || value === null) return [column, value]
+    throw new WrongField(name, 'a row')
+  })
+  return Object.fromEntries(columns)
 }
 
 /** How many are remembered: those who wait to hear of theirs ask within seconds. */

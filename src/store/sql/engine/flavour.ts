@@ -1,4 +1,5 @@
 import type { Dialect, Kysely, RawBuilder, Selectable, Sql, Transaction } from 'kysely'
+import { hasMethods } from '../../../lib/members.js'
 import { type Batches, postgresBatches } from './batches.js'
 import type { AuditHeadTable, Tables } from './schema.js'
 
@@ -129,9 +130,5 @@ export function flavourNameOf(db: Kysely<Tables>): Flavour['name'] {
 /** Whether the application gave a Kysely dialect: the four factories are the whole interface. */
 export function isDialect(value: unknown): value is Dialect {
   const factories = ['createDriver', 'createAdapter', 'createQueryCompiler', 'createIntrospector']
-  return typeof value === 'object' && value !== null && factories.every((name) => isFunction(Reflect.get(value, name)))
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function'
+  return typeof value === 'object' && hasMethods(value, factories)
 }

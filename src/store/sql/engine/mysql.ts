@@ -1,6 +1,7 @@
 import { Socket } from 'node:net'
 import type { Dialect, MysqlPool, MysqlPoolConnection, MysqlQueryResult } from 'kysely'
 import type { Pool, PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2'
+import { memberOf } from '../../../lib/members.js'
 import type { ServerAddress } from './server-address.js'
 import { Lost, Unreachable, withoutValues } from './server-faults.js'
 
@@ -167,6 +168,6 @@ function isBroken(error: unknown): boolean {
 }
 
 function socketOf(connection: PoolConnection): Socket | null {
-  const stream: unknown = Reflect.get(connection, 'stream')
+  const stream = memberOf(connection, 'stream')
   return stream instanceof Socket ? stream : null
 }

@@ -1,4 +1,5 @@
 import { AuthError } from '../../../errors.js'
+import { memberOf } from '../../../lib/members.js'
 
 /** How a step waits for its turn without blocking the event loop. */
 export interface Waiting {
@@ -56,7 +57,7 @@ export async function untilHeldUp<T>(sharers: number, statement: Promise<T>): Pr
   try {
     return await statement
   } catch (error) {
-    const divides = sharers > 1 && givenUp.includes(field(error, 'code'))
+    const divides = sharers > 1 && givenUp.includes(memberOf(error, 'code'))
     throw divides ? new HeldUp('a row is held', { cause: error }) : error
   }
 }
@@ -67,12 +68,12 @@ export function wasHeldUp(error: unknown): boolean {
 }
 
 function lostTheRace(error: unknown): boolean {
-  return isBusy(error) || conflicts.includes(field(error, 'code'))
+  return isBusy(error) || conflicts.includes(memberOf(error, 'code'))
 }
 
 /** Whoever waited for a lock until the server gave up has used patience already: seconds, so that few such tries remain. */
 function waitedInStatementMs(error: unknown): number {
-  return waits.includes(field(error, 'code')) ? stepPatienceMs / 2 : 0
+  return waits.includes(memberOf(error, 'code')) ? stepPatienceMs / 2 : 0
 }
 
 /** Another connection holds the lock of this SQLite file: SQLITE_BUSY, SQLITE_LOCKED and their extended codes. */
@@ -83,9 +84,9 @@ export function isBusy(error: unknown): boolean {
 
 /** A plain insert that met an existing key. */
 export function isUniqueViolation(error: unknown): boolean {
-  const code = field(error, 'code')
+  const code = memberOf(error, 'code')
   if (code === '23505' || code === 'ER_DUP_ENTRY') return true
-  return sqliteCodeOf(error) === 'CONSTRAINT' && String(field(error, 'message')).includes('UNIQUE constraint failed')
+  return sqliteCodeOf(error) === 'CONSTRAINT' && String(memberOf(error, 'message')).includes('UNIQUE constraint failed')
 }
 
 const sqliteCodes: Readonly<Record<number, string>> = {
@@ -104,13 +105,9 @@ const sqliteCodes: Readonly<Record<number, string>> = {
  * name it in `code`, node:sqlite numbers it in `errcode`, the extended part in the upper bits (sqlite.org/rescode.html).
  */
 export function sqliteCodeOf(error: unknown): string | null {
-  const number = field(error, 'errcode')
+  const number = memberOf(error, 'errcode')
   if (typeof number === 'number') return sqliteCodes[number & 0xff] ?? null
-  const code = field(error, 'code')
+  const code = memberOf(error, 'code')
   if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return null
   return code.split('_')[1] ?? null
-}
-
-function field(error: unknown, name: string): unknown {
-  return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined
 }

@@ -1,3 +1,4 @@
+import { memberOf } from '../../../lib/members.js'
 /** No usable connection was to be had: nothing was run. `code` is the driver's or the server's; ETIMEDOUT when it took too long. */
 export class Unreachable extends Error {
   readonly code: string
@@ -86,6 +87,6 @@ function codelessOf(error: unknown): string {
 }
 
 function codeOf(error: unknown): string | null {
-  const code = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : null
+  const code = memberOf(error, 'code')
   return typeof code === 'string' ? code : null
 }
