@@ -53,7 +53,7 @@ test.each([
   ['true or false', flagIn, (value: unknown) => typeof value === 'boolean'],
   ['an object', fieldsIn, (value: unknown) => JSON.stringify(value) === '{}'],
   ['texts', textsIn, (value: unknown) => ['[]', '["x"]'].includes(JSON.stringify(value))],
-])('what should be %s and is not is refused by the name of its field', (_, read, fits) => {
+])('a field that is not %s is refused by its name', (_, read, fits) => {
   for (const value of others) {
     if (fits(value)) expect(read({ field: value }, 'field')).toBe(value)
     else expect(() => read({ field: value }, 'field')).toThrow(WrongField)
