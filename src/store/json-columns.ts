@@ -1,8 +1,8 @@
-import { AuthError } from '../errors.js'
 import { type Fields, fieldsIn, listIn, numberIn, textIn, WrongField } from '../lib/json-fields.js'
 import { parseJson } from '../lib/json-object.js'
 import type { AuditEvent } from '../model/audit-event.js'
 import type { LinkedProvider } from '../model/identity.js'
+import { unavailable } from './refused.js'
 
 /**
  * Reads a column that holds JSON.
@@ -17,7 +17,7 @@ export function readColumn<Column extends string, T>(
   try {
     return read({ [column]: parseJson(row[column]) }, column)
   } catch (cause) {
-    throw new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
+    throw unavailable(cause)
   }
 }
 

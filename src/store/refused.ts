@@ -1,3 +1,5 @@
+import { AuthError } from '../errors.js'
+
 /** Thrown inside a step that may not happen: the step answers so, and nothing has changed. */
 export class Refused extends Error {}
 
@@ -13,4 +15,9 @@ export async function unlessTaken<T>(attempt: () => Promise<T>): Promise<T | 'ta
     if (error instanceof Refused) return null
     throw error
   }
+}
+
+/** A fault of the store. Its cause is kept, so that neither SQL nor a value of a row reaches the message. */
+export function unavailable(cause: unknown): AuthError {
+  return cause instanceof AuthError ? cause : new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
 }

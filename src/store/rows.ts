@@ -187,3 +187,12 @@ export interface AccessEntriesTable {
 export function toNumber(value: number | null): number | null {
   return value === null ? null : Number(value)
 }
+
+/** Rises with every call, also while the clock stands still or goes back: microseconds of the wall clock, or more. */
+export function createOrdinal(now: () => number): () => number {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, Math.floor(now()) * 1_000)
+    return last
+  }
+}

@@ -3,6 +3,7 @@ import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js
 import type { DroppedTokens } from '../account-losses.js'
 import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
+import { Refused } from '../refused.js'
 import { surplus } from '../surplus.js'
 import { writeAudit } from './audit.js'
 import type { OneTimeTokensTable, Tables } from './engine/schema.js'
@@ -184,6 +185,26 @@ export async function ownerOf(steps: Steps, tokenId: string, purpose: OneTimePur
   if (!token || token.user_id === null) return null
   const { user_id: id, email, created_at, ordinal } = token
   return { id, email, createdAt: Number(created_at), ordinal: Number(ordinal) }
+}
+
+/**
+ * Uses the token up. This write decides: of concurrent steps that hold the token, one deletes it and the others undo all
+ * they did.
+ *
+ * @throws {Refused} when it is gone or expired
+ */
+export async function consumeToken(
+  unit: Unit,
+  id: string,
+  { purpose, now }: { purpose: OneTimePurpose; now: number },
+): Promise<void> {
+  const { numDeletedRows } = await unit.db
+    .deleteFrom('latchkey_one_time_tokens')
+    .where('id', '=', id)
+    .where('purpose', '=', purpose)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  if (numDeletedRows === 0n) throw new Refused()
 }
 
 /** The user's tokens that must not outlive a step of another noun. */

@@ -7,11 +7,11 @@ import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
 import { dropLosses } from './account-losses.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { dropIdentitiesSince } from './identity-rows.js'
-import { ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
+import { consumeToken, ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { acceptsUndo, spendBackupCode } from './second-factors.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
-import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
+import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
 /** The user's row is written first in each, so that the changes and undos of one user queue up. */
@@ -56,7 +56,7 @@ async function moveTo(
     .where(isEnabled(now))
     .executeTakeFirst()
     .then(requireOne)
-  await consume(unit, tokenId, now)
+  await consumeToken(unit, tokenId, { purpose: 'email_change', now })
   await keepUndo(unit, undo)
   const { values, losses } = changedAddress({ typed: email, canonical })
   await unit.db.updateTable('latchkey_users').set(values).where('id', '=', id).execute().catch(refuseTaken)
@@ -86,21 +86,11 @@ async function takeBack(
     .then(requireOne)
   if (proof) await spendBackupCode(unit, owner.id, proof)
   else await dropLosses(unit, owner.id, { backupCodes: true })
-  await consume(unit, tokenId, now)
+  await consumeToken(unit, tokenId, { purpose: 'email_undo', now })
   await dropLaterUndos(unit, owner)
   await dropIdentitiesSince(unit, owner.id, owner.createdAt)
   await dropLosses(unit, owner.id, losses)
   return recordUserChange(unit, owner.id, step)
-}
-
-/** The deciding write: of many that hold the token, one deletes it, and the others undo all they did. */
-async function consume(unit: Unit, tokenId: string, now: number): Promise<void> {
-  await unit.db
-    .deleteFrom('latchkey_one_time_tokens')
-    .where('id', '=', tokenId)
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
-    .then(requireDeleted)
 }
 
 /** One statement decides whether the address that the user has until now was verified, and so worth an undo. */

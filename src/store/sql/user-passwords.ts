@@ -10,7 +10,7 @@ import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { wipeUnproven } from './first-proof.js'
-import { ownerOf } from './one-time-tokens.js'
+import { consumeToken, ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { isEnabled, readUser } from './user-rows.js'
 
@@ -34,14 +34,7 @@ function resetPasswords(steps: Steps): Pick<Users, 'resetPassword'> {
           .where(isEnabled(now))
           .executeTakeFirst()
           .then(requireOne)
-        // The deciding write: of many that hold the token, one deletes it, and the others undo all they did.
-        await unit.db
-          .deleteFrom('latchkey_one_time_tokens')
-          .where('id', '=', tokenId)
-          .where('purpose', '=', 'password_reset')
-          .where('expires_at', '>', now)
-          .executeTakeFirst()
-          .then(requireDeleted)
+        await consumeToken(unit, tokenId, { purpose: 'password_reset', now })
         await dropLosses(unit, owner.id, everyHold)
         return recordUserChange(unit, owner.id, step)
       }, null)

@@ -5,8 +5,8 @@ import type { Users } from '../users.js'
 import { dropLosses } from './account-losses.js'
 import type { Steps } from './engine/steps.js'
 import { wipeUnproven } from './first-proof.js'
-import { ownerOf } from './one-time-tokens.js'
-import { recordUserChange, requireDeleted, requireOne } from './user-passwords.js'
+import { consumeToken, ownerOf } from './one-time-tokens.js'
+import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
 
 /** What a mailed token proves of its user. */
@@ -27,14 +27,7 @@ export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
             .executeTakeFirst()
             .then(requireOne)
         }
-        // The deciding write: of many that hold the token, one deletes it, and the others undo all they did.
-        await unit.db
-          .deleteFrom('latchkey_one_time_tokens')
-          .where('id', '=', tokenId)
-          .where('purpose', '=', purpose)
-          .where('expires_at', '>', now)
-          .executeTakeFirst()
-          .then(requireDeleted)
+        await consumeToken(unit, tokenId, { purpose, now })
         if (first) {
           await dropLosses(unit, owner.id, everyHold)
           return recordUserChange(unit, owner.id, step)

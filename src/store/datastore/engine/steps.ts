@@ -1,9 +1,9 @@
-import { AuthError } from '../../../errors.js'
 import { sha256 } from '../../../lib/digest.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { AuditSeal } from '../../audit-chain.js'
-import { Refused } from '../../refused.js'
+import { Refused, unavailable } from '../../refused.js'
+import { createOrdinal } from '../../rows.js'
 import type { Connection } from './connection.js'
 import type { LockOptions } from './lock.js'
 import { createQueue, type Queue } from './queue.js'
@@ -104,16 +104,4 @@ export function createSteps(options: StepOptions): Steps {
 /** Which of the queues apart is that name's, in every process. */
 export function queueOf(name: string): number {
   return Number.parseInt(Buffer.from(sha256(name), 'base64url').toString('hex').slice(0, 4), 16) % queuesApart
-}
-
-function unavailable(cause: unknown): AuthError {
-  return cause instanceof AuthError ? cause : new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
-}
-
-function createOrdinal(now: () => number): () => number {
-  let last = 0
-  return () => {
-    last = Math.max(last + 1, Math.floor(now()) * 1_000)
-    return last
-  }
 }

@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
-import { AuthError } from '../../../errors.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { AuditSeal } from '../../audit-chain.js'
-import { Refused } from '../../refused.js'
+import { Refused, unavailable } from '../../refused.js'
+import { createOrdinal } from '../../rows.js'
 import type { Flavour } from './flavour.js'
 import { createProgress, type Progress, watched } from './progress.js'
 import { retrying, stepPatienceMs, type Waiting } from './retry.js'
@@ -125,17 +125,5 @@ export function createSteps(options: StepOptions): Steps {
       draining = true
       await Promise.allSettled(underWay)
     },
-  }
-}
-
-function unavailable(cause: unknown): AuthError {
-  return cause instanceof AuthError ? cause : new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
-}
-
-function createOrdinal(now: () => number): () => number {
-  let last = 0
-  return () => {
-    last = Math.max(last + 1, Math.floor(now()) * 1_000)
-    return last
   }
 }
