@@ -29,8 +29,8 @@ export function createScope(settings: Pick<Settings, 'baseAPIRoutes' | 'publicRo
   const longestPrefix = Math.max(0, ...prefixes.map((prefix) => prefix.length))
 
   function covers(path: string): boolean {
-    // A letter may become two in lower case: twice the length holds whatever a prefix is compared with.
-    const lower = path.slice(0, 2 * longestPrefix + 1).toLowerCase()
+    // Lower case never makes a text shorter, so this much holds the longest prefix and the slash after it.
+    const lower = path.slice(0, longestPrefix + 1).toLowerCase()
     return prefixes.some(
       (prefix) => lower.startsWith(prefix) && (lower.length === prefix.length || lower[prefix.length] === '/'),
     )
@@ -59,9 +59,9 @@ const host = /^[/\\]{2,}[^/\\]*/
  */
 const hostWithUser = /^[/\\]{2,}[^/\\@]+@/
 
-/** No router serves a longer path with dot segments, doubled slashes or parameters: it is guarded without a closer look. */
+/** Beyond this length only a path that decodes to letters, digits and plain punctuation gets a closer look. */
 const longestOddPath = 4_096
-const oddSegment = /(?:[/\\]|%2f|%5c)(?:[./\\]|%2e|%2f|%5c)|[;\\]|%3b/i
+const plainText = /^(?:\/[\p{L}\p{Nd}\-_~!$&'()*+,=:@][\p{L}\p{Nd}.\-_~!$&'()*+,=:@]*)*\/?$/u
 
 /**
  * Every reading of an odd path after one decoding: unchanged, without a host, and as `new URL` parses it, which resolves
@@ -70,14 +70,25 @@ const oddSegment = /(?:[/\\]|%2f|%5c)(?:[./\\]|%2e|%2f|%5c)|[;\\]|%3b/i
  */
 function readingsOf(path: string): string[] | null {
   if (!path.startsWith('/') || path.includes('#') || hostWithUser.test(path)) return null
-  if (path.length > longestOddPath && oddSegment.test(path)) return null
+  if (path.length > longestOddPath) return readingsOfLongPath(path)
   // Every reader takes slashes alone for the root, and links with one slash too many are common.
   if (/^[/\\]+$/.test(path)) return ['/']
   const texts = [decode(path), decode(path.replace(host, '')), decodedUrlPath(path)]
   return texts.every((text) => text !== null) ? [path, ...unique(texts).flatMap(readingsOfText)] : null
 }
 
-/** Most readings are the same text. A path may have 16 KB, so each one is worked on once. */
+/**
+ * Readings of the beginning, which is what prefixes are compared with. null, so guarded, for a path with dot segments, doubled
+ * slashes, parameters, blanks or combining marks: no router needs one that long, and normalising it takes milliseconds.
+ */
+function readingsOfLongPath(path: string): string[] | null {
+  const decoded = decode(path)
+  if (decoded === null || !plainText.test(decoded)) return null
+  const start = decoded.slice(0, longestOddPath)
+  return [start, flattened(start)]
+}
+
+/** Most readings are the same text, so each one is worked on once. */
 function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)]
 }

@@ -22,8 +22,9 @@ const plain = { form: false, method: null, redirect: null } as const
 /** Our own bodies are flat. Custom fields of the application may be nested a little deeper. */
 const deepest = 32
 
-/** Fields of a form or members of a JSON object. More cost memory and time that no body of ours needs. */
+/** Fields of a form or members of a JSON object, and values of a body in all: no body of ours needs more. */
 const mostFields = 200
+const mostValues = 1_000
 
 /**
  * Reads the body as one object, from JSON or a form: an object at the top, strict UTF-8, at most 64 KiB. An empty body is
@@ -110,22 +111,23 @@ function jsonObject(content: unknown): Record<string, unknown> {
   const parsed = typeof content === 'string' ? readJson(content) : content
   if (!isPlainObject(parsed)) throw malformed('The body is not an object.')
 
-  const value = copyObject(parsed, 1)
+  const value = copyObject(parsed, 1, { left: mostValues })
   // Already parsed and perhaps sent in chunks, so the size is known only now.
   if (typeof content !== 'string') refuseLarge(value)
   return value
 }
 
 function readJson(text: string): unknown {
-  requireShallow(text)
+  requireSmall(text)
   const value = parseJson(text)
   if (value === undefined) throw malformed('The body is not JSON.')
   return value
 }
 
-/** Counts brackets outside of strings before anything is built of them. Whether they match is left to the parser. */
-function requireShallow(text: string): void {
+/** Counts brackets and commas outside of strings before anything is built of them. Their order is left to the parser. */
+function requireSmall(text: string): void {
   let depth = 0
+  let commas = 0
   let inString = false
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]
@@ -133,7 +135,9 @@ function requireShallow(text: string): void {
     else if (character === '"') inString = !inString
     else if (!inString && (character === '{' || character === '[')) depth += 1
     else if (!inString && (character === '}' || character === ']')) depth -= 1
+    else if (!inString && character === ',') commas += 1
     if (depth > deepest) throw malformed('The body is nested too deeply.')
+    if (commas >= mostValues) throw malformed(tooManyFields)
   }
 }
 
@@ -176,7 +180,7 @@ function unescapeField(text: string): string {
 function parsedForm(content: unknown): Record<string, string> {
   if (!isPlainObject(content)) throw malformed('The body is no form.')
   const fields: Record<string, string> = Object.create(null)
-  for (const [name, value] of Object.entries(copyObject(content, 1))) {
+  for (const [name, value] of Object.entries(copyObject(content, 1, { left: mostValues }))) {
     if (typeof value !== 'string') throw malformed('A field comes twice.')
     fields[name] = value
   }
@@ -189,27 +193,34 @@ function refuseLarge(value: unknown): void {
 }
 
 /** Copies JSON values only, so that no prototype, getter or `toJSON` is copied. */
-function copyObject(source: object, depth: number): Record<string, unknown> {
+/** How many more values may be copied. */
+interface Budget {
+  left: number
+}
+
+function copyObject(source: object, depth: number, budget: Budget): Record<string, unknown> {
   if (depth > deepest) throw malformed('The body is nested too deeply.')
   const copy = empty()
   const members = Object.entries(source)
   if (members.length > mostFields) throw malformed(tooManyFields)
   for (const [key, value] of members) {
     requireWellFormed(key)
-    if (key !== '__proto__') copy[key] = copyValue(value, depth + 1)
+    if (key !== '__proto__') copy[key] = copyValue(value, depth + 1, budget)
   }
   return copy
 }
 
-function copyValue(value: unknown, depth: number): unknown {
+function copyValue(value: unknown, depth: number, budget: Budget): unknown {
+  budget.left -= 1
+  if (budget.left < 0) throw malformed(tooManyFields)
   if (typeof value === 'string') requireWellFormed(value)
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
     return value
   if (Array.isArray(value)) {
     if (depth > deepest) throw malformed('The body is nested too deeply.')
-    return value.map((item) => copyValue(item, depth + 1))
+    return value.map((item) => copyValue(item, depth + 1, budget))
   }
-  if (isPlainObject(value)) return copyObject(value, depth)
+  if (isPlainObject(value)) return copyObject(value, depth, budget)
   throw malformed('The body holds what JSON cannot say.')
 }
 
@@ -229,7 +240,7 @@ function empty(): Record<string, unknown> {
   return Object.create(null)
 }
 
-const tooManyFields = `The body has more than ${mostFields} fields.`
+const tooManyFields = `The body has more than ${mostFields} fields, or ${mostValues} values in all.`
 
 function malformed(message: string): AuthError {
   return new AuthError('invalid_request', { errors: [{ path: '', message }] })

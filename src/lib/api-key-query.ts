@@ -2,7 +2,10 @@ import { isUtf8 } from 'node:buffer'
 
 /** What a raw query says of `apikey`. */
 export interface ApiKeyQuery {
-  /** The values given under that name; null for one that stands under `apikey[…]` or cannot be decoded. */
+  /**
+   * The values given under that name; null for one that stands under `apikey[…]` or cannot be decoded, and from the third on:
+   * more than one is refused.
+   */
   values: readonly (string | null)[]
   /** The query without them, everything else letter for letter. */
   rest: string
@@ -21,9 +24,10 @@ export function takeApiKey(query: string): ApiKeyQuery | null {
     const equals = pair.indexOf('=')
     const written = equals === -1 ? pair : pair.slice(0, equals)
     if (!spelling.test(written)) return true
-    const name = percentDecoded(written).toString()
+    const name = /[%+]/.test(written) ? percentDecoded(written).toString() : written
     if (!isApiKeyName(name)) return true
-    values.push(name === 'apikey' ? decode(equals === -1 ? '' : pair.slice(equals + 1)) : null)
+    const counts = name === 'apikey' && values.length < 2
+    values.push(counts ? decode(equals === -1 ? '' : pair.slice(equals + 1)) : null)
     return false
   })
   return values.length === 0 ? null : { values, rest: rest.join('&') }
@@ -32,9 +36,9 @@ export function takeApiKey(query: string): ApiKeyQuery | null {
 /** `apikey` with any of its letters encoded. */
 const spelling = /(?:a|%61)(?:p|%70)(?:i|%69)(?:k|%6b)(?:e|%65)(?:y|%79)/i
 
-/** Whether a parsed query holds the token under that name. */
+/** Whether a parser makes `apikey` of the name: `apikey[x]` and `apikey.x` become members of it, `[apikey]` the name itself. */
 export function isApiKeyName(name: string): boolean {
-  return /^apikey(?:$|[[.])/.test(name.trim())
+  return /^\[?apikey(?:$|[[\].])/.test(name.trim())
 }
 
 /** The URL with another query; all before it stays. */
@@ -44,9 +48,12 @@ export function withQuery(url: string, query: string): string {
   return query === '' ? path : `${path}?${query}`
 }
 
-/** null where `decodeURIComponent` would throw: a client could ask for 7,500 exceptions in one query. */
+/**
+ * The text of an ASCII value; null where `decodeURIComponent` would throw. It throws nothing itself: a client could ask for
+ * 7,500 exceptions in one query.
+ */
 function decode(text: string): string | null {
-  if (/%(?![\da-f]{2})/i.test(text)) return null
+  if (/[^ -~]|%(?![\da-f]{2})/i.test(text)) return null
   const bytes = percentDecoded(text)
   return isUtf8(bytes) ? bytes.toString() : null
 }

@@ -7,7 +7,7 @@ export interface KeySet {
   fingerprint: string
   /** Keys that may have signed this. Without a key id any of the right kind; few in any case. */
   matching(algorithm: string, keyId: string | undefined): readonly KeyObject[]
-  /** Whether a key was refused because it was published with its private part, so that anybody can sign with it. */
+  /** Whether a private or symmetric key was published and refused: anybody could sign with it. */
   leaksPrivateKey: boolean
 }
 

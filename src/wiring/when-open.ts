@@ -30,20 +30,24 @@ export function createWhenOpen(opening: Opening, withoutStore: WithoutStore): Wh
       return (request, found) => {
         const live = opening.live()
         if (live) return live.guard.require(request, requirement, found)
-        const late = async () => (await opening.ready()).guard.require(request, requirement, found)
-        return late().catch(() => unavailable(withoutStore))
+        return requireLate(opening, withoutStore, (late) => late.guard.require(request, requirement, found))
       }
     },
   }
 }
 
 async function handleLate(opening: Opening, { refuse }: WithoutStore, request: HttpRequest): Promise<Verdict> {
-  try {
-    const live = await opening.ready()
-    return await live.handle(request)
-  } catch {
-    return refuse(request)
-  }
+  const live = await opening.ready().catch(() => null)
+  return live === null ? refuse(request) : live.handle(request)
+}
+
+async function requireLate(
+  opening: Opening,
+  withoutStore: WithoutStore,
+  judge: (live: Awaited<ReturnType<Opening['ready']>>) => Verdict | Promise<Verdict>,
+): Promise<Verdict> {
+  const live = await opening.ready().catch(() => null)
+  return live === null ? unavailable(withoutStore) : judge(live)
 }
 
 function unavailable({ problem }: WithoutStore): Verdict {

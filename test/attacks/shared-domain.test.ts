@@ -33,4 +33,7 @@ test('ATK-214 a registration cookie that a sibling host planted confirms no acco
   }
   const login = await server.clientAt(origin).post<{ code: string }>('/auth/login', victim)
   expect(login.body.code).toBe('email_not_verified')
+  // The sign-in mailed a new link. The browser that registered has the cookie under its own name and needs no password.
+  const renewed = server.mailbox.token(await server.mailbox.waitFor(victim.email))
+  expect((await attacker.post('/auth/verify-email', { token: renewed })).status).toBe(200)
 })

@@ -36,6 +36,10 @@ describe('what the guard stands before', () => {
     ['/x', '//'],
     ['/x', ';a'],
     ['/x', '%5C'],
+    ['/x', '%CC%81%CC%A7'],
+    ['/x', '%20'],
+    ['/x', '%E2%80%A5'],
+    ['/x', '%00'],
   ])('ATK-216 a long odd path is guarded without a closer look: %s and many %s', (start, piece) => {
     expect(scopeOf(`${start}${piece.repeat(5_000)}`)).toBe('guarded')
   })
@@ -44,6 +48,8 @@ describe('what the guard stands before', () => {
     const title = '/%E4%BD%A0'.repeat(1_600)
     expect(scopeOf(title)).toBe('outside')
     expect(scopeOf(`/api${title}`)).toBe('guarded')
+    expect(scopeOf(`/%EF%BD%81pi${title}`)).toBe('guarded')
+    expect(scopeOf(`/v2/d%61ta${title}`)).toBe('guarded')
   })
 
   it.each([

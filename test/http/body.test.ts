@@ -163,6 +163,17 @@ describe('ATK-216 the cost of a body', () => {
     }
   })
 
+  test('1,000 values pass in all, one more does not, on the wire before it is parsed', async () => {
+    const lists = (count: number) => ({ a: Array.from({ length: count - 1 }, () => ({})) })
+    expect(await fault(post(JSON.stringify(lists(1_000))))).toBeNull()
+    expect(await fault(post(parsed(lists(1_000))))).toBeNull()
+    expect(await fault(post(parsed(lists(1_001))))).toBe('invalid_request')
+    const parse = vi.spyOn(JSON, 'parse')
+    onTestFinished(() => parse.mockRestore())
+    expect(await fault(post(JSON.stringify({ a: Array(5_000).fill(1), b: 1 })))).toBe('invalid_request')
+    expect(parse).not.toHaveBeenCalled()
+  })
+
   test('a body that is nested too deeply is refused before it is parsed', async () => {
     const parse = vi.spyOn(JSON, 'parse')
     onTestFinished(() => parse.mockRestore())

@@ -14,9 +14,9 @@ export function askForHeader(raw: Request, requestId: string): boolean {
 }
 
 /**
- * The symbol under which @hono/node-server keeps `incoming` in the request that it made of it. Undefined for a request that the
- * application makes while it handles another one: that request is judged by its own headers.
+ * Whether @hono/node-server made the request of node's `incoming`. It did not make one that the application itself makes
+ * while it handles another: that request is judged by its own headers.
  */
-export function keyOfSource(raw: Request, incoming: IncomingMessage): symbol | undefined {
-  return Object.getOwnPropertySymbols(raw).find((key) => memberOf(raw, key) === incoming)
+export function isMadeOf(raw: Request, incoming: IncomingMessage): boolean {
+  return Object.getOwnPropertySymbols(raw).some((key) => memberOf(raw, key) === incoming)
 }

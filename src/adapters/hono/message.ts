@@ -10,7 +10,7 @@ import { listHeaders, writeHeaders } from '../node/headers.js'
 import { peerAddress } from '../node/peer-address.js'
 import { countAsRead, dropUnread } from '../node/unread-headers.js'
 import { targetAsRouted } from '../request-target.js'
-import { askForHeader, keyOfSource } from './headers.js'
+import { askForHeader, isMadeOf } from './headers.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {
@@ -65,7 +65,7 @@ export class HonoMessage implements HttpRequest {
     this.context = context
     this.raw = raw
     const incoming = incomingOf(context.env)
-    this.incoming = incoming !== null && keyOfSource(raw, incoming) !== undefined ? incoming : null
+    this.incoming = incoming !== null && isMadeOf(raw, incoming) ? incoming : null
     this.listed = this.incoming === null ? null : headersOf(this.incoming, raw)
     this.method = raw.method
     const { path, query } = targetAsRouted(raw.url, routed)
@@ -79,7 +79,8 @@ export class HonoMessage implements HttpRequest {
             .join('/')}`
         : path
     this.mount = depth > 0 ? mountPrefix(path, this.path) : ''
-    if (routed !== path && plain(routed) !== plain(path) && isDecodable(this.path)) throw new TypeError(ownPath)
+    // In this order: `plain` costs an exception for each escape that is no text, of which a path can have thousands.
+    if (routed !== path && isDecodable(this.path) && plain(routed) !== plain(path)) throw new TypeError(ownPath)
   }
 
   get headers(): RequestHeaders {

@@ -2,7 +2,7 @@ import { createServer as createHttp2, connect as openHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { type ServerType, serve } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { init, type SettingsInput } from '../../../src/index.js'
 import type { Principal } from '../../../src/model/principal.js'
 import { createTestRuntime, testSettings } from '../../../src/testing.js'
@@ -209,6 +209,24 @@ describe('over http2', () => {
 })
 
 describe('a path', () => {
+  test('ATK-216 of thousands of escapes that are no text costs no exceptions of ours', async () => {
+    const calls = async (app: App) => {
+      const decode = vi.spyOn(globalThis, 'decodeURIComponent')
+      try {
+        await app.request(`http://127.0.0.1/%61${'%ff'.repeat(3_700)}`)
+        return decode.mock.calls.length
+      } finally {
+        decode.mockRestore()
+      }
+    }
+    const bare: App = new Hono()
+    const guarded: App = new Hono()
+    const auth = install(guarded)
+    await auth.ready()
+    for (const app of [bare, guarded]) app.get('*', (c) => c.text('served'))
+    expect((await calls(guarded)) - (await calls(bare))).toBeLessThan(10)
+  })
+
   test('of very many slashes is judged', async () => {
     const app: App = new Hono()
     const auth = install(app)
