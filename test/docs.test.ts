@@ -13,7 +13,7 @@ import { challengeSeconds } from '../src/flows/session/two-factor-challenge.js'
 import { backupCodes } from '../src/flows/two-factor/backup-codes.js'
 import { enrolmentSeconds } from '../src/flows/two-factor/enrolment.js'
 import { factorTries } from '../src/flows/two-factor/second-factor.js'
-import { bodyLimitBytes } from '../src/http/body.js'
+import { bodyLimitBytes, deepestBody, mostFields, mostValues } from '../src/http/body.js'
 import { parseDuration } from '../src/lib/duration.js'
 import { createWorld } from '../src/lib/runtime.js'
 import { providerKinds } from '../src/oauth/providers.js'
@@ -312,6 +312,10 @@ test('the limits of the README are those of the code', () => {
   const { verificationSeconds, codeTries, maxSessions } = policyOf(defaults)
   const limits = [
     ['body of a request to our routes', `${bodyLimitBytes / 1024} KiB`],
+    [
+      'fields of a body, values in all, levels',
+      `${mostFields}, ${new Intl.NumberFormat('en').format(mostValues)}, ${deepestBody}`,
+    ],
     ['password', `${longestPassword} characters, none of them cut off`],
     ['token in a header or body', `${maxTokenLength} characters`],
     ['registrations of one address that wait side by side', `${registrationsSideBySide}`],

@@ -20,11 +20,11 @@ export const bodyLimitBytes = 64 * 1024
 const plain = { form: false, method: null, redirect: null } as const
 
 /** Our own bodies are flat. Custom fields of the application may be nested a little deeper. */
-const deepest = 32
+export const deepestBody = 32
 
 /** Fields of a form or members of a JSON object, and values of a body in all: no body of ours needs more. */
-const mostFields = 200
-const mostValues = 1_000
+export const mostFields = 200
+export const mostValues = 1_000
 
 /**
  * Reads the body as one object, from JSON or a form: an object at the top, strict UTF-8, at most 64 KiB. An empty body is
@@ -136,7 +136,7 @@ function requireSmall(text: string): void {
     else if (!inString && (character === '{' || character === '[')) depth += 1
     else if (!inString && (character === '}' || character === ']')) depth -= 1
     else if (!inString && character === ',') commas += 1
-    if (depth > deepest) throw malformed('The body is nested too deeply.')
+    if (depth > deepestBody) throw malformed('The body is nested too deeply.')
     if (commas >= mostValues) throw malformed(tooManyFields)
   }
 }
@@ -199,7 +199,7 @@ interface Budget {
 }
 
 function copyObject(source: object, depth: number, budget: Budget): Record<string, unknown> {
-  if (depth > deepest) throw malformed('The body is nested too deeply.')
+  if (depth > deepestBody) throw malformed('The body is nested too deeply.')
   const copy = empty()
   const members = Object.entries(source)
   if (members.length > mostFields) throw malformed(tooManyFields)
@@ -217,7 +217,7 @@ function copyValue(value: unknown, depth: number, budget: Budget): unknown {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
     return value
   if (Array.isArray(value)) {
-    if (depth > deepest) throw malformed('The body is nested too deeply.')
+    if (depth > deepestBody) throw malformed('The body is nested too deeply.')
     return value.map((item) => copyValue(item, depth + 1, budget))
   }
   if (isPlainObject(value)) return copyObject(value, depth, budget)
