@@ -9,23 +9,35 @@ type Account = Pick<UserRecord, 'passwordHash' | 'identities' | 'factors'>
 /**
  * Whether that can be removed and the user can still sign in: the last way in stays, anything else may go. Codes and
  * links by mail do not count, because a mailbox can be lost and an application can turn them off.
+ *
+ * What is not on the account may go, because its removal removes nothing: the caller must remove exactly `what`, and no
+ * factor of another `enabledAt`. Two factors of one kind and second count as one, so that neither goes by mistake.
  */
-export function mayRemove(user: Account, what: WayIn): boolean {
-  const ways = waysIn(user)
-  const left = ways.filter((way) => !isSame(way, what))
-  return left.length > 0 || left.length === ways.length
+export function mayRemove(user: Account, what: WayIn, signsIn = signsInAlone): boolean {
+  const ways = waysIn(user, signsIn)
+  const isOneOfThem = ways.some((way) => isSame(way, what))
+  return !isOneOfThem || ways.some((way) => !isSame(way, what))
 }
 
-function waysIn({ passwordHash, identities, factors }: Account): WayIn[] {
+function signsInAlone(factor: Factor): boolean {
+  return kindOf(factor).signsIn
+}
+
+function waysIn({ passwordHash, identities, factors }: Account, signsIn: (factor: Factor) => boolean): WayIn[] {
   return [
     ...(passwordHash === null ? [] : [{ kind: 'password' } as const]),
     ...identities.map(({ provider }) => ({ kind: 'identity', provider }) as const),
-    ...factors.filter((factor) => kindOf(factor).signsIn).map((factor) => ({ kind: 'factor', factor }) as const),
+    ...factors.filter(signsIn).map((factor) => ({ kind: 'factor', factor }) as const),
   ]
 }
 
 function isSame(one: WayIn, other: WayIn): boolean {
   if (one.kind === 'identity') return other.kind === 'identity' && other.provider === one.provider
-  if (one.kind === 'factor') return other.kind === 'factor' && other.factor === one.factor
+  if (one.kind === 'factor') return other.kind === 'factor' && isSameFactor(one.factor, other.factor)
   return other.kind === one.kind
+}
+
+/** Not by reference: a factor of another read of the account is the same factor. */
+function isSameFactor(one: Factor, other: Factor): boolean {
+  return one.kind === other.kind && one.enabledAt === other.enabledAt
 }

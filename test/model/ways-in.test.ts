@@ -57,6 +57,30 @@ describe('what may be removed', () => {
     expect(mayRemove(account({ factors: [app] }), { kind: 'factor', factor: app })).toBe(true)
   })
 
+  describe('of a kind of factor that signs in', () => {
+    const signsIn = () => true
+    const asRead = (factor: Factor): WayIn => ({ kind: 'factor', factor: { ...factor, lastStep: 101 } })
+    const younger: Factor = { ...app, enabledAt: 2000 }
+
+    test('the last one stays, also where another read of the account brought it', () => {
+      expect(mayRemove(account({ factors: [app] }), asRead(app), signsIn)).toBe(false)
+      expect(mayRemove(account({ factors: [app], passwordHash: '$hash$1' }), asRead(app), signsIn)).toBe(true)
+      expect(mayRemove(account({ factors: [app, younger] }), asRead(app), signsIn)).toBe(true)
+      expect(mayRemove(account({ factors: [app, { ...app }] }), asRead(app), signsIn)).toBe(false)
+    })
+
+    test('it is a reason for another way in to go', () => {
+      const secured = account({ factors: [app], passwordHash: '$hash$1' })
+      expect(mayRemove(secured, { kind: 'password' }, signsIn)).toBe(true)
+    })
+
+    test('what is not on the account may go: that removes nothing', () => {
+      expect(mayRemove(account({ factors: [app] }), asRead(younger), signsIn)).toBe(true)
+      expect(mayRemove(account({ factors: [app] }), { kind: 'identity', provider: 'google' }, signsIn)).toBe(true)
+      expect(mayRemove(account({ factors: [app] }), { kind: 'password' }, signsIn)).toBe(true)
+    })
+  })
+
   test('whatever an account has, a removal that is allowed never takes its last way in, and no other is refused', () => {
     const ways = fc.constantFrom<WayIn>(
       { kind: 'password' },
