@@ -56,6 +56,16 @@ test.each(calls)('the actor of auth.%s is the application', async (_name, run) =
   expect(JSON.stringify(written)).not.toContain('"by"')
 })
 
+test('the end of one session is recorded at its account', async () => {
+  const { auth, client } = await testAuth()
+  const { user, session } = (await client().signUp(ada)).body
+  expect(await auth.sessions.revoke(session.id)).toBe(true)
+  expect(await auth.sessions.revoke(session.id)).toBe(false)
+  expect((await auth.audit.list({ event: 'session_revoked' })).items).toMatchObject([
+    { userId: user.id, sessionId: session.id, actor: application },
+  ])
+})
+
 test('a call inside a hook is the application’s too, and the sign-in around it the user’s', async () => {
   const world = await testAuth({
     hooks: {

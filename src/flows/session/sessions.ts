@@ -13,7 +13,7 @@ export function listSessions(ports: Pick<Ports, 'sessions' | 'clock'>, userId: s
 }
 
 /**
- * Ends one session of that user; another's looks like none (ASVS 5.0, 8.2.2).
+ * Ends one session of that user; another's looks like none (ASVS 5.0, 8.2.2). Without a user, ends the session of any.
  *
  * @throws {AuthError} `not_found`
  */
@@ -21,12 +21,13 @@ export async function revokeSession(
   ports: SessionsPorts,
   input: { userId: string | null; sessionId: string; visitor: Visitor },
 ): Promise<void> {
-  const ended = await ports.sessions.end(input.sessionId, input.userId, {
+  const { sessionId, visitor } = input
+  // A session never changes its user, so that nothing can come between the two steps.
+  const userId = input.userId ?? (await ports.sessions.find(sessionId))?.user.id
+  if (userId === undefined) throw new AuthError('not_found')
+  const ended = await ports.sessions.end(sessionId, userId, {
     until: changeMattersUntil(ports),
-    audit: auditEvent(ports, 'session_revoked', input.visitor, {
-      userId: input.userId,
-      sessionId: input.sessionId,
-    }),
+    audit: auditEvent(ports, 'session_revoked', visitor, { userId, sessionId }),
   })
   if (!ended) throw new AuthError('not_found')
 }
