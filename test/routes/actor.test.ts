@@ -203,6 +203,42 @@ describe('what a signed-in user does carries that user and session', () => {
   })
 })
 
+describe('a link that is refused at the way back', () => {
+  async function refused(world: World, answer: (url: string) => string) {
+    const { body } = await world.browser.post<{ url: string }>('/auth/oauth/google/link', {})
+    return eventsOf(world, () => comeBack(world.browser, answer(body.url)))
+  }
+  const failure = (reason: string) => ({ event: 'login', outcome: 'failure', detail: { reason } })
+
+  test('carries the user who is signed in and asked for it', async () => {
+    const world = await signedUp()
+    const { browser, client, peer } = world
+    const grace = client()
+    await grace.signUp({ ...ada, email: 'grace@example.test' })
+    await linkGoogle(world, grace)
+    const actor = await sessionOf(browser)
+    expect(await refused(world, (url) => peer.answer(url))).toMatchObject([
+      { ...failure('identity_taken'), actor, userId: actor.userId },
+    ])
+    expect(await refused(world, (url) => peer.answer(url).replace(/([?&])code=/, '$1other='))).toMatchObject([
+      { ...failure('oauth_failed'), actor, userId: actor.userId },
+    ])
+  })
+
+  test('has no actor in a browser that is not signed in with that session', async () => {
+    const world = await signedUp()
+    const { browser, peer } = world
+    const actor = await sessionOf(browser)
+    peer.signInAs(adaAtGoogle)
+    const { body } = await browser.post<{ url: string }>('/auth/oauth/google/link', {})
+    const other = browser.copy()
+    await other.signIn(ada)
+    expect(await eventsOf(world, () => comeBack(other, peer.answer(body.url)))).toMatchObject([
+      { ...failure('oauth_state'), actor: null, userId: actor.userId },
+    ])
+  })
+})
+
 describe('a session that begins, goes on or ends', () => {
   test('is its own actor at sign-in, re-issue and sign-out', async () => {
     const world = await signedUp()

@@ -1,9 +1,11 @@
 import { AuthError } from '../../errors.js'
+import { signedInVisitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SignInResult } from '../session/sign-in.js'
 import { auditEvent } from '../steps/audit.js'
 import { ignoreAuthError } from '../steps/ignore-auth-error.js'
 import { type Completed, type CompleteOAuthPorts, completeOAuth, type OAuthReturn } from './complete.js'
+import { isBrowserOf } from './link-identity.js'
 import { type Landing, noteLanding, type OAuthState, takeState } from './state.js'
 
 export type FinishOAuthPorts = CompleteOAuthPorts & Pick<Ports, 'audit'>
@@ -42,7 +44,7 @@ export async function finishOAuth(ports: FinishOAuthPorts, input: OAuthReturn): 
 /** Where the browser goes. A failure is recorded as a failed sign-in (ASVS 5.0, 16.3.1). */
 async function land(
   ports: FinishOAuthPorts,
-  { provider, visitor }: OAuthReturn,
+  input: OAuthReturn,
   state: OAuthState | null,
   completed: Completed,
 ): Promise<FinishedOAuth> {
@@ -51,7 +53,10 @@ async function land(
     return { landing, result: completed.kind === 'signed_in' ? completed.result : null, fault: null }
   }
   const { code, userId = state?.link?.userId ?? null } = completed
-  const detail = { method: `oauth:${provider}`, reason: code }
+  const detail = { method: `oauth:${input.provider}`, reason: code }
+  // With `oauth_state`, the session has ended or is not the one that asked.
+  const owner = state?.link && code !== 'oauth_state' && isBrowserOf(ports, state.link, input) ? state.link : null
+  const visitor = owner ? signedInVisitor(input.visitor, owner) : input.visitor
   await ports.audit.record(auditEvent(ports, 'login', visitor, { userId, outcome: 'failure', detail }))
   return { landing: failure(state, code), result: null, fault: null }
 }
