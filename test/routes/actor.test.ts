@@ -192,6 +192,19 @@ describe('what a signed-in user does carries that user and session', () => {
     expect(elsewhere).toMatchObject([{ event: 'email_changed', actor: null, userId: actor.userId }])
   })
 
+  test('but not where the browser is signed in to another account', async () => {
+    const world = await signedUp()
+    const { browser, client, mailbox } = world
+    const { userId } = await sessionOf(browser)
+    await browser.post('/auth/email/change', { newEmail, password: ada.password })
+    const token = mailbox.token(await mailbox.waitFor(newEmail))
+    const grace = client()
+    await grace.signUp({ ...ada, email: 'grace@example.test' })
+    expect(await eventsOf(world, () => grace.post('/auth/email/confirm', { token }))).toMatchObject([
+      { event: 'email_changed', actor: null, userId },
+    ])
+  })
+
   test('also where a confirmation is mailed again', async () => {
     const world = await oauthWorld({ registration: { emailVerification: 'optional' } })
     const browser = world.client()

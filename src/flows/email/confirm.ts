@@ -2,7 +2,7 @@ import { AuthError } from '../../errors.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Session, SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
-import type { Visitor } from '../../model/visitor.js'
+import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { Drafted } from '../registration/draft.js'
 import { auditEvent } from '../steps/audit.js'
@@ -17,9 +17,10 @@ export type ConfirmEmailPorts = Pick<
 
 export interface ConfirmEmailInput {
   token: string
-  /** Whoever is signed in where the link was opened; the link alone suffices. */
+  /** The user who is signed in where the link was opened; the link alone suffices. */
   caller: SessionPrincipal | null
   mode: SessionMode
+  /** Without an actor: the caller acts only for their own account. */
   visitor: Visitor
 }
 
@@ -36,10 +37,13 @@ export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmail
   if (!found || found.version !== found.user.version) throw new AuthError('invalid_token')
   const { token, user, typed, version } = found
 
-  const change = { email: typed, version, undo: draftUndo(ports, user, input.visitor) }
+  // In the browser of another user it is the mailed link that counts, not their session.
+  const { caller } = input
+  const visitor = caller?.userId === user.id ? signedInVisitor(input.visitor, caller) : input.visitor
+  const change = { email: typed, version, undo: draftUndo(ports, user, visitor) }
   const changed = await ports.users.changeEmail(token.id, change, ports.clock.now(), {
     until: changeMattersUntil(ports),
-    audit: auditEvent(ports, 'email_changed', input.visitor, { userId: user.id }),
+    audit: auditEvent(ports, 'email_changed', visitor, { userId: user.id }),
   })
   if (changed === 'taken') throw new AuthError('email_taken')
   if (!changed) throw new AuthError('invalid_token')

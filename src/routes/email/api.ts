@@ -21,8 +21,8 @@ export const confirmEmailRoute = defineRoute({
   errors: ['invalid_token', 'email_taken'],
   cookies: ['access'],
   async handle(context, { token }) {
-    const { ports, mode, form, authPath } = context
-    const { principal: caller, visitor } = await optionalSession(context)
+    const { ports, mode, form, authPath, visitor } = context
+    const { principal: caller } = await optionalSession(context)
     const issued = await confirmEmail(ports, { token, caller, mode, visitor })
 
     const answer = { status: 'email_changed' }
