@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { SignedIn } from '../../src/testing.js'
 import { ada, type TestAuth } from '../support/auth.js'
 import { inTurn, ipOf, leap, limitedAuth, times } from '../support/limits.js'
 
@@ -79,6 +80,41 @@ describe('mails that somebody asks for', () => {
     const statuses = await inTurn(9, () => world.client().post('/auth/login', ada))
     expect(statuses).toEqual(times(9, 403))
     expect(await mailed(world, ada.email)).toBe(3)
+  })
+
+  describe('a confirmation that is not mailed again is in the audit log', () => {
+    const sent = ['success', {}]
+    const refused = ['failure', { reason: 'mail_limit' }]
+    const confirmations = async ({ auth }: TestAuth) => {
+      const { items } = await auth.audit.list({ event: 'verification_requested' })
+      return items.toReversed().map(({ userId, outcome, detail }) => [userId, outcome, detail])
+    }
+
+    test('where a sign-in or the browser that registered asked', async () => {
+      const world = await limitedAuth()
+      const browser = world.client()
+      await browser.post('/auth/register', ada)
+      await inTurn(3, () => world.client().post('/auth/login', ada))
+      await browser.post('/auth/verify-email/resend', { email: ada.email })
+      const [first, second, ...rest] = await confirmations(world)
+      expect([first, second]).toEqual([sent, sent].map((facts) => [null, ...facts]))
+      expect(rest).toEqual([refused, refused].map((facts) => [null, ...facts]))
+    })
+
+    test('where the signed-in user of an unconfirmed account asked', async () => {
+      const world = await limitedAuth({ registration: { emailVerification: 'optional' } })
+      const browser = world.client()
+      const { user } = (await browser.post<SignedIn>('/auth/register', ada)).body
+      await inTurn(3, () => browser.post('/auth/verify-email/resend'))
+      expect(await confirmations(world)).toEqual([sent, sent, refused].map((facts) => [user.id, ...facts]))
+    })
+
+    test('where an account has yet to confirm its address', async () => {
+      const world = await limitedAuth()
+      const { id } = await world.auth.users.create({ email: ada.email, password: ada.password })
+      await inTurn(4, () => world.client().post('/auth/login', ada))
+      expect(await confirmations(world)).toEqual([sent, sent, sent, refused].map((facts) => [id, ...facts]))
+    })
   })
 
   test('ATK-020 where confirming is optional, a new account beyond the limit comes without a mail', async () => {

@@ -2,15 +2,15 @@ import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { mayMail } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { requireEmail } from '../steps/require-email.js'
 import { accountExistsMail, draftSecrets, draftVerification, holdsHandle, readApplicant } from './draft.js'
 import { findByHandle, listByEmail } from './find-verification.js'
+import { mayMailAgain } from './may-mail-again.js'
 
 export type ResendPorts = Pick<
   Ports,
-  'oneTimeTokens' | 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'limiter'
+  'oneTimeTokens' | 'users' | 'audit' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'limiter'
 >
 
 export interface ResendInput {
@@ -51,7 +51,7 @@ async function findUnverified(
 }
 
 async function confirmAnew(ports: ResendPorts, user: UserRecord, visitor: Visitor): Promise<string | null> {
-  if (!(await mayMail(ports, user.emailCanonical))) return null
+  if (!(await mayMailAgain(ports, user.emailCanonical, { userId: user.id, visitor }))) return null
   const handle = ports.random.token()
   const { token, mail } = draftVerification(ports, user, handle)
   const audit = auditEvent(ports, 'verification_requested', visitor, { userId: user.id })
@@ -59,9 +59,9 @@ async function confirmAnew(ports: ResendPorts, user: UserRecord, visitor: Visito
   return handle
 }
 
-/** New secrets and a new mail for a token that still waits; nothing at all when that address has had enough mails. */
+/** New secrets and a new mail for a token that still waits; no mail when that address has had enough. */
 export async function mailAgain(ports: ResendPorts, token: OneTimeToken, visitor: Visitor): Promise<void> {
-  if (!(await mayMail(ports, token.email))) return
+  if (!(await mayMailAgain(ports, token.email, { userId: token.userId, visitor }))) return
   const { mail, ...secrets } = draftSecrets(ports, token)
   const decoy = token.purpose === 'registration' && readApplicant(ports, token) === null
   const facts = { userId: token.userId, outcome: decoy ? 'failure' : 'success' } as const
