@@ -66,7 +66,7 @@ function readActor({ actor }: Pick<AuditTable, 'actor'>): AuditEvent['actor'] {
 
 /**
  * `detail` and `actor` count as the texts that stand there: not a blank of them can be changed. A row without an actor is
- * hashed as in 0.1.0, which had none, so that chains of that release stay good.
+ * hashed as in databases made before migration 0002, so that their chains stay good.
  */
 function hashAfter({ hash }: ChainPlace, row: Omit<AuditTable, 'hash' | 'mac'>): string {
   const { id, event, outcome, user_id, session_id, ip, user_agent, detail, actor } = row

@@ -138,7 +138,7 @@ export interface AuditTable {
   ip: string | null
   user_agent: string | null
   detail: string
-  /** JSON; null for a request without a credential, and in rows of 0.1.0. */
+  /** JSON; null for a request without a credential, and in rows from before migration 0002. */
   actor: string | null
   /** A copy of the actor's id, to filter by. */
   actor_id: string | null

@@ -3,7 +3,8 @@ import type { Tables } from '../engine/schema.js'
 import type { MigrationContext } from './migration.js'
 
 /**
- * Who did what the audit log records. Both columns may be null: processes of 0.1.0 go on inserting rows without them.
+ * Who did what the audit log records. Both columns may be null: databases made before migration 0002 have rows without
+ * an actor, and processes of that time go on inserting them.
  *
  * `actor_id` is as long as every id, since MySQL has no index on a whole `text`.
  */
