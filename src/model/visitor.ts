@@ -18,7 +18,12 @@ export interface NativeExchange {
 }
 
 /** Latchkey itself, where no request is the cause. */
-export const systemVisitor: Visitor = { ip: null, userAgent: null, actor: { kind: 'system' } }
+export const systemVisitor: Visitor = visitorWithoutRequest({ kind: 'system' })
+
+/** Frozen: one object serves every call. */
+export function visitorWithoutRequest(actor: Actor): Visitor {
+  return Object.freeze({ ip: null, userAgent: null, actor: Object.freeze(actor) })
+}
 
 /** The same visitor, known to be signed in with that session. */
 export function signedInVisitor(

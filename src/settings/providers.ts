@@ -72,9 +72,9 @@ export function secretClientOf({ CLIENT_SECRET, ...given }: z.output<typeof secr
   return { ...clientOf(given), clientSecret: CLIENT_SECRET }
 }
 
-/** Reads the settings of one provider. */
+/** Reads the settings of one provider. Its schema cannot name another kind or provider. */
 export function providerOf({ kind, schema }: ProviderSchema, name: string) {
-  return schema.transform((own): ProviderSettings => ({ kind, name, ...own }))
+  return schema.transform((own): ProviderSettings => ({ ...own, kind, name }))
 }
 
 const nameFault =

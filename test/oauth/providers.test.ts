@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { SettingsError } from '../../src/errors.js'
 import { createWorld } from '../../src/lib/runtime.js'
 import { defineProvider } from '../../src/oauth/kind.js'
 import { createProviders, providerKinds } from '../../src/oauth/providers.js'
 import { text } from '../../src/settings/field.js'
-import { judgedClient, secretClientOf } from '../../src/settings/providers.js'
+import { judgedClient, providerOf, secretClientOf } from '../../src/settings/providers.js'
 import { parseSettings } from '../../src/settings.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { createClientAssertions } from '../../src/tokens/client-assertions.js'
@@ -117,5 +118,15 @@ describe('a kind of provider that is new to the list', () => {
       )
     }
     expect(providers).toHaveLength(1)
+  })
+})
+
+test('the schema of a kind cannot name another kind or another provider', () => {
+  const own = { clientId: 'app', redirectUri: 'https://example.com/auth/oauthcallback/company' }
+  const schema = z.unknown().transform(() => ({ ...own, kind: 'google', name: 'github' }))
+  expect(providerOf({ kind: 'openid', schema }, 'company').parse({})).toEqual({
+    ...own,
+    kind: 'openid',
+    name: 'company',
   })
 })
