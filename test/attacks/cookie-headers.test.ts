@@ -110,10 +110,10 @@ describe('ATK-081 planted cookies', () => {
   }
 
   test('ATK-081 login-csrf-toss: a planted refresh cookie beside the real one changes nobody, and refreshes nobody', async () => {
-    const spoofedHeaders = `__Secure-refresh-token=${eve.refresh}; __Secure-refresh-token=${alice.refresh}`
-    const shown = await send('/auth/me', `__Host-access-token=${alice.access}; ${spoofedHeaders}`)
+    const plantedCookies = `__Secure-refresh-token=${eve.refresh}; __Secure-refresh-token=${alice.refresh}`
+    const shown = await send('/auth/me', `__Host-access-token=${alice.access}; ${plantedCookies}`)
     expect(shown.body).toMatchObject({ user: { id: alice.id } })
-    expectRefusal(await send('/auth/refresh', spoofedHeaders, 'POST'), 401)
+    expectRefusal(await send('/auth/refresh', plantedCookies, 'POST'), 401)
     expectRefusal(await send('/auth/refresh', `refresh-token=${eve.refresh}`, 'POST'), 401)
     expectRefusal(await send('/auth/refresh', `__Host-refresh-token=${eve.refresh}`, 'POST'), 401)
   })

@@ -274,8 +274,8 @@ describe('the browser that asked', () => {
   })
 
   test('ATK-001 the owner of an account is told, the other gets a link, and neither mail quotes what was typed', async () => {
-    const spoofedHeaders = 'PLANTED Name'
-    await post('/auth/register', { email: addressOf('verified'), password, name: spoofedHeaders })
+    const plantedName = 'PLANTED Name'
+    await post('/auth/register', { email: addressOf('verified'), password, name: plantedName })
     const told = await server.mailbox.waitFor(addressOf('verified'), /already/i)
     expect(told.text + told.html + told.subject).not.toContain('PLANTED')
     expect(told.text).not.toMatch(/token=|\b\d{6}\b/)

@@ -17,7 +17,7 @@ export const keys = {
 const passwords = {
   first: 'tangerine Kestrel 41',
   wrong: 'marmalade Osprey 52',
-  spoofedHeaders: 'vermilion Harrier 63',
+  plantedRegistration: 'vermilion Harrier 63',
 }
 
 /**
@@ -64,7 +64,7 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
     return mailed(name, account.email)
   }
 
-  await register('planted', server.client(), { ...alice, password: passwords.spoofedHeaders })
+  await register('planted', server.client(), { ...alice, password: passwords.plantedRegistration })
   const first = await register('first', browser, alice)
   await step('login before confirmation', 403, () => server.client().post('/auth/login', alice))
   const again = await mailed('again', alice.email)
@@ -83,7 +83,7 @@ export async function live(server: AttackServer, secrets: Secrets, look: (step: 
   await step('used code', 400, () => browser.post('/auth/otp/verify', { token: otp.token }))
   await step('code for nobody', 202, () => server.client().post('/auth/otp', { email: 'nobody@example.test' }))
   await step('decoy', 202, () =>
-    server.client().post('/auth/register', { ...alice, password: passwords.spoofedHeaders }),
+    server.client().post('/auth/register', { ...alice, password: passwords.plantedRegistration }),
   )
 
   const app = server.client({ as: 'token' })

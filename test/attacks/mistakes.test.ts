@@ -5,30 +5,30 @@ import { ada, attackServer } from '../support/attack-server.js'
 import { recorder, show } from './recorder.js'
 
 describe('ATK-112 mistakes of the application', () => {
-  const spoofedHeaders = 'PLANTED select * from users where secret'
+  const plantedText = 'PLANTED select * from users where secret'
   const strange: [string, unknown][] = [
-    ['an Error', new Error(spoofedHeaders)],
-    ['an Error whose message looks like a stack', new Error(`x\n    at ${spoofedHeaders} (file.js:1:1)`)],
+    ['an Error', new Error(plantedText)],
+    ['an Error whose message looks like a stack', new Error(`x\n    at ${plantedText} (file.js:1:1)`)],
     [
       'an Error with a code and a status',
-      Object.assign(new Error(spoofedHeaders), { code: 'SQLITE_BUSY', status: 418, expose: true }),
+      Object.assign(new Error(plantedText), { code: 'SQLITE_BUSY', status: 418, expose: true }),
     ],
-    ['a text', spoofedHeaders],
+    ['a text', plantedText],
     ['nothing', undefined],
     ['null', null],
-    ['an object that looks like ours', { code: 'forbidden', status: 403, message: spoofedHeaders, details: {} }],
+    ['an object that looks like ours', { code: 'forbidden', status: 403, message: plantedText, details: {} }],
     [
       'an object that throws when it is read',
       new Proxy(
         {},
         {
           get: () => {
-            throw new Error(spoofedHeaders)
+            throw new Error(plantedText)
           },
         },
       ),
     ],
-    ['a cause with a secret', new Error(spoofedHeaders, { cause: new Error(spoofedHeaders) })],
+    ['a cause with a secret', new Error(plantedText, { cause: new Error(plantedText) })],
   ]
   const ways = ['throws', 'rejects with'] as const
   const cases = ways.flatMap((way) => strange.map(([what, thrown]) => ({ way, what, thrown })))
@@ -54,10 +54,10 @@ describe('ATK-112 mistakes of the application', () => {
 
   test.each([
     ['an array', { value: [] }],
-    ['no object', { value: spoofedHeaders }],
+    ['no object', { value: plantedText }],
     ['nothing', undefined],
     ['null', null],
-    ['issues that are none', { issues: spoofedHeaders }],
+    ['issues that are none', { issues: plantedText }],
     ['issues without a message', { issues: [{}] }],
     ['a value that cannot be stored', { value: { big: 1n } }],
     ['a value that holds itself', { value: loop() }],
@@ -83,7 +83,7 @@ describe('ATK-112 mistakes of the application', () => {
     const server = await attackServer({
       settings: {
         ...withoutLogger(),
-        registration: { fields: schema(() => raise(new Error(`${spoofedHeaders}\nsecond line`))) },
+        registration: { fields: schema(() => raise(new Error(`${plantedText}\nsecond line`))) },
       },
     })
     onTestFinished(() => server.close())

@@ -104,17 +104,17 @@ describe('the state', () => {
     ['of other characters behind it', `${'x'.repeat(43)}~`],
   ])(
     'ATK-084 a handle %s that somebody planted in the browser is none of ours, and is replaced',
-    async (_, spoofedHeaders) => {
+    async (_, plantedHandle) => {
       const { browser, ...world } = await underWay()
       const held = browser.cookies.all().find(({ name }) => name === 'oauth')
       if (!held) throw new Error('the browser holds no handle')
-      browser.cookies.put({ ...held, value: spoofedHeaders })
+      browser.cookies.put({ ...held, value: plantedHandle })
       world.peer.signInAs(adaAtGoogle)
       const callback = world.peer.answer(await goTo(browser))
       expect(browser.cookies.get('oauth')).toMatch(/^[\w-]{43}$/)
-      expect(browser.cookies.get('oauth')).not.toBe(spoofedHeaders.slice(0, 43))
+      expect(browser.cookies.get('oauth')).not.toBe(plantedHandle.slice(0, 43))
       const attacker = world.client()
-      attacker.cookies.put({ ...held, value: spoofedHeaders })
+      attacker.cookies.put({ ...held, value: plantedHandle })
       expect(landedAt(await comeBack(attacker, callback))).toBe(refusedState())
       expect(landedAt(await comeBack(browser, callback))).toBe('/')
     },
@@ -226,17 +226,17 @@ describe('whose account it is', () => {
     const begun = await attacker.post<{ url: string }>('/auth/oauth/github/link', {})
     world.peer.signInAs({ id: '666', email: 'mallory@evil.test' })
     expect(landedAt(await comeBack(attacker, world.peer.answer(begun.body.url)))).toContain('done=')
-    const spoofedHeaders = await world.auth.users.findByEmail(victim.email)
+    const plantedAccount = await world.auth.users.findByEmail(victim.email)
 
     const browser = world.client()
     expect(landedAt(await enterAs(world, browser, adaAtGoogle))).toBe('/')
     const { user } = (await browser.get<SignedIn>('/auth/me')).body
-    expect(user).toMatchObject({ id: spoofedHeaders?.id, emailVerified: true, name: null, twoFactor: false })
+    expect(user).toMatchObject({ id: plantedAccount?.id, emailVerified: true, name: null, twoFactor: false })
     expect(user.identities).toMatchObject([{ provider: 'google' }])
     const [event] = (await world.auth.audit.list({ event: 'identity_linked' })).items
     expect(event).toMatchObject({
       outcome: 'success',
-      userId: spoofedHeaders?.id,
+      userId: plantedAccount?.id,
       detail: { provider: 'google', firstProof: true },
     })
     expect((await attacker.get('/api/notes')).status).toBe(401)
@@ -464,12 +464,12 @@ describe('linking', () => {
     'ATK-095 in a browser whose %s is another’s, or nobody’s, nothing is linked: both must be of the session that asked',
     async (name) => {
       const { mallory, victim, linked, ...world } = await pair()
-      const spoofedHeaders = mallory.cookies.all().find((cookie) => cookie.name === name)
-      if (!spoofedHeaders) throw new Error(`the browser holds no ${name}`)
-      for (const value of [spoofedHeaders.value, 'nonsense']) {
+      const foreignCookie = mallory.cookies.all().find((cookie) => cookie.name === name)
+      if (!foreignCookie) throw new Error(`the browser holds no ${name}`)
+      for (const value of [foreignCookie.value, 'nonsense']) {
         const callback = await begun(victim, world.peer)
         const browser = victim.copy()
-        browser.cookies.put({ ...spoofedHeaders, value })
+        browser.cookies.put({ ...foreignCookie, value })
         expect(landedAt(await comeBack(browser, callback))).toBe(refusedState())
       }
       expect(tokenRequests(world)).toBe(0)

@@ -407,11 +407,11 @@ describe('ATK-073 who was signed in before', () => {
   test('ATK-073 a planted session ends, and the new one is under a new id', async () => {
     const [mallory, email] = [await account(), await account()]
     const browser = server.client()
-    const spoofedHeaders = await browser.signIn({ email: mallory, password })
+    const plantedSession = await browser.signIn({ email: mallory, password })
     const { code } = await ask(email, browser)
-    const { body } = await browser.post<typeof spoofedHeaders.body>('/auth/otp/verify', { email, code })
+    const { body } = await browser.post<typeof plantedSession.body>('/auth/otp/verify', { email, code })
     expect(body.user.email).toBe(email)
-    expect(body.session.id).not.toBe(spoofedHeaders.body.session.id)
+    expect(body.session.id).not.toBe(plantedSession.body.session.id)
     expect(sessionsOf(mallory)).toBe(0)
   })
 })

@@ -583,7 +583,7 @@ describe('every way in', () => {
         const email = `${by}@example.test`
         const stranger = open.client()
         await stranger.post('/auth/register', { ...ada, email })
-        const spoofedHeaders = await enrol(stranger, ada.password, open.runtime.clock)
+        const strangersFactor = await enrol(stranger, ada.password, open.runtime.clock)
         const owner = open.client()
         if (by === 'code') {
           await owner.post('/auth/otp', { email })
@@ -599,7 +599,7 @@ describe('every way in', () => {
           expect((await owner.signIn({ email, password })).body.user).toMatchObject({ twoFactor: false })
         }
         expect((await stranger.get('/api/secret')).status).toBe(401)
-        expect((await stranger.post(path, { challenge: 'x', code: spoofedHeaders.backupCodes[0] })).status).toBe(400)
+        expect((await stranger.post(path, { challenge: 'x', code: strangersFactor.backupCodes[0] })).status).toBe(400)
       }
     } finally {
       await open.close()

@@ -73,16 +73,16 @@ describe('ATK-031 tokens of other people', () => {
   })
 
   test('ATK-034 a planted registration that its victim clicks needs the password that only the planter knows', async () => {
-    const spoofedHeaders = await register('victim34@example.test', 'chosen by the attacker')
+    const plantedRegistration = await register('victim34@example.test', 'chosen by the attacker')
     const victim = server.client()
-    const page = await victim.open(spoofedHeaders.link.replace(/^https?:\/\/[^/]+/, ''))
+    const page = await victim.open(plantedRegistration.link.replace(/^https?:\/\/[^/]+/, ''))
     expect([page.status, page.text.includes('type="password"')]).toEqual([200, true])
-    expect((await verify(victim, { token: spoofedHeaders.token })).outcome).toBe('invalid_request')
-    expect((await verify(victim, { token: spoofedHeaders.token, password })).outcome).toBe('invalid_credentials')
+    expect((await verify(victim, { token: plantedRegistration.token })).outcome).toBe('invalid_request')
+    expect((await verify(victim, { token: plantedRegistration.token, password })).outcome).toBe('invalid_credentials')
 
     const own = await register('victim34@example.test', password, victim)
-    expect((await verify(victim, { token: spoofedHeaders.token })).outcome).toBe('invalid_request')
-    expect((await verify(victim, { email: 'victim34@example.test', code: spoofedHeaders.code })).outcome).toBe(
+    expect((await verify(victim, { token: plantedRegistration.token })).outcome).toBe('invalid_request')
+    expect((await verify(victim, { email: 'victim34@example.test', code: plantedRegistration.code })).outcome).toBe(
       'invalid_token',
     )
     expect(victim.cookies.get('access-token')).toBeNull()

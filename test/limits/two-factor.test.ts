@@ -46,8 +46,8 @@ describe.each(['code', 'reset'] as const)('the first proof of a mailbox, by a %s
     const world = await limitedAuth({ limits, twoFactor: { required: true }, ...optional })
     const stranger = world.client({ ip: ipOf(500) })
     await stranger.post('/auth/register', ada)
-    const spoofedHeaders = await enrol(stranger, ada.password, world.runtime.clock)
-    expect(await guessed(world, spoofedHeaders, 101)).toEqual([...times(100, 401), 429])
+    const strangersFactor = await enrol(stranger, ada.password, world.runtime.clock)
+    expect(await guessed(world, strangersFactor, 101)).toEqual([...times(100, 401), 429])
     await leap(world, 24 * 3_600)
 
     const owner = world.client({ ip: ipOf(501) })
@@ -62,9 +62,9 @@ describe.each(['code', 'reset'] as const)('the first proof of a mailbox, by a %s
     try {
       const stranger = server.client()
       await stranger.post('/auth/register', ada)
-      const spoofedHeaders = await enrol(stranger, ada.password, server.runtime.clock)
+      const strangersFactor = await enrol(stranger, ada.password, server.runtime.clock)
       for (let nth = 0; nth < 7; nth += 1) {
-        await stranger.post(path, { challenge: await firstStep(stranger, ada), code: spoofedHeaders.wrongCode() })
+        await stranger.post(path, { challenge: await firstStep(stranger, ada), code: strangersFactor.wrongCode() })
       }
       expect(countersOfSeven()).toBe(1)
       expect((await provesMailbox(server, by, server.client())).status).toBe(200)

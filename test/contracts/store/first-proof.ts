@@ -33,35 +33,35 @@ const aStep = stepOf('email_verified')
 function provingContract(current: () => TestStore): void {
   test('a first proof verifies the address, and keeps nothing that may have been planted', async () => {
     const { store, changes } = current()
-    const [spoofedHeaders, other] = [await createdUser(store, { factors }), await createdUser(store, { factors })]
-    const [session, kept] = [await openedSession(store, spoofedHeaders), await openedSession(store, other)]
+    const [plantedUser, other] = [await createdUser(store, { factors }), await createdUser(store, { factors })]
+    const [session, kept] = [await openedSession(store, plantedUser), await openedSession(store, other)]
     const device = {
       id: 'device',
-      userId: spoofedHeaders.id,
+      userId: plantedUser.id,
       tokenHash: 'key1.device',
       createdAt: now,
       expiresAt: now + 900,
     }
     await store.devices.add(device, { keep: 5, now })
-    await keptToken(store, aVerification(spoofedHeaders))
-    await keptToken(store, aReset(spoofedHeaders))
+    await keptToken(store, aVerification(plantedUser))
+    await keptToken(store, aReset(plantedUser))
     const foreign = await keptToken(store, aReset(other))
-    const token = await keptToken(store, anOtp(spoofedHeaders))
+    const token = await keptToken(store, anOtp(plantedUser))
     const mail = aMail()
 
     const proved = await store.users.proveMailbox(token.id, 'otp', now, aStep({ mail }))
     const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
-    expect(proved).toEqual({ ...spoofedHeaders, ...clean, lastLoginAt: now })
-    expect(await store.users.findById(spoofedHeaders.id)).toEqual(proved)
+    expect(proved).toEqual({ ...plantedUser, ...clean, lastLoginAt: now })
+    expect(await store.users.findById(plantedUser.id)).toEqual(proved)
     expect(await store.users.findById(other.id)).toEqual({ ...other, lastLoginAt: now })
     expect(await store.sessions.find(session.id)).toBeNull()
     expect(await store.sessions.find(kept.id)).not.toBeNull()
     expect(await store.devices.find(['key1.device'], now)).toBeNull()
     for (const purpose of ['otp', 'email_verification', 'password_reset'] as const) {
-      expect(await store.oneTimeTokens.listByEmail(purpose, spoofedHeaders.emailCanonical, now)).toEqual([])
+      expect(await store.oneTimeTokens.listByEmail(purpose, plantedUser.emailCanonical, now)).toEqual([])
     }
     expect(await store.oneTimeTokens.listByEmail('password_reset', other.emailCanonical, now)).toEqual([foreign])
-    expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: spoofedHeaders.id, version: 2, until })])
+    expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: plantedUser.id, version: 2, until })])
     expect((await store.changes.recent(60_000)).changes).toEqual(changes)
     expect(await auditedEvents(store)).toContain('email_verified')
     expect(await waitingMails(store)).toContain(mail.id)

@@ -63,17 +63,17 @@ function resettingContract(current: () => TestStore): void {
   test('a reset of an account that was never verified verifies it and keeps nothing that may have been planted', async () => {
     const { store } = current()
     const factors = [aTotp({ sealedSecret: 'key1.seed' })]
-    const spoofedHeaders = await createdUser(store, {
+    const plantedUser = await createdUser(store, {
       name: 'Eve',
       fields: { plan: 'pro' },
       roles: ['EDITOR'],
       factors,
     })
-    const token = await keptToken(store, aReset(spoofedHeaders))
+    const token = await keptToken(store, aReset(plantedUser))
     const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
     const clean = { name: null, fields: {}, factors: [], emailVerified: true, passwordHash: '$hash$2', version: 2 }
-    expect(reset).toEqual({ ...spoofedHeaders, ...clean })
-    expect(await store.users.findById(spoofedHeaders.id)).toEqual(reset)
+    expect(reset).toEqual({ ...plantedUser, ...clean })
+    expect(await store.users.findById(plantedUser.id)).toEqual(reset)
   })
 
   test('ATK-039 a reset of a verified account leaves its second factor on', async () => {

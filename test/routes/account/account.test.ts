@@ -175,11 +175,11 @@ describe('an account', () => {
     const { client } = await testAuth()
     const browser = client()
     const first = await browser.signUp(ada)
-    const spoofedHeaders = browser.copy()
+    const formerBrowser = browser.copy()
     const second = await browser.signIn(ada)
     expect(second.body.session.id).not.toBe(first.body.session.id)
-    expect((await spoofedHeaders.get('/api/notes')).status).toBe(401)
-    expect((await spoofedHeaders.refresh()).status).toBe(401)
+    expect((await formerBrowser.get('/api/notes')).status).toBe(401)
+    expect((await formerBrowser.refresh()).status).toBe(401)
   })
 
   it('ATK-064 signs out without or with broken cookies, and never by GET', async () => {

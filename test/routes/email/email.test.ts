@@ -358,7 +358,7 @@ describe('a second factor that was turned on after the change', () => {
     await owner.signUp(ada)
     await thief.signIn(ada)
     const token = await moved(thief, mailbox)
-    const spoofedHeaders = await enrol(thief, ada.password, runtime.clock)
+    const strangersFactor = await enrol(thief, ada.password, runtime.clock)
     expect((await client().open(`/auth/email-undo?token=${token}`)).text).not.toContain('name="code"')
     expect((await client().post('/auth/email/undo', { token })).status).toBe(200)
     // Both addresses are told, each what concerns it.
@@ -370,7 +370,7 @@ describe('a second factor that was turned on after the change', () => {
     expect((await thief.get('/api/notes')).status).toBe(401)
     const own = await enrol(owner, ada.password, runtime.clock)
     const challenge = await firstStep(client(), ada)
-    for (const code of [spoofedHeaders.backupCodes[0], await spoofedHeaders.nextCode()]) {
+    for (const code of [strangersFactor.backupCodes[0], await strangersFactor.nextCode()]) {
       expect((await thief.post('/auth/login/two-factor', { challenge, code })).body).toMatchObject({
         code: 'invalid_code',
       })
@@ -402,8 +402,8 @@ describe('a second factor that was turned on after the change', () => {
     await owner.signUp(ada)
     await thief.signIn(ada)
     const token = await moved(thief, mailbox)
-    const spoofedHeaders = await enrol(thief, ada.password, runtime.clock)
-    await burnGuesses(client, next, spoofedHeaders.wrongCode())
+    const strangersFactor = await enrol(thief, ada.password, runtime.clock)
+    await burnGuesses(client, next, strangersFactor.wrongCode())
     expect((await client({ ip: ipOf(3) }).post('/auth/email/undo', { token })).status).toBe(200)
     await owner.signIn(ada)
     await enrol(owner, ada.password, runtime.clock)
