@@ -6,6 +6,7 @@ const { DatabaseSync } = createRequire(import.meta.url)('node:sqlite')
 /** The part of better-sqlite3 that tests use, over node:sqlite, for a Node in which that package cannot be loaded. */
 export default class Database {
   #database
+  #isOpen = true
 
   constructor(file, { readonly = false, timeout = 5_000 } = {}) {
     this.#database = new DatabaseSync(file, { readOnly: readonly })
@@ -26,8 +27,10 @@ export default class Database {
     return simple ? Object.values(rows[0] ?? {})[0] : rows
   }
 
+  // May be called again, as in better-sqlite3.
   close() {
-    this.#database.close()
+    if (this.#isOpen) this.#database.close()
+    this.#isOpen = false
     return this
   }
 }

@@ -68,8 +68,9 @@ async function asOrdinaryUser<T>(run: () => Promise<T>): Promise<T> {
 describe('the connection', () => {
   test("uses node's own driver where Node has it, else better-sqlite3", async () => {
     const { driver } = await connected()
-    const major = Number(process.versions.node.split('.')[0])
-    expect(driver).toBe(major >= 24 ? 'node:sqlite' : 'better-sqlite3')
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+    const hasOwn = major > 22 || (major === 22 && minor >= 16)
+    expect(driver).toBe(hasOwn ? 'node:sqlite' : 'better-sqlite3')
   })
 
   test('writes ahead, loses no commit on a power loss, checks foreign keys and blocks for 50 ms at most', async () => {
