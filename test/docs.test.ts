@@ -13,6 +13,7 @@ import { challengeSeconds } from '../src/flows/session/two-factor-challenge.js'
 import { backupCodes } from '../src/flows/two-factor/backup-codes.js'
 import { enrolmentSeconds } from '../src/flows/two-factor/enrolment.js'
 import { factorTries } from '../src/flows/two-factor/second-factor.js'
+import { claimingHeaders } from '../src/guard/forwarded-headers.js'
 import { bodyLimitBytes, deepestBody, mostFields, mostValues } from '../src/http/body.js'
 import { parseDuration } from '../src/lib/duration.js'
 import { createWorld } from '../src/lib/runtime.js'
@@ -330,6 +331,10 @@ test('the limits of the README are those of the code', () => {
     ['wait for a locked SQLite file, without blocking others', `${stepPatienceMs / 1000} s, then 503`],
   ]
   expect(tableBelow(readme, 'Limits')).toEqual(limits)
+})
+
+test('the headers that the README says are removed are those of the guard', () => {
+  expect(tableBelow(readme, 'Headers that are removed').map(([name]) => name)).toEqual(claimingHeaders)
 })
 
 const window = (seconds: number) => (seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds / 60}m`)

@@ -2,33 +2,56 @@ import type { RequestHeaders } from '../http/message.js'
 import type { ForwardedHeaders } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
 
-/** Headers by which a proxy names the signed-in user to servers behind it. Only we may set them. */
-const identityHeaders: ReadonlySet<string> = new Set([
+/**
+ * Headers by which platforms and proxies claim an identity, an address or another target. Only we may set them, so a client's
+ * own are removed. A name that ends in `*` stands for all names that begin like it. Credentials of an application's own
+ * (`x-auth-token`) and `x-user-agent` stay.
+ */
+export const claimingHeaders: readonly string[] = Object.freeze([
+  'cf-connecting-ip',
+  'cf-connecting-ipv6',
+  'client-ip',
+  'fastly-client-ip',
   'forwarded',
   'remote-user',
+  'true-client-ip',
   'x-api-key',
-  'x-auth-request-email',
-  'x-auth-request-user',
+  'x-auth-request-*',
   'x-auth-user',
-  'x-authenticated-user',
-  'x-authenticated-userid',
+  'x-authenticated-*',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-forwarded-*',
+  'x-groups',
   'x-jwt-decoded',
+  'x-ms-client-principal*',
+  'x-original-url',
   'x-principal',
   'x-real-ip',
-  'x-remote-user',
+  'x-remote-*',
   'x-request-id',
+  'x-rewrite-url',
+  'x-roles',
   'x-scheme',
   'x-user',
   'x-user-email',
+  'x-user-groups',
   'x-user-id',
+  'x-user-name',
+  'x-user-role',
   'x-user-roles',
 ])
+
+const names: ReadonlySet<string> = new Set(claimingHeaders.filter((name) => !name.endsWith('*')))
+const prefixes: readonly string[] = claimingHeaders
+  .filter((name) => name.endsWith('*'))
+  .map((name) => name.slice(0, -1))
 
 const none: readonly string[] = Object.freeze([])
 
 /** First characters of these names, by character code. Most headers start with another one and need no further check. */
 const initials: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
-  [...identityHeaders].some((name) => name.charCodeAt(0) === code),
+  claimingHeaders.some((name) => name.charCodeAt(0) === code),
 )
 
 /**
@@ -40,7 +63,7 @@ export function findSpoofedHeaders(headers: RequestHeaders): readonly string[] {
   let found: string[] | null = null
   for (const name in headers) {
     if (!initials[name.charCodeAt(0)]) continue
-    if (!identityHeaders.has(name) && !name.startsWith('x-forwarded-')) continue
+    if (!names.has(name) && !prefixes.some((prefix) => name.startsWith(prefix))) continue
     found ??= []
     found.push(name)
   }
