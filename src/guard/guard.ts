@@ -51,6 +51,8 @@ export interface Guard {
 interface Wired extends GuardOptions, Pick<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   forwarded: ReturnType<typeof createForwardedHeaders>
   scopeOf: ReturnType<typeof createScope>
+  /** The principals that this guard has found. Nothing else in `req.auth` counts, however it looks. */
+  made: WeakSet<object>
 }
 
 /** What `pass` needs to prepare a request for the application. */
@@ -64,6 +66,7 @@ export function createGuard(options: GuardOptions): Guard {
     requireFresh: () => requireFresh(options),
     forwarded: createForwardedHeaders(settings),
     scopeOf: createScope(settings),
+    made: new WeakSet(),
   }
   // Hooks and foreign tokens give access to the API. Account routes need a session of ours.
   const ofOwnRoutes: Wired = { ...wired, demandsFactor: false, hook: null, jwts: null }
@@ -124,7 +127,7 @@ function judge(
   requirement: Requirement,
   left: unknown,
 ): Verdict | Promise<Verdict> {
-  const found = isOurs(left) ? left : null
+  const found = isOurs(wired, left) ? left : null
   const outside = found === null && wired.scopeOf(request.path) === 'outside'
   return settle(wired, request, at, found, (_, given, principal) => {
     checkRequirement(principal, requirement, wired.clock.now())
@@ -133,10 +136,8 @@ function judge(
 }
 
 /** Other middleware sets `req.auth` too, to Basic credentials or claims of a JWT. Only our own principals count. */
-function isOurs(left: unknown): left is Principal {
-  if (typeof left !== 'object' || left === null || !Object.isFrozen(left) || !('kind' in left)) return false
-  const { kind } = left
-  return kind === 'session' || kind === 'apiToken' || kind === 'jwt' || kind === 'hook'
+function isOurs({ made }: Wired, left: unknown): left is Principal {
+  return typeof left === 'object' && left !== null && made.has(left)
 }
 
 function decide(wired: Wired, request: HttpRequest, at: Moment): Verdict | Promise<Verdict> {
@@ -160,13 +161,18 @@ function settle(
 ): Verdict | Promise<Verdict> {
   try {
     const principal = found ?? identify(wired, request, at)
-    if (!('then' in principal)) return accept(wired, request, principal)
+    if (!('then' in principal)) return accept(wired, request, noted(wired, principal))
     return principal
-      .then((identified) => accept(wired, request, identified))
+      .then((identified) => accept(wired, request, noted(wired, identified)))
       .catch((error: unknown) => refuse(wired, request, toAuthError(error)))
   } catch (error) {
     return refuse(wired, request, toAuthError(error))
   }
+}
+
+function noted({ made }: Wired, principal: Principal): Principal {
+  made.add(principal)
+  return principal
 }
 
 function pass(wired: Passing, request: HttpRequest, principal: Principal | null): Verdict {

@@ -168,6 +168,11 @@ describe.each([
     ['Basic credentials', { user: 'ada', password: 'x' }],
     ['claims of a JWT', { sub: 'u', kind: 'session', roles: ['OWNER'], authTime: 9_999_999_999 }],
     ['frozen claims', Object.freeze({ sub: 'u' })],
+    [
+      'ATK-218 frozen claims that look like a principal',
+      Object.freeze({ kind: 'session', userId: 'u', roles: ['OWNER'] }),
+    ],
+    ['ATK-218 a frozen API token', Object.freeze({ kind: 'apiToken', tokenId: 't', name: 'n', access: 'READWRITE' })],
     ['a word', 'session'],
   ])('%s that other middleware left in req.auth let nobody in', async (_what, left) => {
     const app = express()
