@@ -24,7 +24,7 @@ export function updatedAccount({ roles, twoFactor, ...profile }: Parameters<User
   return { values: { ...values, ...noFactor }, losses: { sessions: true, ...lossesWithFactor } }
 }
 
-/** Known devices stay: nobody signs in by one. */
+/** Known devices stay: a device alone signs no user in. */
 export function disabledAccount({ at, until }: { at: number; until: number | null }): AccountChange {
   return { values: { disabled_at: at, disabled_until: until }, losses: { sessions: true, tokens: 'all_but_undos' } }
 }

@@ -11,7 +11,7 @@ export const loginPageRoute = defineRoute({
   path: '/login',
   limit: 'other',
   body: null,
-  summary: 'Shows the sign-in page; leads on whoever is signed in.',
+  summary: 'Shows the sign-in page; redirects a signed-in user.',
   async handle(context) {
     const values = pageValues(context)
     // An error means that the visitor was just sent back here: another redirect would loop.

@@ -13,7 +13,7 @@ import {
 import type { Row } from './document.js'
 import type { Journal, Write } from './journal.js'
 
-/** What stands in the store of a lane, as one text. Written only by whoever has the turn. */
+/** The record of a queue in the store, as one text. Only the process that holds the lock writes it. */
 export interface QueueRecord {
   /** The newest turn that wrote here. */
   turn: number
