@@ -1,4 +1,4 @@
-// `npm ci` builds dist through `prepare`; this is for those who installed with --ignore-scripts.
+// Builds dist where it is missing: after `npm ci`, before the demo and the benchmarks.
 import { execSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 

@@ -1,13 +1,17 @@
-// Runs the tests: `npm test`, `npm run test:all` and `npm run test:servers`. Further arguments go to Vitest.
+// Runs the tests: `npm test` and the scripts `test:all`, `test:servers` and `test:runtimes`. Further arguments go to Vitest.
 import { spawnSync } from 'node:child_process'
 
 /** A browser, programs, packages, and the whole contract of a store on PostgreSQL in WebAssembly. */
 const slow = [
   'test/browser/',
   'test/processes/',
+  'test/cli/init/projects.test.ts',
+  'test/bundles.test.ts',
   'test/demo.test.ts',
   'test/docs.test.ts',
   'test/examples.test.ts',
+  'test/guides.test.ts',
+  'test/moving.test.ts',
   'test/package.test.ts',
   'test/store/sql/pglite.test.ts',
 ]
@@ -26,6 +30,7 @@ const sets = {
   rest: { only: slow, leftOut: [...demo, 'test/package.test.ts'], env: long },
   programs: { only: ['test/processes/', 'test/package.test.ts'] },
   servers: { only: ['test/servers/'], env: { LATCHKEY_TEST_SERVICES: '1' } },
+  runtimes: { only: ['test/runtimes/'], env: { LATCHKEY_TEST_SERVICES: '1', LATCHKEY_TEST_RUNTIMES: '1' } },
 }
 
 const [name, ...args] = process.argv.slice(2)

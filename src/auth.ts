@@ -33,7 +33,7 @@ export interface Auth<Guarding = Gate> extends OperationsApi {
    * @example Deno.serve((request, info) => auth.fetch(request, { ip: info.remoteAddr.hostname, next: app.fetch }))
    */
   fetch(request: Request, options?: FetchOptions): Promise<Response>
-  /** Resolves once the store is open and migrated. Rejects with the fault. Requests wait for the store by themselves. */
+  /** Opens and migrates the store, if that has not happened yet. Rejects with the fault. Requests wait for the store. */
   ready(): Promise<void>
   /** Sends mails that are due, stops the workers, closes pools and store. May be called again. */
   close(): Promise<void>
@@ -70,6 +70,8 @@ export interface Auth<Guarding = Gate> extends OperationsApi {
 
 /** The parts that an adapter mounts. */
 export interface Assembled<Guarding> {
+  /** Begins to open the store. */
+  start(): void
   auth: Auth<Guarding>
   handle: Handle
   watch: Watch
@@ -77,7 +79,8 @@ export interface Assembled<Guarding> {
 }
 
 /**
- * Latchkey without a framework.
+ * Latchkey without a framework. The store opens at the first `fetch`, `ready()` or other call: a build that only imports the
+ * module opens nothing.
  *
  * @throws {SettingsError} with every fault of the settings at once
  * @example
@@ -88,7 +91,7 @@ export function createAuth(settings: SettingsInput, runtime?: Runtime): Auth<Fet
   return assemble(settings, createFetchGate, runtime).auth
 }
 
-/** Builds everything that needs no open store, and begins to open the store. `check` may refuse the settings first. */
+/** Builds everything that needs no open store. `check` may refuse the settings first. */
 export function assemble<Guarding>(
   input: SettingsInput,
   gate: (ask: Ask) => Guarding,
@@ -98,9 +101,6 @@ export function assemble<Guarding>(
   const early = createEarly(input, runtime)
   check?.(early.settings)
   const opening = createOpening(early)
-  // In a microtask, so that a call of `auth.migrations()` right after this one still finds the store unopened.
-  queueMicrotask(opening.start)
-
   const withoutStore = createWithoutStore(early)
   const { handle, watch, ask } = createWhenOpen(opening, withoutStore)
   const auth: Auth<Guarding> = {
@@ -113,7 +113,7 @@ export function assemble<Guarding>(
     },
     close: () => opening.close(),
   }
-  return { auth, handle, watch, settings: early.settings }
+  return { auth, start: opening.start, handle, watch, settings: early.settings }
 }
 
 /** The calls that take a request. */
@@ -153,7 +153,7 @@ function createControl(opening: Opening): Pick<Auth, 'users' | 'sessions' | 'api
     sessions: createSessionsApi(ports),
     apiTokens: createApiTokensApi(ports),
     audit: createAuditApi(ports),
-    access: createAccessApi(ports, async () => (await opening.ready()).accessFeed.catchUp()),
+    access: createAccessApi(ports),
   }
 }
 

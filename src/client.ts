@@ -1,5 +1,5 @@
 /**
- * The client for browsers: calls the application's API with the session's cookies, refreshes once for all tabs, and
+ * The client for browsers. It calls the application's API with the session's cookies, refreshes once for all tabs, and
  * knows who is signed in. No token ever passes through it.
  *
  * @example
@@ -29,17 +29,17 @@ export { AuthClientError } from './client/error.js'
 export type { SessionAnswer } from './model/session-answer.js'
 export type { User, UserFields } from './model/user.js'
 
-/** All calls but `fetch` reject with an `AuthClientError`. */
+/** All calls except `fetch` reject with an `AuthClientError`. */
 export interface AuthClient {
   /**
-   * Like the global `fetch`, with cookies; a path begins at `baseUrl`. A 401 `unauthenticated` or `token_expired` has the
-   * session refreshed, once for all tabs, and the request sent again (a stream cannot be); if the refresh cannot be done
-   * now, its 429 or 503 is the answer. Other origins than the API's are left alone.
+   * Like the global `fetch`, with cookies; a path begins at `baseUrl`. After a 401 `unauthenticated` or `token_expired`, it
+   * refreshes the session, once for all tabs, and sends the request again (unless the body is a stream). If the refresh
+   * fails for now, its 429 or 503 is the answer. Requests to other origins pass unchanged.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
   session: SessionStore
   signUp(account: NewAccount): Promise<SignUpAnswer>
-  /** By the link or the code of the mail that `signUp` caused, in the browser that registered; else with the password. */
+  /** Takes the link or the code of the mail that `signUp` sent. In another browser than that, it needs the password. */
   verifyEmail(proof: MailedProof & { password?: string }): Promise<SignInAnswer>
   signIn(credentials: Credentials): Promise<SignInAnswer>
   /** The second step, with a code of the authenticator or a backup code. */
@@ -47,28 +47,31 @@ export interface AuthClient {
   /** Mails a code and a link that sign in, in this browser. */
   requestCode(account: { email: string }): Promise<{ status: 'code_sent' }>
   verifyCode(proof: MailedProof): Promise<SignInAnswer>
-  /** Ends the session, in all tabs. */
+  /** Ends the session in all tabs. */
   signOut(): Promise<void>
 
-  /** Any other route, by its path below `basePath`. What it changes in the session shows in all tabs. */
+  /** Any other route, by its path below `basePath`. Every tab shows what it changes in the session. */
   post<T = unknown>(path: string, body?: unknown): Promise<T>
   patch<T = unknown>(path: string, body?: unknown): Promise<T>
   delete<T = unknown>(path: string, body?: unknown): Promise<T>
 }
 
-/** Who is signed in; made for `useSyncExternalStore(session.subscribe, session.get)`. */
+/** The signed-in user; made for `useSyncExternalStore(session.subscribe, session.get)`. */
 export interface SessionStore {
-  /** null: nobody. undefined: not known yet. The same object until something in it changes. */
+  /** null: signed out. undefined: not known yet. The same object until something in it changes. */
   get(): SessionAnswer | null | undefined
-  /** Called after each change, here or in another tab; the first subscriber has it loaded. Returns how to leave. */
-  subscribe(listener: () => void): () => void
+  /**
+   * Calls back after each change, here or in another tab. The first subscriber loads the session, unless it passes the
+   * `rendered` one of your server. Returns a function that unsubscribes.
+   */
+  subscribe(listener: () => void, rendered?: SessionAnswer | null): () => void
   /** Asks the server. */
   load(): Promise<SessionAnswer | null>
-  /** Fresh tokens, and with them what has changed since: roles, address, name. */
+  /** Gets fresh tokens, and with them later changes of roles, address and name. */
   refresh(): Promise<SessionAnswer | null>
 }
 
-/** One a page is enough. Does nothing until it is used, so it may also be made where pages are rendered on a server. */
+/** One a page is enough. It does nothing until it is used, so you may also create it where a server renders pages. */
 export function createAuthClient(options: AuthClientOptions = {}): AuthClient {
   return authClientIn(globalThis, options)
 }
@@ -81,10 +84,12 @@ export function authClientIn(browser: Browser, options: AuthClientOptions): Auth
     fetch: (input, init = {}) => fetchApi(calls, input, init),
     session: {
       get: state.get,
-      subscribe(listener) {
-        const leave = state.subscribe(listener)
-        if (state.get() === undefined) load().catch(() => {})
-        return leave
+      subscribe(listener, rendered) {
+        if (state.get() === undefined) {
+          if (rendered === undefined) load().catch(() => {})
+          else state.set(rendered)
+        }
+        return state.subscribe(listener)
       },
       load,
       refresh,

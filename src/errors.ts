@@ -1,3 +1,5 @@
+import type { MailOutcome } from './model/mail-limit.js'
+
 /**
  * Every error a visitor can meet: its code, HTTP status and sentence.
  *
@@ -13,29 +15,44 @@ export const errorTable = {
   invalid_credentials: [401, 'The email or the password is wrong.'],
   invalid_code: [401, 'The code is wrong.'],
   forbidden: [403, 'This is not allowed.'],
-  email_not_verified: [403, 'Confirm your email address first. We have sent you a new mail.'],
+  email_not_verified: [403, 'Confirm your email address first.'],
   account_disabled: [403, 'This account is disabled.'],
+  password_reset_required: [
+    403,
+    'Choose a new password first. Use the link that we mailed to you, or ask for another.',
+  ],
   csrf_rejected: [403, 'The request came from another site.'],
   ip_not_allowed: [403, 'This network may not use the API.'],
   api_token_in_browser: [403, 'API tokens must not be used from a browser.'],
-  insufficient_access: [403, 'This credential does not give enough access.'],
+  insufficient_access: [403, 'This credential does not allow this request.'],
   recent_login_required: [403, 'Sign in again to do this.'],
   two_factor_enrolment_required: [403, 'Set up two-factor authentication first.'],
   registration_disabled: [403, 'Registration is closed.'],
+  impersonation_forbidden: [403, 'This is not allowed while acting as another user.'],
   not_found: [404, 'There is nothing here.'],
+  space_not_found: [404, 'There is no such space, or nothing is deployed in it.'],
   method_not_allowed: [405, 'This method is not supported here.'],
   email_taken: [409, 'This email address is already in use.'],
   identity_taken: [409, 'This login already belongs to another account.'],
   last_credential: [409, 'This is the last way into the account.'],
+  would_lock_out: [409, 'This would lock you or every administrator out.'],
   payload_too_large: [413, 'The request body is too large.'],
+  target_too_long: [414, 'The path and the query of this request are too long.'],
   unsupported_media_type: [415, 'Send JSON or a form.'],
+  wrong_host: [421, 'This host name is not served here.'],
+  bundle_invalid: [422, 'The host refuses this release.'],
   weak_password: [422, 'Choose a stronger password.'],
   rate_limited: [429, 'Too many requests. Try again later.'],
+  headers_too_large: [431, 'The headers of this request are too large.'],
   internal_error: [500, 'Something went wrong on our side.'],
+  not_here: [501, 'This server does not support that.'],
+  application_failed: [502, 'The application sent no valid response.'],
   busy: [503, 'The server is busy. Try again shortly.'],
-  store_unavailable: [503, 'The service is unavailable for the moment. Try again shortly.'],
+  store_unavailable: [503, 'The service is temporarily unavailable. Try again shortly.'],
   jwks_unavailable: [503, 'The identity provider cannot be reached. Try again shortly.'],
-  hook_failed: [503, 'Access could not be decided. Try again shortly.'],
+  hook_failed: [503, 'This request could not be checked. Try again shortly.'],
+  application_starting: [503, 'The application is starting. Try again shortly.'],
+  application_timeout: [504, 'The application did not respond in time.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>
 
 export type ErrorCode = keyof typeof errorTable
@@ -53,9 +70,11 @@ export interface AuthErrorDetails {
   errors?: readonly FieldError[]
   /** For `weak_password`: why. */
   reasons?: readonly string[]
+  /** For `email_not_verified` after the right password: whether a new mail was sent. */
+  mail?: MailOutcome
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number
-  /** Why the guard refused, in fixed words that hold nothing of the request: sent in development only. */
+  /** Why the request was refused, for developers: sent in development only. Of the request it may name the origin, no more. */
   explain?: string
   /** What happened underneath; goes to the log only as its class and code, never into an answer. */
   cause?: unknown
@@ -80,6 +99,11 @@ export class AuthError extends Error {
     this.status = status
     this.details = details
   }
+}
+
+/** The 503 of a request that could not reach the store, or must not trust what it knows. A retry may succeed at once. */
+export function storeUnavailable(cause?: unknown): AuthError {
+  return new AuthError('store_unavailable', { retryAfterSeconds: 1, ...(cause !== undefined && { cause }) })
 }
 
 /** One fault in the settings: the setting's name and what is wrong with it, never its value. */

@@ -3,7 +3,7 @@ import type { Principal as Found } from './model/principal.js'
 declare global {
   namespace Express {
     interface Request {
-      /** Who the guard found; null where nobody was asked. */
+      /** The principal that the guard found; null for a request without a check. */
       auth: Found | null
     }
   }
@@ -16,9 +16,10 @@ export { createAuth } from './auth.js'
 export { AuthError, type ErrorCode, SettingsError, type SettingsFault } from './errors.js'
 export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
+export type { Duration } from './lib/duration.js'
 export type { Runtime } from './lib/runtime.js'
 export type { AccessView } from './model/access.js'
-export type { Account, AccountChanges, AccountFilter, NewAccount, Page } from './model/account.js'
+export type { Account, AccountChanges, AccountFilter, AccountState, NewAccount, Page } from './model/account.js'
 export type { Actor } from './model/actor.js'
 export type {
   ApiTokenEntry,
@@ -43,4 +44,4 @@ export type { User, UserFields } from './model/user.js'
 export type { AuthenticateHook, HookAnswer, HookRequest } from './settings/input.js'
 export type { RequirementInput } from './settings/requirement.js'
 export type { Logger } from './settings.js'
-export type { SettingsInput } from './wiring/settings.js'
+export type { SettingsInput as LatchkeySettings } from './wiring/settings.js'

@@ -2,7 +2,11 @@ import type { HookInput, Hooks } from './hooks.js'
 import type { Keyring } from './lib/keyring.js'
 import type { Reach } from './lib/public-fetch.js'
 import type { Limiter } from './limits/limiter.js'
-import type { OutboxMail } from './model/outbox-mail.js'
+import type { Doctor } from './model/doctor.js'
+import type { Health } from './model/health.js'
+import type { KeySetCheck, KeySetState } from './model/key-set.js'
+import type { RefusedMail } from './model/mail-limit.js'
+import type { HeldMail, OutboxMail } from './model/outbox-mail.js'
 import type { Visitor } from './model/visitor.js'
 import type { Providers } from './oauth/provider.js'
 import type { PasswordFault, Passwords } from './passwords/passwords.js'
@@ -10,7 +14,7 @@ import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
 import type { Authenticator } from './tokens/authenticator.js'
 
-/** All that a flow may reach. A flow takes the `Pick` of it that it touches. */
+/** Everything that a flow may reach. A flow takes the `Pick` of it that it needs. */
 export interface Ports
   extends Pick<
     Store,
@@ -36,20 +40,26 @@ export interface Ports
   mails: Mails
   limiter: Limiter
   proofs: Proofs
+  revocations: RevokedTokens
+  keySets: KeySets
+  operations: OperationsPort
   clock: Clock
   random: Random
   policy: Policy
   hooks: PortHooks
+  doctor: Doctor
 }
 
-/** The owner's hooks. `visitor` is for those of another package's shape; the owner's own are told what stands in `input`. */
+/** The application's hooks. Hooks of the codehooks-auth shape get `visitor`; our own get `input`. */
 export type PortHooks = Readonly<Partial<Record<keyof Hooks, PortHook>>>
 export type PortHook = (input: HookInput, visitor: Visitor) => void | Promise<void>
 
 /** Makes outbox rows; the verb that makes a mail due writes them in its own step. */
 export interface Mails {
   /** `to` is a canonical address; `values` are what `templates/mail/<template>` needs. */
-  compose(template: string, to: string, values: Readonly<Record<string, string>>): OutboxMail
+  compose(template: string, to: string, values: Readonly<Record<string, string>>, held?: HeldMail): OutboxMail
+  /** In development, shows that the mail limit refused a mail. Elsewhere the audit log alone records it. */
+  showRefused(mail: RefusedMail): void
 }
 
 /** First sights of a rotation, kept in memory and written in batches, never on the request path. */
@@ -58,6 +68,27 @@ export interface Proofs {
   note(sessionId: string, counter: number, seenAtMs: number): void
   /** Writes what is pending for that session now, so that a refresh judges by it. */
   settle(sessionId: string): Promise<void>
+}
+
+/** The revocations that this process knows of, in memory. Those of other processes arrive within a second. */
+export interface RevokedTokens {
+  isEnded(sessionId: string): boolean
+  /** The version below which that user's access tokens are dead; 0 when none is known to be. */
+  deadBelow(userId: string): number
+}
+
+/** Key sets of the other issuer, for administrators. */
+export interface KeySets {
+  /** null: there is no other issuer. */
+  inForce(): KeySetState | null
+  /** Fetches a set from public addresses, and keeps nothing. The URL must have passed the rules of the setting `jwks`. */
+  check(url: string): Promise<KeySetCheck>
+}
+
+/** The running process, for administrators. */
+export interface OperationsPort {
+  /** As `auth.health()`. Never rejects. */
+  health(): Promise<Health>
 }
 
 export interface Clock {
@@ -78,13 +109,13 @@ export interface Random {
   uuid(): string
   /** That many unbiased decimal digits, leading zeros kept. */
   code(digits: number): string
-  /** That many characters that nobody mistakes for others when reading, 5 bits each. */
+  /** That many characters without look-alikes, 5 bits each. */
   readable(characters: number): string
 }
 
-/** The numbers and addresses that flows decide by; all from the settings. */
+/** The numbers and addresses by which flows decide. All come from the settings. */
 export interface Policy {
-  /** Origin and path of `baseUrl` with `basePath`, no slash at the end: what links in mails begin with. */
+  /** Origin and path of `baseUrl` with `basePath`, without a slash at the end: the beginning of links in mails. */
   authUrl: string
   accessTokenSeconds: number
   refreshTokenSeconds: number
@@ -95,23 +126,44 @@ export interface Policy {
   verificationSeconds: number
   codeDigits: number
   codeTries: number
-  /** How long a code and a link that sign in live. */
+  /** How long a code and a link that sign in are valid. */
   otpSeconds: number
-  /** What authenticator apps call us. */
+  /** The name of the application in authenticator apps. */
   issuer: string
-  /** What the settings fix about access; what is added at run time comes on top. */
+  /** Canonical addresses whose accounts have the role ADMIN. */
+  adminEmails: readonly string[]
+  /** The access rules that the settings fix. Those that are added at run time extend them. */
   access: AccessPolicy
-  /** Checks extra user fields with the owner's schema; throws `AuthError('invalid_request')`. */
+  admin: AdminPolicy
+  /** Checks extra user fields with the application's schema; throws `AuthError('invalid_request')`. */
   parseFields(input: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
+}
+
+/** What the control API asks of an administrator's session. */
+export interface AdminPolicy {
+  /** How old a sign-in may be for changes that need a recent one. */
+  recentSeconds: number
+  /** Whether the session must have proved a second factor. */
+  twoFactor: boolean
+  /** null: administrators cannot impersonate users. */
+  impersonation: ImpersonationPolicy | null
+}
+
+export interface ImpersonationPolicy {
+  lifetimeSeconds: number
+  /** Whether the user gets a mail about it. */
+  notify: boolean
+  /** Users with one of these roles cannot be impersonated. */
+  exceptRoles: readonly string[]
 }
 
 export interface AccessPolicy {
   /** IP addresses and CIDRs, canonical. */
   networks: readonly string[]
-  /** Whether a client's address can be known well enough to decide by it. */
+  /** Whether a client's address is reliable enough to decide by it. */
   knowsClients: boolean
   jwksUrl: string | null
-  /** What tokens of another issuer must be for; empty: not checked. */
+  /** The audience that tokens of another issuer must have; empty: not checked. */
   audience: readonly string[]
   reach: Reach
 }

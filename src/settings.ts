@@ -4,10 +4,12 @@ import type { StandardSchema } from './settings/accounts.js'
 import { assemble } from './settings/assemble.js'
 import type { Database } from './settings/database.js'
 import { faultsOf, nothing, sentenceOf } from './settings/field.js'
+import type { FormField } from './settings/form-fields.js'
 import type { AuthenticateHook, HooksInput } from './settings/input.js'
 import type { Limit, LimitKind } from './settings/limits.js'
 import type { Logger } from './settings/logger.js'
 import type { ProviderKinds, ProviderSettings } from './settings/providers.js'
+import type { RedisClient } from './settings/redis.js'
 import { rules } from './settings/rules.js'
 import { createSettingsSchema, type Table } from './settings/schema.js'
 import { findSite } from './settings/site.js'
@@ -16,10 +18,12 @@ import { dotted, freeze, snapshot } from './settings/snapshot.js'
 export type { TrustedProxies } from './lib/client-ip.js'
 export type { StandardResult, StandardSchema } from './settings/accounts.js'
 export type { Database } from './settings/database.js'
+export type { FormField } from './settings/form-fields.js'
 export type { AuthenticateHook } from './settings/input.js'
 export type { Limit, LimitKind } from './settings/limits.js'
 export type { Logger } from './settings/logger.js'
 export type { ProviderSettings } from './settings/providers.js'
+export type { RedisClient } from './settings/redis.js'
 
 /** The settings after parsing: every default filled in, durations in seconds, frozen. */
 export interface Settings {
@@ -46,7 +50,8 @@ export interface Settings {
   /** `baseUrl` is http on loopback; there is no other switch. */
   development: boolean
   database: Database
-  redis: string | null
+  /** URL, or the application's own ioredis client. */
+  redis: string | RedisClient | null
   /** null: the development mailbox. `transport`: SMTP URL, nodemailer options or transport. */
   mail: { from: { name: string; address: string }; transport: unknown } | null
   templates: string | null
@@ -66,7 +71,13 @@ export interface Settings {
   }
   trustedOrigins: readonly string[]
   trustedProxies: TrustedProxies
-  registration: { enabled: boolean; emailVerification: 'required' | 'optional'; fields: StandardSchema | null }
+  registration: {
+    enabled: boolean
+    emailVerification: 'required' | 'optional'
+    fields: StandardSchema | null
+    /** The extra fields that our own register and account pages show. */
+    inputs: readonly FormField[]
+  }
   password: {
     minLength: number
     /** false, or the URL of the range API with a slash at the end (true in the settings means the public one). */
@@ -91,7 +102,19 @@ export interface Settings {
   allowList: readonly string[]
   authenticate: AuthenticateHook | null
   hooks: HooksInput
-  admin: { emails: readonly string[]; page: string }
+  admin: {
+    /** Canonical addresses whose accounts have the role ADMIN. */
+    emails: readonly string[]
+    /** Whether the control API and the admin pages exist. */
+    enabled: boolean
+    /** Below `basePath`; null: no pages. */
+    page: string | null
+    recentSeconds: number
+    /** Whether the session of an administrator must have proved a second factor. */
+    twoFactor: boolean
+    /** null: switched off. */
+    impersonation: { lifetimeSeconds: number; notify: boolean; exceptRoles: readonly string[] } | null
+  }
   revocation: { stalenessSeconds: number }
   logger: Logger
 }

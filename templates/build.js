@@ -4,6 +4,7 @@
 // written into the style attributes of everything that it matches. The classes stay, for dark mode and small screens.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { transformSync } from 'esbuild'
 import juice from 'juice'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
@@ -18,9 +19,15 @@ if (!styles) throw new Error('templates/mail/layout.html.hbs has no <style>')
 
 const rows = names.map((name) => {
   const isMail = name.startsWith('mail/') && name.endsWith('.html.hbs')
-  const text = isMail ? juice.inlineContent(read(name), styles) : read(name)
+  const text = isMail ? juice.inlineContent(read(name), styles) : minified(name)
   return `  ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`
 })
+
+/** Stylesheet and script without comments and white space; every other file as it is. */
+function minified(name) {
+  const loader = /^assets\/.*\.(css|js)$/.exec(name)?.[1]
+  return loader === undefined ? read(name) : transformSync(read(name), { loader, minify: true }).code
+}
 
 function read(name) {
   return readFileSync(folder + name, 'utf8').replaceAll('\r\n', '\n')

@@ -55,6 +55,7 @@ export function previewPage({ names, shown, sample, mail, query, locale, missing
 <nav>
 <h2>Mails</h2><ul>${list('mail/')}</ul>
 <h2>Pages</h2><ul>${list('pages/')}</ul>
+<h2>Admin pages</h2><ul>${list('admin/')}</ul>
 </nav>
 <main>
 <h1>${escaped(mail?.subject ?? shown)}</h1>

@@ -78,7 +78,7 @@ function inScheme(text, scheme) {
     .replaceAll('(prefers-color-scheme: dark)', scheme === 'dark' ? 'all' : 'not all')
     .replaceAll('color-scheme: light dark', `color-scheme: ${scheme}`)
     .replaceAll('content="light dark"', `content="${scheme}"`)
-    .replace(/(assets\/[\w.-]+\.css)/, `$1?scheme=${scheme}`)
+    .replace(/(assets\/[\w.-]+\.css)/g, `$1?scheme=${scheme}`)
 }
 
 function answer({ pathname, searchParams: query }) {
@@ -93,7 +93,8 @@ function answer({ pathname, searchParams: query }) {
   const name = `${kind}/${file}`
   if (names.includes(name)) {
     const values = valuesOf(name, query)
-    const body = kind === 'mail' ? templates.mail(file, values).html : templates.page(file, values)
+    const body =
+      kind === 'mail' ? templates.mail(file, values).html : templates.page(kind === 'pages' ? file : name, values)
     return { type: 'text/html; charset=utf-8', body: inScheme(body, query.get('scheme')) }
   }
   const shown = query.get('show') ?? names[0]

@@ -7,35 +7,45 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
-import { errorTable } from '../src/errors.js'
-import { registrationsSideBySide } from '../src/flows/registration/draft.js'
+import { AuthError, type ErrorCode, errorTable } from '../src/errors.js'
+import { registrationPlaces } from '../src/flows/registration/draft.js'
 import { challengeSeconds } from '../src/flows/session/two-factor-challenge.js'
 import { backupCodes } from '../src/flows/two-factor/backup-codes.js'
 import { enrolmentSeconds } from '../src/flows/two-factor/enrolment.js'
 import { factorTries } from '../src/flows/two-factor/second-factor.js'
 import { claimingHeaders } from '../src/guard/forwarded-headers.js'
 import { bodyLimitBytes, deepestBody, mostFields, mostValues } from '../src/http/body.js'
+import { problem } from '../src/http/problem.js'
 import { parseDuration } from '../src/lib/duration.js'
 import { createWorld } from '../src/lib/runtime.js'
+import { policiesOf } from '../src/limits/policies.js'
+import { auditEventNames } from '../src/model/audit-event.js'
+import type { CounterRule } from '../src/model/counter.js'
+import { checkRows } from '../src/model/doctor-checks.js'
 import { providerKinds } from '../src/oauth/providers.js'
 import { longestPassword } from '../src/passwords/password-text.js'
+import { controlRoutes } from '../src/routes/admin/index.js'
+import { adminPageRoutes } from '../src/routes/admin/pages/index.js'
 import { routes } from '../src/routes/index.js'
 import { createSettingsSchema } from '../src/settings/schema.js'
 import { stepPatienceMs } from '../src/store/sql/engine/retry.js'
+import { migrations } from '../src/store/sql/migrations/list.js'
 import { instruments, spans } from '../src/telemetry/instruments.js'
-import { testSettings } from '../src/testing.js'
+import { createTestClient, testSettings } from '../src/testing.js'
 import { maxTokenLength } from '../src/tokens/jwt.js'
-import { warnLeftOut } from '../src/wiring/not-yet.js'
 import { policyOf } from '../src/wiring/policy.js'
 import { readSettings, type SettingsInput } from '../src/wiring/settings.js'
+import { strictFaults } from './support/application-folder.js'
 import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
 import { freePort, startProgram } from './support/program.js'
-import { bodyOf, codeBelow, codesBelow, settingsOf, tableBelow } from './support/readme.js'
+import { blocksOf, bodyOf, codeBelow, settingsOf, tableBelow } from './support/readme.js'
 import { testBrowser } from './support/tabs.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = join(root, 'README.md')
+/** A page below docs/. */
+const page = (name: string) => join(root, 'docs', `${name}.md`)
 const map = join(root, 'src/README.md')
 const noNetwork = new URL('support/no-network.js', import.meta.url).href
 
@@ -50,9 +60,14 @@ const imported = {
     mail: { from: 'auth@example.com', transport: 'smtp://127.0.0.1:9' },
   },
   users: [
-    { email: 'ada@example.com', name: 'Ada', hash: '$2b$10$abcdefghijklmnopqrstuuGGgFFcYeueaAql8Z7U7CnCTRw4DR77W' },
-    { email: 'Ada@example.com', name: null, hash: null },
-    { email: 'edsger@example.com', name: null, hash: 'd0763edaa9d9bd2a9516280e9044d885' },
+    {
+      email: 'ada@example.com',
+      name: 'Ada',
+      passwordHash: '$2b$10$abcdefghijklmnopqrstuuGGgFFcYeueaAql8Z7U7CnCTRw4DR77W',
+      emailVerified: true,
+    },
+    { email: 'Ada@example.com', name: null, passwordHash: null },
+    { email: 'edsger@example.com', passwordHash: 'd0763edaa9d9bd2a9516280e9044d885' },
   ],
   signIn: `import { createAuth } from 'latchkey'
     import { settings } from './settings.js'
@@ -88,13 +103,15 @@ describe('the example of the README', () => {
     const program = startProgram('node', ['--import', noNetwork, file], { cwd: folder, env: secrets() })
     try {
       await mainJob(program, `http://localhost:${port}`, '/api/hello')
+      const page = await createTestClient(`http://localhost:${port}`).open('/api/hello')
+      expect([page.status, page.body]).toEqual([200, expect.stringContaining('name="password"')])
     } finally {
       await program.stop()
       await rm(folder, { recursive: true, force: true })
     }
   }, 180_000)
 
-  test('in TypeScript compiles, strictly, with both ways of finding modules', async () => {
+  test('as it stands, and that in TypeScript, compile strictly with both ways of finding modules', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
     try {
       const packages = ['express', 'fastify', 'hono', '@types/express', '@types/node']
@@ -102,10 +119,14 @@ describe('the example of the README', () => {
       for (const name of packages) await symlink(dependency(name), join(folder, 'node_modules', name))
       await symlink(root, join(folder, 'node_modules', 'latchkey'))
       await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-      await writeFile(join(folder, 'app.ts'), codeBelow(readme, 'Use', 'ts'))
-      expect(faultsOf(folder, { module: ts.ModuleKind.NodeNext })).toEqual([])
-      const bundler = ts.ModuleResolutionKind.Bundler
-      expect(faultsOf(folder, { module: ts.ModuleKind.ESNext, moduleResolution: bundler })).toEqual([])
+      for (const typed of [code, codeBelow(page('guides/typescript'), 'Read the principal', 'ts')]) {
+        await writeFile(join(folder, 'app.ts'), typed)
+        expect(strictFaults(folder, ['app.ts'], { module: ts.ModuleKind.NodeNext })).toEqual([])
+        const bundler = ts.ModuleResolutionKind.Bundler
+        expect(strictFaults(folder, ['app.ts'], { module: ts.ModuleKind.ESNext, moduleResolution: bundler })).toEqual(
+          [],
+        )
+      }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -117,9 +138,9 @@ describe('the example of the README', () => {
       await install(folder, { latchkey: root, 'better-sqlite3': dependency('better-sqlite3') })
       await writeFile(join(folder, 'settings.js'), `export const settings = ${JSON.stringify(imported.settings)}`)
       await writeFile(join(folder, 'users.json'), JSON.stringify(imported.users))
-      await writeFile(join(folder, 'import.js'), codeBelow(readme, 'Import', 'js'))
+      await writeFile(join(folder, 'import.js'), codeBelow(page('operate/moving'), 'Import', 'js'))
       const { stdout } = await promisify(execFile)(process.execPath, ['import.js'], { cwd: folder })
-      expect(stdout).toBe('1 created, 1 there already\nedsger@example.com hash_unsupported passwordHash\n')
+      expect(stdout).toBe('1 created, 1 skipped\nedsger@example.com hash_unsupported passwordHash\n')
 
       await writeFile(join(folder, 'sign-in.js'), imported.signIn)
       const later = await promisify(execFile)(process.execPath, ['sign-in.js'], { cwd: folder })
@@ -132,8 +153,8 @@ describe('the example of the README', () => {
   test('of the browser client gets the answers that stand behind its calls', async () => {
     const server = await attackServer({ before: (app) => void app.get('/api/notes', (_req, res) => void res.json([])) })
     try {
-      const code = codeBelow(readme, 'In the browser', 'js')
-      const body = code.replace(/^import .*$/m, '').replace('const answer =', 'return')
+      const code = codeBelow(page('guides/browser'), 'Use the client', 'js')
+      const body = code.replace(/^import .*$/m, '').replace('const response =', 'return')
       const { auth, mailbox } = { auth: testBrowser(server).open().auth, mailbox: server.mailbox }
       const createAuthClient = () => ({
         ...auth,
@@ -152,7 +173,7 @@ describe('the example of the README', () => {
 
   test('of API tokens prints what stands behind its lines', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-readme-'))
-    const code = codeBelow(readme, 'API tokens', 'js')
+    const code = codeBelow(page('guides/api-tokens'), 'Create, rotate, remove', 'js')
     const said = [...code.matchAll(/^console\.log\(.*\) \/\/ (.+)$/gm)].map(([, printed]) => printed)
     expect(said).toHaveLength(3)
     try {
@@ -168,7 +189,7 @@ describe('the example of the README', () => {
 
   test('of the test kit gets the answers that stand behind its calls', async () => {
     const call = /^const (\w+) = (await client\.get\(.*\)) \/\/ (.+)$/gm
-    const code = codesBelow(readme, 'Use', 'ts')[1] ?? ''
+    const code = codeBelow(page('guides/testing'), 'Test without a server', 'ts')
     const said = [...code.matchAll(call)].map(([, , , answer]) => answer)
     expect(said).toHaveLength(2)
 
@@ -188,20 +209,12 @@ describe('the example of the README', () => {
   }, 180_000)
 })
 
-describe('the settings of the README', () => {
-  const rows = tableBelow(readme, 'Settings')
-  const later = tableBelow(readme, 'Not in force yet')
+describe('the settings of the docs', () => {
+  const rows = tableBelow(page('reference/settings'), 'Settings')
   const known = settingsOf(createSettingsSchema(providerKinds))
 
   test('are those of the schema, each once', () => {
-    const isLater = (name: string) => later.some(([row = '']) => name === row || name.startsWith(`${row}.`))
-    const names = known.map((setting) => setting.name)
-    expect(rows.map(([name]) => name).sort()).toEqual(names.filter((name) => !isLater(name)).sort())
-    for (const [row = ''] of later)
-      expect(
-        names.some((name) => name === row || name.startsWith(`${row}.`)),
-        row,
-      ).toBe(true)
+    expect(rows.map(([name]) => name).sort()).toEqual(known.map((setting) => setting.name).sort())
   })
 
   test.each(rows.map(([name = '', fallback = '']) => [name, fallback]))('%s: the default is %s', (name, fallback) => {
@@ -218,47 +231,62 @@ describe('the settings of the README', () => {
     expect(defaults.sessionSeconds).toBe(parseDuration(fallback('sessionLifetime')))
     expect(defaults.redirectFailUrl).toBe(fallback('redirectFailUrl'))
   })
-
-  const samples: Readonly<Record<string, Partial<SettingsInput>>> = {
-    'admin.emails': { admin: { emails: ['ada@example.com'] } },
-  }
-
-  test('that are said in the log until they are in force are just those with such a row', () => {
-    const said = later.filter(([, until]) => until !== 'not used').map(([name]) => name)
-    expect(said.sort()).toEqual(Object.keys(samples).sort())
-  })
-
-  test.each(later.filter(([, until]) => until !== 'not used'))(
-    '%s is, until it is in force, %s',
-    (name = '', until = '') => {
-      const logged: unknown[] = []
-      const logger = { warn: (fields: unknown) => logged.push(fields), error: () => {} }
-      const settings = readSettings({ ...required, ...samples[name], logger }, createWorld())
-      logged.length = 0
-      warnLeftOut(settings)
-      expect(until).toBe('said in the log')
-      expect(logged).toEqual([{ event: 'setting_ignored', setting: name }])
-    },
-  )
 })
 
-test('the providers of the README are those of the code', () => {
-  const names = tableBelow(readme, 'Providers').map(([name]) => name)
+test('the providers of the docs are those of the code', () => {
+  const names = tableBelow(page('guides/oauth'), 'Providers').map(([name]) => name)
   expect(names).toEqual([...Object.keys(providerKinds.further), 'any other'])
 })
 
-test('the routes of the README are those of the route table, in its order', () => {
-  const rows = routes.map(({ method, path, aliases, body, summary }) => {
+test('the migrations on their page are those of the code, in its order', () => {
+  const names = tableBelow(page('operate/migrations'), 'List').map(([name]) => name)
+  expect(names).toEqual(Object.keys(migrations))
+})
+
+test('the routes of the docs are those of the route table, in its order', () => {
+  const own = routes.filter(({ control }) => !control)
+  const rows = own.map(({ method, path, aliases, body, summary }) => {
     const also = aliases ? ` (alias ${aliases.join(', ')})` : ''
     return [`${method} ${path}${also}`, bodyOf(body), summary]
   })
-  expect(tableBelow(readme, 'Routes')).toEqual(rows)
+  expect(tableBelow(page('reference/routes'), 'Routes')).toEqual(rows)
 })
 
-describe('the errors of the README', () => {
+test('the control API of the docs is that of its table, in its order', () => {
+  const rows = controlRoutes.map(({ method, path, control, body, summary }) => {
+    const { who, recent, confirm } = control ?? { who: 'open', recent: false, confirm: false }
+    const asks = [recent ? 'recent' : '', confirm ? `confirm ${confirm === true ? '' : confirm}`.trim() : '']
+      .filter(Boolean)
+      .join(', ')
+    return [`${method} ${path.slice('/admin/api'.length) || '/'}`, who, asks, bodyOf(body), summary]
+  })
+  expect(tableBelow(page('reference/control-api'), 'Routes')).toEqual(rows)
+})
+
+test('the admin pages of the docs are those of their table, in its order', () => {
+  const rows = adminPageRoutes.map(({ path, summary }) => [path.slice('/admin'.length) || '/', summary])
+  expect(tableBelow(page('reference/control-api'), 'Pages')).toEqual(rows)
+})
+
+test('the checks of the docs are those of doctor, in their order', () => {
+  const rows = Object.entries(checkRows).map(([code, { where, level, cause, cure }]) => {
+    return [code, where.join(' '), level, cause, cure].map((cell) => cell.replaceAll('`', ''))
+  })
+  expect(tableBelow(page('operate/doctor'), 'Checks')).toEqual(rows)
+})
+
+describe('the errors of the docs', () => {
   test('are those of the table, in its order', () => {
     const rows = Object.entries(errorTable).map(([code, [status, sentence]]) => [String(status), code, sentence])
-    expect(tableBelow(readme, 'Errors')).toEqual(rows)
+    expect(tableBelow(page('reference/errors'), 'Errors')).toEqual(rows)
+  })
+
+  test('are each a heading of the troubleshooting page, in its order, which the `type` of their answer names', () => {
+    const codes = Object.keys(errorTable).filter((code): code is ErrorCode => Object.hasOwn(errorTable, code))
+    const headings = anchorsOf(page('operate/troubleshooting'))
+    expect(headings.filter((heading) => Object.hasOwn(errorTable, heading))).toEqual(codes)
+    const types = codes.map((code) => JSON.parse(String(problem(new AuthError(code), 'id').body)).type)
+    expect(types).toEqual(headings.slice(1, codes.length + 1).map((heading) => `urn:latchkey:error:${heading}`))
   })
 
   test('are all met somewhere: none belongs to what comes later', () => {
@@ -266,18 +294,16 @@ describe('the errors of the README', () => {
     const files = names.filter((name) => name.endsWith('.ts') && name !== 'errors.ts')
     const code = files.map((name) => readFileSync(join(root, 'src', name), 'utf8')).join('\n')
     // Thrown, or handed on by a rule that names the fault; mentioning a code in a comment or a condition is neither.
-    const answered = (name: string) => new RegExp(`(?:AuthError\\(|return |\\? )'${name}'`).test(code)
+    const answered = (name: string) => new RegExp(`(?:AuthError\\(|return (?:\\{ code: )?|\\? )'${name}'`).test(code)
     expect(Object.keys(errorTable).filter((name) => !answered(name))).toEqual([])
   })
 })
 
-describe('the names of the README', () => {
+describe('the names of the docs', () => {
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(join(root, 'src', name), 'utf8'))
-  const [, union = ''] =
-    /type AuditEventName =([\s\S]*)$/.exec(sources.find((text) => text.includes('AuditEventName =')) ?? '') ?? []
-  const audited = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name)
+  const audited: (string | undefined)[] = [...auditEventNames]
 
   const plain = (text: string) => text.replaceAll('`', '')
 
@@ -285,17 +311,17 @@ describe('the names of the README', () => {
     const rows = Object.entries(instruments).map(([name, { kind, unit, attributes, description }]) => {
       return [name, kind, unit, attributes.join(', '), plain(description)]
     })
-    expect(tableBelow(readme, 'Metrics')).toEqual(rows)
+    expect(tableBelow(page('reference/metrics'), 'Metrics')).toEqual(rows)
   })
 
   test('of spans are those of the code, in its order', () => {
     const rows = Object.entries(spans).map(([name, of]) => [name, of.attributes.join(', '), plain(of.description)])
-    expect(tableBelow(readme, 'Spans')).toEqual(rows)
+    expect(tableBelow(page('reference/metrics'), 'Spans')).toEqual(rows)
   })
 
   test('of audit events are those of the code, in its order', () => {
     expect(audited.length).toBeGreaterThan(20)
-    expect(tableBelow(readme, 'Audit events').map(([name]) => name)).toEqual(audited)
+    expect(tableBelow(page('reference/audit-events'), 'Audit events').map(([name]) => name)).toEqual(audited)
   })
 
   test('of log events are all that the code logs', () => {
@@ -305,65 +331,134 @@ describe('the names of the README', () => {
       [...text.matchAll(/const event = '(\w+)'\s+\S+logger\./g)].map(([, name]) => name),
     )
     const logged = new Set([...named.filter((name) => !audited.includes(name)), ...both])
-    expect(tableBelow(readme, 'Log').map(([name]) => name)).toEqual([...logged].sort())
+    expect(tableBelow(page('reference/metrics'), 'Log').map(([name]) => name)).toEqual([...logged].sort())
   })
 })
 
-test('the limits of the README are those of the code', () => {
+test('the limits of the docs are those of the code', () => {
   const { verificationSeconds, codeTries, maxSessions } = policyOf(defaults)
   const limits = [
-    ['body of a request to our routes', `${bodyLimitBytes / 1024} KiB`],
+    ['body of a request to an auth route', `${bodyLimitBytes / 1024} KiB`],
     [
-      'fields of a body, values in all, levels',
+      'fields of a body, values in total, levels of nesting',
       `${mostFields}, ${new Intl.NumberFormat('en').format(mostValues)}, ${deepestBody}`,
     ],
-    ['password', `${longestPassword} characters, none of them cut off`],
+    ['password', `${longestPassword} characters, none cut off`],
     ['token in a header or body', `${maxTokenLength} characters`],
-    ['registrations of one address that wait side by side', `${registrationsSideBySide}`],
-    ['link and code that confirm an address', `${verificationSeconds / 3600} h`],
-    ['wrong codes until a code is worth nothing', `${codeTries}`],
-    ['wrong codes until the second step of a sign-in is over', `${factorTries}`],
-    ['second step of a sign-in', `${challengeSeconds / 60} min`],
-    ['setting up an authenticator', `${enrolmentSeconds / 60} min`],
+    ['registrations of one address that wait side by side', `${registrationPlaces.keep}`],
+    ['lifetime of the link and code that confirm an address', `${verificationSeconds / 3600} h`],
+    ['wrong tries until a mailed code is void', `${codeTries}`],
+    ['wrong tries until the second step of a sign-in is void', `${factorTries}`],
+    ['lifetime of the second step of a sign-in', `${challengeSeconds / 60} min`],
+    ['time to set up an authenticator app', `${enrolmentSeconds / 60} min`],
     ['backup codes', `${backupCodes}`],
     ['sessions of one user', `${maxSessions}`],
-    ['news of revocations, until nobody gets in', `${defaults.revocation.stalenessSeconds} s`],
+    ['age of revocation data at which guarded requests get 503', `${defaults.revocation.stalenessSeconds} s`],
     ['wait for a locked SQLite file, without blocking others', `${stepPatienceMs / 1000} s, then 503`],
   ]
-  expect(tableBelow(readme, 'Limits')).toEqual(limits)
+  expect(tableBelow(page('reference/limits'), 'Limits')).toEqual(limits)
 })
 
-test('the headers that the README says are removed are those of the guard', () => {
-  expect(tableBelow(readme, 'Headers that are removed').map(([name]) => name)).toEqual(claimingHeaders)
+test('the reasons for which mails fail, on the page on mail, are those of the code', () => {
+  const files = readdirSync(join(root, 'src/mail')).map((name) => readFileSync(join(root, 'src/mail', name), 'utf8'))
+  const given = files.flatMap((text) => [...text.matchAll(/MailFault\('(\w+)'|^ {2}E\w+: '(\w+)'|\?\? '(\w+)'/gm)])
+  const codes = new Set(given.map(([, thrown, listed, other]) => thrown ?? listed ?? other))
+  const named = tableBelow(page('deploy/mail'), 'Reasons').flatMap(([cell = '']) => cell.split(', '))
+  expect(named.sort()).toEqual([...codes].sort())
+})
+
+test('the headers that the docs say are removed are those of the guard', () => {
+  expect(tableBelow(page('reference/headers'), 'Headers that are removed').map(([name]) => name)).toEqual(
+    claimingHeaders,
+  )
 })
 
 const window = (seconds: number) => (seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds / 60}m`)
 
-test('the limits on requests and tries of the README are the defaults of the settings', () => {
+test('the limits on requests and tries of the docs are the defaults of the settings', () => {
   if (defaults.limits === null) throw new Error('limits are on by default')
   const text = (limit: { count: number; windowSeconds: number } | null) =>
     limit === null ? '' : `${limit.count}/${window(limit.windowSeconds)}`
-  const told = tableBelow(readme, 'Requests and tries').map(([kind, , ip, account]) => [kind, ip, account ?? ''])
+  const told = tableBelow(page('reference/limits'), 'Requests and tries').map(([kind, , ip, account]) => [
+    kind,
+    ip,
+    account ?? '',
+  ])
   expect(told).toEqual(Object.entries(defaults.limits).map(([kind, of]) => [kind, text(of.ip), text(of.account)]))
 })
 
+test('the mail limits of the docs are those of the code', () => {
+  if (defaults.limits === null) throw new Error('limits are on by default')
+  const { device, network, total } = policiesOf(defaults.limits).mail
+  const short = ({ limit, windowSeconds }: CounterRule) => `${limit}/${window(windowSeconds)}`
+  const day = (rule: Pick<CounterRule, 'limit' | 'windowSeconds'> | undefined) =>
+    rule && `${rule.limit}/${rule.windowSeconds / 86_400}d`
+  const told = tableBelow(page('reference/limits'), 'Mails of one address').map(([, perWindow, perDay]) => [
+    perWindow,
+    perDay,
+  ])
+  expect(told).toEqual([
+    [short(device), day(device.long)],
+    [short(network), day(network.long)],
+    ['', day(total)],
+  ])
+})
+
 describe('the documents', () => {
-  test.each(['README.md', 'src/README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'])(
-    '%s links to what exists',
-    (name) => {
-      const text = readFileSync(join(root, name), 'utf8')
-      const targets = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([\w-]+))?\)/g)]
-      for (const [, path = '', anchor] of targets) {
-        const target = path === '' ? join(root, name) : join(root, name, '..', path)
-        expect(existsSync(target), path).toBe(true)
-        if (anchor) expect(anchorsOf(target)).toContain(anchor)
-      }
-    },
+  const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
   )
+  const papers = ['README.md', 'src/README.md', 'examples/README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+  const documents = [...papers, ...pages.map((name) => `docs/${name}`)]
+
+  test.each(documents)('%s links to what exists', (name) => {
+    const text = readFileSync(join(root, name), 'utf8')
+    const targets = [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([\w-]+))?\)/g)]
+    for (const [, path = '', anchor] of targets) {
+      const target = path === '' ? join(root, name) : join(root, name, '..', path)
+      expect(existsSync(target), path).toBe(true)
+      if (anchor) expect(anchorsOf(target)).toContain(anchor)
+    }
+  })
+
+  test('have at most 300 lines a page, and 200 in the README', () => {
+    const lines = (name: string) => readFileSync(join(root, name), 'utf8').split('\n').length
+    expect(lines('README.md')).toBeLessThanOrEqual(200)
+    expect(pages.filter((name) => lines(`docs/${name}`) > 300)).toEqual([])
+  })
+
+  test('are all reached from the index', () => {
+    const index = readFileSync(join(root, 'docs/README.md'), 'utf8')
+    expect(pages.filter((name) => name !== 'README.md' && !index.includes(`(${name})`))).toEqual([])
+  })
+
+  test('have no code block that no test runs, unless it says that it is an excerpt', () => {
+    const tests = ['docs', 'guides']
+      .map((name) => readFileSync(join(root, 'test', `${name}.test.ts`), 'utf8'))
+      .join('\n')
+    // The page, heading and language that a test gives to `codeBelow`, or lists for it.
+    const taken = tests.matchAll(/(codesBelow\(page\()?(readme|'guides\/[\w/-]+')\)?,\s*'([^']+)',\s*'(js|jsx|ts|sh)'/g)
+    const calls = [...taken].map(([, all, of = '', ...rest]) => ({
+      all,
+      key: [of.replaceAll("'", ''), ...rest].join(' '),
+    }))
+    const run = calls.map(({ key }) => key)
+    const guides = pages.filter((name) => name.startsWith('guides/')).map((name) => name.replace(/\.md$/, ''))
+    const blocks = ['readme', ...guides].flatMap((name) =>
+      blocksOf(name === 'readme' ? readme : page(name))
+        .filter(({ language, excerpt }) => /^(js|ts|jsx|tsx|sh|bash|javascript|typescript)$/.test(language) && !excerpt)
+        .map(({ heading, language }) => `${name} ${heading} ${language}`),
+    )
+    expect(run.length).toBeGreaterThan(10)
+    expect(blocks.filter((block) => !run.includes(block))).toEqual([])
+    expect(run.filter((block) => !blocks.includes(block))).toEqual([])
+    const repeated = blocks.filter((block, index) => blocks.indexOf(block) !== index)
+    expect(repeated.filter((block) => !calls.some(({ key, all }) => all && key === block))).toEqual([])
+  })
 
   test('say npm run only where package.json has such a script', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    const text = ['README.md', 'CONTRIBUTING.md'].map((name) => readFileSync(join(root, name), 'utf8')).join('\n')
+    const text = documents.map((name) => readFileSync(join(root, name), 'utf8')).join('\n')
     const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name)
     expect(named.length).toBeGreaterThan(0)
     expect(named.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([])
@@ -404,23 +499,6 @@ describe('the map of the source', () => {
       })
   }
 })
-
-/** What TypeScript says about app.ts and our declarations; those of other packages are not our subject. */
-function faultsOf(folder: string, modules: ts.CompilerOptions): string[] {
-  const options = { noEmit: true, strict: true, target: ts.ScriptTarget.ES2023, types: ['node'], ...modules }
-  const host = ts.createCompilerHost(options)
-  host.getCurrentDirectory = () => folder
-  const program = ts.createProgram([join(folder, 'app.ts')], options, host)
-  const ours = program
-    .getSourceFiles()
-    .filter(({ fileName }) => fileName.endsWith('/app.ts') || fileName.startsWith(join(root, 'dist/')))
-  const found = ours.flatMap((file) => [
-    ...program.getSyntacticDiagnostics(file),
-    ...program.getSemanticDiagnostics(file),
-  ])
-  const faults = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...found]
-  return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
-}
 
 function secrets(): Record<string, string> {
   return {

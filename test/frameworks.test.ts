@@ -35,7 +35,7 @@ const frameworks: Readonly<Record<string, () => Promise<{ auth: Auth; server: Se
       '/api/me',
       async (req, res) => void res.json({ auth: Reflect.get(req, 'auth'), asked: await auth.principal(req) }),
     )
-    app.get('/api/admin', auth.require({ roles: ['ADMIN'] }), (_req, res) => void res.json({ admin: true }))
+    app.get('/api/admin', auth.require({ roles: ['OWNER'] }), (_req, res) => void res.json({ admin: true }))
     return { auth, server: await listen(createServer(app)) }
   },
   async Fastify() {
@@ -46,7 +46,7 @@ const frameworks: Readonly<Record<string, () => Promise<{ auth: Auth; server: Se
       auth: Reflect.get(request, 'auth'),
       asked: await auth.principal(request),
     }))
-    app.get('/api/admin', { preHandler: auth.require({ roles: ['ADMIN'] }) }, async () => ({ admin: true }))
+    app.get('/api/admin', { preHandler: auth.require({ roles: ['OWNER'] }) }, async () => ({ admin: true }))
     await app.listen({ port: 0, host: '127.0.0.1' })
     onTestFinished(() => app.close())
     return { auth, server: app.server }
@@ -56,7 +56,7 @@ const frameworks: Readonly<Record<string, () => Promise<{ auth: Auth; server: Se
     const auth = init(app, settings, createTestRuntime())
     app.get('/open', (c) => c.json({ auth: null }))
     app.get('/api/me', async (c) => c.json({ auth: c.get('auth'), asked: await auth.principal(c) }))
-    app.get('/api/admin', auth.require({ roles: ['ADMIN'] }), (c) => c.json({ admin: true }))
+    app.get('/api/admin', auth.require({ roles: ['OWNER'] }), (c) => c.json({ admin: true }))
     const server = serveNode({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
     if (!server.listening) await new Promise<void>((resolve) => void server.once('listening', resolve))
     onTestFinished(() => void server.close())
@@ -89,7 +89,7 @@ describe.each(Object.keys(frameworks))('Latchkey in %s', (name) => {
     expect(await client.get('/api/admin')).toMatchObject({ status: 403, body: { code: 'forbidden' } })
 
     const user = await auth.users.findByEmail(ada.email)
-    await auth.users.update(user?.id ?? '', { roles: ['ADMIN'] })
+    await auth.users.update(user?.id ?? '', { roles: ['OWNER'] })
     await client.refresh()
     expect(await client.get('/api/admin')).toMatchObject({ status: 200, body: { admin: true } })
     expect((await client.refresh()).status).toBe(200)
@@ -140,7 +140,7 @@ async function start(name: string): Promise<World & { server: Server }> {
 }
 
 function plainRoutes(auth: ReturnType<typeof init>): RequestListener {
-  const admins = auth.require({ roles: ['ADMIN'] })
+  const admins = auth.require({ roles: ['OWNER'] })
   return async (req, res) => {
     res.setHeader('content-type', 'application/json')
     if (req.url === '/open') return void res.end('{"auth":null}')

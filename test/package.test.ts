@@ -10,7 +10,7 @@ import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const doors = ['.', './testing', './client', './package.json']
+const doors = ['.', './testing', './client', './react', './package.json']
 
 let folder: string
 let packed: string[]
@@ -27,7 +27,9 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }')
   await run('npm', ['install', '--ignore-scripts', '--prefer-offline', `./${report.filename}`], { cwd: folder })
   await link('better-sqlite3')
+  await link('react')
   await link('@types/node')
+  await link('@types/react')
 }, 180_000)
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -53,11 +55,13 @@ describe('the packed package', () => {
     expect(Object.keys(exports)).toEqual(doors)
   })
 
-  test('holds the build, its sources, the templates and the papers, and nothing else', () => {
-    const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']
-    const rest = packed.filter((path) => !/^(dist|src|templates)\//.test(path))
+  test('holds the build, the templates, docs, examples and the papers, and nothing else', () => {
+    const papers = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'llms.txt', 'package.json']
+    const rest = packed.filter((path) => !/^(dist|docs|examples|templates)\//.test(path))
     expect(rest.sort()).toEqual(papers)
-    expect(packed.filter((path) => /(^|\/)(test|bench|examples)\/|\.test\.|\.db/.test(path))).toEqual([])
+    expect(
+      packed.filter((path) => /(^|\/)(test|bench)\/|(^|\/)private\/(?!\.gitignore$)|\.test\.|\.db/.test(path)),
+    ).toEqual([])
   })
 
   test('holds a build of every source, and no build of a source that is gone', async () => {
@@ -65,6 +69,17 @@ describe('the packed package', () => {
     const sources = names.filter((name) => /\.(ts|js)$/.test(name)).map((name) => name.replace(/\.ts$/, '.js'))
     const built = packed.filter((path) => /^dist\/.*\.js$/.test(path)).map((path) => path.slice('dist/'.length))
     expect(built.sort()).toEqual(sources.sort())
+  })
+
+  test('has the sources in the maps of the build', async () => {
+    const map = await readFile(join(folder, 'node_modules/latchkey/dist/index.js.map'), 'utf8')
+    expect(JSON.parse(map).sourcesContent).toEqual([await readFile(join(root, 'src/index.ts'), 'utf8')])
+  })
+
+  test('links the command latchkey, which starts', async () => {
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+    const { stdout } = await run(join(folder, 'node_modules/.bin/latchkey'), ['--version'])
+    expect(stdout).toBe(`${version}\n`)
   })
 
   test('opens every door to import', async () => {
@@ -175,7 +190,8 @@ describe('the packed package', () => {
   test('type-checks in an application that checks its libraries too, ESM and CommonJS', async () => {
     await writeFile(
       join(folder, 'app.ts'),
-      `import { AuthError, type Principal, SettingsError, createAuth, init } from 'latchkey'
+      `import { AuthError, type LatchkeySettings, type Principal, type User, SettingsError, createAuth, init } from 'latchkey'
+       import { createAuthClient } from 'latchkey/client'
        import { createTestClient } from 'latchkey/testing'
        const auth = init({}, { JWT_ACCESS_TOKEN_SECRET: 'a', JWT_REFRESH_TOKEN_SECRET: ['b'], baseUrl: 'https://a.test' })
        export async function whoIs(request: Request): Promise<Principal | null> {
@@ -184,6 +200,17 @@ describe('the packed package', () => {
          return null
        }
        export const parts = [SettingsError, createAuth, createTestClient]
+       declare module 'latchkey' {
+         interface UserFields {
+           plan: 'free' | 'paid'
+         }
+       }
+       export const plan = async (): Promise<'free' | 'paid' | undefined> => (await auth.users.get('id'))?.plan
+       export const inBrowser = (): 'free' | 'paid' | undefined => createAuthClient().session.get()?.user.plan
+       export const inHook = (user: User): 'free' | 'paid' => user.plan
+       export const lifetimes: Partial<LatchkeySettings> = { accessTokenLifetime: '15m', limits: { login: { ip: '30/1m' } } }
+       // @ts-expect-error a number without a unit
+       export const unitless: Partial<LatchkeySettings> = { accessTokenLifetime: '900' }
        // @ts-expect-error a code that no row of the table has
        export const unknown = new AuthError('no_such_code')\n`,
     )

@@ -2,9 +2,12 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
+import { Cluster, Redis } from 'ioredis'
 import { describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import { SettingsError } from '../src/errors.js'
+import { routes } from '../src/routes/index.js'
+import { ownSegments } from '../src/settings/own-segments.js'
 import type { createSettingsSchema } from '../src/settings/schema.js'
 import type { Settings } from '../src/settings.js'
 import { readSettings, type SettingsInput } from '../src/wiring/settings.js'
@@ -15,7 +18,7 @@ const thirdSecret = 'b5TnW0yGq3XcVh8RkJ2mPzL6dFsA9eUi4oMx7NtQ1wZ'
 const secrets = { JWT_ACCESS_TOKEN_SECRET: accessSecret, JWT_REFRESH_TOKEN_SECRET: refreshSecret }
 const local = { ...secrets, baseUrl: 'http://localhost:3000' }
 const mail = { from: 'App <no-reply@app.example.test>', transport: 'smtp://mail.example.test:587' }
-const live = { ...secrets, baseUrl: 'https://app.example.test', mail }
+const live = { ...secrets, baseUrl: 'https://app.example.test', mail, database: 'sqlite::memory:' }
 const google = {
   CLIENT_ID: 'id',
   CLIENT_SECRET: 'pass',
@@ -245,6 +248,37 @@ describe('faults', () => {
   })
 })
 
+describe('a setting that was forgotten', () => {
+  test('the database is required outside development', () => {
+    const { faults } = errorOf({ ...live, database: undefined })
+    expect(faults).toEqual([{ setting: 'database', message: expect.stringContaining('sqlite:/absolute/path') }])
+  })
+
+  test('in development the database is a file beside the application', () => {
+    expect(parse(local).database).toEqual({ kind: 'sqlite', file: './latchkey.db' })
+  })
+
+  test.each([
+    ['localhost:3000', 'http://localhost:3000'],
+    ['127.0.0.1:3000', 'http://localhost:3000'],
+    ['//localhost:3000', 'http://localhost:3000'],
+    ['app.example.test', 'https://app.example.com'],
+    ['app.example.test:8443/x', 'https://app.example.com'],
+    ['http://192.168.1.20:3000', 'local network'],
+    ['http://10.0.0.5', 'local network'],
+    ['http://172.20.1.1:8080/app', 'local network'],
+    ['http://[fd12::1]:3000', 'local network'],
+    ['http://nas.local:3000', 'local network'],
+    ['http://nas:3000', 'local network'],
+    ['http://0.0.0.0:3000', 'http://localhost:3000'],
+    ['http://[::]:3000', 'http://localhost:3000'],
+    ['http://app.example.test', 'begin with https://'],
+  ])('a baseUrl of %s is told what to write', (baseUrl, sentence) => {
+    const { faults } = errorOf({ ...live, baseUrl })
+    expect(faults).toEqual([{ setting: 'baseUrl', message: expect.stringContaining(sentence) }])
+  })
+})
+
 /** Every setting with a value that is right, foreign objects left out. */
 const everything: SettingsInput = {
   ...live,
@@ -303,7 +337,14 @@ const everything: SettingsInput = {
     allowPrivate: true,
   },
   allowList: ['192.0.2.9/24', '2001:DB8::1'],
-  admin: { emails: ['Root@App.Example.test'], page: '/ops' },
+  admin: {
+    emails: ['Root@App.Example.test', 'root@app.example.test'],
+    enabled: false,
+    page: '/account/ops',
+    recent: '1h',
+    twoFactor: true,
+    impersonation: { lifetime: '5m', notify: false, exceptRoles: ['OWNER', 'OWNER'] },
+  },
   revocation: { staleness: '5s' },
 }
 
@@ -340,7 +381,7 @@ describe('values', () => {
       cookies: { sameSite: 'lax', domain: null, secure: false, partitioned: false, suffix: '' },
       trustedOrigins: [],
       trustedProxies: { kind: 'none' },
-      registration: { enabled: true, emailVerification: 'required', fields: null },
+      registration: { enabled: true, emailVerification: 'required', fields: null, inputs: [] },
       password: {
         minLength: 10,
         checkBreached: 'https://api.pwnedpasswords.com/range/',
@@ -356,6 +397,7 @@ describe('values', () => {
         guess: { ip: { count: 30, windowSeconds: 60 }, account: { count: 20, windowSeconds: 3600 } },
         refresh: { ip: { count: 120, windowSeconds: 60 }, account: null },
         apiToken: { ip: { count: 30, windowSeconds: 60 }, account: null },
+        admin: { ip: { count: 600, windowSeconds: 60 }, account: { count: 600, windowSeconds: 60 } },
         other: { ip: { count: 300, windowSeconds: 60 }, account: null },
       },
       apiTokens: { inUrl: true, refuseBrowsers: true },
@@ -363,9 +405,30 @@ describe('values', () => {
       allowList: [],
       authenticate: null,
       hooks: {},
-      admin: { emails: [], page: '/auth/admin' },
+      admin: {
+        emails: [],
+        enabled: false,
+        page: '/auth/admin',
+        recentSeconds: 600,
+        twoFactor: false,
+        impersonation: null,
+      },
       revocation: { stalenessSeconds: 10 },
     })
+  })
+
+  test('administration is on where addresses are given, and asks for a second factor outside development', () => {
+    const given = { admin: { emails: ['root@example.test'], impersonation: {} } }
+    expect(parse({ ...local, ...given }).admin).toMatchObject({ enabled: true, twoFactor: false })
+    expect(parse({ ...live, ...given }).admin).toEqual({
+      emails: ['root@example.test'],
+      enabled: true,
+      page: '/auth/admin',
+      recentSeconds: 600,
+      twoFactor: true,
+      impersonation: { lifetimeSeconds: 1800, notify: true, exceptRoles: [] },
+    })
+    expect(parse({ ...live, admin: { page: false, enabled: true } }).admin).toMatchObject({ enabled: true, page: null })
   })
 
   test('every setting is read', () => {
@@ -425,7 +488,7 @@ describe('values', () => {
       cookies: { sameSite: 'none', domain: 'example.test', secure: true, partitioned: true, suffix: 'one' },
       trustedOrigins: ['https://spa.example.test'],
       trustedProxies: { kind: 'cidrs', cidrs: ['10.0.0.0/8', 'unix'] },
-      registration: { enabled: false, emailVerification: 'optional', fields: null },
+      registration: { enabled: false, emailVerification: 'optional', fields: null, inputs: [] },
       password: {
         minLength: 12,
         checkBreached: 'https://range.example.test/r/',
@@ -452,7 +515,14 @@ describe('values', () => {
       allowList: ['192.0.2.0/24', '2001:db8::1'],
       authenticate: null,
       hooks: {},
-      admin: { emails: ['root@app.example.test'], page: '/ops' },
+      admin: {
+        emails: ['root@app.example.test'],
+        enabled: false,
+        page: '/account/ops',
+        recentSeconds: 3600,
+        twoFactor: true,
+        impersonation: { lifetimeSeconds: 300, notify: false, exceptRoles: ['OWNER'] },
+      },
       revocation: { stalenessSeconds: 5 },
     })
     expect(logger).toBeDefined()
@@ -595,6 +665,7 @@ describe('values', () => {
     [{ redis: 'redis://' }, 'redis'],
     [{ redis: 'redis://:100%@cache' }, 'redis'],
     [{ redis: 'redis://:100%25@cache' }, null],
+    [{ redis: { get() {}, set() {} } }, 'redis'],
     [{ mail: undefined }, 'mail'],
     [{ mail: { ...mail, from: 'a@b.test, c@d.test' } }, 'mail.from'],
     [{ mail: { ...mail, from: 'A <a@b.test>\r\nBcc: c@d.test' } }, 'mail.from'],
@@ -681,6 +752,32 @@ describe('values', () => {
     [{ twoFactor: { required: true } }, null],
     [{ admin: { emails: ['root'] } }, 'admin.emails.0'],
     [{ admin: { page: 'admin' } }, 'admin.page'],
+    [{ admin: { page: '/admin' } }, 'admin.page'],
+    [{ admin: { page: '/auth' } }, 'admin.page'],
+    [{ admin: { page: '/AUTH/' } }, 'admin.page'],
+    [{ admin: { page: '/auth/admin/api' } }, 'admin.page'],
+    [{ admin: { page: '/auth/admin/api/pages' } }, 'admin.page'],
+    [{ admin: { page: '/auth/account' } }, 'admin.page'],
+    [{ admin: { page: '/auth/LOGIN' } }, 'admin.page'],
+    [{ admin: { page: '/auth/two-factor/admin' } }, 'admin.page'],
+    [{ admin: { page: '/auth/accounts' } }, null],
+    [{ admin: { page: '/id/me' }, basePath: '/id' }, 'admin.page'],
+    [{ admin: { page: '/auth/ops/root' } }, null],
+    [{ admin: { page: true } }, 'admin.page'],
+    [{ admin: { page: false } }, null],
+    [{ admin: { page: null } }, 'admin.page'],
+    [{ admin: { enabled: 'yes' } }, 'admin.enabled'],
+    [{ admin: { enabled: true } }, null],
+    [{ admin: { recent: '59s' } }, 'admin.recent'],
+    [{ admin: { recent: '61m' } }, 'admin.recent'],
+    [{ admin: { recent: '1m' } }, null],
+    [{ admin: { twoFactor: 1 } }, 'admin.twoFactor'],
+    [{ admin: { impersonation: true } }, 'admin.impersonation'],
+    [{ admin: { impersonation: {} } }, null],
+    [{ admin: { impersonation: { lifetime: '61m' } } }, 'admin.impersonation.lifetime'],
+    [{ admin: { impersonation: { notify: 'no' } } }, 'admin.impersonation.notify'],
+    [{ admin: { impersonation: { exceptRoles: [''] } } }, 'admin.impersonation.exceptRoles.0'],
+    [{ admin: { impersonation: { except: [] } } }, 'admin.impersonation.except'],
     // Limits.
     [{ limits: false }, 'limits'],
     [{ limits: true }, 'limits'],
@@ -912,6 +1009,7 @@ describe('no value in any message', () => {
     ...['google.CLIENT_ID', 'google.CLIENT_SECRET', 'github.CLIENT_ID', 'github.CLIENT_SECRET', 'templates'],
     ...['oauth.okta.CLIENT_ID', 'oauth.okta.CLIENT_SECRET', 'oauth.okta.LABEL'],
     ...['labels.greeting', 'brand.name', 'twoFactor.issuer', 'twoFactor.required.0', 'jwks.issuer', 'jwks.audience.0'],
+    ...['admin.impersonation.exceptRoles.0', 'admin.impersonation.exceptRoles.1'],
   ]
 
   function leavesOf(value: unknown, path: readonly string[] = []): string[][] {
@@ -1059,6 +1157,19 @@ describe("the application's own objects", () => {
     }
   })
 
+  test('an ioredis client of any kind is taken as it is', () => {
+    const sentinels = [{ host: 'sentinel.example.test', port: 26_379 }]
+    const clients = [
+      new Redis({ lazyConnect: true }),
+      new Redis({ sentinels, name: 'app', lazyConnect: true }),
+      new Cluster([{ host: 'node.example.test', port: 6379 }], { lazyConnect: true }),
+    ]
+    for (const redis of clients) {
+      expect(parse({ ...live, redis }).redis).toBe(redis)
+      expect([redis.status, Object.isFrozen(redis)]).toEqual(['wait', false])
+    }
+  })
+
   test('a codehooks Datastore is known by its open method, a schema may be a function', () => {
     const datastore = { open: async () => null }
     expect(parse({ ...local, database: datastore }).database).toEqual({ kind: 'datastore', datastore })
@@ -1089,4 +1200,10 @@ describe('the input type', () => {
     expect(accepts(everything)).toBe(everything)
     expect(names('baseUrl')).toBe('baseUrl')
   })
+})
+
+test('admin.page leaves every path of ours alone', () => {
+  const paths = routes.flatMap(({ path, aliases = [] }) => [path, ...aliases])
+  const first = new Set(paths.map((path) => path.split('/')[1]))
+  expect([...ownSegments, 'admin'].sort()).toEqual([...first].sort())
 })

@@ -5,13 +5,15 @@ import { hasBetterSqlite } from './support/addons.js'
 
 /** Real PostgreSQL, MariaDB and Redis on this machine: `.ci/run` sets it, and then what is missing is a failure. */
 const withServers = process.env.LATCHKEY_TEST_SERVICES === '1'
+/** Bun and Deno, which `npm run test:runtimes` brings. */
+const withRuntimes = process.env.LATCHKEY_TEST_RUNTIMES === '1'
 /** Workers that cannot load a native addon, so that only node:sqlite can be behind a green run. */
 const withoutAddons = process.env.LATCHKEY_TEST_NO_ADDONS === '1'
 
 /** Files that change or measure their whole process. Each of them gets a process of its own, all others share some. */
 const alone = [
-  'test/{browser,processes,servers,passwords,telemetry}/**/*.test.ts',
-  'test/{bench,demo,docs,examples,package}.test.ts',
+  'test/{browser,processes,runtimes,servers,passwords,telemetry}/**/*.test.ts',
+  'test/{bench,bundles,demo,docs,examples,guides,package,cli/init/projects}.test.ts',
   // Replace methods of classes, or what the process prints, for the whole file.
   'test/attacks/{enumeration,leakage,pending-registrations}.test.ts',
   'test/{adapters/codehooks/codehooks,routes/development/mailbox,store/datastore/app}.test.ts',
@@ -23,7 +25,12 @@ const alone = [
 
 /** `npm test` names the slow suites here. */
 const leftOut = (process.env.LATCHKEY_TEST_LEFT_OUT ?? '').split(',').filter((glob) => glob !== '')
-const never = ['test/bench/**', ...(withServers ? [] : ['test/servers/**']), ...leftOut]
+const never = [
+  'test/bench/**',
+  ...(withServers ? [] : ['test/servers/**']),
+  ...(withRuntimes ? [] : ['test/runtimes/**']),
+  ...leftOut,
+]
 
 export default defineConfig({
   root: placeOf('..'),

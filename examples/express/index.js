@@ -1,13 +1,15 @@
-// A notes API whose accounts, sessions and guard are Latchkey's, with a page to try them.
+// A notes API whose accounts, sessions and guard are Latchkey's, with a page that shows them in seven steps.
 // Run it from the repository: npm run demo. PORT and DATA_FOLDER may be set.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import express from 'express'
 import { init } from 'latchkey'
+import { createTour, mailboxAddress } from './tour.js'
 
 const folder = process.env.DATA_FOLDER ?? fileURLToPath(new URL('private', import.meta.url))
 const port = Number(process.env.PORT ?? 3000)
+const mailbox = mailboxAddress()
 const notes = new Map()
 
 const app = express()
@@ -17,17 +19,17 @@ const auth = init(app, {
   JWT_REFRESH_TOKEN_SECRET: secret('JWT_REFRESH_TOKEN_SECRET'),
   database: `sqlite:${folder}/demo.db`,
   brand: { name: 'Notes' },
-  password: { checkBreached: false }, // this demo asks nobody outside; leave it on where people register
 })
-app.use(express.static(fileURLToPath(new URL('page', import.meta.url))), express.json())
-app.get('/api/notes', (req, res) => res.json(notes.get(req.auth.userId) ?? []))
+const tour = createTour(auth, mailbox) // the routes of the demo's page: not needed in your application
+app.use(express.json(), tour.router)
+app.get('/api/notes', (req, res) => res.json(notes.get(tour.ownerOf(req.auth)) ?? []))
 app.post('/api/notes', (req, res) => {
-  const note = { text: String(req.body.text).slice(0, 200) }
-  notes.set(req.auth.userId, [...(notes.get(req.auth.userId) ?? []), note])
+  const note = { text: String(req.body?.text).slice(0, 200) }
+  const owner = tour.ownerOf(req.auth)
+  notes.set(owner, [...(notes.get(owner) ?? []), note])
   res.status(201).json(note)
 })
-
-const server = app.listen(port, 'localhost', () => console.log(`Open http://localhost:${port} and create an account.`))
+const server = app.listen(port, 'localhost', () => console.log(`Open http://localhost:${port}`))
 process.once('SIGTERM', () => server.close(() => auth.close()))
 
 /** From the environment; else made at the first start and kept in a file that only its owner can read. */

@@ -1,37 +1,45 @@
 import { errorTable } from '../errors.js'
 import type { HttpResponse } from '../http/message.js'
 import type { Answer, Ask, Handle, Verdict, Watch } from '../http/verdict.js'
+import type { Logger } from '../settings.js'
 
-/** What an adapter may need besides the handle: paths, since some frameworks do not ask us about every request. */
+/** What an adapter may need besides the handle: the paths, because some frameworks do not pass us every request. */
 export interface Mounting {
   basePath: string
   /** `baseAPIRoutes`: `/` guards everything. */
   guarded: readonly string[]
   publicRoutes: readonly string[]
+  /** The application has an `authenticate` hook, which may decide by path. */
+  hooked: boolean
   /** For connections that outlive their request. */
   watch: Watch
+  logger: Logger
 }
 
-/** One web framework. Adapters know `http/message.ts` only. `Guarding` is its form of middleware for one route. */
+/** One web framework. Adapters know `http/message.ts` only. `Guarding` is the framework's form of middleware for one route. */
 export interface Adapter<Guarding = Gate> {
-  /** As error messages name it. */
+  /** The name in error messages. */
   name: string
-  /** The platform lets every origin read every answer, whatever we say (CORS with credentials). */
+  /** The platform allows every origin to read every response (CORS with credentials), whatever we answer. */
   echoesCors?: boolean
+  /** The default of `cookies.suffix`; null where nothing else shares the application's origin. */
+  cookieSuffix?(): string | null
   recognises(app: unknown): boolean
   /** Puts the layer in front of everything the application has or will have. */
   mount(app: unknown, handle: Handle, mounting: Mounting): void
-  /** The question as middleware of this framework, for single routes. */
+  /** The paths of the application's routes; null when one of them is not known. Not every framework keeps a list. */
+  routes?(app: unknown): readonly string[] | null
+  /** A check as middleware of this framework, for single routes. */
   gate(ask: Ask): Guarding
 }
 
 /** Middleware for one route: `(req, res, next)`. */
 export type Gate = (request: object, response: object, next: () => void) => void | Promise<void>
 
-/** How node's server tells of anything. Called on, not applied to a list: every request comes this way. */
+/** How node's server emits its events. It is called directly, not applied to a list, because every request comes this way. */
 export type Emit = (this: unknown, event: string, ...given: unknown[]) => boolean
 
-/** The answer when the layer itself breaks: closed, and silent about why. */
+/** The response when the layer itself fails. It refuses and gives no reason. */
 export const failure: HttpResponse = {
   status: 500,
   headers: {
@@ -48,7 +56,7 @@ export const failure: HttpResponse = {
   }),
 }
 
-/** Asks for the verdict. A handle that throws or rejects, which it must not, is a 500 and never a pass. */
+/** Asks for the verdict. A handle must not throw or reject; if it does, the response is 500 and never a pass. */
 export function decide<Request, Response>(
   handle: (request: Request, response: Response) => Verdict | Promise<Verdict>,
   request: Request,

@@ -3,7 +3,7 @@ import type { Principal } from '../model/principal.js'
 import { failure } from './adapter.js'
 import { createFetch, type FetchOptions } from './fetch.js'
 
-/** Middleware for one route of the Fetch world: answers the request itself, or hands it to `next` with who it is. */
+/** Middleware for one route of the Fetch world: answers the request itself, or passes it to `next` with its principal. */
 export type FetchGate = (
   request: Request,
   next: (request: Request, principal: Principal | null) => Response | Promise<Response>,

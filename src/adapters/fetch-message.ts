@@ -2,8 +2,9 @@ import type { HttpResponse } from '../http/message.js'
 import type { Pass } from '../http/verdict.js'
 import { withQuery } from '../lib/api-key-query.js'
 import { failure } from './adapter.js'
+import { variesBy } from './vary.js'
 
-/** An answer of ours; a broken one is a 500. Several cookies stay several headers. */
+/** Converts our response; an invalid one becomes a 500. Several cookies stay several headers. */
 export function toResponse(method: string, response: HttpResponse): Response {
   try {
     return build(method, response)
@@ -17,11 +18,11 @@ function build(method: string, { status, headers, body }: HttpResponse): Respons
     [value].flat().map((one): [string, string] => [name, one]),
   )
   const empty = body === null || method === 'HEAD' || status === 204 || status === 304
-  // Checked here and now: a runtime's own Response may look at them only when it is sent.
+  // Checked here, because a runtime's own Response may check headers only when it is sent.
   return new Response(empty ? null : Buffer.from(body), { status, headers: new Headers(list) })
 }
 
-/** What `next` gets and what its answer gets; null when one of the headers cannot be. */
+/** The request for `next` and the headers to add to its response; null when a header is invalid. */
 export function prepare(request: Request, pass: Pass): { request: Request; added: Headers | null } | null {
   try {
     const added = pass.responseHeaders === null ? null : new Headers(pass.responseHeaders)
@@ -31,7 +32,7 @@ export function prepare(request: Request, pass: Pass): { request: Request; added
   }
 }
 
-/** The request as the application is to see it; the very same one when nothing changes. */
+/** The request as the application may see it; the same object when nothing changes. */
 function withHeaders(request: Request, { spoofedHeaders, query, forwarded }: Pass): Request {
   if (forwarded === null && spoofedHeaders.length === 0 && query === null) return request
   const headers = new Headers(request.headers)
@@ -46,8 +47,8 @@ export function withAdded(response: Response, added: Headers | null): Response {
   if (added === null || response.status < 200) return response
   const headers = new Headers(response.headers)
   for (const [name, value] of added) {
-    if (name === 'vary') headers.append(name, value)
-    else headers.set(name, value)
+    if (name !== 'vary') headers.set(name, value)
+    else if (!variesBy(headers.get(name), value)) headers.append(name, value)
   }
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers })
 }

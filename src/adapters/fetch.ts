@@ -6,13 +6,13 @@ import { prepare, toResponse, withAdded } from './fetch-message.js'
 import { targetOf } from './request-target.js'
 
 export interface FetchOptions {
-  /** Address of the client's end of the socket; without it there is no limit per IP. */
+  /** The address of the client's end of the socket. Without it there is no limit per IP. */
   ip?: string
-  /** The application. What it throws is the caller's. */
+  /** The application. Its errors go to the caller. */
   next?: (request: Request, principal: Principal | null) => Response | Promise<Response>
 }
 
-/** Any Fetch-API runtime: one function from `Request` to `Response`. `notFound` answers what passes when there is no `next`. */
+/** For any Fetch-API runtime: one function from `Request` to `Response`. Without `next`, `notFound` answers what passes. */
 export function createFetch(
   handle: Handle,
   notFound: (request: HttpRequest) => HttpResponse,
@@ -29,9 +29,9 @@ export function createFetch(
 }
 
 /**
- * The request as plain data, `ip` being the address of the client's end of the socket.
+ * The request as plain data. `ip` is the address of the client's end of the socket.
  *
- * Path and query are cut out of the URL as it stands, since routers of the Fetch world read it in more than one way.
+ * Path and query are cut out of the URL text, because routers of the Fetch world parse it in more than one way.
  */
 export function readRequest(request: Request, ip: string | null): HttpRequest {
   return {
@@ -51,7 +51,7 @@ export function bodyOf(request: Request): RequestBody {
   return { kind: 'stream', read: (limitBytes) => readBody(request, limitBytes).catch(() => null) }
 }
 
-/** What is too large is left lying, not cancelled: on node that would end the connection before it is answered. */
+/** Leaves the rest of a body over the limit unread. Cancelling it would end the connection before the response, on node. */
 async function readBody(request: Request, limitBytes: number): Promise<Uint8Array | null> {
   if (request.body === null) return new Uint8Array()
   if (Number(request.headers.get('content-length')) > limitBytes) return null

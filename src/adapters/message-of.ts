@@ -7,9 +7,9 @@ import { HonoMessage, isHonoContext } from './hono/message.js'
 import { readRequest as readNodeRequest } from './node/message.js'
 
 /**
- * A request of any supported framework as plain data: what handlers hold in their hands.
+ * A request of any supported framework as plain data, from the request object that handlers have.
  *
- * @throws {TypeError} when it is no request that we know
+ * @throws {TypeError} for a request of another framework
  */
 export function messageOf(request: unknown): HttpRequest {
   if (request instanceof Request) return readFetchRequest(request, null)
@@ -20,7 +20,7 @@ export function messageOf(request: unknown): HttpRequest {
   throw new TypeError('not a request of a supported framework')
 }
 
-/** Fastify's own request stands around node's. */
+/** Fastify's own request wraps node's. */
 function isFastifyRequest(request: unknown): request is { raw: IncomingMessage } {
   return request instanceof Object && 'raw' in request && request.raw instanceof IncomingMessage
 }

@@ -1,9 +1,9 @@
-/** Nothing that would mean more than a path in a cookie's `Path` or at the start of a redirect (`//host`, `;`, `..`). */
+/** A path without text that has a meaning in a cookie's `Path` or at the start of a redirect (`//host`, `;`, `..`). */
 const plainPrefix = /^(?:\/[\w~%-][\w.~%-]*)+$/
 
 /**
- * What a framework took off the front of the path; empty when it took nothing, or rewrote the path, or when what it
- * took is not plain: a client may have chosen it.
+ * The prefix that a framework removed from the path. Empty when it removed none or rewrote the path, and when the prefix is
+ * not plain, because a client may have chosen it.
  *
  * @example mountPrefix('/dev/auth/login', '/auth/login') // '/dev'
  */

@@ -4,8 +4,8 @@ interface Target {
 }
 
 /**
- * Path and query of an absolute URL as they stand there. Without an authority there is no path to judge by; '' is nobody's
- * public route. Every request of a router of the Fetch world comes this way: a regular expression takes three times as long.
+ * Path and query of an absolute URL, unchanged. Without an authority there is no path to judge by; '' is no public route.
+ * Every request of a router of the Fetch world comes this way, and a regular expression takes three times as long.
  */
 export function targetOf(absolute: string): Target {
   const colon = absolute.indexOf(':')
@@ -25,14 +25,14 @@ function endsAuthority(code: number): boolean {
 }
 
 /**
- * The same of a URL as requests have it, quicker where a router has told what it took for the path: mostly just what stands
- * behind the host. So that is compared, and nothing looked for. A `#` in it stays: such a path the guard opens to nobody.
+ * The same for a URL whose router has reported the path it uses. Mostly that is the text directly after the host, so it is
+ * compared instead of searched for. A `#` stays in the path; the guard opens no such path.
  */
 export function targetAsRouted(absolute: string, routed: string): Target {
-  // Behind `http://` and a host, which has one character at least.
+  // After `http://` and a host of at least one character.
   const start = absolute.indexOf('/', 8)
   const end = start + routed.length
-  // Cut out and compared, which takes a third of what `startsWith` does.
+  // Slicing and comparing takes a third of the time of `startsWith`.
   if (start === -1 || absolute.slice(start, end) !== routed || routed.includes('?')) return targetOf(absolute)
   if (end === absolute.length) return { path: routed, query: '' }
   if (absolute[end] !== '?' || absolute.includes('#', end)) return targetOf(absolute)
@@ -40,17 +40,17 @@ export function targetAsRouted(absolute: string, routed: string): Target {
 }
 
 /**
- * Whether an address that is put together as `http://${host}${url}`, as many do, has a host of its own that ends within this
- * one, so that its path begins there. Such a request has no path that could be judged, and is open to nobody.
+ * Whether the URL `http://${host}${url}`, as many frameworks build it, gets another host that ends within `host`, so that the
+ * path begins there. Such a request has no path that could be judged, so it is never public.
  */
 export function endsInHost(host: string | undefined): boolean {
   return host !== undefined && /[/\\?#@]/.test(host)
 }
 
 /**
- * Routers take `http://any.host/api` for `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. What has no host is
- * left as it is, and with it open to nobody: `URL` takes `http:///x/api` for `/api`. Of a `?` in the place of the path, some
- * take what begins at a slash behind it (find-my-way of Fastify, before 9.9), or the `?` for one.
+ * Routers read `http://any.host/api` as `/api`, as RFC 9112 §3.2.2 demands, so the guard must as well. A URL without a host
+ * stays as it is and is never public: `URL` reads `http:///x/api` as `/api`. If a `?` stands where the path should begin,
+ * routers differ: some use the text from a slash after it (find-my-way of Fastify, before 9.9), others the `?` itself.
  */
 export function originForm(url: string): string {
   if (url.startsWith('/') || url.startsWith('?')) return url

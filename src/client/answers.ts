@@ -1,18 +1,21 @@
 import type { SessionAnswer } from '../model/session-answer.js'
 
-/** What a way in answers: a session, or what the second step needs. */
+/** The answer of every sign-in: a session, or what the second step needs. */
 export type SignInAnswer = SessionAnswer | TwoFactorRequired
 
 /** The password or code was right, and a code of the second factor is still to come: `verifyTwoFactor`. */
 export interface TwoFactorRequired {
   status: 'two_factor_required'
-  /** This browser holds it in a cookie too, so nobody has to hand it on. */
+  /** This browser also holds it in a cookie, so your code need not pass it to `verifyTwoFactor`. */
   challenge: string
   methods: readonly string[]
 }
 
-/** `verification_sent`: a mail with a link and a code is on its way, see `verifyEmail`. */
-export type SignUpAnswer = SessionAnswer | { status: 'verification_sent' }
+/**
+ * `verification_sent`: a mail with a link and a code is on its way, see `verifyEmail`. `mailSent: false`: the account exists,
+ * but the mail limit refused its mail; `retryAfter` is in seconds.
+ */
+export type SignUpAnswer = (SessionAnswer & { mailSent?: false; retryAfter?: number }) | { status: 'verification_sent' }
 
 export interface Credentials {
   email: string

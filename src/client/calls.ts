@@ -9,7 +9,7 @@ import { createSessionState, sessionIn } from './session-state.js'
 import { createBoard } from './tab-messages.js'
 
 export interface AuthClientOptions {
-  /** Where the API is: an origin, with a path in front of `basePath` if it has one. Default: the page's own. */
+  /** The URL of the API: an origin, with the path before `basePath` if there is one. Default: the page's own origin. */
   baseUrl?: string
   /** As in the server's settings. Default: `/auth`. */
   basePath?: string
@@ -27,7 +27,7 @@ export interface Calls extends Renewing, Loader {
   credentials: 'include' | 'same-origin' | 'omit'
 }
 
-/** A route that hangs holds up every tab no longer than this. */
+/** A route that hangs blocks the tabs no longer than this. */
 const timeoutMs = 15_000
 
 export function createCalls(browser: Browser, options: AuthClientOptions): Calls {
@@ -45,7 +45,7 @@ export function createCalls(browser: Browser, options: AuthClientOptions): Calls
 
   function ask(method: string, path: string, body?: unknown): Promise<Response> {
     const json = body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-    // Not every browser has it; without it a server that hangs is waited for.
+    // Not every browser has it. Without it, a server that hangs is waited for.
     const signal = AbortSignal.timeout?.(timeoutMs)
     return browser.fetch(`${base()}${basePath}${path}`, { method, credentials, signal, ...json })
   }
@@ -61,14 +61,14 @@ export async function fetchApi(calls: Calls, input: string | URL | Request, init
   const isRequest = input instanceof Request
   const isRooted = typeof input === 'string' && /^\/(?!\/)/.test(input)
   const url = new URL(isRequest ? input.url : isRooted ? base() + input : input, `${base()}/`)
-  // Our cookies mean nothing elsewhere, and a stranger's 401 nothing to us.
+  // Other origins do not accept our cookies, and their 401 says nothing about our session.
   if (url.origin !== new URL(base()).origin) return browser.fetch(isRequest ? input : url, init)
 
   const send = () => browser.fetch(isRequest ? input.clone() : url, { credentials, ...init })
-  // A stream is gone once it was sent.
+  // A stream cannot be sent twice.
   if (init.body instanceof ReadableStream) return send()
   const answer = await sendFresh({ send, renew: (sentAt) => renewOnce(calls, sentAt), session: state.get })
-  // Ended elsewhere, and no refresh has told us. Our own route has the last word, not whoever answered here.
+  // The session ended elsewhere, and no refresh has shown it. Ask our own route before believing this answer.
   if (state.get() && answer.status === 401 && (await problemOf(answer)).code === 'token_revoked') {
     await calls.load().catch(() => {})
   }
@@ -76,8 +76,8 @@ export async function fetchApi(calls: Calls, input: string | URL | Request, init
 }
 
 /**
- * Any route of ours, in turn with the refreshes of all tabs, whose cookies would overwrite those of a sign-in and outlive
- * a sign-out.
+ * Calls a route of Latchkey under the lock of all tabs' refreshes. Otherwise a refresh could overwrite the cookies of a
+ * sign-in, or set cookies after a sign-out.
  */
 export function call<T>(calls: Calls, path: string, body?: unknown, method = 'POST'): Promise<T> {
   const send = () => calls.ask(method, path, body)

@@ -21,16 +21,20 @@ export class AuthClientError extends Error {
   declare readonly requestId: string | null
   /** Seconds until trying again makes sense; null when the answer does not say. */
   declare readonly retryAfter: number | null
+  /** Whether a new mail was sent, for `email_not_verified`; null for every other code. */
+  declare readonly mailSent: boolean | null
 
-  constructor(status: number, problem: Problem = {}, retryAfter: number | null = null, cause?: unknown) {
-    super(problem.detail ?? (status ? `The server answered with ${status}.` : 'No answer came.'), { cause })
+  constructor(status: number, problem: Problem = {}, cause?: unknown) {
+    super(problem.detail ?? (status ? `The server answered ${status}.` : 'No response.'), { cause })
     const {
       code = status ? 'unexpected_answer' : 'network_error',
       errors = [],
       reasons = [],
       requestId = null,
+      mailSent = null,
+      retryAfter = null,
     } = problem
-    Object.assign(this, { name: 'AuthClientError', code, status, errors, reasons, requestId, retryAfter })
+    Object.assign(this, { name: 'AuthClientError', status, code, errors, reasons, requestId, mailSent, retryAfter })
   }
 }
 
@@ -41,12 +45,16 @@ export interface Problem {
   errors?: readonly FieldError[]
   reasons?: readonly string[]
   requestId?: string
+  mailSent?: boolean
+  retryAfter?: number | null
 }
 
-/** The problem that an answer tells, without using the answer up; empty when it tells none. */
+/** The problem that an answer tells, without using the answer up. When it tells none, only `retryAfter` of the header is left. */
 export async function problemOf(answer: Response): Promise<Problem> {
   const isProblem = answer.headers.get('content-type')?.includes('problem+json')
-  return isProblem ? jsonOf<Problem>(answer.clone()).catch(() => ({})) : {}
+  const problem = isProblem && (await jsonOf<Problem>(answer.clone()).catch(() => undefined))
+  // Seconds: the server writes no dates there.
+  return { retryAfter: Number(answer.headers.get('retry-after')) || null, ...problem }
 }
 
 /** Boundary: the types of the answer are the server's promise; checking them here would cost bytes. Null for no body. */
@@ -60,15 +68,10 @@ export async function jsonOf<T>(answer: Response): Promise<T> {
 }
 
 export async function errorOf(answer: Response): Promise<AuthClientError> {
-  return new AuthClientError(answer.status, await problemOf(answer), retryAfterOf(answer))
-}
-
-/** Seconds; the server writes no dates there. */
-export function retryAfterOf(answer: Response): number | null {
-  return Number(answer.headers.get('retry-after')) || null
+  return new AuthClientError(answer.status, await problemOf(answer))
 }
 
 /** What `fetch` throws says no more than that no answer came. */
 export function rethrow(cause: unknown): never {
-  throw cause instanceof AuthClientError ? cause : new AuthClientError(0, {}, null, cause)
+  throw cause instanceof AuthClientError ? cause : new AuthClientError(0, {}, cause)
 }

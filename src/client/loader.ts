@@ -7,9 +7,9 @@ import { sessionIn } from './session-state.js'
 
 /** Asks the server who is signed in. */
 export interface Loader {
-  /** Whoever asks meanwhile gets the same answer. */
+  /** Calls meanwhile get the same answer. */
   load(): Promise<SessionAnswer | null>
-  /** What is known, or being asked, is older than what has happened. */
+  /** Marks the known session, or the answer under way, as out of date. */
   reload(): void
   refresh(): Promise<SessionAnswer | null>
 }
@@ -54,7 +54,7 @@ async function loadNow(renewing: Renewing): Promise<SessionAnswer | null> {
   const answer = await sendFresh({ send, renew: (sentAt) => renewOnce(renewing, sentAt) })
   if (!answer.ok && answer.status !== 401) throw await errorOf(answer)
   const published = answer.ok ? sessionIn(await jsonOf(answer)) : null
-  // Whatever was told in between is newer than this answer.
+  // A message of another tab that came meanwhile is newer than this answer.
   if (age === state.age()) {
     if (!published && state.get()) board.publish({ kind: 'out' })
     state.set(published)

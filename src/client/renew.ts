@@ -1,43 +1,43 @@
 import { now } from './browser.js'
-import { jsonOf, problemOf, retryAfterOf } from './error.js'
+import { jsonOf, problemOf } from './error.js'
 import type { WithLock } from './lock.js'
 import { type SessionState, sessionIn } from './session-state.js'
 import type { Board, TabMessage } from './tab-messages.js'
 
-/** What a refresh needs. */
+/** The dependencies of a refresh. */
 export interface Renewing {
   state: SessionState
   board: Board
   withLock: WithLock
-  /** Asks a route of Latchkey, by its path below `basePath`. */
+  /** Calls a route of Latchkey by its path below `basePath`. */
   ask(method: string, path: string, body?: unknown): Promise<Response>
 }
 
 export interface Renewal {
   message: TabMessage
-  /** This call has asked the server; else another tab, or another call of this one, had done so already. */
+  /** True if this call has asked the server; false if another tab, or another call of this one, had done so already. */
   own: boolean
 }
 
-/** `/refresh` says with these that there is nothing left to refresh; nothing else signs anybody out. */
+/** With these codes `/refresh` says that the session has ended. No other answer signs the user out. */
 const ended = ['unauthenticated', 'token_revoked', 'session_expired']
 
-/** For so long after the end of a session nobody asks again; a page of strangers would otherwise with every call. */
+/** After the end of a session, the tabs do not refresh for so long. A page of signed-out visitors would with every call. */
 const quietMs = 10_000
 
-/** After a failed refresh that does not say how long to wait. */
+/** The wait after a failed refresh whose answer does not say how long to wait. */
 const patienceSeconds = 1
 
 /**
- * One refresh for all tabs: whoever comes first does it, the others take what came of it.
+ * Refreshes once for all tabs: the first call refreshes, and the others use its result.
  *
- * @param sentAt when the request went out that was refused, Unix milliseconds: only what happened since then counts
+ * @param sentAt when the refused request was sent, Unix milliseconds; only later refreshes count
  */
 export function renewOnce(renewing: Renewing, sentAt: number): Promise<Renewal> {
   return new Promise((resolve) => {
     let done: Renewal | null = null
     let ours = false
-    // News of another tab come before its turn is over.
+    // Messages of another tab arrive before it releases the lock.
     void renewing.board.next().then(() => {
       if (ours) return
       done = known(renewing, sentAt)
@@ -50,7 +50,7 @@ export function renewOnce(renewing: Renewing, sentAt: number): Promise<Renewal> 
   })
 }
 
-/** The same in a turn of this tab. */
+/** The same, while this tab holds the lock. */
 export async function renew(renewing: Renewing, sentAt: number): Promise<Renewal> {
   return known(renewing, sentAt) ?? { message: renewing.board.publish(await refresh(renewing)), own: true }
 }
@@ -72,18 +72,18 @@ async function refresh({ ask, state }: Renewing): Promise<Omit<TabMessage, 'at'>
       state.set(sessionIn(await jsonOf(answer)))
       return { kind: 'fresh' }
     }
-    const { code } = await problemOf(answer)
+    const { code, retryAfter } = await problemOf(answer)
     if (answer.status === 401 && code && ended.includes(code)) {
       state.set(null)
       return { kind: 'out' }
     }
-    return wait(answer.status, retryAfterOf(answer), code)
+    return wait(answer.status, retryAfter, code)
   } catch {
-    return wait(0, null)
+    return wait(0)
   }
 }
 
-function wait(status: number, retryAfter: number | null, code?: string): Omit<TabMessage, 'at'> {
+function wait(status: number, retryAfter?: number | null, code?: string): Omit<TabMessage, 'at'> {
   const until = now() + (retryAfter ?? patienceSeconds) * 1000
   return { kind: 'wait', until, status, ...(code && { code }) }
 }

@@ -1,39 +1,39 @@
 import { type Browser, now, type Shared, sleep } from './browser.js'
 
-/** The newest thing that a tab has to tell the others. It stands in the storage, so it never holds a token or a name. */
+/** The newest message of a tab to the others. It is kept in the storage, so it never holds a token or a name. */
 export interface TabMessage {
   /** Unix milliseconds. */
   at: number
   /**
-   * `in`: a session began. `out`: nobody is signed in. `changed`: the account of the session did. `fresh`: only the tokens
-   * did. `wait`: no refresh before `until`.
+   * `in`: a session began. `out`: no session any more. `changed`: its account changed. `fresh`: only the tokens did.
+   * `wait`: no refresh before `until`.
    */
   kind: 'in' | 'out' | 'changed' | 'fresh' | 'wait'
-  /** Of `wait`, Unix milliseconds. */
+  /** For `wait`, Unix milliseconds. */
   until?: number
-  /** Of `wait`: what the server answered with; 0 where it could not be reached. */
+  /** For `wait`: the server's status; 0 if the server could not be reached. */
   status?: number
   code?: string
 }
 
 export interface Board {
-  /** The newest, whoever published it; null when there is none, or it claims to come from the future. */
+  /** The newest message of any tab; null before the first one, and when its time is in the future. */
   latest(): TabMessage | null
   publish(message: Omit<TabMessage, 'at'>): TabMessage
-  /** Waits for the next, of this tab or another. */
+  /** Waits for the next message, of this tab or another. */
   next(): Promise<void>
-  /** Waits until what this tab has published is sure to be seen by the others. */
+  /** Waits until all tabs can see the message that this tab has published. */
   settled(): Promise<void> | null
 }
 
-/** Browsers carry the storage from process to process a little later than a lock. */
+/** Browsers pass the storage from process to process a little later than a lock. */
 const settleMs = 100
 
 /**
- * Where tabs tell each other what they did, through one entry of the storage: unlike a message, it is still there when a
- * tab wakes up late.
+ * The board on which tabs publish their changes, in one entry of the storage: unlike a message, the entry is still there when
+ * a tab wakes up late.
  *
- * @param onNews called for what others published; `late` when it was found on waking up, perhaps not the only one missed
+ * @param onNews called for messages of other tabs; `late` when found on waking up, so earlier ones may have been missed
  */
 export function createBoard(
   browser: Browser,
@@ -47,7 +47,7 @@ export function createBoard(
 
   function read(): TabMessage | null {
     try {
-      // Not checked further, to keep the client small: every script of the origin may write there, and does no harm.
+      // Not checked further, to keep the client small. Any script of the origin may write there, and it can do no harm.
       return JSON.parse(shared.read(key))
     } catch {
       return null

@@ -3,22 +3,22 @@ import type { Page } from '../model/account.js'
 import type { AuditEntry, AuditFilter } from '../model/audit-event.js'
 import type { Ports } from '../ports.js'
 
-/** What was written down about security, for the application's own code. It outlives the users it tells of. */
+/** The log of security events, for the application's own code. Events outlive the users that they concern. */
 export interface AuditApi {
   /**
-   * The newest first.
+   * Events, newest first.
    *
-   * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
+   * @throws {AuthError} `invalid_request` for an invalid limit, cursor or time
    * @example const { items, nextCursor } = await auth.audit.list({ userId, event: 'login', limit: 20 })
    */
   list(filter?: AuditFilter): Promise<Page<AuditEntry>>
   /**
-   * Reads the whole log and tells whether anybody without the encryption key has changed it, taken from it or added to
-   * it. `brokenAt` is the id of the first event that does not fit: the changed one, the first after a gap, or the last
-   * there is where events are missing at the end; null where none is left.
+   * Reads the whole log and reports whether anyone without the encryption key has changed, removed or added events.
+   * `brokenAt` is the id of the first event that does not fit: the changed one, or the first after a gap. If events are
+   * missing at the end, it is the last one that is left; null if no event is left.
    *
-   * It cannot tell that the whole store was put back to an older state, as from a backup. Of a log whose key was replaced
-   * without a time in which both were in the list, nobody can vouch for what was before, and it is not ok.
+   * It cannot detect that the whole store was restored from an older state, such as a backup. If the key was replaced without
+   * a time in which both keys were in the list, the log before that cannot be checked, and `ok` is false.
    */
   verify(): Promise<{ ok: boolean; brokenAt: string | null }>
 }

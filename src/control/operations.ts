@@ -4,11 +4,11 @@ import type { Early } from '../wiring/early.js'
 import { createHealth } from '../wiring/health.js'
 import type { Opening } from '../wiring/opening.js'
 
-/** For whoever runs the application. */
+/** Calls for operating the application. */
 export interface OperationsApi {
   /**
-   * How this process and its store are, within two seconds. Never rejects. One question to the store for all who ask at
-   * the same time.
+   * The state of this process and its store, within two seconds. Never rejects. Concurrent calls share one query to the
+   * store.
    *
    * @example app.get('/health', async (req, res) => {
    *   const health = await auth.health()
@@ -17,11 +17,11 @@ export interface OperationsApi {
    */
   health(): Promise<Health>
   /**
-   * A dry run: what has been done to the tables, and what this release would do, statement by statement. Changes nothing.
+   * A dry run: the migrations that have run, and those of this release, statement by statement. Changes nothing.
    *
-   * Asked right after `createAuth` or `init`, before anything is awaited, it comes before the store is opened: then nothing
-   * is opened or migrated until `ready()`, a request or another call asks for it. Asked later, there is nothing pending any
-   * more. A Kysely dialect of the application stays open.
+   * Call it before the store opens: after `createAuth` before any other call, after `init` before anything is awaited. Then
+   * nothing is opened or migrated until `ready()`, a request or another call asks for it. Later nothing is pending any more.
+   * A Kysely dialect of the application stays open.
    *
    * @throws what is wrong with the database
    * @example

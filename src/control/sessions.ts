@@ -1,8 +1,8 @@
-import { AuthError } from '../errors.js'
 import { listSessions, revokeSession, revokeSessions } from '../flows/session/sessions.js'
 import { type SessionEntry, toSessionEntry } from '../model/session.js'
 import type { Ports } from '../ports.js'
 import { applicationVisitor } from './application-visitor.js'
+import { missing } from './missing.js'
 
 /** Sign-ins, for the application's own code. */
 export interface SessionsApi {
@@ -26,9 +26,4 @@ export function createSessionsApi(ports: () => Promise<Ports>): SessionsApi {
       revokeSession(await ports(), { userId: null, sessionId, visitor }).then(() => true, missing),
     revokeAll: async (userId) => revokeSessions(await ports(), { userId, exceptId: null, visitor }),
   }
-}
-
-function missing(error: unknown): false {
-  if (error instanceof AuthError && error.code === 'not_found') return false
-  throw error
 }

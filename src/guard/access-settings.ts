@@ -46,7 +46,10 @@ export function createAccessFeed(options: AccessFeedOptions): AccessFeed {
   function readSoon(): void {
     if (state.closed || state.reading !== null) return
     readUntilCurrent(options, state).catch(() => {
-      options.logger.warn({ event: 'access_settings' }, 'Settings of access cannot be read; guarded requests get 503.')
+      options.logger.warn(
+        { event: 'access_settings' },
+        'Access settings cannot be read, so guarded requests get 503. Check the database.',
+      )
       state.stopTimer()
       if (!state.closed) state.stopTimer = options.timer(retryMs, readSoon)
     })

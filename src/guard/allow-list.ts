@@ -1,5 +1,4 @@
-import { parseCidr } from '../lib/ip-address.js'
-import { createIpRanges } from '../lib/ip-ranges.js'
+import { createAllowRule } from '../lib/ip-ranges.js'
 import { keepableAsItIs, remember } from '../lib/remember.js'
 
 /** The IP allow-list of the API. */
@@ -14,25 +13,23 @@ export interface AllowList {
 
 /**
  * @param fixed entries of the settings
- * @param knowsClients false when a number of proxies is trusted: a client that connects directly can then forge its address,
- *   so a list made at run time allows no address
+ * @param policy.knowsClients see `createAllowRule`
  */
-export function createAllowList(fixed: readonly string[], knowsClients: boolean): AllowList {
-  let size = fixed.length
-  let isIn = holding(fixed)
+export function createAllowList(fixed: readonly string[], policy: { knowsClients: boolean }): AllowList {
+  let size = 0
+  let rule = createAllowRule([], policy)
+  let remembered: (ip: string) => boolean = rule
+  function use(added: readonly string[]): void {
+    const entries = [...fixed, ...added]
+    size = entries.length
+    rule = createAllowRule(entries, policy)
+    remembered = remember<boolean>(rule, 1_000, keepableAsItIs)
+  }
+  use([])
   return {
     // A method, not a getter, because every request calls it.
     restricts: () => size > 0,
-    allows: (ip) => size === 0 || (knowsClients && ip !== null && isIn(ip)),
-    use(added) {
-      size = fixed.length + added.length
-      isIn = holding([...fixed, ...added])
-    },
+    allows: (ip) => size === 0 || (ip === null ? rule(null) : remembered(ip)),
+    use,
   }
-}
-
-/** An unreadable entry matches no address but still counts as an entry, so the list restricts. */
-function holding(entries: readonly string[]): (ip: string) => boolean {
-  const ranges = createIpRanges(entries.map(parseCidr).filter((network) => network !== null))
-  return remember(ranges, 1_000, keepableAsItIs)
 }

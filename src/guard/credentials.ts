@@ -1,7 +1,7 @@
 import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
 import { type HttpRequest, singleHeader } from '../http/message.js'
-import { originFault, originRule } from '../http/origin.js'
+import type { OriginCheck } from '../http/origin-check.js'
 import { takeApiKey } from '../lib/api-key-query.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/principal.js'
@@ -11,7 +11,8 @@ import type { HookCheck } from './hook.js'
 import { checkBearer, checkCookie, recallSession, type SessionCheckPorts } from './session.js'
 
 export interface CredentialPorts extends SessionCheckPorts {
-  settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'apiTokens' | 'ownOrigins' | 'trustedOrigins'>
+  settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'admin' | 'apiTokens'>
+  origins: Pick<OriginCheck, 'fault'>
   cookieNames: CookieNames
   clock: Pick<SharedClock, 'now' | 'moment'>
   clientIp(request: HttpRequest): string | null
@@ -43,8 +44,8 @@ export interface JwtCheck {
 }
 
 /**
- * Finds the principal of a request. The order: IP allow-list → origin rule → `authenticate` hook → API token → bearer token →
- * cookie. Exactly one credential decides; an invalid one is refused and never falls through to the next.
+ * Finds the principal of a request. The order: IP allow-list → origin rule → `authenticate` hook → principal of the space host →
+ * API token → bearer token → cookie. Exactly one credential decides; an invalid one is refused, and no other one is tried.
  *
  * @throws {AuthError} or rejects with one
  */
@@ -52,8 +53,9 @@ export function identify(ports: CredentialPorts, request: HttpRequest, at: Momen
   requireAllowed(ports, request)
   const apiToken = readApiToken(ports, request)
   const bearer = apiToken === undefined ? readBearer(request) : undefined
-  const cookie = apiToken === undefined && bearer === undefined ? readAccessCookie(ports, request) : null
-  requireOwnOrigin(ports.settings, request, cookie !== null)
+  const cookieCounts = apiToken === undefined && bearer === undefined && request.hostPrincipal === undefined
+  const cookie = cookieCounts ? readAccessCookie(ports, request) : null
+  requireOwnOrigin(ports, request, cookie !== null)
 
   const own = ports.hook?.(request) ?? null
   const sent = { request, apiToken, bearer, cookie }
@@ -73,7 +75,11 @@ async function afterHook(
   return found ?? byCredential(ports, sent, ports.clock.moment())
 }
 
-function requireAllowed({ allowList, clientIp }: CredentialPorts, request: HttpRequest): void {
+/** @throws {AuthError} `ip_not_allowed` */
+export function requireAllowed(
+  { allowList, clientIp }: Pick<CredentialPorts, 'allowList' | 'clientIp'>,
+  request: HttpRequest,
+): void {
   if (!allowList.restricts() || allowList.allows(clientIp(request))) return
   const known = clientIp(request) !== null
   throw new AuthError('ip_not_allowed', {
@@ -100,6 +106,8 @@ function byCredential(
   { request, apiToken, bearer, cookie }: Credentials,
   at: Moment,
 ): Principal | Promise<Principal> {
+  // The host has checked API tokens and JWTs against the space; this store does not know them.
+  if (request.hostPrincipal !== undefined) return request.hostPrincipal
   if (apiToken !== undefined) return byApiToken(ports, request, apiToken, at)
   if (bearer !== undefined) return byBearer(ports, bearer, at)
   if (ports.jwts?.isExclusive()) throw exclusively()
@@ -185,11 +193,11 @@ function readAccessCookie({ cookieNames }: CredentialPorts, request: HttpRequest
   return readCookie(request.headers.cookie, cookieNames.access)
 }
 
-function requireOwnOrigin(settings: CredentialPorts['settings'], request: HttpRequest, cookieDecides: boolean): void {
+function requireOwnOrigin({ origins }: CredentialPorts, request: HttpRequest, cookieDecides: boolean): void {
   const type = request.headers['content-type']
   const form = typeof type === 'string' && type.toLowerCase().startsWith('application/x-www-form-urlencoded')
   const asked = request.headers.upgrade
   const upgrade = asked !== undefined && String(asked).toLowerCase() === 'websocket'
-  const fault = originFault(request, settings, { cookieDecides, form, upgrade })
-  if (fault) throw new AuthError(fault, { explain: originRule })
+  const fault = origins.fault(request, { cookieDecides, form, upgrade })
+  if (fault) throw fault
 }

@@ -23,6 +23,7 @@ export const claimingHeaders: readonly string[] = Object.freeze([
   'x-cluster-client-ip',
   'x-forwarded-*',
   'x-groups',
+  'x-impersonated-by',
   'x-jwt-decoded',
   'x-ms-client-principal*',
   'x-original-url',

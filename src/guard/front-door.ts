@@ -1,5 +1,6 @@
 import { corsHeaders, preflight } from '../http/cors.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
+import type { OriginCheck } from '../http/origin-check.js'
 import { transportHeaders, withHeaders } from '../http/problem.js'
 import type { RouteMatch } from '../http/route-table.js'
 import type { Router } from '../http/router.js'
@@ -7,11 +8,13 @@ import { type Answer, type Handle, untouched } from '../http/verdict.js'
 import type { Settings } from '../settings.js'
 import type { Guard } from './guard.js'
 import type { Revocations } from './revocations.js'
-import { createScope } from './scope.js'
+import type { ScopeOf } from './scope.js'
 
 export interface Behind {
+  scopeOf: ScopeOf
   router: Router
   guard: Guard
+  origins: Pick<OriginCheck, 'noteRefused'>
   revocations: Pick<Revocations, 'isFresh' | 'catchUp'>
 }
 
@@ -22,8 +25,7 @@ export interface Behind {
  * clock jumped, must not sign tokens by a wrong clock.
  */
 export function createFrontDoor(settings: Settings, behind: Behind, requestId: () => string): Handle {
-  const { router, guard } = behind
-  const scopeOf = createScope(settings)
+  const { router, guard, origins, scopeOf } = behind
   const transport = transportHeaders(settings)
   const ownPaths = `${settings.basePath}/`
 
@@ -39,6 +41,7 @@ export function createFrontDoor(settings: Settings, behind: Behind, requestId: (
     }
     const early = preflight(request, settings)
     if (early) {
+      if (early.headers['access-control-allow-origin'] === undefined) origins.noteRefused(request)
       return { kind: 'answer', response: withHeaders(early, { ...transport, 'x-request-id': requestId() }) }
     }
     if (!match) return scope === 'public' ? guard.open(request) : guard.protect(request)

@@ -1,4 +1,4 @@
-import { AuthError } from '../errors.js'
+import { AuthError, storeUnavailable } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
 import { logFault, toAuthError } from '../http/faults.js'
 import { allowedReturnTo, enrolUrl, withReturnTo } from '../http/landing.js'
@@ -12,15 +12,16 @@ import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
 import type { AccessFeed } from './access-settings.js'
-import { type CredentialPorts, identify, sentApiToken } from './credentials.js'
+import { type CredentialPorts, identify, requireAllowed, sentApiToken } from './credentials.js'
 import type { Decisions } from './decisions.js'
 import { createForwardedHeaders, findSpoofedHeaders } from './forwarded-headers.js'
 import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
-import { createScope } from './scope.js'
+import type { ScopeOf } from './scope.js'
 
 export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   settings: Settings
+  scopeOf: ScopeOf
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow' | 'isFresh' | 'catchUp'>
   accessFeed: Pick<AccessFeed, 'isCurrent' | 'catchUp'>
   requestId(): string
@@ -45,12 +46,13 @@ export interface Guard {
   identify(request: HttpRequest): Promise<Principal>
   /** For our own routes: accepts sessions only, including one that still lacks a required second factor. */
   identifySession(request: HttpRequest): Promise<SessionPrincipal>
+  /** Checks the IP allow-list alone. Throws `AuthError`. */
+  requireAllowed(request: HttpRequest): void
 }
 
 /** What the guard needs besides its options, made once. */
 interface Wired extends GuardOptions, Pick<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   forwarded: ReturnType<typeof createForwardedHeaders>
-  scopeOf: ReturnType<typeof createScope>
   /** The principals that this guard has found. Nothing else in `req.auth` counts, however it looks. */
   made: WeakSet<object>
 }
@@ -65,7 +67,6 @@ export function createGuard(options: GuardOptions): Guard {
     demandsFactor: true,
     requireFresh: () => requireFresh(options),
     forwarded: createForwardedHeaders(settings),
-    scopeOf: createScope(settings),
     made: new WeakSet(),
   }
   // Hooks and foreign tokens give access to the API. Account routes need a session of ours.
@@ -94,6 +95,7 @@ export function createGuard(options: GuardOptions): Guard {
       if (principal.kind !== 'session') throw new AuthError('forbidden')
       return principal
     },
+    requireAllowed: (request) => requireAllowed(wired, request),
   }
 }
 
@@ -178,14 +180,21 @@ function noted({ made }: Wired, principal: Principal): Principal {
 function pass(wired: Passing, request: HttpRequest, principal: Principal | null): Verdict {
   const apiKey = principal?.kind === 'apiToken' ? sentApiToken(request) : null
   const cors = corsHeaders(request, wired.settings)
+  const added = apiKey === null ? actorHeader(principal) : privately
   return {
     kind: 'pass',
     principal,
     spoofedHeaders: findSpoofedHeaders(request.headers),
     query: wired.settings.apiTokens.inUrl ? (takeApiKey(request.query)?.rest ?? null) : null,
     forwarded: wired.forwarded(wired.clientIp(request), wired.requestId(), apiKey),
-    responseHeaders: apiKey === null ? cors : cors === null ? privately : { ...privately, ...cors },
+    responseHeaders: added === null ? cors : cors === null ? added : { ...added, ...cors },
   }
+}
+
+/** Shows that the response is for an administrator who impersonates the user. */
+function actorHeader(principal: Principal | null): Readonly<Record<string, string>> | null {
+  const actor = principal?.kind === 'session' ? principal.actor : null
+  return actor && { 'x-impersonated-by': actor.userId }
 }
 
 function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
@@ -207,7 +216,7 @@ async function requireFresh(options: GuardOptions): Promise<void> {
   const { revocations, accessFeed, clock } = options
   if (isFresh(options, clock.moment())) return
   if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessFeed.catchUp())) return
-  throw new AuthError('store_unavailable', { retryAfterSeconds: 1 })
+  throw storeUnavailable()
 }
 
 /** Redirects a page view to sign-in or to the set-up of a second factor; every other request gets a problem response. */

@@ -2,6 +2,7 @@ import { AuthError } from '../errors.js'
 import { parseJsonObject } from '../lib/json-object.js'
 import { remember } from '../lib/remember.js'
 import type { SharedClock } from '../lib/shared-clock.js'
+import type { KeySetState } from '../model/key-set.js'
 import type { JwtPrincipal } from '../model/principal.js'
 import type { ForeignFault, ForeignToken, ForeignTokens } from '../tokens/foreign-tokens.js'
 import type { JwtCheck } from './credentials.js'
@@ -12,6 +13,8 @@ export interface Jwts extends JwtCheck {
   use(url: string | null): void
   /** Whether this principal's token has expired or was checked with a former key set. */
   isOver(principal: JwtPrincipal): boolean
+  /** The key set in force; null: there is no other issuer. */
+  keySet(): KeySetState | null
   close(): void
 }
 
@@ -69,6 +72,7 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
       inForce?.tokens.close()
       inForce = url === null ? null : { url, tokens: tokensOf(url) }
     },
+    keySet: () => inForce?.tokens.keySet() ?? null,
     close: () => inForce?.tokens.close(),
   }
 }

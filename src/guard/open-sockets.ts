@@ -1,6 +1,6 @@
 import type { Watch } from '../http/verdict.js'
 import type { SharedClock } from '../lib/shared-clock.js'
-import type { Principal } from '../model/principal.js'
+import type { ImpersonatingActor, Principal, SessionPrincipal } from '../model/principal.js'
 import type { ApiTokenGuard } from './api-token.js'
 import type { Jwts } from './jwks.js'
 import type { Revocations } from './revocations.js'
@@ -79,9 +79,24 @@ function endOf(options: OpenSocketsOptions, principal: Principal): () => boolean
   if (principal.kind === 'jwt') return () => jwts.isOver(principal)
   // We cannot know when a principal of an `authenticate` hook loses access.
   if (principal.kind === 'hook') return () => false
-  const { userId, sessionId } = principal
+  const { userId, sessionId, actor } = principal
+  if (actor !== null) return endOfActing(options, principal, actor)
   const version = revocations.deadBelow(userId)
   // A session that expires is not announced, so its longest lifetime is counted here.
   const endsAt = clock.now() + sessionSeconds
   return () => revocations.isEnded(sessionId) || revocations.deadBelow(userId) > version || endsAt <= clock.now()
+}
+
+/** An impersonation is over with the session of either person, with a change of either account, and after its lifetime. */
+function endOfActing(
+  { revocations, clock }: OpenSocketsOptions,
+  { userId, sessionId }: SessionPrincipal,
+  actor: ImpersonatingActor,
+): () => boolean {
+  const versions = [userId, actor.userId].map((id) => [id, revocations.deadBelow(id)] as const)
+  return () =>
+    actor.endsAt <= clock.now() ||
+    revocations.isEnded(sessionId) ||
+    revocations.isEnded(actor.sessionId) ||
+    versions.some(([id, version]) => revocations.deadBelow(id) > version)
 }

@@ -7,13 +7,16 @@ import type { Requirement } from '../settings/requirement.js'
  * credential does.
  *
  * @param now Unix seconds
- * @throws {AuthError} `forbidden`, `insufficient_access`, `recent_login_required` (ASVS 5.0, 7.5.3)
+ * @throws {AuthError} `impersonation_forbidden`, `forbidden`, `insufficient_access`, `recent_login_required` (ASVS 5.0, 7.5.3)
  */
 export function checkRequirement(
   principal: Principal,
-  { roles, access, kinds, recentSeconds }: Requirement,
+  { roles, access, kinds, recentSeconds, actor }: Requirement,
   now: number,
 ): void {
+  if (actor === false && principal.kind === 'session' && principal.actor !== null) {
+    throw new AuthError('impersonation_forbidden')
+  }
   if (kinds !== null && !kinds.includes(principal.kind)) throw new AuthError('forbidden')
   if (access === 'READWRITE' && principal.kind === 'apiToken' && principal.access !== 'READWRITE') {
     throw new AuthError('insufficient_access')

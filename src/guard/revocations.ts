@@ -251,7 +251,11 @@ function report({ logger, stalenessSeconds }: RevocationsOptions, progress: Prog
   if (failing === progress.failing) return
   progress.failing = failing
   const fields = { event: 'change_feed', stalenessSeconds, error: error instanceof Error ? error.name : null }
-  if (failing) logger.error(fields, 'The change feed cannot be read; guarded requests get 503 once it is stale.')
+  if (failing)
+    logger.error(
+      fields,
+      'The change feed cannot be read. Guarded requests get 503 once it is stale. Check the database.',
+    )
   else logger.warn(fields, 'The change feed can be read again.')
 }
 

@@ -1,5 +1,7 @@
 import { AuthError } from '../errors.js'
+import { parseEmailAddress } from '../lib/email-address.js'
 import type { Moment } from '../lib/shared-clock.js'
+import { withAdmin } from '../model/admin-role.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { Proofs } from '../ports.js'
 import { lacksFactor } from '../settings/required-factor.js'
@@ -11,6 +13,8 @@ import type { Revocations } from './revocations.js'
 export interface VerifiedToken {
   principal: SessionPrincipal
   version: number
+  /** The administrator's version in the token of an impersonated session; 0 in other tokens. */
+  actorVersion: number
   /** Unix seconds. */
   expiresAt: number
   /** `twoFactor.required` demands a factor that the session has not proved. */
@@ -28,7 +32,7 @@ export interface VerifiedTokens {
 }
 
 export interface SessionCheckPorts {
-  settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor'>
+  settings: Pick<Settings, 'accessTokenSeconds' | 'twoFactor' | 'admin'>
   tokens: Pick<Tokens, 'checkAccess'>
   verified: VerifiedTokens
   revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
@@ -66,8 +70,25 @@ function admit(ports: SessionCheckPorts, known: VerifiedToken, at: Moment): Sess
   if (known.version < ports.revocations.deadBelow(known.principal.userId)) {
     throw new AuthError('token_expired', { explain: 'access token: its user has changed since' })
   }
+  if (known.principal.actor !== null) requireActor(ports, known.principal.actor, known.actorVersion)
   if (known.lacksFactor && ports.demandsFactor) throw new AuthError('two_factor_enrolment_required')
   return known.principal
+}
+
+/**
+ * An impersonated session ends with the administrator's session, and its tokens with the administrator's version.
+ *
+ * @throws {AuthError} `token_revoked`, `token_expired`
+ */
+function requireActor(
+  { revocations }: Pick<SessionCheckPorts, 'revocations'>,
+  { userId, sessionId }: NonNullable<SessionPrincipal['actor']>,
+  version: number,
+): void {
+  if (revocations.isEnded(sessionId))
+    throw new AuthError('token_revoked', { explain: "access token: the administrator's session has ended" })
+  if (version < revocations.deadBelow(userId))
+    throw new AuthError('token_expired', { explain: 'access token: its administrator has changed since' })
 }
 
 function verify(ports: SessionCheckPorts, token: string, at: Moment, header: string | null): VerifiedToken {
@@ -76,11 +97,13 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, header: str
   ports.proofs.note(claims.sid, claims.ctr, at.monotonicMs)
   // Revocations are kept for one lifetime. A token signed under a longer setting would outlive its revocation.
   const expiresAt = Math.min(claims.exp, claims.iat + ports.settings.accessTokenSeconds)
+  const principal = toPrincipal(claims, ports.settings.admin.emails)
   const verified = {
-    principal: toPrincipal(claims),
+    principal,
     version: claims.ver,
+    actorVersion: claims.act?.ver ?? 0,
     expiresAt,
-    lacksFactor: lacksFactor(ports.settings.twoFactor, claims),
+    lacksFactor: lacksFactor(ports.settings.twoFactor, principal),
     inHeader: header !== null,
   }
   if (header === null) ports.verified.setCopy(token, verified)
@@ -88,16 +111,25 @@ function verify(ports: SessionCheckPorts, token: string, at: Moment, header: str
   return verified
 }
 
-function toPrincipal(claims: AccessClaims): SessionPrincipal {
+function toPrincipal(claims: AccessClaims, adminEmails: readonly string[]): SessionPrincipal {
   return Object.freeze({
     kind: 'session',
     userId: claims.sub,
     sessionId: claims.sid,
     email: claims.email,
     emailVerified: claims.email_verified,
-    // Already frozen: lists read from a token are.
-    roles: claims.roles,
+    // Frozen, like every list that was read from a token.
+    roles: withAdmin(claims.roles, claims.act === undefined && isAdmin(claims, adminEmails)),
     amr: claims.amr,
     authTime: claims.auth_time,
+    actor: claims.act
+      ? Object.freeze({ userId: claims.act.sub, sessionId: claims.act.sid, endsAt: claims.act.exp })
+      : null,
   })
+}
+
+function isAdmin({ email, email_verified, email_proved }: AccessClaims, adminEmails: readonly string[]): boolean {
+  if (adminEmails.length === 0 || !email_verified || !email_proved) return false
+  const address = parseEmailAddress(email)
+  return address !== null && adminEmails.includes(address.canonical)
 }

@@ -21,7 +21,7 @@ export function prepareCookies(): Promise<void> {
  * not allow (RFC 6265bis section 4.1.3.2), so their prefix is `__Secure-`.
  *
  * Only `shared` cookies follow the setting `cookies.domain`. Every other cookie proves that this browser started something
- * on this host: a sibling host that could plant one could confirm an account that it registered for somebody else.
+ * on this host. If a sibling host could set such a cookie, it could confirm an account that it registered for a victim.
  */
 const cookieTable = {
   access: { name: 'access-token', reach: 'wide', shared: true },
@@ -36,6 +36,8 @@ const cookieTable = {
   challenge: { name: 'two-factor', reach: 'wide' },
   /** The handle of the browser that went to a provider. It comes back from another site, so it is always Lax. */
   oauth: { name: 'oauth', reach: 'wide', sameSite: 'lax' },
+  /** Shows the tool what a proxy does to cookies. It is no credential. */
+  doctor: { name: 'doctor', reach: 'wide' },
 } as const satisfies Record<string, CookieKind>
 
 interface CookieKind {
@@ -85,6 +87,21 @@ export function cookieNames({ cookies, development }: CookieSettings): CookieNam
     return `${development ? '' : prefix}${name}${cookies.suffix === '' ? '' : `-${cookies.suffix}`}`
   }
   return Object.freeze(everyCookie(nameOf))
+}
+
+const suffixed = new RegExp(
+  `^(?:__Host-|__Secure-)?(?:${Object.values(cookieTable)
+    .map(({ name }) => name)
+    .join('|')})-(.+)$`,
+)
+
+/**
+ * The suffix in a cookie name that `cookieNames` could have made. null for names without a suffix, and for all others.
+ *
+ * @example cookieSuffix('__Host-access-token-dev') // 'dev'
+ */
+export function cookieSuffix(name: string): string | null {
+  return suffixed.exec(name)?.[1] ?? null
 }
 
 /** Our cookies of a `Cookie` header; see `readCookie` for what counts. */
@@ -192,5 +209,6 @@ function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
     device: make('device'),
     challenge: make('challenge'),
     oauth: make('oauth'),
+    doctor: make('doctor'),
   }
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { canonicalIp } from '../lib/ip-address.js'
+import { isLoopbackIp } from '../lib/ip-address.js'
 import { isLoopbackHost } from '../lib/url.js'
 import { type HttpRequest, singleHeader } from './message.js'
 
@@ -17,9 +17,4 @@ export function isMailboxVisitor(request: HttpRequest, key: string | null): bool
   const given = Buffer.from(new URLSearchParams(request.query).get('key') ?? '')
   const expected = Buffer.from(key)
   return given.length === expected.length && timingSafeEqual(given, expected)
-}
-
-function isLoopbackIp(ip: string | null): boolean {
-  const address = canonicalIp(ip)
-  return address !== null && (address === '::1' || address.startsWith('127.'))
 }

@@ -1,3 +1,4 @@
+import type { ApiTokenPrincipal, JwtPrincipal } from '../model/principal.js'
 import type { NativeExchange } from '../model/visitor.js'
 
 /** Header names are lower-case; a repeated header is an array or joined, as Node does it. */
@@ -28,6 +29,11 @@ export interface HttpRequest {
   /** The address of the socket's other end; null when unknown. Throws `AuthError` when the client has disconnected. */
   ip: string | null
   body: RequestBody
+  /**
+   * The principal that the guard of a space host found in front of the application, by an API token or JWT of the space. No
+   * client can set it.
+   */
+  hostPrincipal?: ApiTokenPrincipal | JwtPrincipal
   /** Finds the application's own hook for a path, where the framework has such hooks. */
   hook?: RequestHook
   /** The framework's own request and response, for hooks; null where it has no such pair. */
@@ -70,4 +76,12 @@ export function singleHeader(
     if (raw?.length === name.length && (raw === name || raw.toLowerCase() === name)) seen += 1
   }
   return seen === 1 ? value : null
+}
+
+/**
+ * Whether a method only reads (RFC 9110 §9.2.1). Any other method, and the same in another case, counts as a write. Compared
+ * one by one, which is faster than a set; every request runs this.
+ */
+export function isSafeMethod(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../errors.js'
 import type { Settings } from '../settings.js'
-import { type HttpRequest, singleHeader } from './message.js'
-import { isSafeMethod } from './safe-method.js'
+import { type HttpRequest, isSafeMethod, singleHeader } from './message.js'
 
 export interface OriginFacts {
   /** The request has one of our cookies, and no other credential takes precedence. */
@@ -14,9 +13,6 @@ export interface OriginFacts {
 
 type Request = Pick<HttpRequest, 'method' | 'headers' | 'rawHeaders'>
 type Origins = Pick<Settings, 'ownOrigins' | 'trustedOrigins'>
-
-/** The explanation for developers. */
-export const originRule = 'origin rule: not from a page of this or a trusted origin'
 
 /**
  * The origin rule: whether another site may have made a user's browser send this request (ASVS 5.0, 3.5.1).

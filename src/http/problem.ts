@@ -18,7 +18,8 @@ const defaultRetrySeconds: Readonly<Record<number, number>> = { 429: 60, 503: 1 
 const strictTransport = 'max-age=31536000'
 
 /**
- * An error as an RFC 9457 problem. `code` is the contract; `type` is the same as a URN, `title` the same in words.
+ * An error as an RFC 9457 problem. `code` is the contract. `type` is the code as a URN, which names the code's heading in
+ * docs/operate/troubleshooting.md (a test holds them together); `title` is the code in words.
  *
  * @param headers further headers, such as `allow` for 405
  * @example problem(new AuthError('method_not_allowed'), requestId, { allow: 'GET, HEAD' })
@@ -34,6 +35,7 @@ export function problem(error: AuthError, requestId: string, headers: Headers = 
     requestId,
     errors: details.errors,
     reasons: details.reasons,
+    ...details.mail,
   }
   return answer(status, JSON.stringify(body), {
     'content-type': 'application/problem+json',
@@ -46,6 +48,12 @@ export function problem(error: AuthError, requestId: string, headers: Headers = 
 
 export function json(status: number, body: unknown, headers: Headers = {}): HttpResponse {
   return answer(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+}
+
+/** One JSON object a line (https://jsonlines.org). */
+export function jsonLines(items: readonly unknown[], headers: Headers = {}): HttpResponse {
+  const text = items.map((item) => `${JSON.stringify(item)}\n`).join('')
+  return answer(200, text, { 'content-type': 'application/jsonl', ...headers })
 }
 
 export function empty(status: 204, headers: Headers = {}): HttpResponse {
@@ -69,17 +77,23 @@ export interface PageOptions {
    * `redirectSuccessUrl` of a trusted origin, or an OAuth provider, must be listed.
    */
   formOrigins?: readonly string[]
+  /** Allows inline styles, for a mail in a sandboxed frame: its document inherits the policy of the page. */
+  inlineStyles?: boolean
+  /** Allows our script to send requests to this origin. */
+  ownRequests?: boolean
   headers?: Headers
 }
 
 /** A page of ours: our own script only, nothing inline, only images from other origins, and never in a frame. */
-export function html(status: number, text: string, { formOrigins = [], headers = {} }: PageOptions = {}): HttpResponse {
+export function html(status: number, text: string, options: PageOptions = {}): HttpResponse {
+  const { formOrigins = [], inlineStyles = false, ownRequests = false, headers = {} } = options
   return answer(status, text, {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [
       "default-src 'none'",
       "script-src 'self'",
-      "style-src 'self'",
+      ...(ownRequests ? ["connect-src 'self'"] : []),
+      inlineStyles ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'",
       "img-src 'self' data: https:",
       ["form-action 'self'", ...formOrigins].join(' '),
       "base-uri 'none'",

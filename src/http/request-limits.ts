@@ -29,7 +29,7 @@ export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger:
     warned = true
     logger.warn(
       { event: 'client_ip_unknown' },
-      'Requests come without a client address; no limit per IP holds for them.',
+      'Requests come without a client address, so no limit per IP applies to them. Check trustedProxies, or pass `ip`.',
     )
   }
 

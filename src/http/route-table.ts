@@ -43,6 +43,11 @@ export function createRouteTable(routes: readonly Route[]): (path: string) => Ro
   }
 }
 
+/** A path with the values of its `:name` segments, which are safe in an address as they are. */
+export function filledPath(path: string, params: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/:(\w+)/g, (whole, name: string) => params[name] ?? whole)
+}
+
 function methodsFor(exact: Map<string, Map<string, Route>>, path: string): Map<string, Route> {
   const known = exact.get(path) ?? new Map<string, Route>()
   exact.set(path, known)

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AuthError, ErrorCode } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
+import type { RefusedMail } from '../model/mail-limit.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { SessionMode } from '../model/session.js'
 import type { Visitor } from '../model/visitor.js'
@@ -15,7 +16,7 @@ export interface MailboxView {
   /** The `key` of the printed address. */
   key: string
   /** Newest first; `at` is ISO 8601 in UTC. */
-  list(): readonly (Mail & { at: string })[]
+  list(): readonly ((Mail | RefusedMail) & { at: string })[]
   /** Every kind of mail with sample values, in the language, brand and templates of the settings. */
   samples(): readonly Mail[]
 }
@@ -24,6 +25,12 @@ export interface MailboxView {
 export interface SignedIn {
   principal: SessionPrincipal
   visitor: Visitor
+}
+
+/** An impersonation that the tokens of a request name. */
+export interface Acting {
+  /** The user's address; null where only the refresh token was sent. */
+  email: string | null
 }
 
 /** Everything that a route may use. */
@@ -46,6 +53,8 @@ export interface RouteContext {
   bearer: string | null
   /** The signed-in session. Rejects with `AuthError` as the guard would when there is none. */
   session(): Promise<SignedIn>
+  /** Whether an administrator impersonates the user, for the banner of a page; null: no. */
+  acting(): Acting | null
   templates: Templates
   /** The development mailbox; null where there is none. */
   mailbox: MailboxView | null
@@ -59,7 +68,23 @@ export interface RouteContext {
   returnTo: string | null
 }
 
-/** A route is data: the router, the README, the OpenAPI document and the tests read the list of them. */
+/** Who may call a route of the control API. */
+export interface ControlRule {
+  /** Where it exists: in an application, in the host of many applications, or in both. */
+  home: 'application' | 'host' | 'both'
+  /** `admin`: the right ADMIN. `member`: the right ADMIN or MEMBER. `open`: no credential. */
+  who: 'admin' | 'member' | 'open'
+  /** Needs a sign-in that is at most `admin.recent` old. */
+  recent: boolean
+  /** `confirm` in the body must repeat what is about to be lost. A text names the requests that need it. */
+  confirm: boolean | string
+  /** The command of the tool that calls it; null: none. */
+  command: string | null
+  /** An admin page, which the setting `admin.page` places. */
+  page?: true
+}
+
+/** A route is data: the router, the docs, the OpenAPI document and the tests read the list of them. */
 export interface Route<Schema extends z.ZodType = z.ZodType> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below `basePath`; `:name` stands for one segment. */
@@ -69,16 +94,21 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   limit: LimitKind
   /** null: the route reads no body. */
   body: Schema | null
-  /** The page below `basePath` whose form posts here; a failed form returns to it. Default: `/error`. */
+  /**
+   * The page below `basePath` whose form posts here; a failed form returns to it. It may name segments of the path.
+   * Default: `/error`.
+   */
   page?: string
   /** The section of that page that contains the form and shows the outcome: `at` in the address. */
   section?: string
   /** Needs a signed-in user. A browser without a session is redirected to sign-in, then back to the page. */
   signedIn?: true
-  /** One sentence for README and reference. */
+  /** Belongs to the control API. The IP allow-list applies to it. */
+  control?: ControlRule
+  /** One sentence for docs and reference. */
   summary: string
-  /** Successful responses by status: the schema of the JSON, null for none. Without it the route is a page or its file. */
-  answers?: Readonly<Record<number, z.ZodType | 'page' | null>>
+  /** Successful responses by status: the schema of the JSON, `lines` for JSON lines, null for none. Without it the route is a page or its file. */
+  answers?: Readonly<Record<number, z.ZodType | 'page' | 'lines' | null>>
   /** Error codes beside those of every route, or of every route for signed-in users. */
   errors?: readonly ErrorCode[]
   /** Cookies of an earlier step that it uses, and session cookies that it reads but does not require. */
@@ -91,6 +121,8 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   keepsOnError?: readonly string[]
   /** A GET with side effects, so HEAD is not allowed. */
   changes?: boolean
+  /** Stays open while an administrator impersonates the user, although it changes something. */
+  duringImpersonation?: true
   /** Any site may post to it: it reads no cookie and changes nothing. */
   crossSite?: boolean
   /** Answers in development only. */

@@ -1,4 +1,4 @@
-import { AuthError, type FieldError } from '../errors.js'
+import { AuthError, type FieldError, storeUnavailable } from '../errors.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import { signedInVisitor, type Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
@@ -9,11 +9,13 @@ import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookie
 import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
-import { originFault, originRule } from './origin.js'
+import { originFault } from './origin.js'
+import type { OriginCheck } from './origin-check.js'
+import { placed } from './placed-route.js'
 import { explanation, withHeaders } from './problem.js'
 import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
-import type { MailboxView, Route, RouteContext, SignedIn } from './route.js'
+import type { Acting, MailboxView, Route, RouteContext, SignedIn } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
 
 export interface RouterOptions {
@@ -23,9 +25,14 @@ export interface RouterOptions {
   cookieNames: CookieNames
   /** The session of the request; rejects with `AuthError`. */
   session(request: HttpRequest): Promise<SessionPrincipal>
+  /** Whether the tokens of the request are of an impersonated session that has not ended, expired access token or not. */
+  acting(request: HttpRequest): Acting | null
   templates: Templates
   mailbox: MailboxView | null
+  origins: Pick<OriginCheck, 'fault'>
   visitor(request: HttpRequest): Visitor
+  /** Throws `AuthError` when the IP allow-list excludes the client. */
+  requireAllowed(request: HttpRequest): void
   requestId(): string
   logger: Logger
   /** Called with the code of each refusal. */
@@ -48,7 +55,8 @@ export function createRouter(options: RouterOptions): Router {
   const { basePath } = options.settings
   const ownPaths = `${basePath}/`
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
-  const table = createRouteTable(options.routes.filter((route) => answers(route, options.settings)))
+  const enabled = options.routes.filter((route) => answers(route, options.settings))
+  const table = createRouteTable(enabled.map((route) => placed(route, options.settings)))
   return {
     find({ path }) {
       // Few paths have a slash at this position, so few need the full comparison.
@@ -73,7 +81,8 @@ interface Working extends RouterOptions {
 
 async function answer(options: Working, request: HttpRequest, match: RouteMatch): Promise<HttpResponse> {
   const requestId = options.requestId()
-  const seen: Seen = { requestId, form: false, route: null, body: null, returnTo: null, headers: {} }
+  const { params } = match
+  const seen: Seen = { requestId, form: false, route: null, params, body: null, returnTo: null, headers: {} }
   try {
     return finished(await dispatch(options, request, match, seen), seen, requestId)
   } catch (error) {
@@ -96,6 +105,7 @@ interface Seen {
   requestId: string
   form: boolean
   route: Route | null
+  params: RouteMatch['params']
   body: unknown
   /** The return address of its form, already checked. */
   returnTo: string | null
@@ -106,6 +116,8 @@ interface Seen {
 async function dispatch(options: Working, request: HttpRequest, match: RouteMatch, seen: Seen): Promise<HttpResponse> {
   const visitor = options.visitor(request)
   const sentTo = routeFor(match, request.method)
+  // Only paths of the control API have such routes, with every method.
+  if ([...match.byMethod.values()].some(({ control }) => control)) options.requireAllowed(request)
   await limit(options, request, sentTo, visitor, seen)
 
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
@@ -118,20 +130,19 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   const route = routeFor(match, method)
   if (!route) throw new AuthError('method_not_allowed')
   seen.route = route
-  if ((method !== 'GET' || route.changes) && !options.isCurrent()) throw unavailable()
+  // With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock.
+  const changes = method !== 'GET' || route.changes === true
+  if (changes && !options.isCurrent()) throw storeUnavailable()
   if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
-  const fault = originFault(request, options.settings, { cookieDecides, form: body.form })
-  if (fault && !route.crossSite) throw new AuthError(fault, { explain: originRule })
+  const fault = route.crossSite ? null : options.origins.fault(request, { cookieDecides, form: body.form })
+  if (fault) throw fault
+  // The one place that decides it: a new route is closed until its row says otherwise.
+  if (changes && !route.duringImpersonation && options.acting(request)) throw new AuthError('impersonation_forbidden')
 
   await prepareCookies()
   const context = contextFor(options, request, match, { visitor, mode, cookies, ...seen })
   return route.handle(context, await parse(route, body.value))
-}
-
-/** With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock. */
-function unavailable(): AuthError {
-  return new AuthError('store_unavailable', { retryAfterSeconds: 1 })
 }
 
 /**
@@ -193,6 +204,7 @@ function contextFor(
     authPath: authPathOf(settings, request),
     bearer: bearerOf(request),
     session: () => signedIn(options, request, visitor),
+    acting: () => options.acting(request),
     templates: options.templates,
     mailbox: options.mailbox,
     form,

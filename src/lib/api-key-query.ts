@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 
-/** What a raw query says of `apikey`. */
+/** The occurrences of `apikey` in a raw query. */
 export interface ApiKeyQuery {
   /**
-   * The values given under that name; null for one that stands under `apikey[…]` or cannot be decoded, and from the third on:
+   * The values of that name; null for one under `apikey[…]`, for one that cannot be decoded, and from the third on, because
    * more than one is refused.
    */
   values: readonly (string | null)[]
-  /** The query without them, everything else letter for letter. */
+  /** The query without them, otherwise unchanged. */
   rest: string
 }
 
 /**
- * Takes `apikey` out of a raw query, under every spelling that a parser would read as that name: encoded, with brackets.
- * Null when there is none, which is what most queries are.
+ * Removes `apikey` from a raw query, in every spelling that a parser would read as that name: encoded, with brackets. Null
+ * when the query has none, which is the usual case.
  *
  * @example takeApiKey('q=1&apikey=k') // { values: ['k'], rest: 'q=1' }
  */
@@ -36,12 +36,12 @@ export function takeApiKey(query: string): ApiKeyQuery | null {
 /** `apikey` with any of its letters encoded. */
 const spelling = /(?:a|%61)(?:p|%70)(?:i|%69)(?:k|%6b)(?:e|%65)(?:y|%79)/i
 
-/** Whether a parser makes `apikey` of the name: `apikey[x]` and `apikey.x` become members of it, `[apikey]` the name itself. */
+/** Whether a parser reads the name as `apikey`: `apikey[x]` and `apikey.x` become members of it, `[apikey]` the name itself. */
 export function isApiKeyName(name: string): boolean {
   return /^\[?apikey(?:$|[[\].])/.test(name.trim())
 }
 
-/** The URL with another query; all before it stays. */
+/** The URL with another query; the part before it stays. */
 export function withQuery(url: string, query: string): string {
   const mark = url.indexOf('?')
   const path = mark === -1 ? url : url.slice(0, mark)
@@ -49,8 +49,8 @@ export function withQuery(url: string, query: string): string {
 }
 
 /**
- * The text of an ASCII value; null where `decodeURIComponent` would throw. It throws nothing itself: a client could ask for
- * 7,500 exceptions in one query.
+ * The text of an ASCII value; null where `decodeURIComponent` would throw. It does not throw, because a client could cause
+ * 7,500 exceptions with one query.
  */
 function decode(text: string): string | null {
   if (/[^ -~]|%(?![\da-f]{2})/i.test(text)) return null
@@ -58,7 +58,7 @@ function decode(text: string): string | null {
   return isUtf8(bytes) ? bytes.toString() : null
 }
 
-/** Percent-decoded bytes. What is no escape stays as it is. */
+/** Percent-decoded bytes. Invalid escapes stay as they are. */
 function percentDecoded(text: string): Buffer {
   const bytes = text
     .replaceAll('+', ' ')

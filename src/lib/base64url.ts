@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * Makes a function that reads the text which base64url stands for. Null for what is not how base64url writes it, so that no
- * text has two spellings (RFC 4648 §3.5), and where the bytes are no UTF-8.
+ * Makes a function that decodes base64url into text. Null for a text in another than the canonical spelling, so that no text
+ * has two spellings (RFC 4648 §3.5), and for bytes that are not UTF-8.
  *
- * All are read into the same bytes, in one step: to come by new ones takes longer than to fill them.
+ * All texts are decoded into the same buffer in one step, because allocating a buffer takes longer than filling it.
  *
- * @param longest characters in base64url; what is longer is null
+ * @param longest characters in base64url; a longer text is null
  * @example
  * const read = createBase64urlReader(4096)
  * read('e30') // '{}'
@@ -18,19 +18,18 @@ export function createBase64urlReader(longest: number): (text: string) => string
     const count = bytes.write(text, 'base64url')
     if (!isCanonical(text, count)) return null
     const read = bytes.toString('utf8', 0, count)
-    // What is no UTF-8 is read as U+FFFD, which may also stand there itself.
+    // Invalid UTF-8 decodes to U+FFFD, which valid text may contain as well.
     return read.includes('\ufffd') && !isUtf8(bytes.subarray(0, count)) ? null : read
   }
 }
 
 /**
- * Whether a text is how base64url writes the bytes that it was read as, so that those have no other spelling (RFC 4648 §3.5).
+ * Whether a text is the canonical base64url spelling of the bytes that node decoded from it (RFC 4648 §3.5).
  *
- * Node reads more than that: it passes over what is no letter, takes `+` and `/`, cuts U+0141 down to an `A`, and drops bits
- * that are left over. What it passes over shows in the count of bytes, so writing them anew, which takes longer than reading,
- * is not needed.
+ * Node accepts more: it skips characters outside the alphabet, takes `+` and `/`, reads U+0141 as an `A`, and drops left-over
+ * bits. Skipped characters show in the count of bytes, so the bytes need not be encoded again, which takes longer.
  *
- * Of `QQ`, `QR`, `QQ==` and `Q Q`, which are all read as one byte, it is the first.
+ * Of `QQ`, `QR`, `QQ==` and `Q Q`, which all decode to the same byte, only the first is canonical.
  */
 function isCanonical(text: string, byteCount: number): boolean {
   if (byteCount !== Math.floor((text.length * 3) / 4) || text.includes('+') || text.includes('/')) return false
@@ -39,5 +38,5 @@ function isCanonical(text: string, byteCount: number): boolean {
   return left === 0 || (lastLetters[left]?.includes(text.at(-1) ?? '') ?? false)
 }
 
-/** After so many letters over, those that end in four, or in two, bits of zero. */
+/** By the number of letters in the last group: the letters that end in four, or two, zero bits. */
 const lastLetters: Readonly<Record<number, string>> = { 2: 'AQgw', 3: 'AEIMQUYcgkosw048' }

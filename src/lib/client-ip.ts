@@ -4,7 +4,7 @@ import { canonicalIp, canonicalSocketIp } from './ip-address.js'
 import { createIpSet } from './ip-ranges.js'
 import { keepableAsItIs, remember } from './remember.js'
 
-/** Whose word on the client's address counts. */
+/** Which proxies may state the client's address. */
 export type TrustedProxies =
   | { kind: 'none' }
   | { kind: 'hops'; count: number }
@@ -17,13 +17,13 @@ export type ClientIp = (
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ) => string | null
 
-/** A chain of proxies is short; a longer one is somebody's game. */
+/** Real chains of proxies are short. A longer one is forged. */
 const maxHops = 32
 
 /**
- * Builds the function that finds a client's address: the socket's, or, as far as trusted proxies reach, what they wrote
- * into `X-Forwarded-For`, read from the right, because everything further left is the client's own text. No other
- * header is ever read (ASVS 5.0, 4.1.3). Where a trusted proxy left something that is no address, the client is unknown.
+ * Builds the function that finds a client's address: the socket's address, or the one that trusted proxies wrote into
+ * `X-Forwarded-For`. That header is read from the right, because the client itself can write everything further left. No
+ * other header is read (ASVS 5.0, 4.1.3). If a trusted proxy wrote something that is no address, the client is unknown.
  */
 export function createClientIp(proxies: TrustedProxies): ClientIp {
   if (proxies.kind === 'none') {
@@ -42,7 +42,7 @@ export function createClientIp(proxies: TrustedProxies): ClientIp {
   }
 }
 
-/** The entry that the outermost of `count` proxies wrote; of a shorter chain the first. */
+/** The entry that the outermost of `count` proxies wrote. In a shorter chain: the first entry. */
 function byHops(count: number, socket: string | null, entries: Iterable<string>): string | null {
   let hop = 0
   let client = socket
@@ -54,7 +54,7 @@ function byHops(count: number, socket: string | null, entries: Iterable<string>)
   return client
 }
 
-/** The first entry from the right that no trusted proxy has; when all are trusted, the first of the chain. */
+/** The first entry from the right that is no trusted proxy. If all are trusted: the first entry of the chain. */
 function byNetworks(trusted: (ip: string) => boolean, socket: string | null, entries: Iterable<string>): string | null {
   let hop = 0
   let client = socket
@@ -67,7 +67,7 @@ function byNetworks(trusted: (ip: string) => boolean, socket: string | null, ent
   return client
 }
 
-/** The entries of `X-Forwarded-For` from the right, empty ones left out (RFC 9110 §5.6.1); several lines are one list. */
+/** The entries of `X-Forwarded-For` from the right, without empty ones (RFC 9110 §5.6.1). Repeated headers form one list. */
 function* forwardedFor(headers: Parameters<ClientIp>[1]): Generator<string> {
   const value = headers['x-forwarded-for'] ?? ''
   const lines = typeof value === 'string' ? [value] : value
@@ -75,7 +75,7 @@ function* forwardedFor(headers: Parameters<ClientIp>[1]): Generator<string> {
     const line = lines[index] ?? ''
     for (let end = line.length; end >= 0; ) {
       const comma = end === 0 ? -1 : line.lastIndexOf(',', end - 1)
-      // Longer than any address with its spaces: not worth the trimming, and no address.
+      // No address with its spaces is that long, so skip trimming it.
       const entry = end - comma > 256 ? '-' : line.slice(comma + 1, end).replace(/^[ \t]+|[ \t]+$/g, '')
       if (entry !== '') yield entry
       end = comma
@@ -84,8 +84,8 @@ function* forwardedFor(headers: Parameters<ClientIp>[1]): Generator<string> {
 }
 
 /**
- * Some proxies append the port: `192.0.2.1:443`, `[2001:db8::1]:443`. A copy, since lists and limits keep addresses, and one
- * that was cut out of its header would keep that, too.
+ * Some proxies append the port: `192.0.2.1:443`, `[2001:db8::1]:443`. The result is a copy: lists and limits keep addresses,
+ * and a slice of the header would keep the whole header in memory.
  */
 function forwardedIp(entry: string): string | null {
   if (entry.length > 64) return null

@@ -1,10 +1,10 @@
 /**
- * Makes many calls few: while one run is under way, any number of calls ask for exactly one more after it. So whoever
- * calls knows that a whole run begins after the call, and a storm of calls is a chain of single runs.
+ * Merges many calls into few runs: while one run is under way, all further calls ask for exactly one more run after it.
+ * Every caller can rely on a whole run that begins after its call. Many calls at once become a chain of single runs.
  *
- * A run that fails is over like any other; `run` itself says what there is to say about it.
+ * A run that fails ends like any other. `run` itself reports its failure.
  *
- * @param pause calls back when the next run may begin, at once by default
+ * @param pause calls back when the next run may begin; by default at once
  * @example const read = coalesced(() => feed.read(), (next) => void timer(25, next))
  */
 export function coalesced(run: () => Promise<unknown>, pause: (next: () => void) => void = atOnce): () => void {

@@ -1,7 +1,6 @@
 /**
- * The same text with characters of its own. V8 cuts a text out of another by pointing into it, so what is remembered of a
- * long one would keep all of it alive. `join` writes its parts out, where `+` would point into them; the way through a
- * buffer takes longer.
+ * A copy of the text. V8 stores a slice as a pointer into the original text, so a cached slice would keep all of a long text
+ * in memory. `join` copies its parts, whereas `+` would point to them; copying by a buffer takes longer.
  *
  * @example copiedText(header.slice(7))
  */

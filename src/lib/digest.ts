@@ -6,8 +6,8 @@ export function deriveKey(secret: string, info: string, bytes: number): Buffer {
 }
 
 /**
- * A name for a secret that may stand beside what it made: 8 base64url characters. It is derived like a key and not a
- * hash of the secret, so it is worth nothing where the same secret is used for something else.
+ * An id of a secret that may be stored beside what the secret signed or sealed: 8 base64url characters. It is derived like
+ * a key. A plain hash would identify the same secret in other systems, too.
  */
 export function deriveKeyId(secret: string, info: string): string {
   return deriveKey(secret, info, 6).toString('base64url')

@@ -1,3 +1,6 @@
+/** A whole number and a unit: `'15m'`. Units: seconds, minutes, hours, days, weeks. */
+export type Duration = `${number}${'s' | 'm' | 'h' | 'd' | 'w'}`
+
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 }
 
 /**

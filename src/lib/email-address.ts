@@ -1,30 +1,29 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 
 export interface EmailAddress {
-  /** As the visitor wrote it, without spaces around: for showing only. */
+  /** As the visitor wrote it, without surrounding spaces. Only for display. */
   typed: string
-  /** ASCII and lower case, the domain as A-labels: what is compared, indexed and mailed to. */
+  /** ASCII and lower case, the domain as A-labels. This form is compared, indexed and mailed to. */
   canonical: string
 }
 
 /** RFC 5321 §4.5.3.1.3: a path of 256 octets has room for 254. */
 const maxLength = 254
 const maxLocalLength = 64
-/** Spaces around an address do not count against it, but nobody types hundreds of them. */
+/** Surrounding spaces do not count against the address, but a form never sends hundreds of them. */
 const maxInputLength = 320
 
 const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-/** RFC 5321 §4.1.2 Dot-string; quoted local parts are refused, mailers disagree on where they end. */
+/** RFC 5321 §4.1.2 Dot-string. Quoted local parts are refused, because mailers disagree on where they end. */
 const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`)
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
  * Reads one email address, the same way everywhere: sign-up, sign-in, reset, OAuth and admin lists.
  *
- * The local part is ASCII (RFC 5321 dot-atom) and compared without case; neither dots nor `+tags` are folded. The domain
- * goes through UTS 46. Whatever Unicode would quietly turn into another address (compatibility characters, invisible
- * ones, other dots) is refused instead, so that no two spellings are one mailbox but two accounts, or the reverse
- * (CVE-2019-19844).
+ * The local part is ASCII (RFC 5321 dot-atom) and compared without case; dots and `+tags` are kept. The domain goes through
+ * UTS 46. Characters that Unicode would silently turn into another address are refused: compatibility characters, invisible
+ * ones, other dots. So one mailbox never gets two accounts, and two mailboxes never share one (CVE-2019-19844).
  *
  * @returns null when the input is no such address; never throws
  * @example parseEmailAddress('Alice@Bücher.example') // canonical: 'alice@xn--bcher-kva.example'
@@ -36,7 +35,7 @@ export function parseEmailAddress(input: unknown): EmailAddress | null {
 
   const at = typed.indexOf('@')
   const local = typed.slice(0, at)
-  // An encoded word (RFC 2047) in the local part is read as another address by some mailers.
+  // Some mailers read an encoded word (RFC 2047) in the local part as another address.
   if (at < 1 || local.length > maxLocalLength || !dotAtom.test(local) || local.includes('=?')) return null
 
   const domain = canonicalDomain(typed.slice(at + 1))
@@ -58,7 +57,7 @@ function canonicalDomain(typed: string): string | null {
 
 /** True when the mapping of UTS 46 changed nothing but case: each label is the A-label or what it stands for. */
 function spells(typed: string, ascii: string): boolean {
-  // Letter by letter, because the whole-word rule for a final sigma is not the rule of UTS 46.
+  // Letter by letter, because lower-casing a whole word treats a final sigma in another way than UTS 46.
   const given = Array.from(typed, (letter) => letter.toLowerCase())
     .join('')
     .split('.')

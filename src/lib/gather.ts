@@ -5,16 +5,16 @@ export interface Gathering<Item, Answer> {
   key(item: Item): string
   /** Answers in the order of the items. */
   run(items: readonly Item[]): Promise<readonly Answer[]>
-  /** Whether a run of many that failed so is to be done again for each alone; otherwise all of them have failed. */
+  /** Whether a failed run of many items is repeated for each item alone. Otherwise all its items have failed. */
   divides(error: unknown): boolean
-  /** Items in a run at most. */
+  /** The most items in a run. */
   most: number
 }
 
 /**
- * Makes the calls of one turn of the event loop one run: what many requests ask for at the same time is asked for once. A
- * run begins when the turn has read what there was to read; it waits for nothing else. It has the asynchronous context of
- * whoever called first.
+ * Merges the calls of one turn of the event loop into one run, so that many requests share one query. A run begins when
+ * the event loop has read its pending input, and waits for nothing else. It runs in the asynchronous context of the first
+ * caller.
  *
  * @example
  * const find = gathered({
@@ -55,7 +55,7 @@ interface Group<Item, Answer> {
   next: Map<string, number>
 }
 
-/** In constant time, however often a key comes: whoever floods us must not make us search. */
+/** Takes constant time, however often a key repeats: a flood of requests must not make this search. */
 function join<Item, Answer>(group: Group<Item, Answer>, key: string, call: Call<Item, Answer>, most: number): void {
   const { runs, next } = group
   let index = Math.max(next.get(key) ?? 0, group.open)
@@ -73,7 +73,7 @@ async function carryOut<Item, Answer>(
 ): Promise<void> {
   try {
     const answers = await run(calls.map(({ item }) => item))
-    if (answers.length !== calls.length) throw new Error('Not every item has an answer.')
+    if (answers.length !== calls.length) throw new Error('`run` must return one answer for each item, in their order.')
     answers.forEach((answer, index) => {
       calls[index]?.resolve(answer)
     })

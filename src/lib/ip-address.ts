@@ -48,7 +48,7 @@ export function canonicalSocketIp(text: unknown): string | null {
 }
 
 /**
- * Reads an IP address or a CIDR; the bits behind the prefix are cleared.
+ * Reads an IP address or a CIDR; the bits after the prefix are cleared.
  *
  * @returns null when it is neither
  * @example parseCidr('192.0.2.9/24') // text: '192.0.2.0/24'
@@ -86,7 +86,7 @@ function ipv6Network(address: string, prefix: number): string {
   return new URL(`http://[${groups.map((group) => group.toString(16)).join(':')}]`).hostname.slice(1, -1)
 }
 
-/** The parts of an address, most significant first, with every bit behind the prefix 0. */
+/** The parts of an address, most significant first, with every bit after the prefix 0. */
 function cleared(parts: readonly number[], bitsEach: number, prefix: number): number[] {
   return parts.map((part, index) => {
     const gone = Math.min(bitsEach, Math.max(0, (index + 1) * bitsEach - prefix))
@@ -95,8 +95,8 @@ function cleared(parts: readonly number[], bitsEach: number, prefix: number): nu
 }
 
 /**
- * What a limit per address counts by: the IPv4 address, or the /64 of an IPv6 address, since one customer has at least
- * that many (GHSA-p6v2-xcpg-h6xw).
+ * The key of a limit per address: the IPv4 address, or the /64 of an IPv6 address, because one customer has at least that many
+ * addresses (GHSA-p6v2-xcpg-h6xw).
  *
  * @example limitKey('2001:db8:1:1::9') // '2001:db8:1:1::/64'
  */
@@ -106,9 +106,15 @@ export function limitKey(ip: string): string {
   return isIPv4(address) ? address : cidr(address, 64, 'ipv6').text
 }
 
+/** Whether the address is of this machine: 127.0.0.0/8 or ::1, also as an IPv4 address inside IPv6. */
+export function isLoopbackIp(ip: string | null): boolean {
+  const address = canonicalIp(ip)
+  return address !== null && (address === '::1' || address.startsWith('127.'))
+}
+
 /**
- * Roughly where an address is: its /24, or the /48 of an IPv6 address, which mostly is one site. Null where it cannot be
- * known.
+ * The rough location of an address: its /24, or the /48 of an IPv6 address, which mostly is one site. Null for an unknown
+ * address.
  *
  * @example coarseNetwork('192.0.2.77') // '192.0.2.0/24'
  */

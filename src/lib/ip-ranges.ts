@@ -22,6 +22,21 @@ export function createIpSet(entries: readonly string[]): (ip: string | null) => 
 }
 
 /**
+ * Builds the rule of an allow-list, which the guard and everything that foretells it follow: without entries, every address
+ * may use the API. An unreadable entry matches no address but still counts as an entry.
+ *
+ * @param knowsClients false when a number of proxies is trusted: a client that connects directly can then forge its address,
+ *   so a list allows no address
+ */
+export function createAllowRule(
+  entries: readonly string[],
+  { knowsClients }: { knowsClients: boolean },
+): (ip: string | null) => boolean {
+  if (entries.length === 0) return () => true
+  return knowsClients ? createIpSet(entries) : () => false
+}
+
+/**
  * Builds the test whether a canonical address lies in one of these networks, by halving: some fourteen comparisons for
  * ten thousand networks, where `net.BlockList` asks one after the other (a millisecond for as many).
  */
@@ -53,7 +68,7 @@ function createFamily(networks: readonly Cidr[]): (address: string) => boolean {
   }
 }
 
-/** Sorted, and those that lie in each other as one: of all that begin before an address only the last can hold it. */
+/** Sorted, with overlapping ranges merged: then only the last range that begins before an address can contain it. */
 function joined(ranges: readonly Range[]): Range[] {
   const sorted = ranges.toSorted((one, other) => compareAt(one.first, 0, other.first))
   const result: Range[] = []
@@ -76,7 +91,7 @@ function rangeOf({ address, prefix, family }: Cidr): Range {
   return { first, last }
 }
 
-/** Below 0, 0 or above it, as the address at `index` of these comes before `other`, is it, or comes after it. */
+/** Below 0, 0 or above 0, as the address at `index` comes before `other`, equals it, or comes after it. */
 function compareAt(addresses: Parts, index: number, other: Parts): number {
   const from = index * other.length
   for (let part = 0; part < other.length; part += 1) {
@@ -87,11 +102,11 @@ function compareAt(addresses: Parts, index: number, other: Parts): number {
 }
 
 /**
- * Digit by digit: this is done for each address that was not seen before. Lower case, as canonical addresses are, in which
- * `::` stands for two or more groups that are 0 (RFC 5952 §4.2.2). What is empty beside its colons is read as 0, and the
- * groups that are missing are put at the `::`.
+ * Parses digit by digit, because this runs for each address that was not seen before. The input is lower case, as canonical
+ * addresses are, in which `::` stands for two or more zero groups (RFC 5952 §4.2.2). An empty group reads as 0, and the missing
+ * groups are inserted at the `::`.
  *
- * @returns false when it has another number of parts, and is no address of this family
+ * @returns false for another number of parts, so that it is no address of this family
  */
 function readParts(address: string, parts: Parts): boolean {
   const [separator, base] = parts.length === 4 ? [46, 10] : [58, 16]

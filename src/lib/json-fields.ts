@@ -1,6 +1,6 @@
 import { isObject, parseJsonObject } from './json-object.js'
 
-/** What a JSON object holds, before anything is known of it. */
+/** The fields of a JSON object, of unknown types. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** A field is missing or has another type. The message names the field and never shows its value. */
@@ -77,7 +77,7 @@ export function listIn<T>(fields: Fields, name: string, read: (item: Fields) => 
   return value.map(read)
 }
 
-/** The field as `read` reads it, or null where it says null. A field that is missing is neither. */
+/** The field as `read` reads it, or null if its value is null. A missing field is an error. */
 export function nullOr<T>(fields: Fields, name: string, read: (fields: Fields, name: string) => T): T | null {
   return fields[name] === null ? null : read(fields, name)
 }

@@ -4,7 +4,7 @@ export function parseJsonObject(text: string): Readonly<Record<string, unknown>>
   return isObject(value) ? value : null
 }
 
-/** What a JSON text holds; undefined when it is none. */
+/** The value of a JSON text; undefined for a text that is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,25 +1,25 @@
 import type { World } from './runtime.js'
 
-/** Somebody else's document, read now and then: metadata, a key set. */
+/** Another party's document that is read now and then: metadata, a key set. */
 export interface KeptDocument<Value> {
-  /** What was read within the hour; an older one only while nobody can be asked. */
+  /** The document as read within the last hour; an older copy only while its server does not answer. */
   get(): Promise<Value>
-  /** Reads again because this one lacks something, but no sooner than the cool-down after the last try. */
+  /** Reads again because this copy lacks something, but not before the cool-down after the last try has passed. */
   renew(): Promise<Value>
 }
 
-/** How long a document is taken as it is. */
+/** How long a document is used without reading it again. */
 const freshMs = 60 * 60_000
-/** How long the last good one serves through an outage. */
+/** How long the last good copy serves through an outage. */
 const staleMs = 24 * 60 * 60_000
-/** Between two tries where there is something to go on with: a stranger's unknown key id must not make us ask each time. */
+/** Between two tries while a copy exists: requests with unknown key ids must not cause a fetch each. */
 const coolDownMs = 30_000
 
 /**
- * Keeps a document for an hour, and the last good one through an outage of a day. At most one read is under way, however
- * many wait for it.
+ * Keeps a document for an hour, and the last good copy through an outage of a day. At most one read is under way, however
+ * many callers wait for it.
  *
- * @throws what `read` throws, where nothing is left to go on with
+ * @throws what `read` throws, if no usable copy is left
  */
 export function keepDocument<Value>(world: Pick<World, 'monotonic'>, read: () => Promise<Value>): KeptDocument<Value> {
   let kept: { value: Value; atMs: number } | null = null

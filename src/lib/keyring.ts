@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import { deriveKey, deriveKeyId } from './digest.js'
 
 /**
- * Keyed digests and sealing under the `encryptionKey` setting: HKDF (RFC 5869) makes one key for each purpose, so that
- * a digest or a sealed text of one purpose is worth nothing for another. Every result names its key, `<key id>.<rest>`.
+ * Keyed digests and sealing under the `encryptionKey` setting. HKDF (RFC 5869) makes one key for each purpose, so a digest
+ * or a sealed text of one purpose is invalid for another. Every result names its key: `<key id>.<rest>`.
  */
 export interface Keyring {
   /** HMAC-SHA-256 under the newest key. */
   digest(purpose: string, value: string): string
-  /** The digests under every key, newest first: what a stored one may look like. */
+  /** The digests under every key, newest first. A stored digest equals one of them. */
   digests(purpose: string, value: string): string[]
   /** AES-256-GCM under the newest key; `context` is authenticated with it. */
   seal(purpose: string, context: string, text: string): string
@@ -18,7 +18,7 @@ export interface Keyring {
   keyIds: readonly string[]
 }
 
-/** One secret: its name and the keys derived from it, each on first use. */
+/** One secret: its id and the keys derived from it, each on first use. */
 interface RingKey {
   id: string
   keyFor(use: 'digest' | 'seal', purpose: string): Buffer
@@ -28,7 +28,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Makes the keyring of these secrets: the first makes new digests and seals, all are read.
+ * Makes the keyring of these secrets. The first secret makes new digests and seals; all of them can read.
  *
  * AES-GCM with random nonces carries 2^32 seals a key (NIST SP 800-38D §8.3); each purpose has a key of its own.
  *
@@ -70,33 +70,45 @@ function digestUnder(key: RingKey, purpose: string, value: string): string {
 }
 
 function sealUnder(key: RingKey, purpose: string, context: string, text: string): string {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', key.keyFor('seal', purpose), nonce, { authTagLength: tagBytes })
-  cipher.setAAD(authenticated(purpose, context))
-  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-  return `${key.id}.${sealed.toString('base64url')}`
+  return `${key.id}.${sealBytes(key.keyFor('seal', purpose), [purpose, context], Buffer.from(text))}`
 }
 
 function openUnder(ring: readonly RingKey[], purpose: string, context: string, sealed: string): string | null {
   const dot = sealed.indexOf('.')
   const key = ring.find(({ id }) => id === sealed.slice(0, dot))
-  const bytes = canonicalBytes(sealed.slice(dot + 1))
-  if (!key || !bytes || bytes.length < nonceBytes + tagBytes) return null
+  if (!key) return null
+  return openBytes(key.keyFor('seal', purpose), [purpose, context], sealed.slice(dot + 1))?.toString('utf8') ?? null
+}
 
-  const cipher = createDecipheriv('aes-256-gcm', key.keyFor('seal', purpose), bytes.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  })
-  cipher.setAAD(authenticated(purpose, context))
+/**
+ * AES-256-GCM with a random 96-bit nonce; the context is authenticated. Base64url of nonce, ciphertext and tag.
+ *
+ * @param key 32 bytes
+ */
+export function sealBytes(key: Buffer, context: readonly string[], plain: Uint8Array): string {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
+  cipher.setAAD(authenticated(context))
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url')
+}
+
+/** Opens what `sealBytes` made. Null for another key or context, and when anything was changed. */
+export function openBytes(key: Buffer, context: readonly string[], sealed: string): Buffer | null {
+  const bytes = canonicalBytes(sealed)
+  if (!bytes || bytes.length < nonceBytes + tagBytes) return null
+
+  const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+  cipher.setAAD(authenticated(context))
   cipher.setAuthTag(bytes.subarray(-tagBytes))
   try {
-    return Buffer.concat([cipher.update(bytes.subarray(nonceBytes, -tagBytes)), cipher.final()]).toString('utf8')
+    return Buffer.concat([cipher.update(bytes.subarray(nonceBytes, -tagBytes)), cipher.final()])
   } catch {
-    return null // the tag does not fit: changed, or sealed for something else
+    return null // the authentication tag does not match: the text was changed, or sealed under another key or context
   }
 }
 
-/** Purpose and context, each after its length, so that no other pair reads the same. */
-function authenticated(...parts: readonly string[]): Buffer {
+/** The parts, each after its length, so that two different lists never read the same. */
+function authenticated(parts: readonly string[]): Buffer {
   return Buffer.concat(
     parts.flatMap((part) => {
       const bytes = Buffer.from(part)
@@ -107,7 +119,7 @@ function authenticated(...parts: readonly string[]): Buffer {
   )
 }
 
-/** The bytes of the one right spelling; Buffer also reads spellings with stray characters or bits, which are changes. */
+/** The bytes of the one canonical spelling. Buffer also accepts stray characters and bits, which count as changes. */
 function canonicalBytes(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : null

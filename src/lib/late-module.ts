@@ -1,8 +1,8 @@
-/** A package that is loaded when it is first needed, since it costs what most processes never use. */
+/** A package that is loaded on first use, because most processes never need it. */
 export interface LateModule<T> {
   /** Loads it by `import()`, which bundlers follow. */
   load(): Promise<void>
-  /** The package; loads it at once where `load` was not awaited, which a bundle without `node_modules` cannot do. */
+  /** The package. Loads it synchronously if `load` was not awaited, which a bundle without `node_modules` cannot do. */
   get(): T
 }
 
@@ -20,7 +20,7 @@ export function lateModule<T>(load: () => Promise<T>, loadNow: () => T): LateMod
           loaded = found
         },
         (error: unknown) => {
-          loading = null // out of file handles, say: the next one tries again
+          loading = null // for example too many open files: the next call tries again
           throw error
         },
       )

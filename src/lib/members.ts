@@ -1,10 +1,10 @@
 /**
- * A member of a value that the application, a framework or a driver handed over: own or inherited, as it would read it
- * itself. Undefined for what has no members.
+ * A member of a value that the application, a framework or a driver passed: own or inherited. Undefined for a value without
+ * members.
  */
 export function memberOf(value: unknown, name: PropertyKey): unknown {
   const holds = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  // TypeScript narrows no name that is not a literal; every caller checks the type of what comes back.
+  // TypeScript narrows only literal names, so every caller checks the type of the result.
   return holds ? Reflect.get(value, name) : undefined
 }
 

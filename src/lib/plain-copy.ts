@@ -1,7 +1,7 @@
 const deepest = 16
 
 /**
- * A copy of plain data, frozen with everything in it: what JSON could hold, and nothing that its giver could still change.
+ * A copy of plain data, deeply frozen, so that the caller can no longer change it. Only what JSON could hold is accepted.
  *
  * @throws {TypeError} for anything else: functions, dates, instances, cycles
  */

@@ -2,9 +2,9 @@ import { canonicalIp } from './ip-address.js'
 import { createIpSet } from './ip-ranges.js'
 
 /**
- * What belongs to nobody in particular, by the IANA special-purpose registries (RFC 6890): this host, private and shared
- * networks, link-local with the metadata services of clouds, documentation, multicast, reserved. Of IPv6 only 2000::/3
- * is given out, less what carries an IPv4 address inside (Teredo, 6to4).
+ * The special-purpose ranges of the IANA registries (RFC 6890): this host, private and shared networks, link-local with the
+ * metadata services of clouds, documentation, multicast, reserved. Of IPv6 only 2000::/3 is public, except ranges that carry
+ * an IPv4 address inside (Teredo, 6to4).
  */
 const notPublic = createIpSet([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
@@ -12,7 +12,7 @@ const notPublic = createIpSet([
   ...['224.0.0.0/3', '::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 ])
 
-/** Whether that is one address of the public internet; what cannot be read is not. */
+/** Whether the text is one address of the public internet. Text that is no address is not. */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalIp(text)
   return address !== null && !notPublic(address)

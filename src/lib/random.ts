@@ -11,7 +11,7 @@ export interface RandomSource {
   uuid(): string
   /** That many unbiased decimal digits, leading zeros kept. @throws {RangeError} unless a positive integer */
   code(digits: number): string
-  /** That many unbiased characters that nobody mistakes for others, 5 bits each. @throws {RangeError} like `code` */
+  /** That many unbiased characters, 5 bits each, without look-alikes. @throws {RangeError} like `code` */
   readable(characters: number): string
   /** A number in [0, 1), to spread retries. */
   jitter(): number
@@ -21,7 +21,7 @@ export function createRandom(): RandomSource {
   return {
     id: () => randomBytes(16).toString('base64url'),
     token: () => randomBytes(32).toString('base64url'),
-    // Without the cache, in which the tokens of later calls would lie in memory already.
+    // Without the cache, which would hold the tokens of later calls in memory.
     uuid: () => randomUUID({ disableEntropyCache: true }),
     code: (digits) => drawn('0123456789', digits),
     readable: (characters) => drawn(readableAlphabet, characters),
@@ -32,4 +32,14 @@ export function createRandom(): RandomSource {
 function drawn(alphabet: string, characters: number): string {
   if (!Number.isInteger(characters) || characters < 1) throw new RangeError('A code needs at least one character.')
   return Array.from({ length: characters }, () => alphabet[randomInt(alphabet.length)]).join('') // randomInt has no modulo bias
+}
+
+/** A secret for signing tokens: 48 random bytes, base64url. */
+export function newSecret(): string {
+  return randomBytes(48).toString('base64url')
+}
+
+/** A key for AES-256: 32 random bytes. */
+export function newKey(): Buffer {
+  return randomBytes(32)
 }

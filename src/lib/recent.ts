@@ -1,4 +1,4 @@
-/** A map that forgets what was neither set nor asked for lately. */
+/** A map that drops entries that were not used recently. */
 export interface Recent<V, K = string> {
   get(key: K): V | undefined
   set(key: K, value: V): void
@@ -6,8 +6,8 @@ export interface Recent<V, K = string> {
 }
 
 /**
- * Remembers up to `size` entries, and of those set or asked for last at least half as many. It keeps two halves and lets the
- * older one go as a whole: an entry costs what it costs in a `Map`, and nothing has to be put in order.
+ * Keeps up to `size` entries, among them at least half as many of the most recently used. It keeps two halves and drops the
+ * older one as a whole, so an entry costs as much as in a `Map`, and nothing has to be sorted.
  *
  * @example const seen = createRecent<number>(10_000)
  */

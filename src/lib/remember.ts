@@ -1,6 +1,6 @@
 import { copiedText } from './copied-text.js'
 
-/** A longer text is not worth its memory, which the client who sends it would choose. */
+/** Longer texts are not cached, because the client that sends them would choose the cache's memory use. */
 const longestText = 256
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 const base = 36
 
-/** `00` to `zz`: put together, not worked out, since a number in another base than ten costs each request a call into V8. */
+/** `00` to `zz`, from a table: converting a number to another base would cost each request a call into V8. */
 const endings: readonly string[] = Array.from({ length: base * base }, (_, count) =>
   count.toString(base).padStart(2, '0'),
 )

@@ -1,8 +1,8 @@
 import type { World } from './runtime.js'
 
 /**
- * How far the wall clock may be from the store's before it counts as wrong: more than NTP leaves on a sound machine, and
- * well below the margin for which revocations are remembered beyond the tokens they end.
+ * How far the wall clock may be from the store's before it counts as wrong. It is more than NTP leaves on a sound machine,
+ * and well below the margin for which revocations are kept after the tokens that they end.
  */
 const toleranceMs = 30_000
 
@@ -12,14 +12,14 @@ export interface Reading {
   readonly monotonicMs: number
 }
 
-/** One look at the clocks, by which all of a request is decided: each look costs as much as finding a token. */
+/** One reading of the clocks for a whole request, because each reading costs as much as finding a token. */
 export interface Moment extends Reading {
   /** Unix seconds, as `now` tells them. */
   readonly now: number
 }
 
 export interface SharedClock {
-  /** Unix seconds, by which rows, tokens and the audit log are dated: of the wall clock, or of the store's where the two lie apart. */
+  /** Unix seconds for rows, tokens and the audit log: the wall clock, or the store's where the two differ too much. */
   now(): number
   /** The same in milliseconds. */
   nowMs(): number
@@ -27,18 +27,18 @@ export interface SharedClock {
   wallMs(): number
   /** Milliseconds of a clock that never goes back. */
   monotonicMs(): number
-  /** All of these at once. */
+  /** All of these, read once. */
   moment(): Moment
-  /** What the store's clock showed a moment ago, Unix milliseconds. */
+  /** Reports what the store's clock showed a moment ago, Unix milliseconds. */
   learn(storeNowMs: number): void
 }
 
 /**
- * The time of all processes on one store. A process whose wall clock jumps would else sign tokens that outlive what is
- * remembered of their session's end, and write ends that are forgotten before the tokens expire.
+ * The time that all processes on one store share. Without it, a process whose wall clock jumps would sign tokens that
+ * outlive the record of their session's end, and write ends that are forgotten before the tokens expire.
  *
- * A test clock is not the world's, so it is never corrected; nor is any by a store that has no clock of its own: what it
- * shows is that of whoever wrote last.
+ * A test clock is never corrected. A store without a clock of its own cannot correct either: it shows the clock of the
+ * process that wrote last.
  */
 export function createSharedClock(
   world: Pick<World, 'now' | 'monotonic' | 'testing'>,

@@ -1,6 +1,6 @@
 /**
- * Starts measuring; what it returns says how many milliseconds have passed since. Plain JS, because the worker of the
- * hash pool imports it and has to start unbuilt.
+ * Starts measuring. The result is a function that returns the milliseconds since. Plain JS, because the worker of the hash
+ * pool imports it and must start without a build.
  *
  * @returns {() => number}
  */

@@ -26,7 +26,7 @@ export function safeRedirect(input: unknown, origin: string, trustedOrigins: rea
 }
 
 /**
- * The target with these parameters behind its own query, and before its fragment.
+ * The target with these parameters after its own query and before its fragment.
  *
  * @example withQuery('/login?lang=de#form', { error: 'oauth_denied' }) // '/login?lang=de&error=oauth_denied#form'
  */
@@ -41,7 +41,7 @@ function behind(origin: string, target: string): string | null {
   return target.startsWith(origin) ? target.slice(origin.length) : null
 }
 
-/** `rest` is what stands behind the origin. */
+/** `rest` is the part after the origin. */
 function leadsTo(origin: string, target: string, rest: string): boolean {
   if (rest.startsWith('//') || encodedDelimiter.test(rest.replace(/[?#].*$/, ''))) return false
   if (!URL.canParse(target, origin)) return false
@@ -50,8 +50,8 @@ function leadsTo(origin: string, target: string, rest: string): boolean {
 }
 
 /**
- * Reads an absolute http or https URL, strictly: printable ASCII, no user name or password, nothing for the parser to
- * repair. Null when it is none.
+ * Reads an absolute http or https URL strictly: printable ASCII, without user name or password, and without anything that a
+ * parser would repair. Null for any other text.
  */
 export function parseHttpUrl(input: unknown): URL | null {
   if (typeof input !== 'string' || input.length > maxLength || !plainText.test(input)) return null

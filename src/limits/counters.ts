@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto'
-import { limitKey } from '../lib/ip-address.js'
-import type { CounterRule, Hit } from '../model/counter.js'
+import { sha256 } from '../lib/digest.js'
+import { coarseNetwork, limitKey } from '../lib/ip-address.js'
+import type { CounterHit, CounterRule, Hit } from '../model/counter.js'
 import type { Settings } from '../settings.js'
-import type { Limiter, LimitVerdict } from './limiter.js'
-import { policiesOf } from './policies.js'
+import type { Limiter, LimitVerdict, RequestedMail } from './limiter.js'
+import { type MailRules, policiesOf } from './policies.js'
 
-/** The part of the store that a limiter needs; its promises stand at `store/counters.ts`. */
+/** The part of the store that a limiter needs. `store/counters.ts` documents the methods. */
 export interface CounterRows {
   hit(id: string, rule: CounterRule, now: number): Promise<Hit>
+  hitTogether(hits: readonly CounterHit[], now: number): Promise<number | null>
   forget(ids: readonly string[]): Promise<void>
 }
 
@@ -18,7 +19,7 @@ export interface LimiterOptions {
   now(): number
 }
 
-/** Nobody is told to come back in a year. */
+/** The longest wait that a response names, however long the window is. */
 const longestRetrySeconds = 24 * 60 * 60
 
 /** The limiter over the store's counters, which all processes share. */
@@ -33,13 +34,18 @@ export function createLimiter({ counters, limits, now }: LimiterOptions): Limite
       allowed: hit.counted,
       limit: { count: rule.limit, windowSeconds: rule.windowSeconds },
       remaining: hit.remaining,
-      resetSeconds: Math.min(Math.max(hit.resetsAt - at, 1), longestRetrySeconds),
+      resetSeconds: secondsUntil(hit.resetsAt, at),
     }
   }
 
   return {
     request: (kind, ip) => count(`${kind} ip`, limitKey(ip), policies.ip[kind]),
     account: (kind, subject) => count(`${kind} account`, subject, policies.account[kind]),
+    async mail(mail) {
+      const at = now()
+      const opensAt = await counters.hitTogether(mailHits(mail, policies.mail), at)
+      return opensAt === null ? null : secondsUntil(opensAt, at)
+    },
     forget: (kind, subjects) => counters.forget(subjects.map((subject) => idOf(`${kind} account`, subject))),
   }
 }
@@ -47,13 +53,39 @@ export function createLimiter({ counters, limits, now }: LimiterOptions): Limite
 const unlimited: Limiter = {
   request: async () => null,
   account: async () => null,
+  mail: async () => null,
   forget: async () => {},
 }
 
+function secondsUntil(time: number, now: number): number {
+  return Math.min(Math.max(time - now, 1), longestRetrySeconds)
+}
+
+/** The counters of a mail. All of one purpose and address are one group, so that they can be counted together. */
+function mailHits({ purpose, address, known, ip }: RequestedMail, rules: MailRules): CounterHit[] {
+  const group = idOf(`mail ${purpose}`, address)
+  const counterOf = (subject: string) => `${group}.${sha256(subject).slice(0, 20)}`
+  if (known !== null && 'deviceId' in known) {
+    return [{ id: counterOf(`device ${known.deviceId}`), rule: rules.device }]
+  }
+  if (known !== null) {
+    // The mail goes to an address that the account does not have. Without a total, many accounts could flood it.
+    return [
+      { id: counterOf(`account ${known.accountId}`), rule: rules.device },
+      { id: `${group}.accounts`, rule: rules.total },
+    ]
+  }
+  const network = coarseNetwork(ip) ?? 'unknown'
+  return [
+    { id: counterOf(`network ${network}`), rule: rules.network },
+    { id: `${group}.total`, rule: rules.total },
+  ]
+}
+
 /**
- * Bounds the length of what strangers type. Not keyed: a new `encryptionKey` must not open what is closed, nor give
- * every instance of a rolling restart counters of its own.
+ * Bounds the length of what strangers type. It is not keyed: a new `encryptionKey` must not reset full counters, nor give every
+ * process of a rolling restart counters of its own.
  */
 function idOf(name: string, subject: string): string {
-  return createHash('sha256').update(`${name}\n${subject}`).digest('base64url')
+  return sha256(`${name}\n${subject}`)
 }

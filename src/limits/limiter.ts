@@ -1,33 +1,57 @@
+import type { KnownAsker, MailPurpose } from '../model/mail-limit.js'
 import type { Limit, LimitKind } from '../settings.js'
 
-/** What has a limit per account (a user or an address). */
-export type AccountKind = 'login' | 'mail' | 'guess'
+/** The kinds with a limit per account (a user or an address). Settings change the first three. */
+export type AccountKind = 'login' | 'guess' | 'admin' | 'keySetCheck' | 'impersonation' | DeviceKind
 
-/** What a limit said to one request. */
+/** Approvals of a tool's sign-in: wrong codes of a session and of an account, and how often the tool asks. */
+type DeviceKind = 'deviceCode' | 'deviceCodes' | 'devicePoll'
+
+/** A mail that a request asks for. */
+export interface RequestedMail {
+  purpose: MailPurpose
+  /** Canonical. */
+  address: string
+  /** null for every client that is no known device of the account. */
+  known: KnownAsker | null
+  /** The client's address; null when it cannot be known. */
+  ip: string | null
+}
+
+/** The decision of a limit on one request. */
 export interface LimitVerdict {
   allowed: boolean
-  /** The window that headers tell of. */
+  /** The window that the headers describe. */
   limit: Limit
-  /** How many more there may be in this window. */
+  /** How many more requests fit into this window. */
   remaining: number
-  /** Seconds until the window ends, or, of a refused one, until it is worth trying again. At least 1. */
+  /** Seconds until the window ends, or, after a refusal, until a try can succeed again. At least 1. */
   resetSeconds: number
 }
 
 /**
- * Counts requests and tries. Each decision is one atomic step of the store and at most one write; a refused one writes
- * nothing. It rejects when it cannot count, and then nothing may go on (OWASP ASVS 5.0, 16.5.3).
+ * Counts requests and tries. Each decision is one atomic step of the store and at most one write; a refusal writes nothing. It
+ * rejects when it cannot count, and then the request must not continue (OWASP ASVS 5.0, 16.5.3).
  */
 export interface Limiter {
   /** Counts a request of that client address (IPv6: of its /64). null: limits are off. */
   request(kind: LimitKind, ip: string): Promise<LimitVerdict | null>
 
   /**
-   * Counts a try at that account before it is known how it ends: of any number at once, no more than the limit get
-   * through. null: limits are off.
+   * Counts a try at that account before its outcome is known: of any number of concurrent tries, no more than the limit pass.
+   * null: limits are off.
    */
   account(kind: AccountKind, subject: string): Promise<LimitVerdict | null>
 
-  /** The try was a success: forgets the failures of these. */
+  /**
+   * Counts a mail before it is written: by a known device alone; for an account that asks, by the account first, then by the
+   * address for all such accounts together; for every other client by its network first, then by the address for all networks
+   * together. A refused mail counts nowhere.
+   *
+   * @returns null when it may be sent, or when limits are off; else the seconds until one may be
+   */
+  mail(mail: RequestedMail): Promise<number | null>
+
+  /** After a successful try: forgets the failures of these. */
   forget(kind: AccountKind, subjects: readonly string[]): Promise<void>
 }

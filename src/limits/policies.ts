@@ -4,10 +4,21 @@ import type { AccountKind } from './limiter.js'
 
 type Limits = NonNullable<Settings['limits']>
 
-/** For each kind of request the rule of one client address, and, where there is one, of one account. */
+/** The rules for each kind of request: one for a client address and, for some kinds, one for an account. */
 export interface Policies {
   ip: Readonly<Record<LimitKind, CounterRule>>
   account: Readonly<Record<AccountKind, CounterRule>>
+  mail: MailRules
+}
+
+/** How many mails of one purpose an address gets. */
+export interface MailRules {
+  /** On request of one known device, or of one account for an address that it does not have. */
+  device: CounterRule
+  /** On request of one network. */
+  network: CounterRule
+  /** On request of all networks together, and apart from them of all accounts together. */
+  total: CounterRule
 }
 
 const minute = 60
@@ -15,19 +26,27 @@ const hour = 60 * minute
 const day = 24 * hour
 
 /**
- * What the settings do not change: the wait after a window full of failures (bounded, so that nobody can lock another
- * out for long), and the long windows. NIST SP 800-63B §3.2.2 allows 100 failures in a row; a failure more than a year
- * old is not remembered, so that guesses at addresses nobody has do not stay for ever.
+ * The parts that settings do not change: the wait after a window full of failures, and the long windows. The wait is bounded,
+ * so that a stranger cannot lock a user out for long. NIST SP 800-63B §3.2.2 allows 100 failures in a row. Failures older than
+ * a year are forgotten, so that guesses at addresses without an account are not stored for ever.
  */
 const fixed = {
   login: { waitSeconds: 15 * minute, long: { limit: 100, windowSeconds: 365 * day } },
   guess: { long: { limit: 100, windowSeconds: 365 * day } },
-  mail: { long: { limit: 10, windowSeconds: day } },
-} as const satisfies Record<AccountKind, Partial<CounterRule>>
+  keySetCheck: { limit: 10, windowSeconds: minute },
+  impersonation: { limit: 20, windowSeconds: day },
+  deviceCode: { limit: 5, windowSeconds: 15 * minute, waitSeconds: 15 * minute },
+  deviceCodes: { limit: 20, windowSeconds: hour },
+  devicePoll: { limit: 1, windowSeconds: 5 },
+} as const satisfies Partial<Record<AccountKind, Partial<CounterRule>>>
 
-/** The one table: the numbers of the settings, and what is fixed. */
+const mailsADay = { device: 10, network: 5 }
+/** How many networks may use up their day before an address gets no more mails. */
+const networksADay = 3
+
+/** The one table: the numbers of the settings, and the fixed ones. */
 export function policiesOf(limits: Limits): Policies {
-  const { login, mail, guess, refresh, apiToken, other } = limits
+  const { login, mail, guess, refresh, apiToken, admin, other } = limits
   return {
     ip: {
       login: ruleOf(login.ip),
@@ -35,14 +54,31 @@ export function policiesOf(limits: Limits): Policies {
       guess: ruleOf(guess.ip),
       refresh: ruleOf(refresh.ip),
       apiToken: ruleOf(apiToken.ip),
+      admin: ruleOf(admin.ip),
       other: ruleOf(other.ip),
     },
     account: {
       login: { ...ruleOf(accountOf(login)), ...fixed.login },
       guess: { ...ruleOf(accountOf(guess)), ...fixed.guess },
-      // Who allows more mails at once allows as many a day.
-      mail: { ...ruleOf(accountOf(mail)), long: atLeast(accountOf(mail).count, fixed.mail.long) },
+      admin: ruleOf(accountOf(admin)),
+      keySetCheck: fixed.keySetCheck,
+      impersonation: fixed.impersonation,
+      deviceCode: fixed.deviceCode,
+      deviceCodes: fixed.deviceCodes,
+      devicePoll: fixed.devicePoll,
     },
+    mail: mailRules(accountOf(mail)),
+  }
+}
+
+/** The day always has room for at least as many mails as the short window. */
+function mailRules(short: Limits['mail']['ip']): MailRules {
+  const network = Math.max(mailsADay.network, short.count)
+  const device = Math.max(mailsADay.device, short.count)
+  return {
+    device: { ...ruleOf(short), long: { limit: device, windowSeconds: day } },
+    network: { ...ruleOf(short), long: { limit: network, windowSeconds: day } },
+    total: { limit: networksADay * network, windowSeconds: day },
   }
 }
 
@@ -52,8 +88,4 @@ function ruleOf({ count, windowSeconds }: Limits['login']['ip']): CounterRule {
 
 function accountOf({ ip, account }: Limits['login']): Limits['login']['ip'] {
   return account ?? ip
-}
-
-function atLeast(count: number, long: NonNullable<CounterRule['long']>): NonNullable<CounterRule['long']> {
-  return { ...long, limit: Math.max(long.limit, count) }
 }

@@ -10,9 +10,9 @@ export interface ConcurrencyOptions {
   now(): number
 }
 
-/** Delivers what is due, four mails at a time. */
+/** Delivers the due mails, four at a time. */
 export interface Concurrency {
-  /** Something may be due. Resolves when there is nothing left to do for the moment. Never rejects. */
+  /** Something may be due. Resolves when nothing is left to do for now. Never rejects. */
   run(): Promise<void>
   /** Begins no further mail. Resolves when those under way have ended. Never rejects. */
   stop(): Promise<void>
@@ -21,12 +21,12 @@ export interface Concurrency {
 const concurrentDeliveries = 4
 const batchSize = 10
 const leaseSeconds = 60
-/** Begun later, a delivery could outlive its lease, and another process would send the mail as well. */
+/** A delivery that begins later could outlive its lease, and another process would send the mail as well. */
 const beginWithinSeconds = leaseSeconds - deliverySeconds - 5
-/** A server that took nothing of a whole batch is left alone for that long. */
+/** After a whole batch has failed, the mail server is left alone for that long. */
 const restSeconds = 5
 
-/** Each lane goes on by itself: a delivery that hangs holds up its own lane, and the others take what it had before it. */
+/** Each worker loop is independent: a delivery that hangs delays its own loop only, and the others take the mails. */
 export function createConcurrency({ rows, deliver, now }: ConcurrencyOptions): Concurrency {
   const due = createDue(rows, now)
   const running = new Set<Promise<void>>()
@@ -55,12 +55,12 @@ export function createConcurrency({ rows, deliver, now }: ConcurrencyOptions): C
   }
 }
 
-/** Hands out what is due, leasing ten at a time. */
+/** Provides due mails one by one, leasing ten at a time. */
 function createDue(rows: ConcurrencyOptions['rows'], now: ConcurrencyOptions['now']) {
   const queue: LeasedMail[] = []
   let leasedAt = 0
   let leasing: Promise<void> | null = null
-  /** How often somebody said that there may be mails, and which of these the last look that found none came after. */
+  /** The number of wake-ups so far, and the number at the start of the last look that found no mail. */
   let wanted = 0
   let looked = 0
   const rest = createRest(now)
@@ -82,7 +82,7 @@ function createDue(rows: ConcurrencyOptions['rows'], now: ConcurrencyOptions['no
     look() {
       wanted += 1
     },
-    /** Leased mails whose time has nearly run out are left: they become due again by themselves. */
+    /** Skips leased mails whose lease has nearly ended. They become due again by themselves. */
     async next(): Promise<LeasedMail | null> {
       while (!stopped && !rest.isOn()) {
         const mail = queue.shift()
@@ -100,19 +100,19 @@ function createDue(rows: ConcurrencyOptions['rows'], now: ConcurrencyOptions['no
   }
 }
 
-/** After as many failures in a row as a batch is large. */
+/** A rest after as many failures in a row as a batch holds. */
 function createRest(now: ConcurrencyOptions['now']) {
   let failures = 0
   let since: number | null = null
   return {
     note(delivered: Delivered): void {
-      // That one mail is refused says that the server is well.
+      // A refusal of one mail shows that the server works.
       failures = delivered === 'failed' ? failures + 1 : 0
       if (failures < batchSize) return
       failures = 0
       since = now()
     },
-    /** Also over when the clock was turned back. */
+    /** Also ends when the clock is set back. */
     isOn(): boolean {
       if (since !== null && Math.abs(now() - since) >= restSeconds) since = null
       return since !== null

@@ -14,12 +14,12 @@ export interface DeliveryOptions {
   now(): number
   /** A number in [0, 1), to spread retries. */
   random(): number
-  /** What one delivery takes at most. Default: half of its lease. */
+  /** The longest time for one delivery. Default: half of its lease. */
   deliveryMilliseconds?: number
-  /** Told of each attempt: what became of it and, unless it was sent, why. */
+  /** Called after each attempt with its result and, unless the mail was sent, the reason. */
   reported?(template: string, delivered: Delivered, reason: string | null): void
   log: MailLog
-  /** How long a mail is tried. */
+  /** How long delivery is retried. */
   setAsideAfterSeconds: number
 }
 
@@ -32,16 +32,16 @@ export interface MailTemplates {
 const firstRetrySeconds = 5
 const lastRetrySeconds = 3_600
 const rememberedMails = 1_000
-/** What one delivery takes at most, however its transport behaves. */
+/** The longest time for one delivery, however its transport behaves. */
 export const deliverySeconds = 30
 
-/** What became of a mail: `refused` for good, or `failed` for now. */
+/** The result of an attempt: `refused` is final, `failed` is retried. */
 export type Delivered = 'sent' | 'refused' | 'failed'
 
-/** Delivers one leased mail and tells the store how it went. Never rejects. */
+/** Delivers one leased mail and reports the result to the store. Never rejects. */
 export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => Promise<Delivered> {
   const { rows } = options
-  /** Taken by the server while the store could not be told, or the lease had run out: sent no second time by this process. */
+  /** Mails that the server accepted, but whose result the store did not take. This process does not send them again. */
   const taken = new Set<string>()
 
   return async (mail) => {
@@ -62,8 +62,8 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
 }
 
 /**
- * Ours ends by itself before that; a transport of the application may never. One that was taken late all the same is told.
- * In real time, also under a test clock: what is waited for is the real outside.
+ * Our own transport ends in time by itself; one of the application may never end. A mail that is accepted late is reported
+ * all the same. The limit is real time, also under a test clock, because the mail server is a real one.
  */
 function sendInTime(options: DeliveryOptions, mail: Mail, reportLate: () => void): Promise<void> {
   const { mailer, deliveryMilliseconds = deliverySeconds * 1_000 } = options
@@ -81,19 +81,25 @@ function sendInTime(options: DeliveryOptions, mail: Mail, reportLate: () => void
   })
 }
 
-/** What this process cannot open or render, a newer one beside it may: during a roll-out such a mail only waits. */
+/** During a roll-out, this process may not be able to open or render a mail of a newer one. Such a mail only waits. */
 function renderMail({ keyring, templates, brandValues }: DeliveryOptions, mail: LeasedMail): Mail {
   const values = openValues(keyring, mail)
   if (!values) throw new MailFault('values_unreadable', false)
   try {
-    const parts = templates.mail(mail.template, { ...brandValues, ...values })
+    const parts = templates.mail(mail.template, { ...brandValues, minutes: minutesHeld(mail, values), ...values })
     return { id: mail.id, to: mail.recipient, ...parts }
   } catch {
     throw new MailFault('template_failed', false)
   }
 }
 
-/** Due again after a pause, or set aside with the reason: refused for good, unreadable, or tried for too long. */
+/** How long after the event at `at` the mail became due: for a held one, how long the event lasted. */
+function minutesHeld({ createdAt }: LeasedMail, { at }: Readonly<Record<string, string>>): string {
+  const seconds = at === undefined ? 0 : createdAt - Date.parse(at) / 1_000
+  return String(Math.max(1, Math.ceil(seconds / 60)))
+}
+
+/** Makes the mail due again after a pause, or sets it aside with the reason: refused, unreadable, or tried for too long. */
 async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknown): Promise<Delivered> {
   const fault = error instanceof MailFault ? error : new MailFault('transport_failed', false)
   const now = options.now()
@@ -109,7 +115,7 @@ async function putBack(options: DeliveryOptions, mail: LeasedMail, error: unknow
   return delivered
 }
 
-/** Doubles from 5 s to 1 h; up to a quarter is taken off by chance, so that mails that failed together come apart. */
+/** Doubles from 5 s to 1 h, less up to a quarter at random, so that mails that failed together are spread out. */
 function retrySeconds(attempts: number, jitter: number): number {
   const seconds = Math.min(lastRetrySeconds, firstRetrySeconds * 2 ** attempts)
   return Math.max(firstRetrySeconds, Math.round(seconds * (1 - jitter / 4)))

@@ -1,7 +1,7 @@
 import type { LeasedMail, MailLease } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 
-/** The part of the store's outbox that a worker needs; its promises stand at `store/outbox.ts`. */
+/** The part of the store's outbox that a worker needs. `store/outbox.ts` documents the methods. */
 export interface OutboxRows {
   lease(count: number, now: number, leaseUntil: number): Promise<LeasedMail[]>
   sent(lease: MailLease): Promise<boolean>
@@ -9,10 +9,9 @@ export interface OutboxRows {
 }
 
 /**
- * The same, but nothing rejects: false or nothing when the store could not do it.
+ * The same, but no method rejects: each returns false or an empty result when the store fails.
  *
- * A store that is down is no fault of the mail's: it waits. Leases end by themselves, so nothing has to be undone.
- * Said once for each time the store goes away.
+ * When the store is down, the mail waits. Leases end by themselves, so nothing has to be undone. Each outage is logged once.
  */
 export function patient(rows: OutboxRows, log: MailLog): OutboxRows {
   let away = false
@@ -23,7 +22,8 @@ export function patient(rows: OutboxRows, log: MailLog): OutboxRows {
       away = false
       return { answer }
     } catch {
-      if (!away) log('warn', { event: 'outbox_unavailable' }, 'The outbox cannot be reached; mail waits.')
+      if (!away)
+        log('warn', { event: 'outbox_unavailable' }, 'The outbox cannot be reached, so mails wait. Check the database.')
       away = true
       return null
     }
@@ -39,13 +39,13 @@ export function patient(rows: OutboxRows, log: MailLog): OutboxRows {
 
 export type MailLog = (level: 'warn' | 'error', fields: Readonly<Record<string, unknown>>, message: string) => void
 
-/** The owner's logger, which may throw, and must not stop the mail by it. */
+/** The application's logger may throw. That must not stop the mail. */
 export function mailLog(logger: Logger): MailLog {
   return (level, fields, message) => {
     try {
       logger[level](fields, message)
     } catch {
-      // Nobody is left to tell.
+      // There is no further place to report the failure to.
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Keyring } from '../lib/keyring.js'
 import type { World } from '../lib/runtime.js'
-import type { OutboxMail } from '../model/outbox-mail.js'
+import type { HeldMail, OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 import { createConcurrency } from './concurrency.js'
 import { createDelivery, type DeliveryOptions } from './delivery.js'
@@ -15,24 +15,25 @@ export interface MailsOptions {
   now(): number
 }
 
-/** Makes outbox rows: the flow that makes a mail due hands its row to the store in the same step. */
+/** Makes outbox rows. The flow that makes a mail due passes the row to the store in the same step. */
 export function createMails({ keyring, randomId, now }: MailsOptions) {
   return {
-    /** `to` is a canonical address; `values` are what `templates/mail/<template>` needs. */
-    compose(template: string, to: string, values: Readonly<Record<string, string>>): OutboxMail {
-      const id = randomId()
-      return { id, recipient: to, template, sealedValues: sealValues(keyring, id, values), createdAt: now() }
+    /** `to` is a canonical address; `values` are those that `templates/mail/<template>` needs. */
+    compose(template: string, to: string, values: Readonly<Record<string, string>>, held?: HeldMail): OutboxMail {
+      const id = held?.id ?? randomId()
+      const sealedValues = sealValues(keyring, id, values)
+      return { id, recipient: to, template, sealedValues, createdAt: held?.dueAt ?? now() }
     },
   }
 }
 
-/** Sends what waits in the outbox. Nothing in it ever throws or rejects: mail must not end a process. */
+/** Sends the mails in the outbox. It never throws or rejects, because mail must not end a process. */
 export interface OutboxWorker {
-  /** Something may be due: sends it now. Resolves when there is nothing left to do for the moment. */
+  /** Something may be due: sends it now. Resolves when nothing is left to do for now. */
   kick(): Promise<void>
-  /** Looks by itself from now on, every few seconds: for mails of other processes and for those that failed. */
+  /** From now on, looks every few seconds for mails of other processes and for those to retry. */
   start(): void
-  /** Sends what is due, for ten seconds at most, then waits up to twenty for what has been begun, and stops. */
+  /** Sends due mails for ten seconds at most, then waits up to twenty for deliveries under way, and stops. */
   close(): Promise<void>
 }
 
@@ -42,23 +43,23 @@ export interface OutboxWorkerOptions
     'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'reported'
   > {
   outbox: OutboxRows
-  /** Values that every mail is given, such as `lifetimeHours`; those of the mail win. */
+  /** Values for every mail, such as `lifetimeHours`. The mail's own values win. */
   brandValues?: Readonly<Record<string, string>>
   timer: World['timer']
   logger: Logger
-  /** How long a mail is tried. Default: three days. */
+  /** How long delivery is retried. Default: three days. */
   setAsideAfterSeconds?: number
 }
 
 const pollMilliseconds = 5_000
 const drainMilliseconds = 10_000
-/** As long as a delivery of ours may take: one that the server took, but the store was not told of, would be sent again. */
+/** The longest time of a delivery by our transport. Ending sooner would send an accepted mail again, if the store missed it. */
 const lastDeliveriesMilliseconds = 20_000
 const threeDaysSeconds = 3 * 24 * 3_600
 
 /**
- * One worker a process. A mail goes out once, unless a process dies between the server's acceptance and the store's
- * confirmation: then it goes out again when its lease ends, under the same Message-ID. The other order would lose it.
+ * One worker a process. A mail is sent once, unless a process dies between the server's acceptance and the store's
+ * confirmation. Then it is sent again when its lease ends, under the same Message-ID. The other order would lose it.
  *
  * @example const worker = createOutboxWorker({ outbox: store.outbox, keyring, templates, mailer, … }); worker.start()
  */
@@ -71,7 +72,7 @@ export function createOutboxWorker({ outbox, logger, ...options }: OutboxWorkerO
   let closing: Promise<void> | null = null
   let cancelPoll = () => {}
 
-  /** On time, whatever the lanes are waiting for. */
+  /** Looks on time, even while deliveries hang. */
   function lookAgain(): void {
     cancelPoll = timer(pollMilliseconds, lookAgain)
     void concurrency.run()
@@ -90,7 +91,7 @@ export function createOutboxWorker({ outbox, logger, ...options }: OutboxWorkerO
   }
 }
 
-/** Resolves with the work or after that time, whichever comes first. */
+/** Resolves when the work ends or the time is over, whichever comes first. */
 function within(timer: World['timer'], milliseconds: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const cancel = timer(milliseconds, resolve)

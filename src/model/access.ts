@@ -1,9 +1,9 @@
-/** Settings of access as they are in force, and where they come from. */
+/** The access settings in force, and where they come from. */
 export interface AccessView {
-  /** Of the key set in force; null: no tokens of another issuer. */
+  /** The URL of the key set in force; null: no tokens of another issuer. */
   jwksUrl: string | null
-  /** What the settings say, and what is in force again once `setJwks(null)` was called. */
+  /** The URL in the settings, which is in force again after `setJwks(null)`. */
   fixedJwksUrl: string | null
-  /** IP addresses and CIDRs that alone may use the API, canonical; none at all: everybody may. */
+  /** IP addresses and CIDRs that may use the API, canonical; empty: all addresses may. */
   allowList: { fixed: string[]; added: string[] }
 }

@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../lib/json-object.js'
 
-/** Who did what an audit event records. It comes from the credential of the request, never from its content. */
+/** Who caused an audit event. It comes from the credential of the request, never from its content. */
 export type Actor =
   /** A signed-in person, and the account that they act for while they impersonate it. */
   | { kind: 'user'; userId: string; sessionId: string; impersonating: string | null }

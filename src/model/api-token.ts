@@ -1,22 +1,23 @@
+import type { Duration } from '../lib/duration.js'
 import { isoTime } from '../lib/iso-time.js'
 
-/** What a token opens: `READ` allows the methods that change nothing, GET, HEAD and OPTIONS (RFC 9110 §9.2.1). */
+/** What a token may do: `READ` allows the safe methods GET, HEAD and OPTIONS (RFC 9110 §9.2.1). */
 export type ApiTokenAccess = 'READ' | 'READWRITE'
 
 /** A token that another program sends instead of signing in. Times are Unix seconds. */
 export interface ApiTokenRecord {
   id: string
-  /** Keyed digest of the token, `<key id>.<digest>`: the token itself is nowhere. */
+  /** Keyed digest of the token, `<key id>.<digest>`. The token itself is not stored. */
   tokenHash: string
   name: string
   access: ApiTokenAccess
-  /** Canonical networks that it may come from; empty: from everywhere. */
+  /** Canonical networks that the token is accepted from; empty: from everywhere. */
   cidrs: readonly string[]
   createdAt: number
-  /** From when on it is worth nothing; null: never. */
+  /** From when on the token is invalid; null: never. */
   expiresAt: number | null
   lastUsedAt: number | null
-  /** Id of the token that took its place; it ends at `expiresAt` then. */
+  /** Id of the token that replaced this one. This one then ends at `expiresAt`. */
   replacedBy: string | null
 }
 
@@ -28,38 +29,38 @@ export interface ApiTokenEntry {
   cidrs: readonly string[]
   createdAt: string
   expiresAt: string | null
-  /** A few seconds late. */
+  /** Written a few seconds late. */
   lastUsedAt: string | null
   replacedBy: string | null
 }
 
-/** A new API token, with the one sight of the token itself. */
+/** A new API token. This is the only time that the token itself is shown. */
 export interface CreatedApiToken extends ApiTokenEntry {
-  /** A UUID, for the header `x-apikey` or the query parameter `apikey`. It cannot be had again. */
+  /** A UUID, for the header `x-apikey` or the query parameter `apikey`. It cannot be shown again. */
   token: string
 }
 
-/** What `auth.apiTokens.create` takes. */
+/** The input of `auth.apiTokens.create`. */
 export interface NewApiToken {
-  /** One line of at most 100 characters that tells its owner which one it is. */
+  /** One line of at most 100 characters by which its owner recognises the token. */
   name: string
   /** Default: `READWRITE`. */
-  access?: ApiTokenAccess
-  /** A date to come, or its ISO 8601 text. Default: never. */
-  expiresAt?: Date | string | null
-  /** IP addresses and CIDRs that it may come from, at least one. Default: from everywhere. */
-  cidrs?: readonly string[]
+  access?: ApiTokenAccess | undefined
+  /** A future date, or its ISO 8601 text. Default: never. */
+  expiresAt?: Date | string | null | undefined
+  /** IP addresses and CIDRs that the token is accepted from, at least one. Default: from everywhere. */
+  cidrs?: readonly string[] | undefined
 }
 
-/** What `auth.apiTokens.rotate` takes. */
+/** The input of `auth.apiTokens.rotate`. */
 export interface ApiTokenRotation {
-  /** How long the former token lives on, from `0s` to `7d`. Default: `0s`. */
-  overlap?: string
-  /** When the new token ends. Default: when the former one would have. */
-  expiresAt?: Date | string | null
+  /** How long the former token stays valid, from `0s` to `7d`. Default: `0s`. */
+  overlap?: Duration | undefined
+  /** When the new token ends. Default: the end of the former one. */
+  expiresAt?: Date | string | null | undefined
 }
 
-/** What `auth.apiTokens.list` takes. */
+/** The input of `auth.apiTokens.list`. */
 export interface ApiTokenFilter {
   /** How many, 1 to 200. Default: 50. */
   limit?: number

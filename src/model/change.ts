@@ -3,6 +3,8 @@
  *
  * `session`: the session ended. `user`: access tokens of that user below `version` are dead. `api_token`: that token was
  * changed or removed. `setting`: that setting of access was changed at run time.
+ *
+ * The subject is an id or the name of a setting. Of a space's token or setting it is `<scope>/<id>`.
  */
 export interface Change {
   id: string

@@ -9,6 +9,12 @@ export interface CounterRule {
   long?: { limit: number; windowSeconds: number }
 }
 
+/** One of several counters that are counted together. Their ids have the text before the first dot in common. */
+export interface CounterHit {
+  id: string
+  rule: CounterRule
+}
+
 /** What became of a hit. Times are Unix seconds. */
 export interface Hit {
   /** False: the counter was full, and nothing was written. */

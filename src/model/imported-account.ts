@@ -52,6 +52,11 @@ export interface ImportReport {
   created: number
   skipped: number
   failed: number
+  /**
+   * How many of the created accounts have a bcrypt hash; absent when none has. bcrypt reads the first 72 bytes of a password,
+   * so for a longer one, any password that begins with these 72 bytes signs in until the user sets a new password.
+   */
+  bcryptHashes?: number
   /** In the order of the input. */
   items: ImportedRecord[]
 }

@@ -1,8 +1,8 @@
-/** What a mailed or typed secret may be used for; a secret of one purpose is worth nothing for another. */
+/** What a mailed or typed secret may be used for. A secret of one purpose is invalid for another. */
 export type OneTimePurpose =
   | 'registration'
   | 'email_verification'
-  | 'password_reset'
+  | ResetPurpose
   | 'otp'
   | 'two_factor'
   | 'two_factor_enrolment'
@@ -13,21 +13,27 @@ export type OneTimePurpose =
   | 'oauth_identity'
   | 'oauth_link'
   | 'oauth_linking'
+  | 'device'
+  | 'device_claimed'
+
+/** Of the links that lead to setting a password. A reset does not replace an invitation. */
+export type ResetPurpose = 'password_reset' | 'invite'
 
 /**
- * Anything mailed or typed once. Only keyed digests are kept, each naming its key (`<key id>.<digest>`).
+ * A secret that is mailed or typed once. Only keyed digests are stored, each naming its key (`<key id>.<digest>`).
  * Times are Unix seconds.
  */
 export interface OneTimeToken {
   id: string
   purpose: OneTimePurpose
   /**
-   * Whom it is for: the canonical address of a registration or decoy, the browser (digest of its handle) of a sign-in at
-   * a provider, the user id of everything else.
+   * Whom it is for. A registration: the canonical address and a digest of the network that asked. A decoy for an address
+   * without an account: the address. A sign-in at a provider: the digest of the browser's handle. A device approval: the
+   * address of the client that asked, of IPv6 its /64; or `unknown address`. Everything else: the user id.
    */
   subject: string
   userId: string | null
-  /** The canonical address it was mailed to; empty where none was. */
+  /** The canonical address that it was mailed to; empty if it was not mailed. */
   email: string
   /** Digest of the token in the mail's link. */
   tokenHash: string

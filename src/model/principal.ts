@@ -10,8 +10,18 @@ export interface SessionPrincipal {
   roles: readonly string[]
   /** Authentication methods, RFC 8176. */
   amr: readonly string[]
-  /** Unix seconds of the last time the user proved who they are. */
+  /** Unix seconds of the last time the user proved who they are; 0 for an impersonated session. */
   authTime: number
+  /** The administrator who impersonates the user; null otherwise. */
+  actor: ImpersonatingActor | null
+}
+
+export interface ImpersonatingActor {
+  readonly userId: string
+  /** The administrator's session, which ends with the impersonated one. */
+  readonly sessionId: string
+  /** When the impersonation ends at the latest, Unix seconds. */
+  readonly endsAt: number
 }
 
 export interface ApiTokenPrincipal {

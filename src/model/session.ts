@@ -13,34 +13,49 @@ export interface Session {
   mode: SessionMode
   /** The rotation n that the newest refresh token carries as `ctr`. */
   counter: number
-  /** When a verifier first saw a token of n, in milliseconds of the store's clock; null while nobody has. */
+  /** When a verifier first saw a token of rotation n, in milliseconds of the store's clock; null until then. */
   provenAtMs: number | null
-  /** `iat` of the refresh token n; with `refreshExpiresAt` it makes that token again byte for byte. */
+  /** `iat` of refresh token n. With `refreshExpiresAt` it makes the same token again, byte for byte. */
   refreshIssuedAt: number
-  /** `exp` of the refresh token n. */
+  /** `exp` of refresh token n. */
   refreshExpiresAt: number
   /** How the user proved who they are (RFC 8176): `pwd`, `otp`, `mfa`, … */
   amr: readonly string[]
   authTime: number
   createdAt: number
-  /** Absolute end, however often the session is refreshed. */
+  /** Absolute end; refreshing does not extend it. */
   expiresAt: number
   lastSeenAt: number
   ip: string | null
   userAgent: string | null
+  /** The administrator who impersonates the user, and the session that they came from; null otherwise. */
+  actor: { userId: string; sessionId: string } | null
 }
+
+/** A session in which an administrator acts for the user. */
+export type ImpersonatedSession = Session & { actor: NonNullable<Session['actor']> }
+
+/** The session, if an administrator acts for the user in it. */
+export function asImpersonated(session: Session): ImpersonatedSession | null {
+  return session.actor && { ...session, actor: session.actor }
+}
+
+/** The proof of an impersonated session: none of the user's (`imp` is ours, beside RFC 8176). */
+export const impersonatedAmr: readonly string[] = Object.freeze(['imp'])
 
 /** A session as its user and the application's own server-side calls see it. Times are ISO 8601 in UTC. */
 export interface SessionEntry {
   id: string
   userId: string
-  /** In our own words: `Firefox on Linux`. */
+  /** A short description such as `Firefox on Linux`. */
   device: string
   ip: string | null
   createdAt: string
   lastSeenAt: string
-  /** When it ends if nobody refreshes it. */
+  /** When it ends unless it is refreshed. */
   expiresAt: string
+  /** The administrator who impersonates the user in it; null otherwise. */
+  actor: { userId: string } | null
 }
 
 export function toSessionEntry(session: Session): SessionEntry {
@@ -52,5 +67,16 @@ export function toSessionEntry(session: Session): SessionEntry {
     createdAt: isoTime(session.createdAt),
     lastSeenAt: isoTime(session.lastSeenAt),
     expiresAt: isoTime(Math.min(session.refreshExpiresAt, session.expiresAt)),
+    actor: session.actor && { userId: session.actor.userId },
   }
+}
+
+/** A session in the list of all users' sessions. */
+export interface FoundSession extends SessionEntry {
+  /** Its user's address, as typed. */
+  email: string
+}
+
+export function toFoundSession({ session, email }: { session: Session; email: string }): FoundSession {
+  return { ...toSessionEntry(session), email }
 }

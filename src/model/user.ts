@@ -1,4 +1,5 @@
 import { isoTime } from '../lib/iso-time.js'
+import { rolesOf, type VerifiedBy } from './admin-role.js'
 import { type Factor, hasFactor } from './factors/kinds.js'
 import type { LinkedProvider } from './identity.js'
 
@@ -14,6 +15,8 @@ export interface UserRecord {
   /** What addresses are compared by; unique. */
   emailCanonical: string
   emailVerified: boolean
+  /** null: not verified, or before migration 0003, or by an import that proves nothing to us. */
+  verifiedBy: VerifiedBy | null
   name: string | null
   /** Scheme, parameters and hash in one text; null for an account without a password. */
   passwordHash: string | null
@@ -24,6 +27,10 @@ export interface UserRecord {
   disabledAt: number | null
   /** null with `disabledAt` set: until enabled again. */
   disabledUntil: number | null
+  /** Why, in the words of the administrator; null when enabled or not given. */
+  disabledReason: string | null
+  /** Whether the password counts no more until it is reset. */
+  mustReset: boolean
   /** Second factors, the oldest first; empty while two-factor authentication is off. */
   factors: readonly Factor[]
   /** Logins at providers, the oldest link first; at most one of each provider. */
@@ -50,15 +57,19 @@ export function isDisabled(user: UserRecord, now: number): boolean {
   return user.disabledAt !== null && (user.disabledUntil === null || user.disabledUntil > now)
 }
 
-/** The user as answers and hooks see it: no hash, no canonical address, no version. */
-export function toUser(record: UserRecord): User {
+/**
+ * The user as answers and hooks see it: no hash, no canonical address, no version.
+ *
+ * @param adminEmails `admin.emails`, canonical: whose accounts have the role ADMIN
+ */
+export function toUser(record: UserRecord, adminEmails: readonly string[]): User {
   return {
     ...record.fields,
     id: record.id,
     email: record.email,
     emailVerified: record.emailVerified,
     name: record.name,
-    roles: record.roles,
+    roles: rolesOf(record, adminEmails),
     twoFactor: hasFactor(record),
     createdAt: isoTime(record.createdAt),
     lastLoginAt: record.lastLoginAt === null ? null : isoTime(record.lastLoginAt),

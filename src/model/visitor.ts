@@ -25,10 +25,19 @@ export function visitorWithoutRequest(actor: Actor): Visitor {
   return Object.freeze({ ip: null, userAgent: null, actor: Object.freeze(actor) })
 }
 
-/** The same visitor, known to be signed in with that session. */
+/** The same visitor, known to be signed in with that session. While an administrator impersonates, they are the actor. */
 export function signedInVisitor(
   visitor: Visitor,
-  { userId, sessionId }: { userId: string; sessionId: string },
+  {
+    userId,
+    sessionId,
+    actor,
+  }: { userId: string; sessionId: string; actor?: { userId: string; sessionId: string } | null },
 ): Visitor {
-  return { ...visitor, actor: { kind: 'user', userId, sessionId, impersonating: null } }
+  const who = actor ? { ...ids(actor), impersonating: userId } : { userId, sessionId, impersonating: null }
+  return { ...visitor, actor: { kind: 'user', ...who } }
+}
+
+function ids({ userId, sessionId }: { userId: string; sessionId: string }): { userId: string; sessionId: string } {
+  return { userId, sessionId }
 }

@@ -4,20 +4,20 @@ import { refuse } from './questions.js'
 /** OpenID Connect Core §2: ASCII, at most 255 characters. Blanks at an end would be lost in some databases. */
 const idText = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
-/** The id of an account as a provider tells it. @throws {ProviderFault} when it cannot be one */
+/** Reads the account id that a provider sends. @throws {ProviderFault} when it is not a valid id */
 export function accountId(value: unknown): string {
   return typeof value === 'string' && idText.test(value) ? value : refuse('no_id')
 }
 
-/** A text that says something; null for anything else. */
+/** A text that is not empty; null for anything else. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }
 
-/** What a provider claims in the names of OpenID Connect (Core §5.1). */
+/** Claims of a provider, by their names in OpenID Connect (Core §5.1). */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** The account that claims speak of. Only the boolean counts as verified: `"true"` is a text that anybody may have written. */
+/** The account that the claims describe. Only the boolean `true` counts as verified: the text `"true"` may come from a user. */
 export function accountOf(claims: Claims, trusted: (email: string) => boolean): ProviderAccount {
   const email = textOf(claims.email)
   const emailVerified = typeof claims.email_verified === 'boolean' ? claims.email_verified : null

@@ -26,11 +26,11 @@ const endpoints: Endpoints = {
 /** Apple allows six months for a client secret. Each request gets its own, so minutes are enough. */
 const secretSeconds = 5 * 60
 
-/** Ten letters and digits: anything else was pasted into the wrong place. */
+/** Ten letters and digits. Any other text was probably pasted into the wrong setting. */
 const appleId = text('must be 10 letters and digits', (value) => (/^[A-Z0-9]{10}$/.test(value) ? value : null))
 
 const p8File = text('must be the .p8 file of Apple as it is: a PKCS#8 key in PEM, of the curve P-256', (value) => {
-  // Files of environment variables have a line break as two characters.
+  // In .env files, a line break is written as the two characters `\n`.
   const pem = value.replaceAll('\\n', '\n')
   return isP256Key(pem) ? pem : null
 })
@@ -50,8 +50,8 @@ const schema = judgedClientWithoutSecret
   }))
 
 /**
- * Apple, by its id_token. Asked for an address, it answers by a form from its own page (`response_mode=form_post`) and in
- * no other way. The name is in that form and not in the token, so it is not known here.
+ * Apple, by its id_token. If the email scope is requested, Apple only answers by a form that its own page posts
+ * (`response_mode=form_post`). The user's name is in that form, not in the token, so Latchkey does not learn it.
  */
 export const apple: ProviderKind<AppleInput> = defineProvider({
   kind: 'apple',
@@ -79,7 +79,7 @@ export const apple: ProviderKind<AppleInput> = defineProvider({
   }),
 })
 
-/** Apple documents the claim as a boolean or its text. Of other providers, only the boolean counts. */
+/** Apple documents this claim as a boolean or as text. For other providers, only the boolean counts. */
 function asBoolean(claim: unknown): unknown {
   return claim === 'true' ? true : claim === 'false' ? false : claim
 }

@@ -1,18 +1,18 @@
 import type { AuthorizationRequest } from './provider.js'
 
-/** Where a browser is sent, and what is asked for there. */
+/** Where the browser is sent, and what the request asks for. */
 export interface AuthorizationAddress {
   endpoint: string
   clientId: string
   redirectUri: string
   scopes: readonly string[]
-  /** What this provider wants besides. */
+  /** Further parameters that this provider needs. */
   parameters: Readonly<Record<string, string>>
 }
 
 /**
- * An authorization request as an address: code flow, state and PKCE with S256 for every provider (RFC 9700 §2.1.1); the
- * verifier itself is not in it.
+ * The URL of an authorization request. Every provider gets the code flow, state and PKCE with S256 (RFC 9700 §2.1.1). The URL
+ * holds the challenge, never the verifier.
  */
 export async function authorizationAddress(
   { endpoint, clientId, redirectUri, scopes, parameters }: AuthorizationAddress,

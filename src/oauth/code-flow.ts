@@ -7,7 +7,7 @@ import type { AuthorizationAnswer, Provider, ProviderAccount } from './provider.
 import { ProviderFault, refuse } from './questions.js'
 import { type ProviderTokens, requestTokens, type TokenRequest } from './token-request.js'
 
-/** What all providers are made with. */
+/** What every provider needs. */
 export interface Workshop {
   world: Pick<World, 'fetch' | 'timer' | 'monotonic'>
   idTokens: IdTokens
@@ -15,35 +15,37 @@ export interface Workshop {
   logger: Logger
 }
 
-/** Where a provider answers; some have to be asked for it. */
+/** The endpoints of a provider. Some come from its discovery document. */
 export interface Endpoints extends Pick<TokenRequest, 'secretIn'> {
   authorization: string
   token: string
-  /** Whether it always says in its answer who it is (RFC 9207). */
+  /** Whether its answers always name the issuer (RFC 9207). */
   namesItself: boolean
-  /** Whether that is the provider, in an authorization answer or an id_token. */
+  /** Whether this issuer, from an authorization answer or an id_token, is the provider. */
   isIssuer(issuer: string): boolean
 }
 
-/** What makes one provider differ from the others. */
+/** The differences between providers. */
 export interface Recipe<Own extends Endpoints = Endpoints> {
-  /** As people know it. */
+  /** The name that users know. */
   label: string
+  /** Given where the provider itself, not the setting `trustEmail`, makes a claim of an address suffice. */
+  isAuthority?: true
   scopes: readonly string[]
-  /** What its authorization request has besides. */
+  /** Further parameters of its authorization request. */
   parameters(nonce: string): Readonly<Record<string, string>>
   endpoints(): Own | Promise<Own>
   clientSecret(): string | Promise<string>
-  /** Who the tokens speak of. @throws {ProviderFault} */
+  /** The account that the tokens belong to. @throws {ProviderFault} */
   account(tokens: ProviderTokens, own: Own, answer: AuthorizationAnswer): Promise<ProviderAccount>
 }
 
-/** What OpenID Connect has and plain OAuth has not (Core §3.1.2.1). */
+/** The parameter that OpenID Connect adds to plain OAuth (Core §3.1.2.1). */
 export function nonceParameter(nonce: string): Readonly<Record<string, string>> {
   return { nonce }
 }
 
-/** The one way in which every provider is spoken to: authorization code, state, PKCE. */
+/** The one flow for every provider: authorization code, state, PKCE. */
 export function createCodeFlow<Own extends Endpoints>(
   { name, clientId, redirectUri }: ProviderSettings,
   recipe: Recipe<Own>,
@@ -64,16 +66,17 @@ export function createCodeFlow<Own extends Endpoints>(
     return recipe.account(await requestTokens(workshop.world, request, answer), own, answer)
   }
 
-  /** Null, and a line in the log without anything that was exchanged. */
+  /** Returns null and logs the reason, without any code, token or secret. */
   function failed(error: unknown): null {
     const reason = error instanceof ProviderFault ? error.reason : 'unexpected'
-    workshop.logger.warn({ event: 'oauth_failed', provider: name, reason }, 'Nobody could be signed in by a provider.')
+    workshop.logger.warn({ event: 'oauth_failed', provider: name, reason }, 'A sign-in by a provider failed.')
     return null
   }
 
   return {
     name,
     label,
+    isAuthority: recipe.isAuthority === true,
     async authorizationUrl(request) {
       try {
         const { authorization: endpoint } = await recipe.endpoints()
@@ -87,7 +90,7 @@ export function createCodeFlow<Own extends Endpoints>(
   }
 }
 
-/** An answer of another provider than the one we asked is a mix-up (RFC 9700 §4.4.2.1, RFC 9207 §2.4). */
+/** Refuses the answer of another provider than the one we asked: a mix-up attack (RFC 9700 §4.4.2.1, RFC 9207 §2.4). */
 function requireIssuer({ isIssuer, namesItself }: Endpoints, issuer: string | null): void {
   if (issuer === null ? namesItself : !isIssuer(issuer)) refuse('answer_issuer')
 }

@@ -10,7 +10,7 @@ const endpoints: Endpoints = {
   token: 'https://discord.com/api/oauth2/token',
   secretIn: 'header',
   namesItself: false,
-  // It documents no issuer; should it ever say one, it is of its own host.
+  // Discord documents no issuer. If it ever sends one, it must be on its own host.
   isIssuer: (issuer) => issuer === 'https://discord.com' || issuer.startsWith('https://discord.com/'),
 }
 const userUrl = 'https://discord.com/api/v10/users/@me'
@@ -30,7 +30,7 @@ export const discord: ProviderKind<JudgedProviderInput> = defineProvider({
       const email = textOf(user.email)
       const emailVerified = email === null ? null : user.verified === true
       return {
-        id: accountId(user.id), // a snowflake, which JSON numbers are too short for: Discord has it as text
+        id: accountId(user.id), // a 64-bit number, which Discord sends as text because JSON numbers lose digits
         email,
         emailVerified,
         authoritative: emailVerified === true && trustEmail,

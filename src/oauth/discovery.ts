@@ -2,10 +2,10 @@ import { isLoopbackHost, isSecureUrl, parseHttpUrl } from '../lib/url.js'
 import type { Endpoints } from './code-flow.js'
 import { refuse } from './questions.js'
 
-/** What an OpenID issuer has besides. */
+/** Endpoints that only an OpenID issuer has. */
 export interface OpenIdEndpoints extends Endpoints {
   keySet: string
-  /** Null: it has none, and the id_token is all there is. */
+  /** Null: there is none, so all claims come from the id_token. */
   userinfo: string | null
   algorithms: readonly string[]
 }
@@ -13,8 +13,8 @@ export interface OpenIdEndpoints extends Endpoints {
 type Metadata = Readonly<Record<string, unknown>>
 
 /**
- * What an issuer says of itself (OpenID Connect Discovery §3). Only the exact issuer of the settings may speak of it
- * (§4.3; ASVS 5.0, 10.5.3).
+ * Reads the discovery document of an issuer (OpenID Connect Discovery §3). Its `issuer` must equal the one in the settings,
+ * letter for letter (§4.3; ASVS 5.0, 10.5.3).
  *
  * @throws {ProviderFault}
  */
@@ -33,14 +33,14 @@ export function readMetadata(metadata: Metadata, issuer: string): OpenIdEndpoint
   }
 }
 
-/** https; http, and this machine itself, only where the issuer is there too. */
+/** https. http and loopback are allowed only if the issuer itself is at such an address. */
 function addressAt(value: unknown, issuer: string): string | null {
   const url = parseHttpUrl(value)
   if (url === null || !isSecureUrl(url) || url.hash !== '') return null
   return isLoopbackHost(url.hostname) && !isLoopbackHost(new URL(issuer).hostname) ? null : url.href
 }
 
-/** `client_secret_basic` is what an issuer means that says nothing. */
+/** Without a list of methods, an issuer means `client_secret_basic` (OpenID Connect Discovery §3). */
 function secretPlace(methods: readonly string[] | null): 'header' | 'body' {
   if (methods === null || methods.includes('client_secret_basic')) return 'header'
   return methods.includes('client_secret_post') ? 'body' : refuse('discovery_auth_method')

@@ -12,23 +12,24 @@ const endpoints: Endpoints = {
   token: 'https://github.com/login/oauth/access_token',
   secretIn: 'body',
   namesItself: false,
-  // It documents no issuer; should it ever say one, it is of its own host.
+  // GitHub documents no issuer. If it ever sends one, it must be on its own host.
   isIssuer: (issuer) => issuer === 'https://github.com' || issuer.startsWith('https://github.com/'),
 }
 const userUrl = 'https://api.github.com/user'
 const emailsUrl = 'https://api.github.com/user/emails'
 const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
 
-/** The most that GitHub puts on a page, and how many pages are looked through for the primary address. */
+/** The most addresses that GitHub puts on a page, and how many pages are searched for the primary address. */
 const perPage = 100
 const pages = 3
 
-/** GitHub, by its API: it has no id_token, and the address on a profile is whatever its owner wrote there. */
+/** GitHub, by its API: it has no id_token, and users may write any address into their profile. */
 export const github: ProviderKind<ProviderInput> = defineProvider({
   kind: 'github',
   schema: secretClient.transform(secretClientOf),
   recipe: ({ clientSecret }, { world }) => ({
     label: 'GitHub',
+    isAuthority: true,
     scopes: ['read:user', 'user:email'],
     parameters: () => ({}),
     endpoints: () => endpoints,
@@ -41,7 +42,7 @@ export const github: ProviderKind<ProviderInput> = defineProvider({
   }),
 })
 
-/** A number, of which the decimal digits are kept. A larger one than JSON numbers carry would be somebody else's too. */
+/** The number as decimal digits. Above the safe range of JSON numbers, two ids could read the same, so those are refused. */
 function idOf(value: unknown): string {
   const digits = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
   return typeof digits === 'string' && /^[1-9]\d{0,17}$/.test(digits) ? digits : refuse('no_id')
@@ -49,7 +50,7 @@ function idOf(value: unknown): string {
 
 type Address = Pick<ProviderAccount, 'email' | 'emailVerified' | 'authoritative'>
 
-/** Only the primary address counts, and only confirmed; `authoritative` because GitHub lets go of addresses that are not. */
+/** Only the confirmed primary address counts. It is `authoritative`, because GitHub removes addresses that are not confirmed. */
 async function primaryAddress(world: Asking, accessToken: string): Promise<Address> {
   for (let page = 1; page <= pages; page += 1) {
     const url = `${emailsUrl}?per_page=${perPage}&page=${page}`
@@ -66,7 +67,7 @@ const noAddress: Address = { email: null, emailVerified: false, authoritative: f
 
 function addressOf(primary: Readonly<Record<string, unknown>>): Address {
   const email = textOf(primary.email)
-  // Nobody reads what is sent to these, so nobody could ever confirm or recover an account by one.
+  // Mail to these addresses is not delivered, so an account could never be confirmed or recovered by one.
   if (email === null || /@users\.noreply\.github\.com$/i.test(email)) return noAddress
   const emailVerified = primary.verified === true
   return { email, emailVerified, authoritative: emailVerified }

@@ -19,7 +19,7 @@ const schema = judgedClient
     baseUrl: BASE_URL.replace(/\/$/, ''),
   }))
 
-/** GitLab, on gitlab.com or a server of one's own: an OpenID issuer whose endpoints are known. */
+/** GitLab, on gitlab.com or self-hosted: an OpenID issuer whose endpoints are known. */
 export const gitlab: ProviderKind<GitlabInput> = defineProvider({
   kind: 'gitlab',
   schema,

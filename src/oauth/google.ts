@@ -5,7 +5,7 @@ import { type Endpoints, nonceParameter } from './code-flow.js'
 import { idTokenClaims } from './id-token-claims.js'
 import { defineProvider, type ProviderKind } from './kind.js'
 
-/** Fixed here rather than discovered, so that nobody else can name them (ASVS 5.0, 10.5.3). */
+/** Fixed here instead of discovered, so that no attacker can replace them (ASVS 5.0, 10.5.3). */
 const endpoints: Endpoints = {
   authorization: 'https://accounts.google.com/o/oauth2/v2/auth',
   token: 'https://oauth2.googleapis.com/token',
@@ -21,6 +21,7 @@ export const google: ProviderKind<ProviderInput> = defineProvider({
   schema: secretClient.transform(secretClientOf),
   recipe: ({ clientId, clientSecret }, { idTokens }) => ({
     label: 'Google',
+    isAuthority: true,
     scopes: ['openid', 'email', 'profile'],
     parameters: nonceParameter,
     endpoints: () => endpoints,
@@ -28,7 +29,7 @@ export const google: ProviderKind<ProviderInput> = defineProvider({
     async account(tokens, { isIssuer }, answer) {
       const rules = { keySetUrl, algorithms: ['RS256'], clientId, isIssuer }
       const claims = await idTokenClaims(idTokens, tokens, rules, answer)
-      // Any other address may have changed hands since Google asked for it ("authoritative" in Google's documents).
+      // Google is authoritative for these addresses only. Others may have a new owner since Google verified them.
       return accountOf(claims, (email) => textOf(claims.hd) !== null || /@(?:gmail|googlemail)\.com$/i.test(email))
     },
   }),

@@ -2,7 +2,7 @@ import type { ClientSettings, ProviderSchema, ProviderSettings } from '../settin
 import { createCodeFlow, type Endpoints, type Recipe, type Workshop } from './code-flow.js'
 import type { Provider } from './provider.js'
 
-/** A kind of OAuth provider: how its settings are read, and how we speak to it. */
+/** A kind of OAuth provider: how its settings are parsed, and how we connect to it. */
 export interface ProviderKind<Input = unknown> extends ProviderSchema<ClientSettings, Input> {
   create(settings: ProviderSettings, workshop: Workshop): Provider
 }
@@ -11,11 +11,11 @@ export interface ProviderKind<Input = unknown> extends ProviderSchema<ClientSett
 export type InputOf<Kind> = Kind extends ProviderKind<infer Input> ? Input : never
 
 interface Definition<Own extends ClientSettings, Input, Where extends Endpoints> extends ProviderSchema<Own, Input> {
-  /** What sets this provider apart. The settings are what `schema` made of them. */
+  /** What differs for this provider. It gets the settings that `schema` has parsed. */
   recipe(settings: ProviderSettings & Own, workshop: Workshop): Recipe<Where>
 }
 
-/** Joins the schema and the recipe of a kind, so that the recipe gets what the schema has read. */
+/** Joins the schema and the recipe of a kind, so that the recipe gets the parsed settings. */
 export function defineProvider<Own extends ClientSettings, Input, Where extends Endpoints>({
   kind,
   schema,

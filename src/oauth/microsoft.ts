@@ -18,7 +18,7 @@ const guid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The directory of all personal accounts. */
 const personal = '9188040d-6c67-4c5b-b112-36a304b66dad'
 
-/** A domain name will not do: tokens name the directory by its id, and nothing else is there to compare. */
+/** A domain name is not accepted: tokens name the directory by its id only, so a name could not be compared. */
 const tenant = text('must be common, organizations, consumers or the id of a directory (a GUID)', (value) => {
   const lower = value.toLowerCase()
   return ['common', 'organizations', 'consumers'].includes(lower) || guid.test(lower) ? lower : null
@@ -37,9 +37,9 @@ const schema = judgedClient
 /**
  * Microsoft, by the id_token of version 2.0.
  *
- * An account is known by the directory and the subject in it, as issuer and subject together are all that is unique and
- * never handed on (OpenID Connect Core §5.7). The address is what an administrator of any directory may write there, so
- * it counts as confirmed only where Microsoft says that the directory has proved its domain (`xms_edov`).
+ * The directory and the subject in it identify an account: only issuer and subject together are unique and never reassigned
+ * (OpenID Connect Core §5.7). The administrator of any directory may enter any address. So an address counts as confirmed
+ * only if Microsoft states that the directory has proved its domain (`xms_edov`).
  */
 export const microsoft: ProviderKind<MicrosoftInput> = defineProvider({
   kind: 'microsoft',
@@ -63,7 +63,7 @@ export const microsoft: ProviderKind<MicrosoftInput> = defineProvider({
         const rules = { keySetUrl: `${base}/discovery/v2.0/keys`, algorithms: ['RS256'], clientId, isIssuer }
         const claims = await idTokenClaims(idTokens, tokens, rules, answer)
         const { iss, tid } = claims
-        // The key set signs for every directory: a token is of the one that both claims name.
+        // One key set signs for every directory. Issuer and `tid` must name the same one.
         if (typeof tid !== 'string' || tid !== directoryOf(String(iss))) return refuse('id_token_issuer')
 
         const email = textOf(claims.email)
@@ -80,7 +80,7 @@ export const microsoft: ProviderKind<MicrosoftInput> = defineProvider({
   },
 })
 
-/** The id of the directory whose issuer that is; null when it is none. */
+/** The id of the directory that has this issuer; null if no directory has it. */
 function directoryOf(issuer: string): string | null {
   const id = issuer.startsWith(`${host}/`) && issuer.endsWith('/v2.0') ? issuer.slice(host.length + 1, -5) : ''
   return guid.test(id) ? id : null
@@ -94,7 +94,7 @@ function admits(tenant: string, directory: string | null): boolean {
   return directory === (tenant === 'consumers' ? personal : tenant)
 }
 
-/** Absent unless the owner asked for the claim; it has been seen as a boolean, as a number and as a text. */
+/** An optional claim. Microsoft sends it as a boolean, a number or a text. */
 function provedDomain(claim: unknown): boolean | null {
   if (claim === undefined) return null
   return claim === true || claim === 1 || claim === '1' || claim === 'true'

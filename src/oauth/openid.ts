@@ -13,9 +13,9 @@ import type { ProviderTokens } from './token-request.js'
 export interface OpenIdInput extends JudgedProviderInput {
   /** As the provider writes it in `/.well-known/openid-configuration`, letter for letter. https, or http on loopback. */
   ISSUER: string
-  /** Besides `openid`. Default: `['email', 'profile']`. */
+  /** Scopes in addition to `openid`. Default: `['email', 'profile']`. */
   SCOPES?: readonly string[] | undefined
-  /** What pages call it. Default: its name with a capital letter. */
+  /** The name that pages show. Default: its name with a capital letter. */
   LABEL?: string | undefined
 }
 
@@ -39,7 +39,7 @@ const schema = judgedClient
     label: LABEL,
   }))
 
-/** Any issuer that speaks OpenID Connect: it is asked for its endpoints (Discovery §4). */
+/** Any OpenID issuer. Its endpoints come from its discovery document (Discovery §4). */
 export const openid: ProviderKind<OpenIdInput> = defineProvider({
   kind: 'openid',
   schema,
@@ -62,7 +62,7 @@ interface OpenIdClient {
   trustEmail: boolean
 }
 
-/** What those have in common that speak OpenID Connect and of whose addresses nothing is known. */
+/** The common part of OpenID issuers that may not confirm the addresses of their users. */
 export function openIdRecipe(
   { label, clientId, clientSecret, scopes, trustEmail }: OpenIdClient,
   workshop: Workshop,
@@ -83,7 +83,7 @@ export function openIdRecipe(
   }
 }
 
-/** Asks for the address where the id_token has none. Another subject's answer is swapped (Core §5.3.2). */
+/** Asks for the address if the id_token has none. An answer about another subject was swapped, so it is refused (Core §5.3.2). */
 async function withUserinfo(
   { world }: Workshop,
   claims: Claims,
@@ -93,7 +93,7 @@ async function withUserinfo(
   if (claims.email !== undefined || url === null) return claims
   const userinfo = await askObject(world, 'userinfo', url, accessToken)
   if (userinfo.sub !== claims.sub) return refuse('userinfo_subject')
-  // Address and what is said of it from one document.
+  // The address and `email_verified` must come from the same document.
   const { email, email_verified, name } = userinfo
   return { ...claims, email, email_verified, name: claims.name ?? name }
 }

@@ -1,21 +1,21 @@
-/** What our pages must know to offer a provider. */
+/** What the pages need to offer a provider. */
 export interface ProviderChoice {
-  /** As in addresses: `/oauth/<name>`. */
+  /** As in the URL: `/oauth/<name>`. */
   name: string
-  /** As people know it: `Google`. */
+  /** The name that users know: `Google`. */
   label: string
 }
 
-/** What a flow sends along to a provider, all of it fresh for each. */
+/** The values of an authorization request, fresh for each one. */
 export interface AuthorizationRequest {
   state: string
-  /** PKCE (RFC 7636): at least 43 characters; only its S256 challenge leaves us before the token request. */
+  /** PKCE (RFC 7636): at least 43 characters. Before the token request, only its S256 challenge is sent. */
   verifier: string
-  /** Comes back inside the id_token (OpenID Connect Core §3.1.2.1); providers without one leave it out. */
+  /** Returned inside the id_token (OpenID Connect Core §3.1.2.1). Providers without an id_token leave it out. */
   nonce: string
 }
 
-/** What a provider's answer brought back, with what we kept of its request. */
+/** A provider's answer, with the stored parts of our request. */
 export interface AuthorizationAnswer {
   code: string
   verifier: string
@@ -26,26 +26,29 @@ export interface AuthorizationAnswer {
 
 /** Who signed in at a provider. */
 export interface ProviderAccount {
-  /** What never changes about the account there; unique per provider. At most 255 characters. */
+  /** The constant id of the account, unique per provider. At most 255 characters. */
   id: string
-  /** As the provider spells it; null when it tells none. */
+  /** As the provider spells it; null when it names none. */
   email: string | null
-  /** null: the provider says neither. */
+  /** null: the provider does not state it. */
   emailVerified: boolean | null
-  /** Whether the provider's word about that address suffices: nobody else can come to hold it while it says so. */
+  /** Whether the provider is authoritative for the address: while it states the address, no other person can hold it. */
   authoritative: boolean
   name: string | null
 }
 
 /** A provider of identities: one file each. */
 export interface Provider extends ProviderChoice {
+  /** Whether its `authoritative` rests on the provider itself. Otherwise it rests on the setting `trustEmail` alone. */
+  isAuthority: boolean
   /**
-   * The address to send the browser to. Null when it has to be asked for its endpoints (OpenID discovery) and does not answer.
+   * The URL to send the browser to. Null when the provider must be asked for its endpoints (OpenID discovery) and does not
+   * answer.
    */
   authorizationUrl(request: AuthorizationRequest): Promise<string | null>
   /**
-   * Trades the code for who signed in; null when that fails for whatever reason, which is logged by name and without
-   * code, token or secret. Asks the provider once and no longer than 10 s each.
+   * Exchanges the code for the account that signed in; null when that fails. The reason is logged by name, without code,
+   * token or secret. Each request to the provider is made once and takes at most 10 s.
    */
   identify(answer: AuthorizationAnswer): Promise<ProviderAccount | null>
 }

@@ -10,7 +10,7 @@ import { microsoft } from './microsoft.js'
 import { openid } from './openid.js'
 import type { Providers } from './provider.js'
 
-/** Every provider that Latchkey knows. A new one is its file and its name in `further`. */
+/** Every provider that Latchkey knows. To add one, write its file and add it to `further`. */
 export const providerKinds = {
   google,
   github,

@@ -2,7 +2,7 @@ import { type BoundedRequest, FetchFault, fetchAnswer } from '../lib/bounded-fet
 import { isObject, parseJson } from '../lib/json-object.js'
 import type { World } from '../lib/runtime.js'
 
-/** Why a provider did not tell who signed in: a fixed word for the log, nothing of the exchange. */
+/** Why a provider did not identify the user: a fixed word for the log, which quotes no code, token or answer. */
 export class ProviderFault extends Error {
   readonly reason: string
 
@@ -13,19 +13,19 @@ export class ProviderFault extends Error {
   }
 }
 
-/** What is asked, as reasons in the log begin. */
+/** The requests to a provider. Reasons in the log begin with these words. */
 export type Question = 'token' | 'user' | 'emails' | 'userinfo' | 'discovery'
 
-/** For each answer as a whole; somebody is waiting in front of a white page. */
+/** The deadline for each answer. Until then, the user waits in front of a blank page. */
 const limitMs = 10_000
 const limitBytes = 64 * 1024
 
-/** GitHub refuses requests without one. */
+/** GitHub refuses requests without a `User-Agent`. */
 const userAgent = 'latchkey'
 
 export type Asking = Pick<World, 'fetch' | 'timer'>
 
-/** A text from a provider's address, unread. @throws {ProviderFault} */
+/** Gets a text from a provider's URL, unparsed. @throws {ProviderFault} */
 export async function askText(
   world: Asking,
   question: Question,
@@ -40,7 +40,7 @@ export async function askText(
   }
 }
 
-/** The JSON at a provider's address; with an access token, on behalf of whoever signed in. @throws {ProviderFault} */
+/** Gets the JSON at a provider's URL; with an access token, on behalf of its user. @throws {ProviderFault} */
 export async function askJson(
   world: Asking,
   question: Question,
@@ -48,13 +48,13 @@ export async function askJson(
   accessToken: string | null,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
-  // In a header, never in the address, which ends up in logs (RFC 6750 §5.3).
+  // In a header, never in the URL, because URLs end up in logs (RFC 6750 §5.3).
   const authorization = accessToken === null ? {} : { authorization: `Bearer ${accessToken}` }
   const { text } = await askText(world, question, { url, headers: { ...headers, ...authorization } })
   return parseJson(text)
 }
 
-/** The same where it must be an object. @throws {ProviderFault} */
+/** The same, if it is an object. @throws {ProviderFault} */
 export async function askObject(...asked: Parameters<typeof askJson>): Promise<Readonly<Record<string, unknown>>> {
   const answer = await askJson(...asked)
   return isObject(answer) ? answer : refuse(`${asked[1]}_malformed`)

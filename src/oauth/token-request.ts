@@ -2,7 +2,7 @@ import { parseJsonObject } from '../lib/json-object.js'
 import type { AuthorizationAnswer } from './provider.js'
 import { type Asking, askText, refuse } from './questions.js'
 
-/** What a code is traded for. It is used at once and never stored (ASVS 5.0, 10.1.1). */
+/** The tokens that replace a code. They are used at once and never stored (ASVS 5.0, 10.1.1). */
 export interface ProviderTokens {
   accessToken: string
   /** Null for providers that do not speak OpenID Connect. */
@@ -18,17 +18,17 @@ export interface TokenRequest {
   redirectUri: string
 }
 
-/** Words of the other side that name a fault of the owner's settings or of the code; anything else it says is not logged. */
+/** Error codes of the provider that point to a wrong setting or code. Nothing else of its answer is logged. */
 const knownErrors = [
   ...['invalid_request', 'invalid_client', 'invalid_grant', 'unauthorized_client', 'unsupported_grant_type'],
   ...['invalid_scope', 'bad_verification_code', 'incorrect_client_credentials', 'redirect_uri_mismatch'],
 ]
 
-/** No token is empty, or holds what a header may not. */
+/** No token is empty or holds characters that a header may not hold. */
 const tokenText = /^[\x21-\x7e]+$/
 
 /**
- * Trades a code for tokens. Ours, and not arctic's, which follows redirects and waits without limit.
+ * Exchanges a code for tokens. This is our own code because arctic follows redirects and has no timeout.
  *
  * @throws {ProviderFault}
  */
@@ -68,13 +68,13 @@ function readTokens(status: number, answer: Readonly<Record<string, unknown>> | 
   if (answer === null) return refuse('token_malformed')
 
   const { access_token: accessToken, token_type: tokenType, id_token: idToken } = answer
-  // Required, and of any other type we would not know the use (RFC 6749 §7.1).
+  // `token_type` is required, and a token of an unknown type must not be used (RFC 6749 §7.1).
   if (typeof tokenType !== 'string' || tokenType.toLowerCase() !== 'bearer') return refuse('token_type')
   if (typeof accessToken !== 'string' || !tokenText.test(accessToken)) return refuse('token_malformed')
   return { accessToken, idToken: typeof idToken === 'string' ? idToken : null }
 }
 
-/** Both halves encoded as in a form, which a colon or a letter beyond ASCII in them calls for (RFC 6749 §2.3.1). */
+/** Id and secret are form-encoded, because either may hold a colon or letters beyond ASCII (RFC 6749 §2.3.1). */
 function basicCredentials({ clientId, clientSecret }: TokenRequest): string {
   const encoded = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1))
   return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`

@@ -3,25 +3,25 @@ import { FetchFault, fetchText } from '../lib/bounded-fetch.js'
 import type { World } from '../lib/runtime.js'
 import { normalForm } from './password-text.js'
 
-/** What others' breaches have made known. */
+/** Passwords from known breaches. */
 export interface BreachedPasswords {
-  /** Whether the password is among them; false also while nobody can be asked. */
+  /** Whether the password is among them. Also false while the API does not answer. */
   includes(password: string): Promise<boolean>
 }
 
 export interface BreachedPasswordsOptions {
-  /** Range API that takes the first five hexadecimal digits behind it; ends with a slash. */
+  /** URL of a range API; it ends with a slash, and the first five hexadecimal digits are appended. */
   rangeApi: string
   world: Pick<World, 'fetch' | 'timer' | 'monotonic'>
-  /** Called once for each pause that begins. What it throws, `includes` throws. */
+  /** Called once for each pause that begins. `includes` throws its error. */
   onUnavailable(reason: string): Promise<void>
 }
 
-/** For the whole answer: somebody is waiting for their registration. */
+/** The limit for the whole answer. Meanwhile a visitor waits for their registration. */
 const limitMs = 1_500
 /** The public API pads its answers to some 1,000 lines of 40 bytes; ranges grow by a few lines a year. */
 const limitBytes = 256 * 1024
-/** How long nobody asks again after a failure, so that an outage does not slow every registration. */
+/** How long the API is left alone after a failure, so that an outage does not slow every registration. */
 const pauseMs = 30_000
 
 const prefixLength = 5
@@ -32,7 +32,7 @@ const linePattern = /^([0-9A-F]{35}):(\d{1,10})$/i
  * Asks a range API by k-anonymity: five hexadecimal digits of the SHA-1 leave the process, nothing else of the password,
  * and the comparison is made here (OWASP ASVS 5.0, 6.2.12; NIST SP 800-63B-4 §3.1.1.2).
  *
- * It is one rule among several, so it is open when the API is down, slow or talks nonsense, and then rests for 30 s.
+ * It is one rule among several, so the password passes when the API is down, slow or invalid. The check then pauses for 30 s.
  *
  * @example const breached = createBreachedPasswords({ rangeApi: 'https://api.pwnedpasswords.com/range/', world, … })
  */
@@ -42,7 +42,7 @@ export function createBreachedPasswords(options: BreachedPasswordsOptions): Brea
   let failed = false
   let restsUntilMs = Number.NEGATIVE_INFINITY
 
-  /** Of many that were asking when it failed, the first begins the pause and tells of it. */
+  /** Of many requests that fail together, the first begins the pause and reports it. */
   async function pause(pausesBefore: number, reason: string): Promise<void> {
     if (pausesBefore !== pauses) return
     pauses += 1
@@ -55,7 +55,7 @@ export function createBreachedPasswords(options: BreachedPasswordsOptions): Brea
     async includes(password) {
       const text = normalForm(password)
       if (text === null || world.monotonic() < restsUntilMs) return false
-      // After a failure one asks; the others go on without, until it has had its answer.
+      // After a failure one request tries again; the others pass until it has its answer.
       if (failed) restsUntilMs = world.monotonic() + pauseMs
 
       const pausesBefore = pauses
@@ -72,8 +72,18 @@ export function createBreachedPasswords(options: BreachedPasswordsOptions): Brea
   }
 }
 
-/** The digests' ends that were seen at least once, in upper case; or why there are none to be had. */
-async function askRange(url: string, world: BreachedPasswordsOptions['world']): Promise<ReadonlySet<string> | string> {
+/**
+ * Why the range API gives no usable answer, as a code; null when it works. It is asked for a range of no password.
+ *
+ * @param rangeApi as in the options
+ */
+export async function rangeApiFault(rangeApi: string, world: Pick<World, 'fetch' | 'timer'>): Promise<string | null> {
+  const range = await askRange(`${rangeApi}00000`, world)
+  return typeof range === 'string' ? range : null
+}
+
+/** The ends of digests that were seen at least once, in upper case; or the reason why there are none. */
+async function askRange(url: string, world: Pick<World, 'fetch' | 'timer'>): Promise<ReadonlySet<string> | string> {
   try {
     const headers = { accept: 'text/plain', 'add-padding': 'true', 'user-agent': 'latchkey' }
     return parseRange(await fetchText(world, { url, headers, limitMs, limitBytes })) ?? 'malformed'
@@ -83,7 +93,7 @@ async function askRange(url: string, world: BreachedPasswordsOptions['world']): 
   }
 }
 
-/** Null when a single line is none: then this is no range, but some page that says so with a 200. */
+/** Null if any line is malformed: then the text is some other page that was sent with a 200. */
 function parseRange(text: string): ReadonlySet<string> | null {
   const seen = new Set<string>()
   for (const line of text.split(/\r?\n/)) {

@@ -1,6 +1,7 @@
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { startStopwatch } from '../lib/stopwatch.js'
+import { requireArgon2 } from './argon2-package.js'
 import type { HashJob, HashResult } from './hash-job.js'
 import { argon2Parameters, scryptParameters } from './hash-parameters.js'
 
@@ -22,7 +23,7 @@ async function prepare(job: HashJob): Promise<() => Promise<string>> {
       return () => hash(job.text, job.salt)
     }
     case 'argon2id': {
-      const { hash } = await import('@node-rs/argon2')
+      const { hash } = requireArgon2()
       return () => hash(job.text, argon2Parameters(job))
     }
     case 'scrypt': {

@@ -2,6 +2,7 @@ import { AuthError } from '../errors.js'
 import { hashHere } from './hash-here.js'
 import type { HashJob, HashResult } from './hash-job.js'
 import { HashWorkers, WorkerLost } from './hash-workers.js'
+import { TextWorkers } from './text-workers.js'
 
 /** Hashes away from the event loop, so many at a time, with a bounded queue. */
 export interface HashPool {
@@ -20,7 +21,7 @@ export interface HashPoolOptions {
   threads?: number
   /** Jobs that may wait for their turn. Default 64. */
   maxQueue?: number
-  /** The worker file, if not the one of this package. */
+  /** The worker file, if not the one of this package. Then threads run nothing else. */
   workerFile?: URL
   /** Called once if there are no worker threads here, with the reason: an error's code or class. */
   onFallback?: (reason: string) => void
@@ -31,12 +32,31 @@ export function createHashPool(options: HashPoolOptions = {}): HashPool {
   return new BoundedHashPool(options)
 }
 
+/** Hashes one at a time on the event loop, for a program that serves no requests and ends soon. It starts no thread. */
+export function createThreadlessPool(): HashPool {
+  let previous: Promise<unknown> = Promise.resolve()
+  return {
+    run(job) {
+      const result = previous.then(() => hashHere(job))
+      previous = result.catch(() => {})
+      return result
+    },
+    requireRoom() {},
+    queued: () => 0,
+    async close() {
+      await previous
+    },
+  }
+}
+
 class BoundedHashPool implements HashPool {
   readonly #maxQueue: number
   readonly #onFallback: (reason: string) => void
   #threads: number
-  /** null: none to be had, hashing runs on the event loop. */
-  #workers: HashWorkers | null
+  /** null: no thread can be started, hashing runs on the event loop. */
+  #workers: HashWorkers | TextWorkers | null
+  /** What comes after `#workers`, where the files of the package are not to be found. */
+  #next: TextWorkers | null
   #accepted = 0
   #closed = false
   #whenIdle: (() => void)[] = []
@@ -47,6 +67,7 @@ class BoundedHashPool implements HashPool {
     this.#maxQueue = options.maxQueue ?? 64
     this.#onFallback = options.onFallback ?? (() => {})
     this.#workers = new HashWorkers(this.#threads, options.workerFile ?? null)
+    this.#next = options.workerFile ? null : new TextWorkers(this.#threads)
   }
 
   requireRoom(): void {
@@ -84,20 +105,22 @@ class BoundedHashPool implements HashPool {
       } catch (error) {
         if (!(error instanceof WorkerLost)) throw error
         const diedInThisJob = error.started && last
-        if (!workers.proven && (diedInThisJob || !error.started)) this.#fallBack(error.message)
-        if (this.#workers !== workers && !diedInThisJob) return this.#computeHere(job)
+        if (!workers.proven && (diedInThisJob || !error.started)) this.#replace(workers, error.message)
+        if (this.#workers !== workers && !diedInThisJob) return this.#compute(job)
       }
     }
     throw busy()
   }
 
-  #fallBack(reason: string): void {
-    const workers = this.#workers
-    if (!workers) return
+  /** Goes on to the next kind of threads, and from the last kind to the event loop. */
+  #replace(workers: HashWorkers | TextWorkers, reason: string): void {
+    if (this.#workers !== workers) return
 
-    this.#workers = null
-    this.#threads = 1
+    this.#workers = this.#next
+    this.#next = null
     void workers.close()
+    if (this.#workers) return
+    this.#threads = 1
     this.#onFallback(reason)
   }
 

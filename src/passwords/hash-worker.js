@@ -1,19 +1,20 @@
 import { pbkdf2Sync, scryptSync } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { startStopwatch } from '../lib/stopwatch.js'
 import { argon2Parameters, scryptParameters } from './hash-parameters.js'
 
 /**
- * What the threads of the hash pool run. Plain JS, so that it starts from `src` unbuilt as well as from `dist`.
+ * The code of the hash pool's threads. Plain JS, so that it starts from `src` without a build as well as from `dist`.
  *
- * Requests come first: a login storm may take the processor time that nobody else wants. On Linux id 0 means the
+ * Requests come first: many sign-ins at once may only take processor time that nothing else needs. On Linux id 0 means the
  * calling thread (setpriority(2), "C library/kernel differences"); elsewhere it would be the whole process.
  */
 if (process.platform === 'linux') {
   try {
     setPriority(0, 19)
   } catch {
-    // A sandbox may forbid it; hashing then competes as an equal.
+    // A sandbox may forbid it. Hashing then competes at normal priority.
   }
 }
 
@@ -29,8 +30,8 @@ export async function run(job) {
 }
 
 /**
- * Loads what the scheme needs. Only synchronous functions: the others would leave this thread, at another priority,
- * for libuv's pool, where files and name look-ups of the application wait.
+ * Loads what the scheme needs. Only synchronous functions are used: asynchronous ones would leave this thread and its
+ * priority for libuv's pool, where files and DNS look-ups of the application wait.
  *
  * @param {import('./hash-job.js').HashJob} job
  * @returns {Promise<() => string | Promise<string>>}
@@ -42,7 +43,7 @@ async function prepare(job) {
       return () => hash(job.text, job.salt)
     }
     case 'argon2id': {
-      const { hashSync } = await import('@node-rs/argon2')
+      const { hashSync } = createRequire(import.meta.url)('@node-rs/argon2')
       return () => hashSync(job.text, argon2Parameters(job))
     }
     case 'scrypt':

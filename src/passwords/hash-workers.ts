@@ -1,19 +1,27 @@
 import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { HashJob, HashResult } from './hash-job.js'
 
+const require = createRequire(import.meta.url ?? __filename)
+
 type Threads = Piscina<HashJob, HashResult>
 
-/** Long enough to keep threads and their compiled code over a quiet spell, short enough to give the memory back. */
-const idleMilliseconds = 30_000
+/** Long enough to keep threads and their compiled code through a quiet time, short enough to release the memory. */
+export const idleMilliseconds = 30_000
 
-/** A job has lost its thread: none could be started, or it ended in the middle of the job. */
+/** By `require`, which no bundler follows: piscina needs a file `worker.js` beside it, and a bundle might have another. */
+function requirePiscina(): { Piscina: typeof Piscina } {
+  return require('piscina')
+}
+
+/** A job has lost its thread: no thread could start, or it ended in the middle of the job. */
 export class WorkerLost extends Error {
-  /** The thread had taken up the job. */
+  /** The thread had started the job. */
   readonly started: boolean
 
-  /** `reason` is an error's code or class: piscina's own messages may quote what was sent. */
+  /** `reason` is an error's code or class, because piscina's own messages may quote the job. */
   constructor(reason: string, started: boolean) {
     super(reason)
     this.name = 'WorkerLost'
@@ -24,8 +32,8 @@ export class WorkerLost extends Error {
 /**
  * Threads that hash, started when there is work. Idle ones do not keep the process alive.
  *
- * Piscina leaves jobs in its queue for ever when a thread fails before it took one (missing file, no memory), so
- * whoever waits here is also told by the pool's events; a pool that failed is thrown away with what stood in its queue.
+ * When a thread fails before it takes a job (missing file, no memory), piscina leaves the job in its queue for ever. So the
+ * pool's events reject waiting jobs as well, and a failed pool is dropped together with its queue.
  */
 export class HashWorkers {
   readonly #threads: number
@@ -41,14 +49,14 @@ export class HashWorkers {
     this.#file = file
   }
 
-  /** A job came back at least once: threads are to be had here, a failure is an accident. */
+  /** At least one job has succeeded, so threads work here and a failure is an accident. */
   get proven(): boolean {
     return this.#proven
   }
 
   /** @throws {WorkerLost} */
   async run(job: HashJob): Promise<HashResult> {
-    const pool = await this.#open()
+    const pool = this.#open()
     const result = await this.#raceAgainstLoss(() => this.#post(pool, job))
     this.#proven = true
     return result
@@ -61,18 +69,19 @@ export class HashWorkers {
     await pool?.destroy()
   }
 
-  async #open(): Promise<Threads> {
+  #open(): Threads {
+    if (this.#closed) throw new WorkerLost('closed', false)
     if (this.#pool) return this.#pool
 
     try {
       const filename = fileURLToPath(this.#file ?? new URL('./hash-worker.js', import.meta.url))
-      // Asked beforehand, because in a bundle piscina might take the application's own worker.js for its own.
-      if (!existsSync(filename)) throw new WorkerLost('the worker file is missing', false)
+      // A bundler copies the file under another name, without the files that it imports.
+      const isCopy = this.#file === null && !/[\\/]passwords[\\/]hash-worker\.js$/.test(filename)
+      // Checked first: piscina would leave the job in its queue.
+      if (isCopy || !existsSync(filename)) throw new WorkerLost('the worker file is missing', false)
 
-      const { Piscina } = await import('piscina')
-      if (this.#closed) throw new WorkerLost('closed', false)
-
-      this.#pool ??= this.#watch(
+      const { Piscina } = requirePiscina()
+      this.#pool = this.#watch(
         new Piscina<HashJob, HashResult>({
           filename,
           name: 'run',
@@ -92,8 +101,8 @@ export class HashWorkers {
     try {
       return pool.run(job)
     } catch (error) {
-      // No thread could be created. The job stays in that pool's queue and its promise with it, so the pool is only
-      // let go: destroying it would be an unhandled rejection.
+      // No thread could be created. The job and its promise stay in that pool's queue, so the pool is only dropped:
+      // destroying it would cause an unhandled rejection.
       if (this.#pool === pool) this.#pool = null
       throw new WorkerLost(reasonOf(error), false)
     }
@@ -116,8 +125,8 @@ export class HashWorkers {
 
   #watch(pool: Threads): Threads {
     pool.on('error', (error) => this.#discard(pool, reasonOf(error)))
-    // A thread that ends by itself while it starts makes no error event. Whoever lost a job in its middle asks again
-    // within the same turn and so starts another thread; only if nobody did, nothing moves any more.
+    // A thread that ends by itself during its start emits no error event. A job that was lost in its middle is retried within
+    // the same turn and starts another thread. Without such a retry no thread is left to do the work.
     pool.on('workerDestroy', () => {
       setImmediate(() => {
         if (pool.threads.length === 0 && this.#waiting.size > 0) this.#discard(pool, 'a worker ended while it started')
@@ -135,7 +144,8 @@ export class HashWorkers {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** An error's code or class, because a message may quote the job. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

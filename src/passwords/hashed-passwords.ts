@@ -15,7 +15,7 @@ import { createBcrypt } from './schemes/bcrypt.js'
 import { hashNamed, readAnyHash, readStoredHash, type StoredHash, writeStoredHash } from './stored-hash.js'
 
 export interface PasswordsOptions {
-  /** What new hashes are made with; `argon2id` needs the package `@node-rs/argon2`. */
+  /** The scheme of new hashes; `argon2id` needs the package `@node-rs/argon2`. */
   algorithm: 'bcrypt' | 'argon2id'
   /** bcrypt's cost: 2^cost rounds. */
   cost: number
@@ -30,13 +30,13 @@ export interface PasswordsOptions {
   maxQueue?: number
   /** Called once if hashing runs on the event loop, because there are no worker threads here. */
   onFallback?: (reason: string) => void
-  /** Called once if there is a stored hash that cannot be compared with, because a package is not there. */
+  /** Called once if a stored hash cannot be checked because a package is not installed. */
   onUnreadable?: (reason: string) => void
 }
 
 /**
- * bcrypt or argon2id over base64(HMAC-SHA-384(pepper, password)): bcrypt cuts nothing at its 72 bytes, and a stolen
- * table alone is worth little (NIST SP 800-63B-4 §3.1.1.2). Hashes that were imported verify too.
+ * bcrypt or argon2id over base64(HMAC-SHA-384(pepper, password)). So bcrypt's limit of 72 bytes cuts nothing, and a stolen
+ * table alone is of little use (NIST SP 800-63B-4 §3.1.1.2). Imported hashes verify too.
  *
  * @example const passwords = createPasswords({ ...settings.password, monotonic: world.monotonic, sleep })
  */
@@ -62,7 +62,7 @@ class HashedPasswords implements Passwords {
   readonly #times = createComputeTimes()
   readonly #random = createRandom()
   #dummy: Promise<StoredHash> | null = null
-  /** The floor is not known before one of these was timed. */
+  /** The minimum delay is unknown until one hash of this kind was timed. */
   #slowest: HashKind
   #timing: Promise<void> | null = null
   #reportedUnreadable = false
@@ -87,7 +87,7 @@ class HashedPasswords implements Passwords {
   }
 
   async verify(password: string, stored: string | null): Promise<PasswordCheck> {
-    // Asked for whatever there is to compare with: made for unknown users only, the first of them would take longer.
+    // Made for every comparison. If only unknown users needed it, the first of them would take longer.
     const dummy = await this.#dummyHash()
     await this.#timeSlowest()
     const found = this.#read(stored)
@@ -97,7 +97,7 @@ class HashedPasswords implements Passwords {
     const { hash, milliseconds } = await this.#compute(text ?? this.#random.token(), against)
     const matches = isSame(hash, against.digest) && found !== null && text !== null
     if (!matches) {
-      // A cheaper hash than others must not show, not even where a full queue hides the floor below.
+      // A cheaper hash must not show by its time, even where a full queue hides the minimum delay below.
       await this.#sleep(this.#times.slowest() - milliseconds)
       return { matches, outdated: false }
     }
@@ -145,13 +145,13 @@ class HashedPasswords implements Passwords {
     return recipe.scheme !== 'argon2id' || this.#argon2.fault() === null
   }
 
-  /** What is hashed in the password's place; null if no password like this can belong to that hash. */
+  /** The text to hash for the password; null if this password can never match that hash. */
   #textFor(password: string, { pepperId, form }: StoredHash): string | null {
     if (isTooLong(password)) return null
     const text = normalForm(password)
     if (text === null) return null
 
-    // Made elsewhere, by the rules of there: mostly from the bytes as they came, and bcrypt with its own rule of 72.
+    // An imported hash follows its own rules: mostly the bytes as they came, and bcrypt's limit of 72.
     if (pepperId === null) return form === undefined ? password : password.normalize(form)
     return this.#peppers.find(pepperId)?.preHash(text) ?? null
   }
@@ -162,7 +162,7 @@ class HashedPasswords implements Passwords {
     return result
   }
 
-  /** A real hash of random bytes as made today, never the same twice and in no source file (ATK-004). */
+  /** A hash of random bytes with today's parameters, different each time and in no source file (ATK-004). */
   #dummyHash(): Promise<StoredHash> {
     this.#dummy ??= this.#makeDummy().catch((error: unknown) => {
       this.#dummy = null // the queue was full: the next one tries again
@@ -184,7 +184,7 @@ class HashedPasswords implements Passwords {
     const { name } = this.#slowest
     if (this.#times.knows(name)) return
     const hash = hashNamed(name)
-    if (!hash || !this.#canCompute(hash)) return // whatever made it, nobody can sign in by it here
+    if (!hash || !this.#canCompute(hash)) return // no password can match that hash here
     this.#timing ??= this.#compute(this.#random.token(), hash)
       .then(() => {})
       .finally(() => {
@@ -202,8 +202,8 @@ class HashedPasswords implements Passwords {
 const bcryptBytes = 72
 
 /**
- * Whether an imported bcrypt hash has left out the end of the password. Any other end signs in as well, so a new hash must not
- * be made of what was typed: it would lock out the owner and let in the guess.
+ * Whether an imported bcrypt hash ignored the end of the password. Then the typed text may have another end and still match,
+ * so it must not become a new hash: that would lock out the owner and accept the guess.
  */
 function isCutShort(text: string, { pepperId, recipe }: StoredHash): boolean {
   return pepperId === null && recipe.scheme === 'bcrypt' && Buffer.byteLength(text) > bcryptBytes

@@ -1,33 +1,33 @@
 import type { HashFault, HashKind } from '../model/hash-kind.js'
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export interface PasswordCheck {
   matches: boolean
-  /** The password matched a hash that is weaker than what `hash` makes now. */
+  /** The password matched a hash that is weaker than those that `hash` makes now. */
   outdated: boolean
 }
 
 /** Hashing and comparing passwords away from the event loop. */
 export interface Passwords {
   /**
-   * Makes the text to store; it names scheme, pepper and cost.
+   * Makes the text to store. It names scheme, pepper and cost.
    *
-   * @throws {AuthError} `busy` when the queue is full; `weak_password` above 256 characters and `invalid_request` for
-   * text that is no Unicode, neither of which may be cut or bent into shape
+   * @throws {AuthError} `busy` when the queue is full; `weak_password` above 256 characters; `invalid_request` for text that
+   * is no valid Unicode. Such passwords are never shortened or repaired.
    */
   hash(password: string): Promise<string>
 
   /**
-   * Compares with a stored hash. With null it compares with a dummy of today's cost and never matches, so that an
-   * unknown user costs what a known one does (OWASP ASVS 5.0, 6.3.8). So does any text that is no hash, and any password
-   * that nobody can have. A mismatch answers only after what the slowest lately took.
+   * Compares with a stored hash. With null it compares with a dummy of today's cost and never matches, so that an unknown
+   * user takes as long as a known one (OWASP ASVS 5.0, 6.3.8). The same holds for a text that is no hash, and for a password
+   * that no account can have. A mismatch takes at least as long as the slowest recent comparison.
    *
    * @throws {AuthError} `busy` when the queue is full
    */
   verify(password: string, stored: string | null): Promise<PasswordCheck>
 
   /**
-   * Asks before a try is counted: whoever cannot be served has tried nothing.
+   * Checks the queue before a try is counted: a request that cannot be served is not counted as a try.
    *
    * @throws {AuthError} `busy` when the queue is full
    */
@@ -36,18 +36,18 @@ export interface Passwords {
   /** Waits until a failed sign-in that began at `startedAtMs` (monotonic) has taken as long as the slowest scheme seen. */
   floor(startedAtMs: number): Promise<void>
 
-  /** How many computations wait for their turn. */
+  /** How many computations wait in the queue. */
   queued(): number
 
-  /** What `hash` makes. */
+  /** The kind of hash that `hash` makes. */
   readonly kind: HashKind
 
-  /** What kind of hash a text is, or why nothing would ever match it here. */
+  /** The kind of a hash, or why no password can match it here. */
   inspect(stored: string): HashKind | HashFault
 
   /**
-   * Says that hashes of that kind are stored: from then on the floor covers the slowest such kind, also before anybody
-   * has signed in with one.
+   * Announces that hashes of that kind are stored. From then on the minimum delay covers the slowest such kind, even before
+   * a user has signed in with one.
    */
   expect(kind: HashKind): void
 

@@ -6,15 +6,15 @@ export interface PasswordPolicy {
   minLength: number
 }
 
-/** Parts of an address that are shorter say nothing about a password that holds them. */
+/** A shorter part of an address occurs in unrelated passwords, too. */
 const shortestLocalPart = 4
 const shortestDomainLabel = 5
 
 /**
- * Why this password may not be chosen for that address, in the order of `PasswordFault` but for `breached`, which the
- * caller asks last and only if nothing else is wrong. No rule asks for kinds of characters (OWASP ASVS 5.0, 6.2.5).
+ * Why this password is refused for that address, in the order of `PasswordFault`. The caller checks `breached` last, and only
+ * if there is no other fault. No rule demands kinds of characters (OWASP ASVS 5.0, 6.2.5).
  *
- * The checks read a folded copy; what is hashed is the password itself. The word that made it fail is never told.
+ * The checks read a folded copy; the password itself is hashed. The result never names the word that made it fail.
  *
  * @example await passwordFaults('Password2024', 'alice@example.com', { minLength: 10 }) // ['common']
  */
@@ -23,7 +23,7 @@ export async function passwordFaults(
   canonicalEmail: string,
   policy: PasswordPolicy,
 ): Promise<PasswordFault[]> {
-  if (isTooLong(password)) return ['too_long'] // nothing else is worth reading that far
+  if (isTooLong(password)) return ['too_long'] // do not spend time on reading it
 
   const faults: PasswordFault[] = []
   const folded = password.normalize('NFKC').toLowerCase()
@@ -34,8 +34,8 @@ export async function passwordFaults(
 }
 
 /**
- * A listed password, or one with up to four digits or signs behind it: `sunshine` is too short for most settings, and
- * `sunshine1!` is what people make of it. Without that, few entries are long enough to matter (OWASP ASVS 5.0, 6.2.4).
+ * A listed password, also with up to four digits or signs after it: `sunshine` is too short for most settings, so people
+ * choose `sunshine1!`. Without this rule, few entries would be long enough to matter (OWASP ASVS 5.0, 6.2.4).
  */
 async function isCommon(folded: string): Promise<boolean> {
   if (folded.includes('\n')) return false
@@ -48,7 +48,7 @@ async function isCommon(folded: string): Promise<boolean> {
   return false
 }
 
-/** One character over and over, or a run like `abcdefghij`; longer ones are in nobody's list. */
+/** One repeated character, or a run like `abcdefghij`. No list holds the longer ones. */
 function isMonotonous(folded: string): boolean {
   const points = Array.from(folded, (character) => character.codePointAt(0) ?? 0)
   if (points.length > 32) return false

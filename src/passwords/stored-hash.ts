@@ -4,22 +4,22 @@ import { readBcrypt } from './schemes/bcrypt.js'
 import { readPbkdf2 } from './schemes/pbkdf2.js'
 import { readScrypt } from './schemes/scrypt.js'
 
-/** A stored text that we can compare with. */
+/** A stored text that can be compared with. */
 export interface StoredHash extends ReadHash {
-  /** Id of the pepper of our own scheme, `-` for none; null: made elsewhere, and imported. */
+  /** Id of our own scheme's pepper, `-` for none; null for an imported hash. */
   pepperId: string | null
 }
 
 const longest = 512
 const ownPattern = /^hmac-sha384:(-|[\w-]{8}):(\$(?:2b|argon2id)\$.+)$/
 
-/** Reads what stands in a user's row; null for anything else, and for what would hold a thread too long. */
+/** Reads a stored hash; null for anything else, and for a hash that would occupy a thread too long. */
 export function readStoredHash(stored: string | null): StoredHash | null {
   const hash = readAnyHash(stored)
   return hash && (hash.pepperId !== null || !isTooCostly(hash)) ? hash : null
 }
 
-/** The same whatever it costs. */
+/** The same, however long the hash takes. */
 export function readAnyHash(stored: string | null): StoredHash | null {
   if (typeof stored !== 'string' || stored.length > longest) return null
 
@@ -37,7 +37,7 @@ export function writeStoredHash(pepperId: string, hash: string): string {
   return `hmac-sha384:${pepperId}:${hash}`
 }
 
-/** A hash of nobody's with the scheme and parameters of that name; null when there is no such scheme. */
+/** A dummy hash with the scheme and parameters of that name; null when there is no such scheme. */
 export function hashNamed(name: string): StoredHash | null {
   const zeros = (bytes: number) => Buffer.alloc(bytes).toString('base64').replace(/=+$/, '')
   return readAnyHash(name.startsWith('$2b$') ? `${name}$${'.'.repeat(53)}` : `${name}$${zeros(16)}$${zeros(32)}`)

@@ -2,11 +2,12 @@ import { withReturnTo } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'
 import type { RouteContext } from '../http/route.js'
+import { errorAt, type FieldName } from './page-values.js'
 
-/** The parts of the account page, by the names of their anchors, and what each tells of a form that has succeeded. */
+/** The sections of the account page, by their anchors, with the outcomes that each one shows. */
 export const accountSections = {
   profile: ['profile_changed'],
-  email: ['confirmation_sent'],
+  email: ['confirmation_sent', 'confirmation_not_sent'],
   password: ['password_changed'],
   'two-factor': ['two_factor_disabled'],
   identities: ['identity_linked', 'identity_removed'],
@@ -17,7 +18,7 @@ export const accountSections = {
 export type AccountSection = keyof typeof accountSections
 export type AccountDone = (typeof accountSections)[AccountSection][number]
 
-/** Where a form of the account page ends that has succeeded: where it wished to, else at its own part of the page. */
+/** Where a successful form of the account page leads: to its `returnTo`, or to its own part of the page. */
 export function accountDone(
   { returnTo, authPath }: Pick<RouteContext, 'returnTo' | 'authPath'>,
   section: AccountSection,
@@ -28,8 +29,8 @@ export function accountDone(
 }
 
 /**
- * A link to our page cannot sign somebody in anew who is signed in: a form signs out, and leads by this address to the
- * sign-in page and back.
+ * Our sign-in page does not sign a signed-in user in again. So a form signs out first, and this URL leads to the sign-in page
+ * and back.
  */
 export function signInAgainUrl(
   { settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>,
@@ -38,20 +39,30 @@ export function signInAgainUrl(
   return withReturnTo(settings.redirectFailUrl, `${authPath}${page}`)
 }
 
-/** On these pages nobody has typed an address. */
+/** These pages have no field for an address. */
 export function accountError(code: string): string {
   return code === 'invalid_credentials' ? 'wrong_password' : code
 }
 
-/** What became of which form: everything else in the address is nothing to the page. */
+/** The fields of that part of the page that can show an error. Two forms of `two-factor` have the same ones. */
+function fieldsOf(section: string): FieldName[] {
+  if (section === 'email') return ['email', 'password']
+  return section === 'password' || section === 'delete' ? ['password'] : []
+}
+
+/** The outcome of a form, and which form it was. The page ignores the rest of the query. */
 export function accountOutcome(given: URLSearchParams) {
   const error = given.get('error') ?? ''
   const sections = Object.entries(accountSections)
-  // A provider sends people back without knowing our parts.
+  // A provider leads back without the name of a part of our page.
   const named = given.get('at') ?? (given.has('provider') ? 'identities' : '')
   const at = (error && sections.find(([name]) => name === named)?.[0]) ?? ''
+  const code = accountError(error)
   return {
-    error: accountError(error),
+    error: code,
+    /** Whether the new password was refused, not the current one. */
+    weak: code === 'weak_password',
+    at: errorAt(code, fieldsOf(at)),
     failed: Object.fromEntries(sections.map(([name]) => [name, name === at])),
     unplaced: error !== '' && at === '',
     done: Object.fromEntries(sections.flatMap(([, codes]) => codes).map((code) => [code, code === given.get('done')])),

@@ -1,69 +1,69 @@
 import { z } from 'zod'
+import { mailOutcomeSchema } from './mail-outcome-schema.js'
+import { ownSession } from './own-session-schema.js'
 
-const time = z.iso.datetime().describe('In UTC.')
+export const time = (about: string) => z.iso.datetime().describe(`${about} In UTC.`)
 
-/** The tokens that travel in cookies, unless the client has none. */
+/** The tokens of a client without cookies. Other clients get them in cookies. */
 const tokens = {
   accessToken: z.string().optional().describe('In token mode, when there is a new one.'),
-  accessTokenExpiresAt: time.optional(),
-  refreshToken: z.string().optional().describe('In token mode, when there is one to keep from now on.'),
+  accessTokenExpiresAt: time('When the access token expires.').optional(),
+  refreshToken: z.string().optional().describe('In token mode, when there is a new one: replace the former one by it.'),
 }
 
-const transaction = z.string().optional().describe('In token mode: to be sent back with the code.')
+const transaction = z.string().optional().describe('In token mode: send it back with the code.')
 
 export const userSchema = z
   .looseObject({
-    id: z.string(),
-    email: z.string().describe('As typed.'),
-    emailVerified: z.boolean(),
-    name: z.string().nullable(),
-    roles: z.array(z.string()),
-    twoFactor: z.boolean(),
-    createdAt: time,
-    lastLoginAt: time.nullable(),
-    identities: z.array(z.object({ provider: z.string(), linkedAt: time })),
+    id: z.string().describe('Unguessable, and never used again.'),
+    email: z.string().describe('As the user typed it.'),
+    emailVerified: z.boolean().describe('Whether the user has shown that the mailbox is theirs.'),
+    name: z.string().nullable().describe('The name to show.'),
+    roles: z.array(z.string()).describe('Roles that the application gave.'),
+    twoFactor: z.boolean().describe('Whether two-factor authentication is on.'),
+    createdAt: time('When the account was created.'),
+    lastLoginAt: time('When the user last signed in.').nullable().describe('When the user last signed in, in UTC.'),
+    identities: z
+      .array(z.object({ provider: z.string(), linkedAt: time('When it was linked.') }))
+      .describe('Linked logins at OAuth providers.'),
   })
   .describe('An account, with the extra fields of the application beside these.')
 
 const session = {
   user: userSchema,
-  session: z.object({ id: z.string(), expiresAt: time.describe('When it ends unless it is refreshed, in UTC.') }),
+  session: ownSession,
   ...tokens,
 }
 
 const halfway = z.literal('two_factor_required')
 export const twoFactorSchema = z
-  .object({ status: halfway, challenge: z.string(), methods: z.array(z.string()) })
-  .describe('A sign-in that has come half of its way: the second step is asked for.')
+  .object({
+    status: halfway,
+    challenge: z.string().describe('Send it with the code of the second step.'),
+    methods: z.array(z.string()).describe('Second factors that the account has.'),
+  })
+  .describe('The first step succeeded. The account has two-factor authentication on, so a second step must follow.')
 
-/** What a status says of a success that has nothing else to tell. */
+/** A success that only has a status. */
 export function statusSchema<Status extends string>(status: Status) {
   return z.object({ status: z.literal(status) })
 }
 
-export const sessionSchema = z.object(session).describe('Who is signed in. A browser gets its tokens in cookies.')
+export const sessionSchema = z
+  .object(session)
+  .describe('The signed-in user and the session. A browser gets its tokens in cookies.')
+export const registeredSchema = z
+  .object({ ...session, ...mailOutcomeSchema.partial().shape })
+  .describe('The new session. It has `mailSent` only where the mail limit refused the mail that confirms the address.')
 export const signInSchema = z.union([sessionSchema, twoFactorSchema])
-export const backupCodesSchema = z.object({ backupCodes: z.array(z.string()).describe('Shown once.') })
+export const backupCodesSchema = z.object({
+  backupCodes: z
+    .array(z.string())
+    .describe('Ten codes, each of which works once. Later requests do not show them again.'),
+})
 export const twoFactorOnSchema = z.object({ ...backupCodesSchema.shape, ...session })
 export const waitingSchema = <Status extends string>(status: Status) =>
   z.object({ ...statusSchema(status).shape, transaction })
 export const emailChangedSchema = z.object({ ...statusSchema('email_changed').shape, ...tokens })
-export const urlSchema = z.object({ url: z.string().describe('Where the browser goes next.') })
-export const documentSchema = z.looseObject({ openapi: z.string() })
-
-const entry = { id: z.string(), device: z.string(), ip: z.string().nullable(), createdAt: time, lastSeenAt: time }
-export const sessionsSchema = z.object({ sessions: z.array(z.object({ ...entry, current: z.boolean() })) })
-
-const fault = z.object({ path: z.string(), message: z.string() })
-export const problemSchema = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    code: z.string().describe('The contract: the sentence in detail may change.'),
-    detail: z.string(),
-    requestId: z.string(),
-    errors: z.array(fault).optional().describe('Of invalid_request: which fields are wrong.'),
-    reasons: z.array(z.string()).optional().describe('Of weak_password: why.'),
-  })
-  .describe('An error by RFC 9457.')
+export const urlSchema = z.object({ url: z.string().describe('The address to send the browser to.') })
+export const documentSchema = z.looseObject({ openapi: z.string().describe('The version of OpenAPI.') })

@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.js'
-import { asset } from '../http/problem.js'
+import { acceptedEncoding } from '../http/accept-encoding.js'
+import { asset, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 
 export const assetRoute = defineRoute({
@@ -7,10 +8,16 @@ export const assetRoute = defineRoute({
   path: '/assets/:file',
   limit: 'other',
   body: null,
-  summary: 'Serves stylesheet and script of our pages; their names hold a hash of their content.',
-  async handle({ templates, params }) {
+  summary: 'Serves stylesheet, script and icon of our pages; their names hold a hash of their content.',
+  async handle({ templates, params, request }) {
     const found = templates.asset(params.file ?? '')
     if (!found) throw new AuthError('not_found')
-    return asset(found.contentType, found.body)
+    const encoding = acceptedEncoding(request.headers['accept-encoding'])
+    const body = encoding === null ? found.body : await found.compressed(encoding)
+    return withHeaders(asset(found.contentType, body), {
+      vary: 'accept-encoding',
+      ...(found.isStable && { 'cache-control': 'public, max-age=300' }),
+      ...(encoding === null ? {} : { 'content-encoding': encoding }),
+    })
   },
 })

@@ -7,12 +7,15 @@ export const errorPageRoute = defineRoute({
   path: '/error',
   limit: 'other',
   body: null,
-  summary: 'Shows the sentence of an error, where a form fails that has no page of its own.',
+  summary: 'Shows the message of an error, for forms without a page of their own.',
   handle(context) {
     const given = new URLSearchParams(context.request.query).get('request') ?? ''
-    // Only an id in our own format: any other text would appear to come from us.
+    // Only ids in our own format. Any other text in the URL could be a message of an attacker.
     const requestId = /^[\w-]{12}-[0-9a-z]{1,11}$/.test(given) ? given : ''
     const startUrl = context.settings.redirectSuccessUrl
-    return showPage(context, 'error', { ...pageValues(context), requestId, startUrl })
+    const values = pageValues(context)
+    const notFound = values.error === 'not_found'
+    // A missing page is harmless, so there is no alert and no "Error" in the title.
+    return showPage(context, 'error', { ...values, error: notFound ? '' : values.error, notFound, requestId, startUrl })
   },
 })

@@ -1,15 +1,24 @@
 import { z } from 'zod'
 
-/** Body fields that several routes share. Lengths are bounds against abuse; the rules are in the flows. */
-export const emailField = z.string().max(320)
-export const passwordField = z.string().min(1).max(1024)
-/** Where an account may have none to ask for: an empty field of a form is none. */
-export const passwordBody = z.object({ password: z.union([z.literal(''), passwordField]).optional() })
-export const codeField = z.string().min(4).max(12)
-/** Of an authenticator, or a backup code, with the blanks and dashes that people put in. */
-export const factorCodeField = z.string().min(1).max(32)
-export const tokenField = z.string().min(1).max(128)
-export const transactionField = z.string().min(1).max(128)
+/** Body fields of several routes. The lengths only stop abuse. The real rules are in the flows. */
+export const emailField = z.string().max(320).describe('An email address.')
+export const passwordField = z.string().min(1).max(1024).describe('The password of the account.')
+/** For routes that also serve accounts without a password, whose forms send an empty field. */
+export const passwordBody = z.object({
+  password: z
+    .union([z.literal(''), passwordField])
+    .optional()
+    .describe('The password. An account without one needs a sign-in of the last five minutes instead.'),
+})
+export const codeField = z.string().min(4).max(12).describe('The code of the mail.')
+/** Leaves room for the spaces and dashes that users type. */
+export const factorCodeField = z.string().min(1).max(32).describe('A code of the authenticator app, or a backup code.')
+export const tokenField = z.string().min(1).max(128).describe('The token of the link in the mail.')
+export const transactionField = z
+  .string()
+  .min(1)
+  .max(128)
+  .describe('In token mode: `transaction` of the earlier answer.')
 
 /** Shown on pages and in mails: no control characters, one line. */
 export const nameField = z
@@ -17,3 +26,4 @@ export const nameField = z
   .max(100)
   .refine((name) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), 'must be one line of text')
   .transform((name) => name.trim() || null)
+  .describe('A name to show. Empty for none.')

@@ -1,5 +1,7 @@
 import type { Route } from '../http/route.js'
 import { deleteMeRoute, readMeRoute, updateMeRoute } from './account/me.js'
+import { controlRoutes } from './admin/index.js'
+import { adminPageRoutes } from './admin/pages/index.js'
 import { assetRoute } from './assets.js'
 import { mailboxRoute } from './development/mailbox.js'
 import { referenceRoutes } from './development/reference.js'
@@ -21,6 +23,7 @@ import { resendVerificationRoute, verifyEmailRoute } from './registration/verify
 import { logoutRoute } from './session/logout.js'
 import { refreshRoute } from './session/refresh.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './session/sessions.js'
+import { stopImpersonatingRoute } from './session/stop-impersonating.js'
 import { backupCodesRoute, turnOffTwoFactorRoute } from './two-factor/api.js'
 import { loginTwoFactorRoute } from './two-factor/login.js'
 import { confirmTotpRoute, enrolTotpRoute } from './two-factor/totp.js'
@@ -58,8 +61,11 @@ export const routes: readonly Route[] = [
   listSessionsRoute,
   revokeSessionRoute,
   revokeSessionsRoute,
+  stopImpersonatingRoute,
   ...pageRoutes,
   ...referenceRoutes(() => routes),
+  ...controlRoutes,
+  ...adminPageRoutes,
   assetRoute,
   mailboxRoute,
 ]

@@ -4,17 +4,19 @@ import type { ApiSchema, ApiSchemas } from '../http/openapi/document-types.js'
 import type { Route } from '../http/route.js'
 import {
   backupCodesSchema,
-  problemSchema,
+  registeredSchema,
   sessionSchema,
   signInSchema,
   twoFactorSchema,
   userSchema,
 } from './answer-schemas.js'
+import { problemSchema } from './problem-schema.js'
 
-/** Those that clients have a type of their own for; the others are called after the first route that has them. */
+/** Schemas with a name of their own. The others are named after the first route that uses them. */
 const namedSchemas = {
   User: userSchema,
   SessionAnswer: sessionSchema,
+  RegisteredAnswer: registeredSchema,
   SignInAnswer: signInSchema,
   TwoFactorRequired: twoFactorSchema,
   BackupCodes: backupCodesSchema,
@@ -49,7 +51,7 @@ function reference(id: string): string {
   return `#/components/schemas/${id}`
 }
 
-/** The format says it; and what a field is for stands with it. */
+/** Removes the pattern of a date, because its format says the same, and adds the description of a field. */
 function tidy({
   zodSchema,
   jsonSchema,

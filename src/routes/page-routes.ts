@@ -12,7 +12,7 @@ import { signedOutPageRoute } from './session/signed-out-page.js'
 import { twoFactorPageRoute } from './two-factor/login.js'
 import { twoFactorSetupPageRoute } from './two-factor/setup.js'
 
-/** The part of the route table that people see. */
+/** The pages of the route table. */
 export const pageRoutes: readonly Route[] = [
   loginPageRoute,
   registerPageRoute,

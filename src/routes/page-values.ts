@@ -1,30 +1,67 @@
 import { allowedReturnTo, withReturnTo } from '../http/landing.js'
 import type { RouteContext } from '../http/route.js'
 
-/** What pages find in their address. */
+/** The values in the query of a page. */
 export interface PageValues {
-  /** Of the mailed link behind which the page stands. */
+  /** The token of the mailed link that led to the page. */
   token: string
-  /** That the form of the page has succeeded. */
+  /** Whether the page's form has succeeded. */
   done: boolean
-  /** That whoever could go on from here wants the page from its start. */
+  /** Whether the visitor wants to begin again instead of continuing. */
   again: boolean
-  /** With which code it failed. */
+  /** The code of the form's error. */
   error: string
-  /** And, where a password was too weak, for which reasons. */
+  /** The reasons why a password was too weak. */
   reasons: string[]
-  /** Where its form is to end, when that may be; else empty. */
+  /** The names of fields that were refused. */
+  wrong: string[]
+  /** Where the form leads, if that is allowed; else empty. */
   redirect: string
   /** The same as the query of a link to another page, with its question mark; else empty. */
   carry: string
 }
 
-/** The providers that pages offer, by the last part of their address. */
-export function providerLinks({ ports }: Pick<RouteContext, 'ports'>): { path: string; provider: string }[] {
-  return ports.providers.list().map(({ name, label }) => ({ path: name, provider: label }))
+/**
+ * The error that a page shows. `invalid_token` is one code for programs, but a person reads whether a link or a code was
+ * refused. `email_not_verified` also says whether a new mail was sent.
+ */
+function errorIn(given: URLSearchParams): string {
+  const error = given.get('error') ?? ''
+  const [proof, mail] = [given.get('proof'), given.get('mail')]
+  if (error === 'invalid_token' && proof !== null) return proof === 'code' ? 'wrong_code' : 'invalid_link'
+  if (error === 'email_not_verified' && mail !== null) {
+    return mail === 'sent' ? 'verification_sent' : 'verification_not_sent'
+  }
+  return error
 }
 
-/** What the page finds in its address: the link's token, how the form that it held ended, and where it is to lead. */
+/** Fields that can show an error below themselves. */
+export type FieldName = 'email' | 'password' | 'code'
+
+/** Errors that belong to one field. Every other error is an alert at the top of the page. */
+const fieldErrors: ReadonlyMap<string, FieldName> = new Map([
+  ['invalid_credentials', 'password'],
+  ['wrong_password', 'password'],
+  ['weak_password', 'password'],
+  ['invalid_code', 'code'],
+  ['wrong_code', 'code'],
+  ['invalid_token', 'code'],
+  ['email_taken', 'email'],
+])
+
+/** Which of the fields on the page shows the error; `field` is false where none of them does. */
+export function errorAt(error: string, shown: readonly FieldName[]): Record<FieldName | 'field', boolean> {
+  const at = shown.find((name) => name === fieldErrors.get(error))
+  return { field: at !== undefined, email: at === 'email', password: at === 'password', code: at === 'code' }
+}
+
+/** How many mails one address gets in how many seconds, for the countdown of "Send it again"; empty without limits. */
+export function mailLimit({ settings }: Pick<RouteContext, 'settings'>): string {
+  const limit = settings.limits?.mail.account
+  return limit ? `${limit.count}/${limit.windowSeconds}` : ''
+}
+
+/** Reads the page's query: the link's token, the outcome of its form, and where it leads. */
 export function pageValues({ request, settings }: Pick<RouteContext, 'request' | 'settings'>): PageValues {
   const given = new URLSearchParams(request.query)
   const returnTo = allowedReturnTo(settings, given.get('redirect'))
@@ -32,8 +69,9 @@ export function pageValues({ request, settings }: Pick<RouteContext, 'request' |
     token: given.get('token') ?? '',
     done: given.has('done'),
     again: given.has('again'),
-    error: given.get('error') ?? '',
-    reasons: (given.get('reasons') ?? '').split(',', 5),
+    error: errorIn(given),
+    reasons: (given.get('reasons') ?? '').split(',', 7),
+    wrong: (given.get('fields') ?? '').split(',', 50),
     redirect: returnTo ?? '',
     carry: withReturnTo('', returnTo),
   }

@@ -1,9 +1,10 @@
+import { formFieldsOf } from './form-fields.js'
 import { createConsoleLogger } from './logger.js'
-import { lifetimesOf } from './rules.js'
+import { adminPageOf, lifetimesOf } from './rules.js'
 import type { Table } from './schema.js'
 import { providersOf, type Site } from './site.js'
 
-/** The settings as the rest of the house reads them, from a table and a place without faults. */
+/** Builds the final settings from a parsed table and site that have no faults. */
 export function assemble(table: Table, site: Site) {
   const refreshSecrets = table.JWT_REFRESH_TOKEN_SECRET ?? []
   const { access, refresh, session } = lifetimesOf(table)
@@ -22,7 +23,8 @@ export function assemble(table: Table, site: Site) {
     urlPath: site.urlPath,
     ownOrigins: site.ownOrigins,
     development: site.development,
-    database: table.database,
+    // Only in development: the rules require it elsewhere.
+    database: table.database ?? { kind: 'sqlite' as const, file: './latchkey.db' },
     redis: table.redis,
     mail: table.mail,
     templates: table.templates,
@@ -36,7 +38,7 @@ export function assemble(table: Table, site: Site) {
     cookies: cookiesOf(table, site),
     trustedOrigins: [...new Set(table.trustedOrigins)],
     trustedProxies: table.trustedProxies,
-    registration: table.registration,
+    registration: { ...table.registration, inputs: [...formFieldsOf(table.registration.fields).shown] },
     password: { ...table.password, pepper: table.password.pepper ?? [] },
     otp: otpOf(table),
     limits: table.limits,
@@ -45,13 +47,13 @@ export function assemble(table: Table, site: Site) {
     allowList: [...new Set(table.allowList)],
     authenticate: table.authenticate,
     hooks: table.hooks,
-    admin: { emails: [...new Set(table.admin.emails)], page: table.admin.page ?? `${table.basePath}/admin` },
+    admin: adminOf(table, site),
     revocation: { stalenessSeconds: table.revocation.staleness },
     logger: table.logger ?? createConsoleLogger(),
   }
 }
 
-/** Without a name of its own a product is called by its host. An issuer may hold no colon (otpauth URIs end it there). */
+/** Without `brand.name`, the product has the name of its host. A colon is removed, because it ends the issuer of an otpauth URI. */
 function namesOf({ brand, twoFactor }: Table, site: Site) {
   const name = brand.name ?? site.hostname
   return {
@@ -63,6 +65,22 @@ function namesOf({ brand, twoFactor }: Table, site: Site) {
 function cookiesOf({ cookies }: Table, site: Site) {
   const secure = cookies.secure ?? (cookies.sameSite === 'none' || !site.development)
   return { ...cookies, secure }
+}
+
+function adminOf({ admin, basePath }: Table, site: Site) {
+  const { impersonation } = admin
+  return {
+    emails: [...new Set(admin.emails)],
+    enabled: admin.enabled ?? admin.emails.length > 0,
+    page: adminPageOf({ admin, basePath }),
+    recentSeconds: admin.recent,
+    twoFactor: admin.twoFactor ?? !site.development,
+    impersonation: impersonation && {
+      lifetimeSeconds: impersonation.lifetime,
+      notify: impersonation.notify,
+      exceptRoles: [...new Set(impersonation.exceptRoles)],
+    },
+  }
 }
 
 function otpOf({ otp }: Table) {

@@ -8,13 +8,13 @@ export type Database =
   | { kind: 'dialect' /** a Kysely dialect */; dialect: unknown }
   | { kind: 'datastore'; datastore: CodehooksDatastore }
 
-/** The part of a Kysely dialect by which we know one. */
+/** The members that tell a Kysely dialect from other objects. */
 export interface KyselyDialect {
   createDriver(): unknown
   createQueryCompiler(): unknown
 }
 
-/** The part of the codehooks `Datastore` by which we know one. */
+/** The members that tell a codehooks `Datastore` from other objects. */
 export interface CodehooksDatastore {
   open(): Promise<unknown>
 }
@@ -30,19 +30,6 @@ const databaseObject = foreign<unknown>(sentence, (value) => parseDatabaseObject
 export const database = either<string | KyselyDialect | CodehooksDatastore, Database>((value) =>
   typeof value === 'string' ? databaseUrl : databaseObject,
 )
-
-export const redis = text('must be a redis: or rediss: URL, with user and password percent-encoded', (value) =>
-  /^rediss?:\/\/[^/\s]/.test(value) && URL.canParse(value) && isPercentEncoded(new URL(value)) ? value : null,
-)
-
-function isPercentEncoded({ username, password }: URL): boolean {
-  try {
-    decodeURIComponent(`${username}:${password}`)
-    return true
-  } catch {
-    return false
-  }
-}
 
 function parseDatabaseObject(value: unknown): Database | null {
   if (hasMethods(value, ['createDriver', 'createQueryCompiler'])) return { kind: 'dialect', dialect: value }

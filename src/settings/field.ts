@@ -2,21 +2,28 @@ import { z } from 'zod'
 import { parseDuration } from '../lib/duration.js'
 import { nearest } from './nearest.js'
 
-/** An object without properties, not even inherited ones: a polluted prototype is no setting. */
+/** An object without properties, also without inherited ones, so that a polluted prototype adds no setting. */
 export function nothing(): Record<string, never> {
   return Object.create(null)
 }
 
-/** Not given is null, an own property: what is absent could be inherited. */
+/** A missing value becomes an own property with null. An absent property could be inherited from a polluted prototype. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional().transform((value) => value ?? null)
 }
 
-/** A text that `parse` reads; null from it is a fault with that sentence. */
-export function text<Output>(sentence: string, parse: (value: string) => Output | null) {
+/**
+ * A text that `parse` reads. If it returns null, the fault has this sentence, or a more exact one from `explain`, which must
+ * not quote the text.
+ */
+export function text<Output>(
+  sentence: string,
+  parse: (value: string) => Output | null,
+  explain: (value: string) => string = () => sentence,
+) {
   return z
     .string({ error: unlessMissing(sentence) })
-    .transform((value, context) => settled(parse(value), sentence, context))
+    .transform((value, context) => settled(parse(value), () => explain(value), context))
 }
 
 /** A value of the application, a function or an object, that is passed through untouched. */
@@ -34,7 +41,7 @@ export function either<Input, Output>(choose: (value: unknown) => z.ZodType<Outp
   })
 }
 
-/** Values of one kind, by default none. */
+/** A list of values of one kind. Default: empty. */
 export function list<Output>(one: z.ZodType<Output, string>) {
   return z
     .array(one)
@@ -42,7 +49,7 @@ export function list<Output>(one: z.ZodType<Output, string>) {
     .prefault(() => [])
 }
 
-/** One value or several: always a list afterwards, without repeats and never empty. */
+/** One value or a list. The result is a list that is not empty and has no repeats. */
 export function oneOrMore<Output>(sentence: string, one: z.ZodType<Output, string>) {
   const list = z
     .array(one, { error: sentence })
@@ -53,7 +60,7 @@ export function oneOrMore<Output>(sentence: string, one: z.ZodType<Output, strin
   )
 }
 
-/** A duration between two others, in seconds afterwards. `told`: what the sentence calls the least. */
+/** A duration within bounds. The result is in seconds. `shortest`: how the sentence writes the lower bound. */
 export function duration(least: string, most: string, shortest = least) {
   const minimum = parseDuration(least) ?? 0
   const maximum = parseDuration(most) ?? 0
@@ -80,10 +87,14 @@ export function shortText(most: number) {
   })
 }
 
-/** Gives the value on, or reports the sentence where there is none. */
-export function settled<Value>(value: Value | null, sentence: string, context: z.RefinementCtx): Value {
+/** Returns the value, or reports the sentence when it is null. */
+export function settled<Value>(
+  value: Value | null,
+  sentence: string | (() => string),
+  context: z.RefinementCtx,
+): Value {
   if (value !== null) return value
-  context.addIssue({ code: 'custom', message: sentence })
+  context.addIssue({ code: 'custom', message: typeof sentence === 'string' ? sentence : sentence() })
   return z.NEVER
 }
 
@@ -101,8 +112,8 @@ const kinds: Readonly<Record<string, string>> = {
 }
 
 /**
- * What is wrong, from the rule alone: zod's own messages are not used, so that no value of a setting ever gets into one.
- * Of several unknown names each has its own line.
+ * The sentence of a fault, made from the rule alone. zod's own messages are not used, because they could quote the value of a
+ * setting. Each unknown name gets its own line.
  */
 export function sentenceOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'unrecognized_keys') {
@@ -115,7 +126,7 @@ export function sentenceOf(issue: z.core.$ZodRawIssue): string {
   return 'is not valid'
 }
 
-/** Each with its own path, also each of several unknown names. */
+/** One fault for each path. Several unknown names are several faults. */
 export function faultsOf(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string }[] {
   if (issue.code !== 'unrecognized_keys') return [issue]
   const lines = issue.message.split('\n')

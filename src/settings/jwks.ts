@@ -11,8 +11,8 @@ const algorithms = [
 ]
 
 /**
- * Key sets that sign for everybody's applications alike: without an audience, a token that another application was
- * given would be good here too.
+ * Hosts whose one key set signs the tokens of many applications. Without an audience, this API would also accept a token that
+ * was made for another application.
  */
 const sharedHosts = [
   'www.googleapis.com',
@@ -70,11 +70,11 @@ export interface JwksInput {
   url: string
   /** What `iss` must be. Default: not checked. */
   issuer?: string | undefined
-  /** What `aud` must name. Default: not checked, with a warning; required for providers that sign for everybody. */
+  /** What `aud` must name. Default: not checked, with a warning. Required for hosts that sign the tokens of many applications. */
   audience?: string | readonly string[] | undefined
   /** Accepted signature algorithms. Default: `['RS256']`. */
   algorithms?: string | readonly string[] | undefined
-  /** Nothing else gives access any more: no API token, no session, no bearer token of ours. Default: false. */
+  /** Only these JWTs give access: no API token, no session, no bearer token of Latchkey. Default: false. */
   exclusive?: boolean | undefined
   /** The key set may be at a private address. Default: false. */
   allowPrivate?: boolean | undefined
@@ -86,7 +86,7 @@ export const jwks = either<string | JwksInput, z.output<typeof parts>>((value) =
     : parts,
 )
 
-/** What is wrong with the address of a key set: in the settings, and where it is set at run time. null: nothing. */
+/** The fault of a key set's URL, in the settings or set at run time; null if it has none. */
 export function keySetUrlFault(
   value: string,
   { audience, reach }: { audience: readonly string[]; reach: Reach },
@@ -102,6 +102,6 @@ export function keySetUrlFault(
   if (audience.length > 0 || !sharedHosts.includes(hostname)) return null
   return {
     part: 'audience',
-    message: 'is required: this provider signs tokens for everybody, also for other applications',
+    message: 'is required, because this provider also signs tokens for other applications',
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The most that `accessTokenLifetime` may be in any process. What ends access tokens is kept in the store for as long, since the
- * process that ends them may be set otherwise than the one that signed them or those that accept them.
+ * The upper bound of `accessTokenLifetime`. The store keeps revocations of access tokens this long, because the process that
+ * revokes a token may have another `accessTokenLifetime` than the one that signed it.
  */
 export const longestAccessTokenSeconds = 24 * 60 * 60

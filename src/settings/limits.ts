@@ -9,7 +9,7 @@ export interface Limit {
   windowSeconds: number
 }
 
-export type LimitKind = 'login' | 'mail' | 'guess' | 'refresh' | 'apiToken' | 'other'
+export type LimitKind = 'login' | 'mail' | 'guess' | 'refresh' | 'apiToken' | 'admin' | 'other'
 
 /** How many in which time, for one IP address (IPv6: one /64) and, where it applies, for one account. */
 const standard = {
@@ -18,19 +18,21 @@ const standard = {
   guess: { ip: '30/1m', account: '20/1h' },
   refresh: { ip: '120/1m' },
   apiToken: { ip: '30/1m' },
+  admin: { ip: '600/1m', account: '600/1m' },
   other: { ip: '300/1m' },
 } as const
 
 const maxWindowSeconds = 7 * 86_400
 const limit = text("must be a number and a time such as '30/1m', at most 1000000 in 7d", parseLimit)
 
-/** A kind not named, and a number not named, keeps its default. */
+/** Kinds and numbers that are not named keep their defaults. */
 export const limits = z.strictObject({
   login: both(standard.login),
   mail: both(standard.mail),
   guess: both(standard.guess),
   refresh: perIp(standard.refresh),
   apiToken: perIp(standard.apiToken),
+  admin: both(standard.admin),
   other: perIp(standard.other),
 })
 

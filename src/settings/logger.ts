@@ -16,8 +16,8 @@ export function createConsoleLogger(): Logger {
 }
 
 /**
- * JSON keeps a line break inside a value from making a second log line. Of an error only its class and code are told, since its
- * text may quote what the visitor sent.
+ * JSON escapes line breaks, so that no value can start a second log line. Only the class and code of an error are logged,
+ * because its message may quote the visitor's input.
  */
 function line(message: string, fields: Readonly<Record<string, unknown>>): string {
   return `latchkey: ${message} ${JSON.stringify(fields, (_, value: unknown) => plain(value))}`

@@ -1,9 +1,9 @@
 /**
- * The name that was probably meant: the same letters in other case or punctuation, or at most two slips away (and fewer
- * in short names). Null when nothing is near.
+ * The name that was probably meant: the same letters in another case or with other punctuation, or at most two typing mistakes
+ * (fewer in short names). Null if no name is near.
  */
 export function nearest(name: string, known: readonly string[]): string | null {
-  // Longer than any name of ours; comparing it would only take time.
+  // Longer than any name of a setting, so no comparison is needed.
   if (name.length > 64) return null
   const bare = lettersOf(name)
   const distances = known.map((candidate) => ({ candidate, slips: distance(bare, lettersOf(candidate)) }))

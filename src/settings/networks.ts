@@ -6,8 +6,8 @@ import { either, text, wholeNumber } from './field.js'
 /** An entry of the allow-list, canonical. */
 export const network = text('must be an IP address or a CIDR', (value) => parseCidr(value)?.text ?? null)
 
-/** Whoever trusts every address lets every client choose its own. */
-const proxyNetwork = text('must be an IP address, a CIDR that is not everybody, or unix', (value) => {
+/** With a range of all addresses as trusted proxies, every client could claim any address. */
+const proxyNetwork = text('must be an IP address, a CIDR other than 0.0.0.0/0 and ::/0, or unix', (value) => {
   if (value === 'unix') return value
   const cidr = parseCidr(value)
   return cidr === null || cidr.prefix === 0 ? null : cidr.text

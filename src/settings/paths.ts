@@ -4,8 +4,8 @@ import { text } from './field.js'
 const segment = /^[\w.~@$!+=,-]+$/
 
 /**
- * Reads a path of our own side such as `/api/v1`: one slash in front, none at the end, nothing that two parsers could
- * read differently (dot segments, `//`, encoded characters, a query).
+ * Reads a path of a setting, such as `/api/v1`: it begins with one slash and does not end with one. Text that two parsers could
+ * read differently is refused: dot segments, `//`, encoded characters, a query.
  *
  * @returns the path, `/` for the root, or null
  */

@@ -3,14 +3,14 @@ import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
 import { sentenceOf, text } from './field.js'
 import { isUnexpanded } from './secrets.js'
 
-/** What the settings of every OAuth provider give. */
+/** The settings that every OAuth provider has. */
 export interface ClientSettings {
   clientId: string
-  /** Sent letter for letter; its path is the callback route. */
+  /** Sent to the provider unchanged. Its path is the callback route. */
   redirectUri: string
 }
 
-/** An OAuth provider of the settings. What its kind needs besides, only the file of that kind in `oauth/` reads. */
+/** An OAuth provider of the settings. Only the file of its kind in `oauth/` reads the settings that other kinds lack. */
 export interface ProviderSettings extends ClientSettings {
   /** The kind that parsed these settings and that connects to the provider. */
   kind: string
@@ -18,7 +18,7 @@ export interface ProviderSettings extends ClientSettings {
   name: string
 }
 
-/** What the settings must know of a kind of OAuth provider. */
+/** The part of a kind of OAuth provider that the settings need. */
 export interface ProviderSchema<Own extends ClientSettings = ClientSettings, Input = unknown> {
   kind: string
   schema: z.ZodType<Own, Input>
@@ -28,7 +28,7 @@ export interface ProviderSchema<Own extends ClientSettings = ClientSettings, Inp
 export interface ProviderKinds<Kind extends ProviderSchema = ProviderSchema> {
   google: Kind
   github: Kind
-  /** Those that `oauth` has by the name of their kind. */
+  /** Kinds that have a fixed name below `oauth`. */
   further: Readonly<Record<string, Kind>>
   /** Reads every other name in `oauth`. */
   other: Kind
@@ -43,7 +43,7 @@ const redirectUri = text(
   withoutQuery,
 )
 
-/** The address of the provider's server. Over plain http, anybody on the network could forge its answers. */
+/** The URL of the provider's server. Over plain http, anyone on the network could forge its responses. */
 export const serverUrl = text(
   'must be an https URL (http on loopback only) without query, fragment and password',
   withoutQuery,
@@ -53,16 +53,16 @@ const registered = { CLIENT_ID: credential, REDIRECT_URI: redirectUri }
 const secret = { CLIENT_SECRET: credential }
 const trust = { trustEmail: z.boolean().default(false) }
 
-/** A client of a provider that is known to tell which addresses are verified. */
+/** Settings for a provider that is known to report which addresses are verified. */
 export const secretClient = z.strictObject({ ...registered, ...secret })
 
-/** A client of a provider whose addresses count only where the owner says so. */
+/** Settings for a provider whose addresses count as verified only with `trustEmail`. */
 export const judgedClient = z.strictObject({ ...registered, ...secret, ...trust })
 
-/** The same without a client secret: the provider wants another proof. */
+/** The same without a client secret, because the provider needs another proof. */
 export const judgedClientWithoutSecret = z.strictObject({ ...registered, ...trust })
 
-/** What all these clients share, by the names that our code uses. */
+/** The common settings, by the names that our code uses. */
 export function clientOf({ CLIENT_ID, REDIRECT_URI }: { CLIENT_ID: string; REDIRECT_URI: string }): ClientSettings {
   return { clientId: CLIENT_ID, redirectUri: REDIRECT_URI }
 }

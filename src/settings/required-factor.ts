@@ -1,7 +1,7 @@
 import { provesFactor } from '../model/second-factor.js'
 import type { Settings } from '../settings.js'
 
-/** Whether `twoFactor.required` asks somebody with these roles for a second factor that their sign-in has not proved. */
+/** Whether `twoFactor.required` demands a second factor for these roles, and the sign-in has not proved one. */
 export function lacksFactor(
   { required }: Settings['twoFactor'],
   { roles, amr }: { roles: readonly string[]; amr: readonly string[] },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SettingsError } from '../errors.js'
+import type { Duration } from '../lib/duration.js'
 import type { Principal } from '../model/principal.js'
 import { duration, faultsOf, orNull, sentenceOf } from './field.js'
 import { dotted } from './snapshot.js'
@@ -10,10 +11,12 @@ export interface RequirementInput {
   roles?: readonly string[]
   /** The access an API token must give; others have it. */
   access?: 'READ' | 'READWRITE'
-  /** Credentials that will do. */
+  /** The kinds of principals that are accepted. */
   kinds?: readonly Principal['kind'][]
-  /** A user who signed in this short a time ago: `'10m'`. */
-  recent?: string
+  /** The longest time since the sign-in: `'10m'`. */
+  recent?: Duration
+  /** false: refuse requests of an administrator who impersonates the user. */
+  actor?: false
 }
 
 /** The same, parsed. null: not asked for. */
@@ -22,6 +25,7 @@ export interface Requirement {
   access: 'READ' | 'READWRITE' | null
   kinds: readonly Principal['kind'][] | null
   recentSeconds: number | null
+  actor: false | null
 }
 
 const requirement = z.strictObject({
@@ -34,18 +38,19 @@ const requirement = z.strictObject({
       .readonly(),
   ),
   recent: orNull(duration('1m', '90d')),
+  actor: orNull(z.literal(false)),
 })
 
 /**
  * Reads what a route requires.
  *
- * @throws {SettingsError} when it is nothing that could be required: a typo must not leave a route open
+ * @throws {SettingsError} if it names an unknown requirement: a typo must not leave a route open
  */
 export function parseRequirement(input: RequirementInput): Requirement {
   const result = requirement.safeParse(input, { error: sentenceOf })
   if (result.success) {
-    const { roles, access, kinds, recent } = result.data
-    return Object.freeze({ roles, access, kinds, recentSeconds: recent })
+    const { roles, access, kinds, recent, actor } = result.data
+    return Object.freeze({ roles, access, kinds, recentSeconds: recent, actor })
   }
   throw new SettingsError(
     result.error.issues

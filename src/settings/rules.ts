@@ -1,10 +1,13 @@
 import { safeRedirect } from '../lib/url.js'
+import { controlPath } from '../model/control-path.js'
+import { formFieldsOf } from './form-fields.js'
 import { keySetUrlFault } from './jwks.js'
+import { ownSegments } from './own-segments.js'
 import { isWithin } from './paths.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
 
-/** What the rules look at. */
+/** The input of the rules. */
 export interface Seen {
   table: Table
   site: Site | null
@@ -14,7 +17,7 @@ export interface Seen {
   fault(setting: string, message: string): void
 }
 
-/** The rules that several settings, or the place they are used in, decide together. */
+/** Rules over several settings, or over a setting and where the application runs. */
 export const rules: readonly ((seen: Seen) => void)[] = [
   secretsDiffer,
   guardedPrefixes,
@@ -22,10 +25,13 @@ export const rules: readonly ((seen: Seen) => void)[] = [
   redirects,
   cookieReach,
   cookieSafety,
+  databaseIsThere,
   mailIsThere,
+  registrationFields,
   lifetimes,
   knownClients,
   keySet,
+  adminPage,
   nothingSwitchedOff,
 ]
 
@@ -92,9 +98,24 @@ function cookieSafety({ table, site, sound, fault }: Seen): void {
   if (partitioned && !isSecure) fault('cookies.partitioned', 'needs secure cookies')
 }
 
+/** An environment variable that is not set must not lead to a new, empty database. */
+function databaseIsThere({ table, site, sound, fault }: Seen): void {
+  if (!site || site.development || table.database || !sound('database')) return
+  fault(
+    'database',
+    'is required when baseUrl is not loopback. Set it to a postgres: or mysql: URL, or to sqlite:/absolute/path',
+  )
+}
+
 function mailIsThere({ table, site, sound, fault }: Seen): void {
   if (!site || site.development || table.mail || !sound('mail')) return
   fault('mail', 'is required unless baseUrl is http on loopback')
+}
+
+/** Our register page must be able to ask for everything that the schema requires. */
+function registrationFields({ table, sound, fault }: Seen): void {
+  if (!sound('registration') || !table.registration.enabled) return
+  for (const message of formFieldsOf(table.registration.fields).faults) fault('registration.fields', message)
 }
 
 function lifetimes({ table, testing, sound, fault }: Seen): void {
@@ -118,7 +139,7 @@ function lifetimes({ table, testing, sound, fault }: Seen): void {
   }
 }
 
-/** In seconds. Of refresh token and session, the one that is not given follows the one that is. */
+/** In seconds. If only one of the refresh token's and the session's lifetime is set, the other one adapts to it. */
 export function lifetimesOf(table: Table): { access: number; refresh: number; session: number } {
   const day = 86_400
   const access = table.accessTokenLifetime ?? table.JWT_ACCESS_TOKEN_SECRET_EXPIRE ?? 900
@@ -137,10 +158,29 @@ function knownClients({ table, sound, fault }: Seen): void {
 function keySet({ table, site, fault }: Seen): void {
   if (!table.jwks) return
   const { url, audience, allowPrivate } = table.jwks
-  // Where baseUrl has a fault of its own, whether this is development is told once that is mended.
+  // If baseUrl has a fault, it is unknown whether this is development. The rule runs again once baseUrl is corrected.
   const reach = { allowPrivate, allowLoopback: site?.development ?? true }
   const found = keySetUrlFault(url, { audience: audience ?? [], reach })
   if (found !== null) fault(`jwks.${found.part}`, found.message)
+}
+
+/** The pages and the API of administrators share `basePath`, and with it the cookies and the limits of our own routes. */
+function adminPage({ table, sound, fault }: Seen): void {
+  if (!sound('admin', 'basePath')) return
+  const page = adminPageOf(table)
+  if (page === null) return
+  if (!isWithin(page, table.basePath) || isWithin(table.basePath, page)) {
+    fault('admin.page', 'must be a path below basePath, such as /auth/admin, or false')
+  } else if (isWithin(page, `${table.basePath}${controlPath}`)) {
+    fault('admin.page', 'must not be the path of the control API (admin/api below basePath) or below it')
+  } else if (ownSegments.some((segment) => isWithin(page, `${table.basePath}/${segment}`))) {
+    fault('admin.page', 'must not be the path of another page or route of Latchkey, or below it')
+  }
+}
+
+/** Null: there are no admin pages. */
+export function adminPageOf({ admin, basePath }: Pick<Table, 'admin' | 'basePath'>): string | null {
+  return admin.page === undefined ? `${basePath}/admin` : admin.page
 }
 
 function nothingSwitchedOff({ table, testing, sound, fault }: Seen): void {

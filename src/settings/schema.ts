@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import type { Hook } from '../hooks.js'
-import { parseEmailAddress } from '../lib/email-address.js'
 import { hasMethods } from '../lib/members.js'
 import { otp, password, registration, twoFactor } from './accounts.js'
 import { baseUrl, trustedOrigin } from './addresses.js'
+import { admin } from './admin.js'
 import { brand, locale } from './brand.js'
 import { cookies } from './cookies.js'
-import { database, redis } from './database.js'
+import { database } from './database.js'
 import { duration, either, foreign, list, nothing, oneOrMore, orNull, text, wholeNumber } from './field.js'
 import type { AuthenticateHook, HooksInput } from './input.js'
 import { jwks } from './jwks.js'
@@ -16,18 +16,18 @@ import { mail } from './mail.js'
 import { network, trustedProxies } from './networks.js'
 import { path, pathPrefix, publicRoute } from './paths.js'
 import { furtherProviders, type ProviderKinds, providerOf } from './providers.js'
+import { redis } from './redis.js'
 import { secrets } from './secrets.js'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 const hook = foreign<Hook>('must be a function', isFunction).exactOptional()
 const legacyHook = foreign<NonNullable<HooksInput['onLoginUser']>>('must be a function', isFunction).exactOptional()
-const emailAddress = text('must be an email address', (value) => parseEmailAddress(value)?.canonical ?? null)
 const logger = foreign<Logger>('must have the methods warn and error', (value) => hasMethods(value, ['warn', 'error']))
 const folder = text('must be the path of a folder', (value) => (value === '' || /\p{Cc}/u.test(value) ? null : value))
 
 /**
- * The table of settings: name to type, default and the rules that concern one setting alone. What several settings
- * decide together stands in `rules.ts`. No setting is required here, so that every fault can be told at once.
+ * The table of settings: name, type, default and the rules of each single setting. Rules over several settings are in
+ * `rules.ts`. No setting is required here, so that every fault can be reported at once.
  */
 export function createSettingsSchema(kinds: ProviderKinds) {
   return z.strictObject({
@@ -44,7 +44,7 @@ export function createSettingsSchema(kinds: ProviderKinds) {
     oauth: furtherProviders(kinds).prefault(nothing),
     basePath: path.prefault('/auth'),
     baseUrl: orNull(baseUrl),
-    database: database.prefault('sqlite:./latchkey.db'),
+    database: orNull(database),
     redis: orNull(redis),
     mail: orNull(mail),
     templates: orNull(folder),
@@ -83,11 +83,11 @@ export function createSettingsSchema(kinds: ProviderKinds) {
         onSignupUser: legacyHook,
       })
       .prefault(nothing),
-    admin: z.strictObject({ emails: list(emailAddress), page: orNull(path) }).prefault(nothing),
+    admin: admin.prefault(nothing),
     revocation: z.strictObject({ staleness: duration('1s', '1m').prefault('10s') }).prefault(nothing),
     logger: orNull(logger),
   })
 }
 
-/** The settings one by one: read, with defaults, but not yet seen together. */
+/** The parsed settings with their defaults, before the rules over several settings. */
 export type Table = z.output<ReturnType<typeof createSettingsSchema>>

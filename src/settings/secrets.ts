@@ -5,8 +5,8 @@ const minBytes = 32
 const maxBytes = 4096
 
 /**
- * What placeholders and samples are made of. Words of two letters and words of hexadecimal digits would eat into random
- * secrets and are left out.
+ * Words of placeholders and samples. Words of two letters and of hexadecimal digits are left out, because random secrets
+ * contain them by chance.
  */
 const vocabulary = [
   'password passphrase passwort secret geheim private public symmetric signing signature session cookie string value',
@@ -24,11 +24,11 @@ const vocabulary = [
   .sort((left, right) => right.length - left.length)
 const placeholderWords = new RegExp(`${vocabulary.join('|')}|[^\\p{L}\\p{N}]+`, 'gu')
 
-/** Text that a shell, a template or a config loader was to replace and did not. */
+/** A variable that a shell, a template or a config loader should have replaced. */
 const unexpanded =
   /^(?:undefined|null|nan|true|false|\[object .*\]|<.*>|%\w+%|\$[A-Z_][A-Z0-9_]*)$|\$\{|\{\{|\$\(|process\.env|import\.meta\.env|os\.environ/s
 
-/** Rows that fingers and counters run along. */
+/** Rows of the keyboard, and sequences of letters and digits. */
 const runs = [
   '01234567890123456789',
   'abcdefghijklmnopqrstuvwxyzabc',
@@ -76,7 +76,7 @@ function secretFault(secret: string): string | null {
   return null
 }
 
-/** True for `undefined`, `${NAME}`, `process.env.NAME` and the like, which mean that a variable was not there. */
+/** Whether the text is `undefined`, `${NAME}`, `process.env.NAME` or alike: the sign of a variable that was not set. */
 export function isUnexpanded(text: string): boolean {
   return unexpanded.test(text) || /^(?:undefined|null|nan)$/i.test(text)
 }

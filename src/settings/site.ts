@@ -2,18 +2,18 @@ import { isLoopbackHost, sameOrigins } from '../lib/url.js'
 import type { ProviderSettings } from './providers.js'
 import type { Table } from './schema.js'
 
-/** Where the application stands in the web. */
+/** The public address of the application. */
 export interface Site {
   origin: string
   hostname: string
   /** Path without a slash at the end; mostly empty. */
   urlPath: string
-  /** http on loopback; there is no other switch. */
+  /** Whether `baseUrl` is http on loopback. No other setting switches development on. */
   development: boolean
   ownOrigins: readonly string[]
 }
 
-/** A setting that says where we are: `baseUrl`, or a `REDIRECT_URI` without the callback route. */
+/** A setting that holds the public address: `baseUrl`, or a `REDIRECT_URI` without the callback route. */
 interface Address {
   setting: string
   url: URL
@@ -27,8 +27,8 @@ interface Looking {
 }
 
 /**
- * Finds out where we are: `baseUrl` says so, else a `REDIRECT_URI`; all that are given must agree. Null when that cannot
- * be known, and then there is a fault.
+ * Finds the public address: that of `baseUrl`, or else of a `REDIRECT_URI`. All that are given must agree. Null, with a fault,
+ * if it cannot be found.
  */
 export function findSite({ table, sound, fault }: Looking): Site | null {
   const base = table.baseUrl && addressAt('baseUrl', table.baseUrl, '')
@@ -66,7 +66,7 @@ function callbackAddresses(table: Table, fault: Looking['fault']): Address[] {
   return addresses
 }
 
-/** Takes the route off the address; null when it does not end in it. Providers compare letter for letter, so do we. */
+/** The address without the route; null if it does not end with the route. Providers compare every character, so does this. */
 function addressAt(setting: string, url: URL, route: string): Address | null {
   if (!url.pathname.endsWith(route)) return null
   const urlPath = url.pathname.slice(0, url.pathname.length - route.length).replace(/\/$/, '')

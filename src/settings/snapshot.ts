@@ -1,8 +1,8 @@
 import type { SettingsFault } from '../errors.js'
 import { memberOf } from '../lib/members.js'
 
-/** Objects of the application, by place: never copied, never frozen, never looked into. */
-const foreignPlaces = ['database', 'mail.transport', 'registration.fields', 'logger', 'authenticate']
+/** Objects of the application, by their setting. They are never copied, frozen or read. */
+const foreignPlaces = ['database', 'redis', 'mail.transport', 'registration.fields', 'logger', 'authenticate']
 const maxDepth = 6
 
 export interface Snapshot {
@@ -12,9 +12,9 @@ export interface Snapshot {
 }
 
 /**
- * Copies the settings as the application wrote them, reading each property once, so that getters cannot change their
- * mind between check and use. Only own properties count, and `undefined` is the same as not given. The copies have no
- * prototype: nothing is inherited from a polluted one.
+ * Copies the settings of the application. Each property is read once, so that a getter cannot return one value to the check and
+ * another one later. Only own properties count, and `undefined` means not given. The copies have no prototype, so they inherit
+ * nothing from a polluted one.
  */
 export function snapshot(input: object, faults: SettingsFault[]): Snapshot {
   const foreign = new Set<unknown>()
@@ -47,7 +47,7 @@ export function snapshot(input: object, faults: SettingsFault[]): Snapshot {
   return { values: copyObject(input, []), foreign }
 }
 
-/** Freezes what we made, all the way down, and leaves the application's own objects alone. */
+/** Deep-freezes our copies. The application's own objects stay as they are. */
 export function freeze<Value>(value: Value, foreign: ReadonlySet<unknown>): Value {
   if (typeof value !== 'object' || value === null || foreign.has(value) || Object.isFrozen(value)) return value
   for (const inner of Object.values(value)) freeze(inner, foreign)

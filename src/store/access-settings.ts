@@ -1,24 +1,32 @@
 import type { AuditEvent } from '../model/audit-event.js'
 
-/** What was added at run time to the settings of access, and what stands in place of one. */
+/** Access settings that were added at run time, and the one that may be replaced. */
 export interface AccessRecord {
-  /** Address of the key set in place of the one in the settings; null: theirs is in force. */
+  /** Address of the key set that replaces the one in the settings; null: the settings apply. */
   jwksUrl: string | null
   /** IP addresses and CIDRs, canonical, in the order of their texts. */
   networks: string[]
 }
 
+/** Decides in the step of a change whether the list may become this one. Pure and synchronous. */
+export type AcceptNetworks = (networks: readonly string[]) => boolean
+
+/** `unchanged`: the list is already so. `refused`: `accept` was false for the list that the change would give. */
+export type NetworkOutcome = 'changed' | 'unchanged' | 'refused'
+
 /**
- * Settings of access that are changed while applications run. Each change writes a `setting` row into the change feed and
- * its audit event in the same step; one that changes nothing writes neither and answers false.
+ * Access settings of one scope that change while applications run. Each change writes a `setting` row into the change feed and
+ * its audit event in the same step. A call that changes nothing writes neither.
  */
 export interface AccessSettings {
   read(): Promise<AccessRecord>
 
-  /** Of concurrent calls with one network, one adds it. */
-  addNetwork(network: string, event: AuditEvent): Promise<boolean>
+  /** Changes of the list run one after the other, so `accept` sees what concurrent calls have written. */
+  addNetwork(network: string, event: AuditEvent, accept: AcceptNetworks): Promise<NetworkOutcome>
 
-  removeNetwork(network: string, event: AuditEvent): Promise<boolean>
+  /** Like `addNetwork`. `unchanged` when the network is not on the list. */
+  removeNetwork(network: string, event: AuditEvent, accept: AcceptNetworks): Promise<NetworkOutcome>
 
+  /** False when this URL is set already. */
   setJwksUrl(url: string | null, event: AuditEvent): Promise<boolean>
 }

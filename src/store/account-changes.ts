@@ -1,15 +1,20 @@
+import type { VerifiedBy } from '../model/admin-role.js'
+import { hasFactor } from '../model/factors/kinds.js'
+import { isDisabled, type UserRecord } from '../model/user.js'
 import { type AccountLosses, everyHold, lossesWithFactor } from './account-losses.js'
 import { noFactor } from './factor-columns.js'
 import type { UsersTable } from './rows.js'
-import type { Users } from './users.js'
+import type { Disabling, Users } from './users.js'
 
-/** What a change writes into the user's row, and what the account loses with it. The version is the store's to raise. */
+/** What a change writes into the user's row, and what the account loses with it. The store raises the version. */
 export interface AccountChange {
   values: Partial<UsersTable>
   losses: AccountLosses
+  /** What to do with the account as the step finds it. `done`: it is so already, so the step writes nothing. */
+  judge?(user: UserRecord): 'change' | 'done' | 'refuse'
 }
 
-/** The columns that a profile sets; what is not given stays. */
+/** The columns that a profile sets. Fields that are left out keep their columns. */
 export function profileColumns({ name, fields }: Parameters<Users['updateProfile']>[1]): Partial<UsersTable> {
   return {
     ...(name === undefined ? {} : { name }),
@@ -17,19 +22,38 @@ export function profileColumns({ name, fields }: Parameters<Users['updateProfile
   }
 }
 
-/** Without its second factor, the account loses every session, too. */
+/** Without its second factor, the account loses every session, too. An account that has none is refused. */
 export function updatedAccount({ roles, twoFactor, ...profile }: Parameters<Users['updateAccount']>[1]): AccountChange {
   const values = { ...profileColumns(profile), ...(roles === undefined ? {} : { roles: JSON.stringify(roles) }) }
   if (twoFactor === undefined) return { values, losses: {} }
-  return { values: { ...values, ...noFactor }, losses: { sessions: true, ...lossesWithFactor } }
+  return {
+    values: { ...values, ...noFactor },
+    losses: { sessions: true, ...lossesWithFactor },
+    judge: (user) => (hasFactor(user) ? 'change' : 'refuse'),
+  }
 }
 
 /** Known devices stay: a device alone signs no user in. */
-export function disabledAccount({ at, until }: { at: number; until: number | null }): AccountChange {
-  return { values: { disabled_at: at, disabled_until: until }, losses: { sessions: true, tokens: 'all_but_undos' } }
+export function disabledAccount({ at, until, reason }: Disabling): AccountChange {
+  const values = { disabled_at: at, disabled_until: until, disabled_reason: reason }
+  return {
+    values,
+    losses: { sessions: true, tokens: 'all_but_undos' },
+    judge(user) {
+      const isSo = isDisabled(user, at) && user.disabledUntil === until && user.disabledReason === reason
+      return isSo ? 'done' : 'change'
+    },
+  }
 }
 
-export const enabledAccount: AccountChange = { values: { disabled_at: null, disabled_until: null }, losses: {} }
+/** @param now Unix seconds */
+export function enabledAccount(now: number): AccountChange {
+  return {
+    values: { disabled_at: null, disabled_until: null, disabled_reason: null },
+    losses: {},
+    judge: (user) => (isDisabled(user, now) ? 'change' : 'done'),
+  }
+}
 
 /**
  * The first proof of a mailbox verifies the address and removes everything that was written before it: it may come from a
@@ -37,19 +61,72 @@ export const enabledAccount: AccountChange = { values: { disabled_at: null, disa
  * gives them, and so does being disabled.
  */
 export const firstProof: AccountChange = {
-  values: { email_verified: 1, password_hash: null, name: null, fields: '{}', identities: '[]', ...noFactor },
+  values: {
+    email_verified: 1,
+    verified_by: 'mailbox',
+    password_hash: null,
+    name: null,
+    fields: '{}',
+    identities: '[]',
+    ...noFactor,
+  },
   losses: { backupCodes: true, identities: true },
+}
+
+/**
+ * The first proof of an account that an administrator invited and that has no password: no stranger can have chosen its
+ * name, so it stays.
+ */
+export const invitedProof: AccountChange = {
+  values: { email_verified: 1, verified_by: 'mailbox' },
+  losses: firstProof.losses,
+}
+
+/**
+ * The proof of an administrator's address that was verified, but not proved to us: by `trustEmail`, by an import from codehooks-auth, or before
+ * migration 0003. Everything that signs in without the mailbox goes. A second factor stays: it alone signs no user in.
+ */
+export const renewedProof: AccountChange = {
+  values: { verified_by: 'mailbox', password_hash: null, identities: '[]' },
+  losses: { identities: true },
+}
+
+/** The same by the owner of the application, who hands the account to an administrator: nothing of a stranger stays. */
+export const entrustedProof: AccountChange = {
+  values: { ...firstProof.values, verified_by: 'application' },
+  losses: firstProof.losses,
 }
 
 /** A password that the user changes. The sessions end where the new one starts. */
 export function changedPassword(passwordHash: string): AccountChange {
-  return { values: { password_hash: passwordHash }, losses: { tokens: ['password_reset', 'email_change'] } }
+  return { values: { password_hash: passwordHash }, losses: { tokens: ['password_reset', 'invite', 'email_change'] } }
 }
 
 /** A password that the application sets: the known devices may be those of a thief. */
 export function replacedPassword(passwordHash: string): AccountChange {
   const { values, losses } = changedPassword(passwordHash)
-  return { values, losses: { ...losses, sessions: true, devices: true } }
+  return { values: { ...values, must_reset: 0 }, losses: { ...losses, sessions: true, devices: true } }
+}
+
+/** A password that counts no more until it is reset. What may have been gained with it is removed. */
+export const demandedReset: AccountChange = { values: { must_reset: 1 }, losses: everyHold }
+
+/** The new password of a mailed link. Everything that was gained by the former one is removed. */
+export function resetAccount(passwordHash: string): AccountChange {
+  return { values: { password_hash: passwordHash, email_verified: 1, must_reset: 0 }, losses: everyHold }
+}
+
+/**
+ * An account that the owner of the application makes an administrator's. Its address counts as proved. With a password, that
+ * one replaces the former. Everything that was gained by a former way in is removed, undos of address changes too: a former
+ * owner must not take the account back.
+ */
+export function entrustedAccount(passwordHash: string | null): AccountChange {
+  const password = passwordHash === null ? {} : { password_hash: passwordHash, must_reset: 0 as const }
+  return {
+    values: { email_verified: 1, verified_by: 'application', ...password },
+    losses: { ...everyHold, tokens: 'all' },
+  }
 }
 
 interface Address {
@@ -57,19 +134,22 @@ interface Address {
   canonical: string
 }
 
-function provedAddress({ typed, canonical }: Address): Partial<UsersTable> {
+function verifiedAddress({ typed, canonical }: Address): Partial<UsersTable> {
   return { email: typed, email_canonical: canonical, email_verified: 1 }
 }
 
-/** A new address, proved. What was mailed to the former one goes. */
-export function changedAddress(address: Address): AccountChange {
+/** A new, confirmed address. Tokens that were mailed to the former one are dropped. */
+export function changedAddress(address: Address, verifiedBy: VerifiedBy | null): AccountChange {
   return {
-    values: provedAddress(address),
-    losses: { tokens: ['email_change', 'email_verification', 'password_reset', 'otp'] },
+    values: { ...verifiedAddress(address), verified_by: verifiedBy },
+    losses: { tokens: ['email_change', 'email_verification', 'password_reset', 'invite', 'otp'] },
   }
 }
 
-/** The former address again, after a change that a thief may have made: whatever could sign the thief in goes. */
+/**
+ * The former address again, after a change that a thief may have made. Everything that could sign the thief in is dropped but
+ * the password, so the address counts as proved again only after a reset or a mailed code.
+ */
 export function restoredAddress(address: Address): AccountChange {
-  return { values: provedAddress(address), losses: everyHold }
+  return { values: { ...verifiedAddress(address), verified_by: null }, losses: everyHold }
 }

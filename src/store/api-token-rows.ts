@@ -4,8 +4,9 @@ import type { ApiTokenReplacement } from './api-tokens.js'
 import { readColumn } from './json-columns.js'
 import { type ApiTokensTable, toNumber } from './rows.js'
 
-export function toApiTokenRow(token: ApiTokenRecord): ApiTokensTable {
+export function toApiTokenRow(token: ApiTokenRecord, scope: string): ApiTokensTable {
   return {
+    scope,
     id: token.id,
     token_hash: token.tokenHash,
     name: token.name,

@@ -1,10 +1,10 @@
 import { sha256 } from '../lib/digest.js'
 
-/** Keyed marks on the log, by a key that is not in the store: whoever can write the store cannot make them. */
+/** Keyed marks on the log. Their key is not in the store, so write access to the store is not enough to make them. */
 export interface AuditSeal {
   /** Names its key: `<key id>.<mac>`. */
   sealAudit(text: string): string
-  /** `unknown`: its key is gone. */
+  /** `unknown`: the key that made the mark is no longer configured. */
   checkAudit(text: string, mac: string): 'good' | 'bad' | 'unknown'
 }
 
@@ -18,14 +18,14 @@ export interface ChainPlace {
 export type ChainedFields = readonly [seq: number, ...(string | number | null)[]]
 
 /**
- * The hash of an event that follows upon `previous`. Plain SHA-256, so that one keyed mark vouches for all that is before
- * it: no key has to be kept for as long as the log.
+ * The hash of the event after `previous`. It is plain SHA-256, so that one keyed mark covers everything before it: old keys
+ * need not be kept for as long as the log.
  */
 export function chainHash(previous: string, fields: ChainedFields): string {
   return sha256(`${previous}\n${JSON.stringify(fields)}`)
 }
 
-/** What a mark on one event, on the newest one (the head) or on the last one that retention removed (the floor) covers. */
+/** The text that a mark covers: an event, the newest event (the head) or the last event that retention removed (the floor). */
 export function markedText(what: 'event' | 'head' | 'floor', { seq, hash }: ChainPlace): string {
   return `${what} ${seq} ${hash}`
 }

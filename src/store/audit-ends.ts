@@ -3,7 +3,7 @@ import { type AuditSeal, type ChainPlace, markedText } from './audit-chain.js'
 import { checkMark, follows, placeOf, toAuditRow } from './audit-rows.js'
 import type { AuditHeadTable, AuditTable } from './rows.js'
 
-/** One end of the chain, and whether its mark is right. */
+/** One end of the chain, and whether its mark is valid. */
 export interface ChainEnd extends ChainPlace {
   sound: boolean
 }
@@ -15,7 +15,7 @@ export interface ChainEnds {
   floor: ChainEnd
 }
 
-/** Under today's key: a key that is gone later has then vouched for nothing that a newer one does not. */
+/** Marks both ends with today's key, so that an old key can be removed later without losing its proof. */
 export function toEndsRow({ head, floor }: ChainEnds, seal: AuditSeal): Omit<AuditHeadTable, 'slot'> {
   return {
     seq: head.seq,
@@ -36,15 +36,15 @@ export function toEnds(row: AuditHeadTable, seal: AuditSeal): ChainEnds {
   }
 }
 
-/** What nobody could vouch for before is not vouched for now. */
+/** An end without a valid mark stays unmarked. */
 function mark(seal: AuditSeal, what: 'head' | 'floor', end: ChainEnd): string {
   return end.sound ? seal.sealAudit(markedText(what, end)) : ''
 }
 
-/** Upon a head that is not as its last writer left it nothing is built: no hash fits after this place. */
+/** If the head's mark is invalid, the next event gets an impossible predecessor: no later hash can hide the fault. */
 const nowhere = ''
 
-/** The event's row, and the ends of the log once it stands there. */
+/** The event's row, and the ends of the log after it. */
 export function append(
   { head, floor }: ChainEnds,
   event: AuditEvent,
@@ -54,7 +54,7 @@ export function append(
   return { row, ends: { head: { seq: row.seq, hash: row.hash, sound: true }, floor } }
 }
 
-/** Which of the oldest rows retention removes, up to the first that is younger, and the ends once they are gone. */
+/** The oldest rows that retention removes, up to the first younger one, and the ends after their removal. */
 export function cutBefore(
   { head, floor }: ChainEnds,
   oldest: readonly AuditTable[],
@@ -67,8 +67,8 @@ export function cutBefore(
 }
 
 /**
- * The floor after that event has gone. A good mark of its own proves how old it was, and everything before it is older:
- * whatever was missing there was due. Where its key is gone, the chain from a sound floor proves it.
+ * The floor after that event was removed. A valid mark on the event proves its age, and everything before it is older, so
+ * gaps there were due for removal. If the event's key is gone, the chain from a valid floor proves it instead.
  */
 function raised(end: ChainEnd, row: AuditTable, seal: AuditSeal): ChainEnd {
   const mark = checkMark(row, seal)

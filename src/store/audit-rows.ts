@@ -4,7 +4,7 @@ import { type AuditSeal, type ChainPlace, chainHash, markedText } from './audit-
 import { detailIn, readColumn } from './json-columns.js'
 import type { AuditTable } from './rows.js'
 
-/** The event's row as it follows upon that place; its number is the next one. */
+/** The event's row directly after that place, with the next number. */
 export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditSeal): AuditTable {
   const row = {
     id: event.id,
@@ -17,7 +17,7 @@ export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditS
     ip: event.ip,
     user_agent: event.userAgent && wellFormed(event.userAgent),
     detail: JSON.stringify(event.detail),
-    actor: event.actor && JSON.stringify(event.actor),
+    actor: actorText(event.actor),
     actor_id: actorId(event.actor),
   }
   const hash = hashAfter(previous, row)
@@ -43,10 +43,10 @@ export function placeOf(row: AuditTable): ChainPlace {
   return { seq: Number(row.seq), hash: row.hash }
 }
 
-/** Whether the row is the next one after that place, and as it was written there. */
+/** Whether the row comes directly after that place and is unchanged. */
 export function follows(row: AuditTable, previous: ChainPlace): boolean {
   const isNext = Number(row.seq) === previous.seq + 1 && row.hash === hashAfter(previous, row)
-  // The hash covers the actor and not the copy of its id.
+  // The hash covers the actor, not the copy of its id, so that copy is compared separately.
   return isNext && row.actor_id === actorId(readActor(row))
 }
 
@@ -54,19 +54,33 @@ export function checkMark(row: AuditTable, seal: AuditSeal): ReturnType<AuditSea
   return seal.checkAudit(markedText('event', placeOf(row)), row.mac)
 }
 
-/** Half a surrogate pair would come back from a database as something else, and differently from each. */
+/** The column by which two events are compared to be of the same actor, and its value. */
+export function actorColumn({ actor }: Pick<AuditEvent, 'actor'>): {
+  column: 'actor_id' | 'actor'
+  value: string | null
+} {
+  const id = actorId(actor)
+  if (id !== null) return { column: 'actor_id', value: id }
+  return { column: 'actor', value: actorText(actor) }
+}
+
+function actorText(actor: AuditEvent['actor']): string | null {
+  return actor && JSON.stringify(actor)
+}
+
+/** Databases return half a surrogate pair as different characters, so it is replaced. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Null as well for a text that is no actor: only tampering leaves one, and `verify` finds it. */
+/** Null also for a text that is no actor. Only tampering leaves such a text, and `verify` finds it. */
 function readActor({ actor }: Pick<AuditTable, 'actor'>): AuditEvent['actor'] {
   return actor === null ? null : parseActor(actor)
 }
 
 /**
- * `detail` and `actor` count as the texts that stand there: not a blank of them can be changed. A row without an actor is
- * hashed as in databases made before migration 0002, so that their chains stay good.
+ * `detail` and `actor` are hashed as the stored texts, so that even a changed blank shows. A row without an actor is hashed
+ * as in databases from before migration 0002, so that their chains stay valid.
  */
 function hashAfter({ hash }: ChainPlace, row: Omit<AuditTable, 'hash' | 'mac'>): string {
   const { id, event, outcome, user_id, session_id, ip, user_agent, detail, actor } = row

@@ -1,38 +1,33 @@
-import type { AuditEvent } from '../model/audit-event.js'
-
-/** What `verify` found. */
-export interface AuditVerdict {
-  ok: boolean
-  /** Id of the first event that does not fit; null when all do, and when not one event is left where there were some. */
-  brokenAt: string | null
-}
+import type { AuditEvent, AuditVerdict, EventFilter } from '../model/audit-event.js'
 
 /**
- * The audit log. Most events are written by the verbs of other ports, in the step they tell of.
+ * The audit log. Most events are written by the verbs of other ports, in the step that they record.
  *
- * It is a chain: each event is numbered without a gap, carries a hash over itself and the hash before it, and a mark by a
- * key outside the store; so do the newest event and the last one that retention removed. A writer that finds the newest
- * mark wrong builds nothing upon it: its own event begins a new chain, which `verify` finds for as long as it is there.
+ * It is a chain: each event is numbered without a gap and carries a hash over itself and the hash before it, and a mark by a
+ * key outside the store. The newest event and the last one that retention removed are marked, too. A writer that finds the
+ * newest mark invalid does not continue that chain: its own event begins a new chain, which `verify` reports.
  */
 export interface AuditLog {
   record(event: AuditEvent): Promise<void>
 
-  /** Newest first, in the order in which the store took them; with `after` those before the event of that id. */
-  list(filter: {
-    userId?: string
-    event?: string
-    /** Of a user or an admin token, as the actor. */
-    actorId?: string
-    after?: string
-    limit: number
-  }): Promise<AuditEvent[]>
+  /**
+   * Records the event, unless its actor has caused one of the same name since that moment (Unix milliseconds). Actors
+   * are the same if they have the same id; those without one, if they are equal. Of concurrent calls, exactly one is true.
+   */
+  recordOnce(event: AuditEvent, sinceMs: number): Promise<boolean>
 
   /**
-   * Reads the whole log, a page at a time, and tells where it was changed, cut or added to by anybody without the key.
-   * What others write or retention removes meanwhile is no fault.
+   * Newest first: in the order in which the store wrote them, or with `fromMs` or `toMs` by their time. With `after`: those
+   * that come after the event of that id in this order.
+   */
+  list(filter: EventFilter): Promise<AuditEvent[]>
+
+  /**
+   * Reads the whole log, a page at a time, and reports where anyone without the key changed, removed or added events. Events
+   * that are written or that retention removes meanwhile are no fault.
    *
-   * `brokenAt` is the changed event, or the first one after a gap; where events are missing at the end, the last that is
-   * there. What cannot be found is a whole store put back to an older state of its own.
+   * `brokenAt` is the changed event, or the first one after a gap. If events are missing at the end, it is the last event
+   * that is left. A whole store that was restored to an older state cannot be detected.
    */
   verify(): Promise<AuditVerdict>
 

@@ -1,7 +1,7 @@
 import type { Change } from '../model/change.js'
 import { type ChangesTable, toNumber } from './rows.js'
 
-/** Longer than any window in which rows are read again: what is younger stays, even if it no longer matters. */
+/** Longer than any window in which rows are read again. Younger rows stay, even if they no longer matter. */
 export const keptMs = 600_000
 
 export function toChange(row: ChangesTable): Change {

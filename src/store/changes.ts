@@ -4,7 +4,7 @@ export interface ChangePage {
   changes: Change[]
   /** Milliseconds of the store's clock when the read began. */
   storeNowMs: number
-  /** The newest `atMs` in the whole feed; null while it is empty. Going backwards means the store was put back to an older state. */
+  /** The newest `atMs` in the whole feed; null while it is empty. A lower value than before means the store was restored. */
   headMs: number | null
 }
 
@@ -17,8 +17,8 @@ export interface Changes {
   current(now: number): Promise<ChangePage>
 
   /**
-   * Removes up to `count` rows that no longer matter and are older than the window anybody reads; never the newest, so
-   * that the head does not go back. Returns how many.
+   * Removes up to `count` rows that no longer matter and are older than the longest window of a reader. The newest row
+   * stays, so that the head does not go back. Returns how many.
    */
   prune(now: number, count: number): Promise<number>
 }

@@ -13,7 +13,7 @@ export function firstRow(id: string, rule: CounterRule, now: number): CountersTa
   }
 }
 
-/** When a full counter opens again; null while there is room. */
+/** When a full counter accepts hits again; null while there is room. */
 export function fullUntil(row: CountersTable, rule: CounterRule, now: number): number | null {
   const ends: number[] = []
   if (!isOver(row.ends_at, now) && Number(row.hits) >= rule.limit) ends.push(Number(row.ends_at))
@@ -21,6 +21,20 @@ export function fullUntil(row: CountersTable, rule: CounterRule, now: number): n
     ends.push(Number(row.long_ends_at))
   }
   return ends.length === 0 ? null : Math.max(...ends)
+}
+
+/** When all full counters accept hits again; null while each has room. */
+export function anyFullUntil(
+  counters: readonly { row: CountersTable | null; rule: CounterRule }[],
+  now: number,
+): number | null {
+  const ends = counters.map(({ row, rule }) => row && fullUntil(row, rule, now)).filter((end) => end !== null)
+  return ends.length === 0 ? null : Math.max(...ends)
+}
+
+/** The common part of ids that are counted together. For any other counter: the id itself. */
+export function counterGroup(id: string): string {
+  return id.split('.', 1)[0] ?? id
 }
 
 export function firstHit(rule: CounterRule, now: number): Hit {
@@ -34,12 +48,12 @@ export function nextHit(row: CountersTable, rule: CounterRule, now: number): Hit
   return { counted: true, remaining, resetsAt: waits ? now + (rule.waitSeconds ?? 0) : Number(row.ends_at) }
 }
 
-/** Where one hit is all there may be, the first is also the one that fills the counter. */
+/** With a limit of one hit, the first hit also fills the counter. */
 export function endOfFirst({ limit, windowSeconds, waitSeconds }: CounterRule, now: number): number {
   return now + (limit === 1 ? (waitSeconds ?? windowSeconds) : windowSeconds)
 }
 
-/** No sooner than the end of every window that this hit may be in. */
+/** Not before the end of every window that this hit may be in. */
 export function expiresAt({ windowSeconds, waitSeconds = 0, long }: CounterRule, now: number): number {
   return now + Math.max(windowSeconds, waitSeconds, long?.windowSeconds ?? 0)
 }

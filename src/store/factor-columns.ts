@@ -1,7 +1,7 @@
 import type { Factor } from '../model/factors/kinds.js'
 import type { FactorProof } from '../model/second-factor.js'
 
-/** The columns of `latchkey_users` that hold second factors. Those of one kind are null together. */
+/** The columns of `latchkey_users` that hold second factors. The columns of one kind are null together. */
 export interface FactorColumns {
   totp_secret: string | null
   totp_step: number | null
@@ -10,13 +10,13 @@ export interface FactorColumns {
 
 export const factorColumns = ['totp_secret', 'totp_step', 'totp_at'] as const satisfies (keyof FactorColumns)[]
 
-/** Those that tell whether a kind is on, by when it was turned on. */
+/** The columns that show whether a kind is on; they hold when it was turned on. */
 export const factorIndexes = ['totp_at'] as const satisfies (keyof FactorColumns)[]
 
-/** What they hold without a second factor. */
+/** Their values without a second factor. */
 export const noFactor = { totp_secret: null, totp_step: null, totp_at: null } as const satisfies FactorColumns
 
-/** A driver may hand numbers over as text. */
+/** Some drivers return numbers as text. */
 export function toFactors({ totp_secret, totp_step, totp_at }: FactorColumns): Factor[] {
   if (totp_secret === null) return []
   return [{ kind: 'totp', sealedSecret: totp_secret, lastStep: Number(totp_step), enabledAt: Number(totp_at) }]
@@ -34,13 +34,13 @@ export function toAllFactorColumns(factors: readonly Factor[]): FactorColumns {
   return columns
 }
 
-/** Whether a factor is on, and the code's time step newer than any accepted before. */
+/** Whether a factor is on, and the code's time step is newer than any accepted before. */
 export function acceptsProof({ totp_step: last }: Pick<FactorColumns, 'totp_step'>, proof: FactorProof): boolean {
   if (last === null) return false
   return proof.kind === 'backup_code' || Number(last) < proof.step
 }
 
-/** What an accepted proof changes in the row: the codes of its time step, and of earlier ones, are used up. */
+/** What an accepted proof changes in the row: codes of its time step and of earlier ones are used up. */
 export function raisedStep(proof: FactorProof): Partial<FactorColumns> {
   return proof.kind === 'totp' ? { totp_step: proof.step } : {}
 }

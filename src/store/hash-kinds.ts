@@ -1,10 +1,10 @@
 import type { HashKind } from '../model/hash-kind.js'
 
-/** What is known of the password hashes in the store, so that a process knows its floor before it has met one of each. */
+/** The slowest kind of password hash in the store. A process knows its minimum delay before it has met a hash of each kind. */
 export interface HashKinds {
-  /** The slowest that was ever noted. */
+  /** The slowest kind that was ever noted. */
   slowest(): Promise<HashKind | null>
 
-  /** Notes a kind if it is slower than what is noted. Of concurrent calls the slowest stays. */
+  /** Notes a kind if it is slower than the noted one. Of concurrent calls the slowest kind stays. */
   note(kind: HashKind): Promise<void>
 }

@@ -1,5 +1,5 @@
-import type { LeasedMail, OutboxMail } from '../model/outbox-mail.js'
-import type { OutboxTable } from './rows.js'
+import type { LeasedMail, OutboxMail, QueuedMail } from '../model/outbox-mail.js'
+import type { Flag, OutboxTable } from './rows.js'
 
 export function toOutboxRow(mail: OutboxMail, unit: { ordinal(): number }): OutboxTable {
   return {
@@ -30,7 +30,37 @@ export function toLeasedMail(row: OutboxTable, leaseId: string): LeasedMail {
   }
 }
 
-/** What a failed attempt changes beside the count: due again at that moment, or set aside for good when it is null. */
+/** What a list of mails needs of a row: everything but the values and the lease. */
+export const queuedColumns = [
+  'id',
+  'recipient',
+  'template',
+  'created_at',
+  'attempts',
+  'next_attempt_at',
+  'set_aside',
+  'last_reason',
+] as const satisfies readonly (keyof OutboxTable)[]
+
+export function toQueuedMail(row: Pick<OutboxTable, (typeof queuedColumns)[number]>): QueuedMail {
+  const isSetAside = Number(row.set_aside) === 1
+  return {
+    id: row.id,
+    recipient: row.recipient,
+    template: row.template,
+    createdAt: Number(row.created_at),
+    state: isSetAside ? 'set_aside' : 'waiting',
+    attempts: Number(row.attempts),
+    nextAttemptAt: isSetAside ? null : Number(row.next_attempt_at),
+    lastReason: row.last_reason,
+  }
+}
+
+export function setAsideFlag(state: QueuedMail['state']): Flag {
+  return state === 'set_aside' ? 1 : 0
+}
+
+/** What a failed attempt changes besides the count: due again at that moment, or set aside for good when it is null. */
 export function failedColumns(reason: string, nextAttemptAt: number | null): Partial<OutboxTable> {
   return {
     last_reason: reason,

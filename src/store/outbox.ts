@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../model/audit-event.js'
-import type { LeasedMail, MailLease, OutboxMail } from '../model/outbox-mail.js'
+import type { LeasedMail, MailLease, MailState, OutboxMail, QueuedMail } from '../model/outbox-mail.js'
 
 /** Mails that wait. Most are written by the verbs of other ports, in the step that makes them due. */
 export interface Outbox {
@@ -7,8 +7,8 @@ export interface Outbox {
   put(mail: OutboxMail, audit?: AuditEvent): Promise<void>
 
   /**
-   * Leases up to `count` due mails until `leaseUntil`, those due longest first. No two workers get the same mail while a
-   * lease lives.
+   * Leases up to `count` due mails until `leaseUntil`, the longest due first. Two workers never get the same mail while its
+   * lease lasts.
    */
   lease(count: number, now: number, leaseUntil: number): Promise<LeasedMail[]>
 
@@ -21,9 +21,34 @@ export interface Outbox {
    */
   failed(lease: MailLease, reason: string, nextAttemptAt: number | null): Promise<boolean>
 
+  /** The mail with that id, unless it is a decoy; null when it was sent or dropped. */
+  find(id: string): Promise<QueuedMail | null>
+
+  /**
+   * Mails in the outbox, newest first; those written in the same second by descending id. `after` is the last one of the
+   * previous page. Decoys are left out, because they are never sent.
+   */
+  list(filter: {
+    state?: MailState
+    after: { createdAt: number; id: string } | null
+    limit: number
+  }): Promise<QueuedMail[]>
+
+  /**
+   * Makes a mail due now, also one that was set aside. One that is due or being sent already is left alone, and no audit
+   * event is written. False when it is not there.
+   */
+  retry(id: string, now: number, audit: AuditEvent): Promise<boolean>
+
+  /**
+   * Erases a mail unsent. A delivery that is under way is not stopped. False when it is not there: of concurrent calls,
+   * exactly one is true.
+   */
+  drop(id: string, audit: AuditEvent): Promise<boolean>
+
   /** Forgets up to `count` mails that were set aside and written before that moment (Unix seconds); returns how many. */
   prune(before: number, count: number): Promise<number>
 
-  /** How many wait, and since when the oldest does (Unix seconds). */
+  /** How many mails wait, and since when the oldest has waited (Unix seconds). */
   depth(): Promise<{ waiting: number; oldestAt: number | null; setAside: number }>
 }

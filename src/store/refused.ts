@@ -1,12 +1,12 @@
-import { AuthError } from '../errors.js'
+import { AuthError, storeUnavailable } from '../errors.js'
 
-/** Thrown inside a step that may not happen: the step answers so, and nothing has changed. */
+/** Thrown inside a step that must not happen. The step then returns its refusal, and nothing has changed. */
 export class Refused extends Error {}
 
-/** The address or the identity belongs to another account, or may again. */
+/** The address or the identity belongs to another account, or is reserved for it. */
 export class Taken extends Refused {}
 
-/** What the attempt answers; `taken` or null where it is refused. */
+/** The attempt's result; `taken` or null if it is refused. */
 export async function unlessTaken<T>(attempt: () => Promise<T>): Promise<T | 'taken' | null> {
   try {
     return await attempt()
@@ -19,5 +19,5 @@ export async function unlessTaken<T>(attempt: () => Promise<T>): Promise<T | 'ta
 
 /** A fault of the store. Its cause is kept, so that neither SQL nor a value of a row reaches the message. */
 export function unavailable(cause: unknown): AuthError {
-  return cause instanceof AuthError ? cause : new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
+  return cause instanceof AuthError ? cause : storeUnavailable(cause)
 }

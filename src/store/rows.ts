@@ -1,19 +1,26 @@
+import type { VerifiedBy } from '../model/admin-role.js'
 import type { ApiTokenAccess } from '../model/api-token.js'
 import type { AuditEvent, AuditEventName } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { OneTimePurpose } from '../model/one-time-token.js'
+import { applicationScope } from '../model/scope.js'
 import type { SessionMode } from '../model/session.js'
 import type { FactorColumns } from './factor-columns.js'
 
 /**
- * Rows as every store keeps them, so that what is read and written looks alike whatever lies below.
+ * Rows as every store keeps them, so that reading and writing is alike for each database.
  *
- * One shape for all: ids are text, JSON is text, a boolean is 0 or 1, a time is a number. Drivers of PostgreSQL may hand
- * a bigint over as text, so every number that is read goes through `Number()`.
+ * One shape for all: ids are text, JSON is text, a boolean is 0 or 1, a time is a number. Drivers of PostgreSQL may return a
+ * bigint as text, so every number that is read goes through `Number()`.
  */
 export type Flag = 0 | 1
 
-/** Seconds are too coarse to tell which row came first: `ordinal` rises with every row that a process writes. */
+/** '' for the application, otherwise the id of a space. Documents from before migration 0004 have null: the application's. */
+interface Scoped {
+  scope: string | null
+}
+
+/** Seconds are too coarse to order rows. `ordinal` rises with every row that a process writes. */
 interface Ordered {
   ordinal: number
 }
@@ -23,6 +30,8 @@ export interface UsersTable extends FactorColumns {
   email: string
   email_canonical: string
   email_verified: Flag
+  /** Null in rows from before migration 0003, and for an address whose proof we do not know. */
+  verified_by: VerifiedBy | null
   name: string | null
   password_hash: string | null
   roles: string
@@ -30,7 +39,10 @@ export interface UsersTable extends FactorColumns {
   version: number
   disabled_at: number | null
   disabled_until: number | null
-  /** What the user's rows in `latchkey_identities` tell of them, so that reading a user needs no join. */
+  disabled_reason: string | null
+  /** Null in rows from before migration 0003: 0. */
+  must_reset: Flag | null
+  /** A summary of the user's rows in `latchkey_identities`, so that reading a user needs no join. */
   identities: string
   created_at: number
   last_login_at: number | null
@@ -58,6 +70,9 @@ export interface SessionsTable extends Ordered {
   last_seen_at: number
   ip: string | null
   user_agent: string | null
+  /** The administrator who impersonates the user, and their session; both null otherwise. */
+  actor_user_id: string | null
+  actor_session_id: string | null
 }
 
 export interface OneTimeTokensTable extends Ordered {
@@ -89,7 +104,7 @@ export interface BackupCodesTable {
   code_hash: string
 }
 
-export interface ApiTokensTable {
+export interface ApiTokensTable extends Scoped {
   id: string
   token_hash: string
   name: string
@@ -101,14 +116,14 @@ export interface ApiTokensTable {
   replaced_by: string | null
 }
 
-/** Without a long window its two columns are 0. */
+/** Without a long window, its two columns are 0. */
 export interface CountersTable {
   id: string
   hits: number
   ends_at: number
   long_hits: number
   long_ends_at: number
-  /** From when on the row means nothing. */
+  /** From when on the row has no effect. */
   expires_at: number
 }
 
@@ -174,14 +189,40 @@ export interface InstallationTable {
   /** The slowest kind of password hash that was noted, and its estimate. */
   hash_name: string | null
   hash_ms: number
-  /** Of the key set in place of the one in the settings. */
+  /** Replaces the key set of the application's settings; spaces have rows in `latchkey_key_sets`. */
   jwks_url: string | null
 }
 
-/** What was added to the allow-list at run time. */
-export interface AccessEntriesTable {
+/** Each key that has signed access tokens. */
+export interface KeyIdsTable {
+  kid: string
+  first_used_at: number
+}
+
+/**
+ * The key sets of spaces. That of the application stays in `latchkey_installation`, where earlier releases read and write it.
+ * The columns after the URL hold the rules that an application has in its settings; null: the default of the setting.
+ */
+export interface KeySetsTable {
+  scope: string
+  url: string
+  issuer: string | null
+  /** JSON, a list. */
+  audience: string | null
+  /** JSON, a list. */
+  algorithms: string | null
+  exclusive: Flag | null
+}
+
+/** Networks that were added to the allow-list at run time. */
+export interface AccessEntriesTable extends Scoped {
   network: string
   created_at: number
+}
+
+/** The scope of a row. In a Datastore, documents of releases before migration 0004 have none. */
+export function scopeOf(row: Scoped): string {
+  return row.scope ?? applicationScope
 }
 
 export function toNumber(value: number | null): number | null {

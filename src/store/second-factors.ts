@@ -7,23 +7,23 @@ import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { AccountStep } from './users.js'
 
-/** Whose factor changes, and what must still hold when it does. */
+/** Whose factor changes, and the conditions that must still hold. */
 interface FactorChange {
   userId: string
-  /** What the account was at when the password was compared. */
+  /** The account's version when the password was compared. */
   version: number
-  /** The session that asked: it must still live, and ends with all others. */
+  /** The session that asked. It must still be live, and ends with all others. */
   fromSessionId: string
-  /** Begins in the same step. */
+  /** Starts in the same step. */
   session: Session
 }
 
 export interface TurningOn extends FactorChange {
-  /** The one-time token of the enrolment; consumed. */
+  /** The one-time token of the enrolment. It is consumed. */
   enrolmentId: string
-  /** In place of the account's factor of that kind. */
+  /** Replaces the account's factor of that kind. */
   factor: Factor
-  /** In place of all that there were. */
+  /** Replace all earlier ones. */
   backupCodes: readonly BackupCode[]
 }
 
@@ -37,16 +37,19 @@ export interface ReplacingBackupCodes extends Pick<FactorChange, 'userId' | 'ver
 }
 
 /**
- * Second factors and their backup codes. A proof works once: of concurrent steps with it, whatever they are, exactly one
- * happens. `Sessions.open` uses proofs up, too.
+ * Second factors and their backup codes. A proof works once: of any concurrent steps that use it, exactly one happens.
+ * `Sessions.open` uses proofs up, too.
  */
 export interface SecondFactors {
   /** The id of the user's backup code with one of these digests, or null. Does not use it up. */
   findBackupCode(userId: string, codeHashes: readonly string[]): Promise<string | null>
 
+  /** How many backup codes the user has that are not used up. */
+  countBackupCodes(userId: string): Promise<number>
+
   /**
-   * Keeps the token of an enrolment in place of every other of that user. With a proof, uses it up in the same step:
-   * false, and nothing changed, when that was done before, or the user is no longer at that version.
+   * Keeps the token of an enrolment and drops the user's other enrolments. With a proof, uses it up in the same step.
+   * False, and nothing changed, when the proof is used up already, or the user is no longer at that version.
    */
   beginEnrolment(
     token: OneTimeToken,
@@ -62,14 +65,14 @@ export interface SecondFactors {
   turnOn(change: TurningOn, step: AccountStep): Promise<UserRecord | null>
 
   /**
-   * Uses the proof up, drops every factor, backup codes and enrolments, raises the version (a change row), ends every session
+   * Uses the proof up, drops every factor, backup code and enrolment, raises the version (a change row), ends every session
    * and starts the new one. Null, and nothing changed, as for `turnOn`, or when the proof is used up.
    */
   turnOff(change: TurningOff, step: AccountStep): Promise<UserRecord | null>
 
   /**
-   * Uses the proof up and sets new backup codes in place of all others. False, and nothing changed, when the proof is
-   * used up, or the user is disabled or no longer at that version.
+   * Uses the proof up and replaces all backup codes. False, and nothing changed, when the proof is used up, or the user is
+   * disabled or no longer at that version.
    */
   replaceBackupCodes(
     change: ReplacingBackupCodes,

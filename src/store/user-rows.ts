@@ -1,4 +1,5 @@
 import { fieldsIn, textsIn } from '../lib/json-fields.js'
+import { withAdmin } from '../model/admin-role.js'
 import type { UserRecord } from '../model/user.js'
 import { toAllFactorColumns, toFactors } from './factor-columns.js'
 import { linkedProvidersIn, readColumn } from './json-columns.js'
@@ -10,13 +11,16 @@ export function toUser(row: UsersTable): UserRecord {
     email: row.email,
     emailCanonical: row.email_canonical,
     emailVerified: Number(row.email_verified) === 1,
+    verifiedBy: row.verified_by,
     name: row.name,
     passwordHash: row.password_hash,
-    roles: readColumn(row, 'roles', textsIn),
+    roles: withAdmin(readColumn(row, 'roles', textsIn), false),
     fields: readColumn(row, 'fields', fieldsIn),
     version: Number(row.version),
     disabledAt: toNumber(row.disabled_at),
     disabledUntil: toNumber(row.disabled_until),
+    disabledReason: row.disabled_reason,
+    mustReset: Number(row.must_reset) === 1,
     factors: toFactors(row),
     identities: readColumn(row, 'identities', linkedProvidersIn),
     createdAt: Number(row.created_at),
@@ -30,6 +34,7 @@ export function toUserRow(user: UserRecord): UsersTable {
     email: user.email,
     email_canonical: user.emailCanonical,
     email_verified: user.emailVerified ? 1 : 0,
+    verified_by: user.verifiedBy,
     name: user.name,
     password_hash: user.passwordHash,
     roles: JSON.stringify(user.roles),
@@ -37,6 +42,8 @@ export function toUserRow(user: UserRecord): UsersTable {
     version: user.version,
     disabled_at: user.disabledAt,
     disabled_until: user.disabledUntil,
+    disabled_reason: user.disabledReason,
+    must_reset: user.mustReset ? 1 : 0,
     ...toAllFactorColumns(user.factors),
     identities: JSON.stringify(user.identities),
     created_at: user.createdAt,

@@ -1,56 +1,83 @@
+import type { UserFilter } from '../model/account.js'
+import type { VerifiedBy } from '../model/admin-role.js'
 import type { AuditEvent } from '../model/audit-event.js'
 import type { Identity } from '../model/identity.js'
-import type { OneTimePurpose, OneTimeToken } from '../model/one-time-token.js'
+import type { OneTimePurpose, OneTimeToken, ResetPurpose } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { FactorProof } from '../model/second-factor.js'
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 
-/** What goes with a change of an account, in the same step. */
+/** What accompanies a change of an account, in the same step. */
 export interface AccountStep {
-  /** Until when (Unix seconds) an access token that the change kills could still live. */
+  /** Until when (Unix seconds) an access token that the change revokes could still be valid. */
   until: number
   audit: AuditEvent
-  /** A notice that must go out if and only if the change happened. */
+  /** A notice that is sent if and only if the change happened. */
   mail?: OutboxMail
-  /** Another, where `undoEmail` has two to tell. */
+  /** A second notice, because `undoEmail` notifies two addresses. */
   secondMail?: OutboxMail
 }
 
+/** What accompanies a proof of a mailbox. */
+export interface ProofStep extends AccountStep {
+  /**
+   * Whether the address gives the role ADMIN. If it was verified but not proved to us, then password, identities, sessions,
+   * known devices and one-time tokens (except undos) are removed, because a stranger may have set them. The version is raised
+   * and the step is written. Default: false.
+   */
+  strict?: boolean
+}
+
+/** From when (Unix seconds) until when (null: until enabled again), and why (null: not given). */
+export interface Disabling {
+  at: number
+  until: number | null
+  reason: string | null
+}
+
+/**
+ * The canonical addresses that give the role ADMIN. With them, a step refuses (`last_admin`, and nothing changed) to take away
+ * the last account that has the role and is not disabled. Of concurrent steps, one account stays.
+ */
+export type AdminEmails = readonly string[]
+
 export interface PasswordChange {
   userId: string
-  /** What the account was at when the current password was compared. */
+  /** The account's version when the current password was compared. */
   version: number
-  /** The session that asked: it must still live, and ends with all others. */
+  /** The session that asked. It must still be live, and ends with all others. */
   fromSessionId: string
   passwordHash: string
-  /** Begins in the same step. */
+  /** Starts in the same step. */
   session: Session
 }
 
-/** What a change of address brings along. */
+/** The parts of a change of address. */
 export interface EmailChange {
   /** The new address as typed; its canonical form is the token's. */
   email: string
-  /** What the account was at when the password was compared for it. */
+  /** What the confirmation proves: see `confirmEmail`. */
+  verifiedBy: VerifiedBy | null
+  /** The account's version when the password was compared for it. */
   version: number
-  /** Takes the former address back; nobody else may have it while this lives. */
+  /** Takes the former address back. While this token is live, no other account can get that address. */
   undo: { token: OneTimeToken; mail: OutboxMail }
 }
 
-/** What an undo of a change of address brings along. */
+/** The parts of an undo of a change of address. */
 export interface EmailUndo {
   /** The address as typed; its canonical form is the token's. */
   email: string
-  /** When the second factor that was on at the change had been turned on (Unix seconds); null: there was none. */
+  /** When the second factor that was on at the change had been turned on (Unix seconds); null: none was on. */
   factorSince: number | null
-  /** Of that factor, where it is still on. */
+  /** A proof of that factor, if it is still on. */
   proof: FactorProof | null
 }
 
 /**
- * Accounts. Addresses are canonical ones everywhere but where they are called typed. One that a change left is taken for
- * everybody but its user until the undo of that change is used, expired or gone with the account.
+ * Accounts. Addresses are canonical unless they are called typed. An address that a change left stays reserved for its user
+ * until the undo of that change is used, expired or deleted with the account.
  */
 export interface Users {
   findById(id: string): Promise<UserRecord | null>
@@ -59,7 +86,7 @@ export interface Users {
 
   /**
    * Consumes the registration, creates its user, with the identity that it may carry, and drops every other registration
-   * for that address. False, and nothing changed, when the registration is gone, expired or the address or the identity
+   * for that address. False, and nothing changed, when the registration is gone or expired, or the address or the identity
    * is taken. Of concurrent calls for one of them, exactly one is true.
    */
   createFromRegistration(
@@ -79,17 +106,18 @@ export interface Users {
   /**
    * Consumes the token and marks its user's address as verified, raising the user's version (a change row until `until`)
    * and dropping the user's other confirmations. Of concurrent calls, exactly one gets the user.
-   * Null, and nothing changed, when the token is gone or expired or was for another address than the user has now.
+   * Null, and nothing changed, when the token is gone or expired, or belongs to another address than the user has now.
    */
   verifyEmail(tokenId: string, now: number, until: number, audit: AuditEvent): Promise<UserRecord | null>
 
   /**
-   * Consumes the change and gives its user the new address, verified, raising the version (a change row). Keeps the undo
-   * and its mail if and only if the former address was verified; drops what was mailed there (changes, confirmations,
-   * resets, codes) and the registrations for the new one. Of concurrent calls for a token, or for an address, exactly one
-   * gets the user.
-   * Null, and nothing changed, when the token is gone or expired, or the user is disabled, no longer at that version, or
-   * has another address by now than the undo's; `taken`, and nothing changed, when the new one is another user's, or another user may take it back.
+   * Consumes the change and gives its user the new address, verified, raising the version (a change row). Keeps the undo and
+   * its mail if and only if the former address was verified. Drops the tokens that were mailed to the former address
+   * (changes, confirmations, resets, codes) and the registrations for the new one. Of concurrent calls for a token, or for
+   * an address, exactly one gets the user.
+   * Null, and nothing changed, when the token is gone or expired, or when the user is disabled, no longer at that version,
+   * or no longer has the undo's address. `taken`, and nothing changed, when another user has the new address or may take
+   * it back.
    */
   changeEmail(
     tokenId: string,
@@ -99,35 +127,41 @@ export interface Users {
   ): Promise<UserRecord | 'taken' | null>
 
   /**
-   * Consumes the undo and gives its user the address back, typed so and verified, raising the version (a change row), also
+   * Consumes the undo and gives its user the address back, as typed and verified but not proved, raising the version (a change row), also
    * while the user is disabled. Ends every session, forgets the user's devices and drops every one-time token of the user
-   * but earlier undos; identities that were linked since the change go, they may be of whoever made it. Where the second
-   * factor that was on at the change still is, it takes a proof, which is used up; one that was turned on since goes, with
-   * its backup codes. Of concurrent calls, exactly one gets the user. Null, and
-   * nothing changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone.
+   * except earlier undos. Identities that were linked since the change are removed, because the thief may have linked them.
+   * If the second factor that was on at the change is still on, the undo needs a proof of it and uses it up. A factor that
+   * was turned on since is removed with its backup codes. Of concurrent calls, exactly one gets the user. Null, and nothing
+   * changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone.
    */
   undoEmail(tokenId: string, undo: EmailUndo, now: number, step: AccountStep): Promise<UserRecord | null>
 
   /**
-   * Consumes the token: whoever brought it has the mailbox. Where the address was never verified this is the first proof:
-   * it is verified now, the version is raised (a change row), and whatever somebody else may have planted is gone:
-   * password, second factor, identities, name, extra fields, sessions, known devices and every one-time token of the
-   * user but undos.
-   * `step` is written then, and only then. Of concurrent calls, exactly one gets the user.
-   * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
-   * user is disabled.
+   * Consumes the token, which proves access to the mailbox. If the address was never verified, this is the first proof: the
+   * address is verified now, the version is raised (a change row), and everything that a stranger may have set is removed:
+   * password, second factor, identities, name, extra fields, sessions, known devices and every one-time token of the user
+   * except undos. The name stays where an administrator invited the user, and the account has neither password nor identity.
+   * `step` is written for a first proof only. Of concurrent calls, exactly one gets the user.
+   * Null, and nothing changed, when the token is gone or expired, or belongs to another address than the user has now, or
+   * the user is disabled.
    */
-  proveMailbox(tokenId: string, purpose: OneTimePurpose, now: number, step: AccountStep): Promise<UserRecord | null>
+  proveMailbox(tokenId: string, purpose: OneTimePurpose, now: number, step: ProofStep): Promise<UserRecord | null>
 
   /**
-   * Consumes the reset token, sets the hash, marks the address as verified, raises the version (a change row), ends every
-   * session and drops every known device and every one-time token of the user but undos. Where the address was never
-   * verified, it is a first proof as above; a second factor or an identity that the owner has set up stays. Of concurrent calls, exactly
-   * one gets the user.
-   * Null, and nothing changed, when the token is gone or expired, was for another address than the user has now, or the
-   * user is disabled.
+   * Consumes the token of a reset or an invitation, sets the hash, marks the address as verified, raises the version (a change row), ends every
+   * session and drops every known device and every one-time token of the user except undos. If the address was never
+   * verified, it is a first proof as above, except that a second factor or an identity that the owner set up stays. Of
+   * concurrent calls, exactly one gets the user.
+   * Null, and nothing changed, when the token is gone or expired, or belongs to another address than the user has now, or
+   * the user is disabled.
    */
-  resetPassword(tokenId: string, passwordHash: string, now: number, step: AccountStep): Promise<UserRecord | null>
+  resetPassword(
+    tokenId: string,
+    purpose: ResetPurpose,
+    passwordHash: string,
+    now: number,
+    step: ProofStep,
+  ): Promise<UserRecord | null>
 
   /**
    * Sets the hash, raises the version (a change row), ends every session, starts the new one and drops the user's pending
@@ -136,13 +170,33 @@ export interface Users {
    */
   changePassword(change: PasswordChange, step: AccountStep): Promise<UserRecord | null>
 
-  /** The same by whoever runs the application: no session is asked for and none starts. Null when there is no such user. */
+  /** The same for an administrator: it needs no session and starts none. Null when there is no such user. */
   setPassword(id: string, passwordHash: string, step: AccountStep): Promise<UserRecord | null>
 
-  /** Replaces the hash of an unchanged password by a stronger one; nothing happens when the hash is no longer `from`. */
+  /**
+   * Demands a new password: the stored one counts no more until a reset or `setPassword`. Keeps the token of the reset, whose
+   * mail is the step's. Raises the version (a change row), ends every session and drops the user's known devices and every
+   * other one-time token except undos. Null when there is no such user.
+   */
+  demandReset(id: string, reset: OneTimeToken, step: AccountStep): Promise<UserRecord | null>
+
+  /**
+   * Makes the account an administrator's, for the owner of the application: marks the address as proved, sets the hash (null:
+   * the password stays), raises the version (a change row), ends every session and drops every known device and every one-time
+   * token of the user, undos too. If the address was not proved before, it is first a proof of the mailbox as above, with
+   * `strict`, so that nothing stays that a stranger may have set. Keeps the token of an invitation, whose mail is the step's.
+   * Null, and nothing changed, when there is no such user, or the user is disabled at that moment or has another address.
+   */
+  entrust(
+    user: { id: string; emailCanonical: string },
+    given: { passwordHash: string | null; invitation: OneTimeToken | null; now: number },
+    step: AccountStep,
+  ): Promise<UserRecord | null>
+
+  /** Replaces the hash of an unchanged password by a stronger one. Does nothing when the hash is no longer `from`. */
   upgradePasswordHash(id: string, from: string, to: string): Promise<void>
 
-  /** Sets name or extra fields, whichever is given. Null when there is no such user. */
+  /** Sets name, extra fields, or both. Null when there is no such user. */
   updateProfile(
     id: string,
     profile: { name?: string | null; fields?: Readonly<Record<string, unknown>> },
@@ -150,8 +204,9 @@ export interface Users {
   ): Promise<UserRecord | null>
 
   /**
-   * Sets name or roles, whichever is given, and raises the version (a change row). Without its second factor the account
-   * loses backup codes and pending enrolments with it, and every session ends. Null when there is no such user.
+   * Sets name or roles, or both, and raises the version (a change row). Removing the second factor also removes backup codes
+   * and pending enrolments, and ends every session. Null, and nothing changed, when there is no such user, or no factor to
+   * remove: of concurrent removals, exactly one gets the user.
    */
   updateAccount(
     id: string,
@@ -160,24 +215,35 @@ export interface Users {
   ): Promise<UserRecord | null>
 
   /**
-   * Disables from `at` until `until` (null: until enabled again), raises the version (a change row), ends every session
-   * and drops every one-time token of the user but undos. Null when there is no such user.
+   * Disables from `at` until `until` (null: until enabled again) for that reason, raises the version (a change row), ends every session and
+   * drops every one-time token of the user except undos. An account that is disabled until then for that reason stays as it
+   * is, and nothing is written. Null when there is no such user.
    */
-  disable(id: string, span: { at: number; until: number | null }, step: AccountStep): Promise<UserRecord | null>
-
-  /** Ends being disabled and raises the version (a change row). Null when there is no such user. */
-  enable(id: string, step: AccountStep): Promise<UserRecord | null>
+  disable(
+    id: string,
+    disabling: Disabling,
+    step: AccountStep,
+    keepAdmin?: AdminEmails,
+  ): Promise<UserRecord | 'last_admin' | null>
 
   /**
-   * Users, newest first, of one second by id backwards; `after` is the last one of the page before. With `query` those
-   * whose canonical address or name contains it, ASCII letters in either case.
+   * Ends being disabled and raises the version (a change row). An account that is not disabled at `now` stays as it is, and
+   * nothing is written. Null when there is no such user.
    */
-  list(filter: {
-    query: string | null
-    after: { createdAt: number; id: string } | null
-    limit: number
-  }): Promise<UserRecord[]>
+  enable(id: string, now: number, step: AccountStep): Promise<UserRecord | null>
 
-  /** Deletes the user with sessions, one-time tokens, backup codes and identities; a change row kills every access token. False when there was none. */
-  delete(id: string, until: number, audit: AuditEvent): Promise<boolean>
+  /**
+   * Users, newest first; those created in the same second by descending id. `after` is the last one of the previous page.
+   * Users fulfil every condition that is given.
+   */
+  list(filter: UserFilter): Promise<UserRecord[]>
+
+  /** How many users there are, by an index. Null where the store would have to read them all. */
+  count(): Promise<number | null>
+
+  /**
+   * Deletes the user with sessions, one-time tokens, backup codes and identities. A change row revokes every access token.
+   * False when there was no such user.
+   */
+  delete(id: string, until: number, audit: AuditEvent, keepAdmin?: AdminEmails): Promise<boolean | 'last_admin'>
 }

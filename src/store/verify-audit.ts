@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditVerdict } from './audit.js'
+import type { AuditVerdict } from '../model/audit-event.js'
 import type { AuditSeal, ChainPlace } from './audit-chain.js'
 import type { ChainEnds } from './audit-ends.js'
 import { checkMark, follows, placeOf } from './audit-rows.js'
@@ -7,25 +7,25 @@ import type { AuditTable } from './rows.js'
 
 /** The log as it was at one moment. */
 export interface Snapshot extends ChainEnds {
-  /** The highest number there is, whether or not the head knows of it. */
+  /** The highest stored number, even if the head does not know it. */
   newest: number
 }
 
 /** How a store reads its log for `verifyAudit`. */
 export interface AuditReader {
   seal: AuditSeal
-  /** Its parts are of one moment; null when somebody has taken the head away. */
+  /** All its parts are of one moment; null when the head was deleted. */
   snapshot(): Promise<Snapshot | null>
   /**
-   * The next events by number, up to `newest`, at most so many. Without `after` from the very first: what stands before
-   * the floor is nothing that retention left there.
+   * The next events by number, up to `newest`, at most `count`. Without `after` it begins at the very first: rows before the
+   * floor were not left there by retention.
    */
   page(after: number | null, newest: number, count: number): Promise<AuditTable[]>
 }
 
 const pageSize = 500
 
-/** Retention that goes on meanwhile takes events away from under the reading: then it begins again above the new floor. */
+/** Retention may remove events during the check. Then the check begins again above the new floor. */
 export async function verifyAudit(reader: AuditReader): Promise<AuditVerdict> {
   let snapshot = await reader.snapshot()
   while (snapshot) {
@@ -58,7 +58,7 @@ async function* rowsUpTo(reader: AuditReader, newest: number): AsyncGenerator<Au
     const last = page.at(-1)
     if (!last || page.length < pageSize) return
     after = Number(last.seq)
-    // SQLite answers within this turn of the event loop: everybody else has one now.
+    // SQLite answers within this turn of the event loop, so give way to other work here.
     await setImmediate()
   }
 }

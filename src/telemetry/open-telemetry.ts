@@ -1,30 +1,36 @@
+import { createRequire } from 'node:module'
 import type { Attributes as ApiAttributes, BatchObservableResult, Meter, Observable, Tracer } from '@opentelemetry/api'
+import { memberOf } from '../lib/members.js'
+import { requirePackage } from '../lib/optional-package.js'
 import { type InstrumentName, instruments } from './instruments.js'
 import { noTelemetry, type Observation, type Telemetry } from './telemetry.js'
+
+const require = createRequire(import.meta.url ?? __filename)
 
 type Api = typeof import('@opentelemetry/api')
 
 const scope = 'latchkey'
 
 /**
- * Measurements and traces through `@opentelemetry/api`, where the application has installed it: it hands them to the SDK that
- * was started before, and to nobody where there is none.
+ * Measurements and traces through `@opentelemetry/api`, if the application has installed it. The API passes them to the SDK
+ * that was started before, and drops them without an SDK.
  */
 export async function openTelemetry(load: () => Promise<Api> = loadApi): Promise<Telemetry> {
   try {
     const api = await load()
     return createTelemetry(api, api.metrics.getMeter(scope), api.trace.getTracer(scope))
   } catch {
-    // Not installed: the owner did not ask for it.
+    // Not installed, so the application does not want it.
     return noTelemetry
   }
 }
 
 async function loadApi(): Promise<Api> {
-  return import('@opentelemetry/api')
+  return requirePackage('@opentelemetry/api', () => require('@opentelemetry/api'))
 }
 
-function createTelemetry({ SpanStatusCode }: Api, meter: Meter, tracer: Tracer): Telemetry {
+function createTelemetry(api: Api, meter: Meter, tracer: Tracer): Telemetry {
+  const { SpanStatusCode, context, ROOT_CONTEXT } = api
   const { recorders, observables } = createInstruments(meter)
   const all = [...observables.values()]
   const stops: (() => void)[] = []
@@ -36,7 +42,7 @@ function createTelemetry({ SpanStatusCode }: Api, meter: Meter, tracer: Tracer):
           return await work((more) => quietly(() => span.setAttributes(more)))
         } catch (error) {
           quietly(() => {
-            // The class alone: a message could quote what the visitor sent.
+            // The class alone, because a message could quote the visitor's input.
             span.setStatus({ code: SpanStatusCode.ERROR })
             span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown')
           })
@@ -45,6 +51,8 @@ function createTelemetry({ SpanStatusCode }: Api, meter: Meter, tracer: Tracer):
           quietly(() => span.end())
         }
       }),
+    apart: (work) => context.with(ROOT_CONTEXT, work),
+    route: (route) => quietly(() => nameRoute(api, route)),
     observe(source) {
       const callback = async (result: BatchObservableResult) => {
         const found = await source().catch((): Observation[] => [])
@@ -58,6 +66,23 @@ function createTelemetry({ SpanStatusCode }: Api, meter: Meter, tracer: Tracer):
     },
     close: () => quietly(() => stops.splice(0).forEach((stop) => void stop())),
   }
+}
+
+/** `@opentelemetry/core` keeps the data of HTTP instrumentation about a request under this name. */
+const rpcMetadata = 'OpenTelemetry SDK Context Key RPC_METADATA'
+
+/**
+ * Instrumentation of `node:http` copies the route from its metadata to its span when the response ends. Other
+ * instrumentation has no metadata; there the HTTP span is the active one.
+ */
+function nameRoute({ context, createContextKey, trace, SpanKind }: Api, route: string): void {
+  const active = context.active()
+  const metadata = active.getValue(createContextKey(rpcMetadata))
+  if (typeof metadata === 'object' && metadata !== null && memberOf(metadata, 'type') === 'http') {
+    Object.assign(metadata, { route })
+  }
+  const span = trace.getSpan(active)
+  if (memberOf(span, 'kind') === SpanKind.SERVER) span?.setAttribute('http.route', route)
 }
 
 /** One instrument for each row of the table. */
@@ -78,14 +103,14 @@ function createInstruments(meter: Meter) {
   return { recorders, observables } satisfies Record<string, Map<InstrumentName | string, unknown>>
 }
 
-/** As OpenTelemetry advises for `http.server.request.duration`. */
+/** The bounds that OpenTelemetry recommends for `http.server.request.duration`. */
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** An exporter of somebody else's must not end a request. */
+/** A failing exporter of the application must not end a request. */
 function quietly(work: () => void): void {
   try {
     work()
   } catch {
-    // Nobody is left to tell.
+    // There is no further place to report the failure to.
   }
 }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { Asset } from './templates.js'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+import type { Asset, AssetEncoding } from './templates.js'
 
 type Channels = readonly [red: number, green: number, blue: number]
 
 /** The surfaces of latchkey.css on which links and focus rings stand; of each scheme the one that is harder to read on. */
-const lightSurface: Channels = [0xf4, 0xf5, 0xf8]
-const darkSurface: Channels = [0x1b, 0x20, 0x27]
+const lightSurface: Channels = [0xf2, 0xf4, 0xf7]
+const darkSurface: Channels = [0x1c, 0x21, 0x2a]
 
 const black: Channels = [0, 0, 0]
 const white: Channels = [255, 255, 255]
@@ -15,10 +17,12 @@ const legibleContrast = 4.5
 
 /**
  * The stylesheet of our pages with the brand's colours in it, since strict CSP allows no inline style. `--link` is the
- * accent, made as much darker or lighter as it takes to be read on light and on dark pages.
+ * accent, made as much darker or lighter as it takes to be read on light and on dark pages; buttons on dark pages have it,
+ * too.
  */
 export function stylesheet(css: string, colours: { accentColor: string; onAccentColor: string }): Asset {
   const accent = channelsOf(colours.accentColor) ?? black
+  const darkLink = legible(accent, darkSurface, white)
   const light = `--accent: ${colours.accentColor};\n  --on-accent: ${colours.onAccentColor};`
   const body = `${css}
 :root {
@@ -27,21 +31,75 @@ export function stylesheet(css: string, colours: { accentColor: string; onAccent
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --link: ${legible(accent, darkSurface, white)};
+    --accent: ${darkLink};
+    --on-accent: ${readableOn(darkLink) ?? '#000000'};
+    --link: ${darkLink};
   }
 }
 `
   return named('css', 'text/css; charset=utf-8', body)
 }
 
-/** The one script of our pages. */
-export function script(body: string): Asset {
-  return named('js', 'text/javascript; charset=utf-8', body)
+/** What admin pages add to the stylesheet of all pages. */
+export function adminStylesheet(css: string): Asset {
+  return named('css', 'text/css; charset=utf-8', css, 'admin')
 }
 
-function named(extension: 'css' | 'js', contentType: string, body: string): Asset {
+/** The script of our pages, or the one that admin pages add. */
+export function script(body: string, name: AssetName = 'latchkey'): Asset {
+  return named('js', 'text/javascript; charset=utf-8', body, name)
+}
+
+/** The script for pages of the application. They name it in their own markup, so its name never changes. */
+export function banner(body: string, labels: Readonly<Record<string, string>>): Asset {
+  const text = (name: string) => () => JSON.stringify(labels[name] ?? '')
+  // With their quotes, whichever they are: a label may hold either.
+  const filled = body
+    .replace(/(['"])%acting%\1/, text('page.acting'))
+    .replace(/(['"])%stop%\1/, text('page.actingStop'))
+  const { fileName: _hashed, ...made } = named('js', 'text/javascript; charset=utf-8', filled)
+  return { ...made, fileName: 'impersonation.js', isStable: true }
+}
+
+/**
+ * The favicon: a tile in the accent colour with the first letter of the product's name, as on the pages. A browser that is
+ * named no icon asks for `/favicon.ico`, which is the application's.
+ */
+export function icon(letter: string, colours: { accentColor: string; onAccentColor: string }): Asset {
+  const text = letter.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  const tile = `<rect width="32" height="32" rx="9" fill="${colours.accentColor}"/>`
+  const font = 'font-family="system-ui,sans-serif" font-size="18" font-weight="650" text-anchor="middle"'
+  const initial = `<text x="16" y="22.5" fill="${colours.onAccentColor}" ${font}>${text}</text>`
+  const body = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${tile}${initial}</svg>`
+  return named('svg', 'image/svg+xml', body)
+}
+
+type AssetName = 'latchkey' | 'admin'
+
+function named(
+  extension: 'css' | 'js' | 'svg',
+  contentType: string,
+  body: string,
+  name: AssetName = 'latchkey',
+): Asset {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
-  return { fileName: `latchkey.${hash}.${extension}`, contentType, body }
+  const compressed = new Map<AssetEncoding, Promise<Uint8Array>>()
+  return {
+    fileName: `${name}.${hash}.${extension}`,
+    contentType,
+    body,
+    isStable: false,
+    compressed(encoding) {
+      const known = compressed.get(encoding) ?? compressors[encoding](body)
+      compressed.set(encoding, known)
+      return known
+    },
+  }
+}
+
+const compressors: Readonly<Record<AssetEncoding, (body: string) => Promise<Uint8Array>>> = {
+  br: promisify(brotliCompress),
+  gzip: promisify(gzip),
 }
 
 /**

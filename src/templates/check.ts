@@ -55,7 +55,7 @@ export function trialFaults(templates: Templates): SettingsFault[] {
   return Object.entries(samples).flatMap(([name, values]) => {
     try {
       if (name.startsWith('mail/')) templates.mail(name.slice('mail/'.length), values)
-      else templates.page(name.slice('pages/'.length), values)
+      else templates.page(name.replace(/^pages\//, ''), values)
       return []
     } catch (error) {
       return [templatesFault(place(name, compileFault(error)))]

@@ -9,17 +9,17 @@ export type Escaping = 'html' | 'none'
 
 export type Render = (values: Values) => string
 
-/** Compiles templates. HTML and text have one each: a partial compiled for text must never end up unescaped in HTML. */
+/** Compiles templates. HTML and text have one each, because a partial compiled for text must never end up unescaped in HTML. */
 export interface Environment {
   /** Throws when the text is no template. */
   compile(text: string): Render
-  /** Makes a template that others may stand in: `{{#> name}}…{{/name}}`. */
+  /** Makes a template into which others can be put: `{{#> name}}…{{/name}}`. */
   layout(name: string, text: string): void
-  /** The syntax tree, once the compiler has taken it. Throws when the text is no template. */
+  /** The syntax tree, after the compiler has accepted the text. Throws when the text is no template. */
   inspect(text: string): unknown
 }
 
-/** `log` would write values to the console, the other two are doors of old exploits (CVE-2021-23369, CVE-2021-23383). */
+/** `log` would write values to the console. The other two were used by exploits (CVE-2021-23369, CVE-2021-23383). */
 const knownHelpers = {
   label: true,
   links: true,
@@ -33,7 +33,7 @@ const knownHelpers = {
 
 const noPrototypes = { allowProtoPropertiesByDefault: false, allowProtoMethodsByDefault: false }
 
-/** handlebars takes tens of milliseconds to load; nobody needs it before the first page or mail, or the owner's folder. */
+/** handlebars takes tens of milliseconds to load, so it loads with the first page or mail, or the application's folder. */
 export function lateHandlebars(): LateModule<typeof Handlebars> {
   return lateModule(
     async () => (await import('handlebars')).default,
@@ -42,7 +42,7 @@ export function lateHandlebars(): LateModule<typeof Handlebars> {
 }
 
 /**
- * An environment of its own, strict: an unknown value or helper is an error and never an empty place in a mail.
+ * An environment of its own, in strict mode: an unknown value or helper is an error, never an empty place in a mail.
  */
 export function createEnvironment(shared: typeof Handlebars, escaping: Escaping, labels: Labels): Environment {
   const handlebars = shared.create()
@@ -81,7 +81,7 @@ export function createEnvironment(shared: typeof Handlebars, escaping: Escaping,
   }
 }
 
-/** Handlebars also takes syntax trees and makes code of them (CVE-2026-33937). */
+/** Handlebars also accepts syntax trees and turns them into code (CVE-2026-33937), so only text is allowed. */
 function requireText(text: unknown): string {
   if (typeof text !== 'string') throw new TypeError('A template must be a string.')
   return text

@@ -1,15 +1,16 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { memberOf } from '../lib/members.js'
 
-/** The owner's files by name below the folder, and what is wrong with the folder. */
+/** The application's files by name below the folder, and the faults of the folder. */
 export interface OwnerFiles {
   files: ReadonlyMap<string, string>
   faults: readonly string[]
 }
 
 /**
- * Reads the owner's folder, once and at once: `init` is synchronous, and a template that changes later would be one
- * that nobody has checked. A file whose name is none of ours is a mistake in the name, so it is a fault.
+ * Reads the application's folder once, synchronously. `init` is synchronous, and a template that changed later would be
+ * unchecked. A file with an unknown name is probably misspelt, so it is a fault.
  */
 export function readOwnerFolder(folder: string, isKnown: (file: string) => boolean): OwnerFiles {
   const files = new Map<string, string>()
@@ -26,7 +27,7 @@ export function readOwnerFolder(folder: string, isKnown: (file: string) => boole
   return { files, faults }
 }
 
-/** Names with `/`, sorted. What starts with a dot belongs to an editor or a system and is passed over. */
+/** Names with `/`, sorted. Files that begin with a dot belong to an editor or the system and are skipped. */
 function listFiles(folder: string, faults: string[]): string[] {
   try {
     return readdirSync(folder, { recursive: true })
@@ -34,10 +35,18 @@ function listFiles(folder: string, faults: string[]): string[] {
       .filter((name) => !name.split('/').some((part) => part.startsWith('.')))
       .filter((name) => statSync(join(folder, name)).isFile())
       .sort()
-  } catch {
-    faults.push('the folder cannot be read')
+  } catch (error) {
+    faults.push(folderFault(resolve(folder), error))
     return []
   }
+}
+
+/** A relative path depends on where the application was started, so the fault names the absolute path. */
+function folderFault(path: string, error: unknown): string {
+  const code = memberOf(error, 'code')
+  if (code === 'ENOENT') return `the folder ${path} does not exist. A relative path begins where the application starts`
+  if (code === 'ENOTDIR') return `${path} is not a folder`
+  return `the folder ${path} cannot be read`
 }
 
 function readText(path: string): string | null {

@@ -1,14 +1,15 @@
 import { SettingsError } from '../errors.js'
 import { oneLine } from '../lib/one-line.js'
 import type { Settings } from '../settings.js'
-import { readableOn, script, stylesheet } from './assets.js'
+import { adminStylesheet, banner, icon, readableOn, script, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
 import { errorSentence, reasonSentences } from './labels.js'
 import { createRenderer } from './renderer.js'
+import { sampleNames, samples } from './samples.js'
 import type { Templates } from './templates.js'
-import { isLabelFile, labelsFor } from './translations.js'
+import { isLabelFile, labelsFor, localesOf } from './translations.js'
 import { mailValues, plainValues } from './values.js'
 
 /**
@@ -21,9 +22,14 @@ export type TemplateOptions = Pick<
   'templates' | 'brand' | 'labels' | 'locale' | 'origin' | 'urlPath' | 'basePath'
 >
 
-const defaultAccentColor = '#1f5fd1'
+const defaultAccentColor = '#3450d8'
 const cssFile = 'assets/latchkey.css'
 const scriptFile = 'assets/latchkey.js'
+const adminCssFile = 'assets/admin.css'
+const adminScriptFile = 'assets/admin.js'
+const bannerFile = 'assets/impersonation.js'
+/** An error that stands at no field is an alert. */
+const noField = { field: false, email: false, password: false, code: false }
 const rightToLeft = new Set(['ar', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'ur', 'yi'])
 
 /**
@@ -44,7 +50,21 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
   const values = commonValues(options)
   const css = stylesheet(source(cssFile) ?? '', values.brand)
   const js = script(source(scriptFile) ?? '')
-  const common = { ...values, stylesheet: css.fileName, script: js.fileName }
+  const adminCss = adminStylesheet(source(adminCssFile) ?? '')
+  const adminJs = script(source(adminScriptFile) ?? '', 'admin')
+  const tile = icon(values.initial, values.brand)
+  const acting = banner(source(bannerFile) ?? '', labels)
+  const assets = [css, js, tile, adminCss, adminJs, acting]
+  const common = {
+    ...values,
+    stylesheet: css.fileName,
+    script: js.fileName,
+    icon: tile.fileName,
+    adminStylesheet: adminCss.fileName,
+    adminScript: adminJs.fileName,
+    acting: false,
+    actingAs: '',
+  }
   const mailBrand = { ...values.brand, logoUrl: absolute(options.brand.logoUrl, options.origin) }
   const renderer = createRenderer(source, labels)
 
@@ -54,14 +74,16 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
       const code = typeof given.error === 'string' ? given.error : ''
       const error = code && errorSentence(labels, code)
       const reasons = reasonSentences(labels, given)
-      return renderer.render(`pages/${name}.hbs`, { ...common, ...plainValues(given), error, reasons })
+      const file = name.startsWith('admin/') ? `${name}.hbs` : `pages/${name}.hbs`
+      return renderer.render(file, { ...common, at: noField, ...plainValues(given), error, reasons })
     },
     mail(name, given) {
       const all = { ...common, brand: mailBrand, lifetimeHours: null, ...mailValues(given, { ...options, labels }) }
       const part = (file: string) => renderer.render(`mail/${name}/${file}.hbs`, all)
       return { subject: oneLine(part('subject.txt')), text: part('body.txt'), html: part('body.html') }
     },
-    asset: (fileName) => [css, js].find((asset) => asset.fileName === fileName) ?? null,
+    ...previewsOf(options, owner?.files),
+    asset: (fileName) => assets.find((asset) => asset.fileName === fileName) ?? null,
   }
 
   const faults = optionFaults(options)
@@ -73,6 +95,33 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
   const missing = translation.missing.filter((name) => !Object.hasOwn(options.labels, name))
   if (missing.length > 0) onMissing?.(missing)
   return templates
+}
+
+/** Previews of every page and mail. Templates of another language are made when they are first shown. */
+function previewsOf(
+  options: TemplateOptions,
+  files: ReadonlyMap<string, string> = new Map(),
+): Pick<Templates, 'names' | 'locales' | 'sample'> {
+  const known = new Map<string, Templates>()
+  const locales = localesOf([...Object.keys(builtIn), ...files.keys()], options.locale)
+  const inLocale = (locale: string): Templates => {
+    const templates = known.get(locale) ?? createTemplates({ ...options, locale })
+    known.set(locale, templates)
+    return templates
+  }
+  return {
+    names: () => sampleNames,
+    locales: () => locales,
+    sample(kind, name, locale) {
+      const found = sampleNames.find((known) => known.kind === kind && known.name === name)
+      if (!found || !locales.includes(locale)) return null
+      const values = samples[`${kind}/${name}`] ?? {}
+      const templates = inLocale(locale)
+      return found.kind === 'mail'
+        ? templates.mail(name, values)
+        : { html: templates.page(name, { ...values, script: '' }) }
+    },
+  }
 }
 
 /** A language that we do not have is the owner's to add. */
@@ -92,6 +141,7 @@ function commonValues({ brand, locale, urlPath, basePath }: TemplateOptions) {
   return {
     brand: { ...brand, accentColor, onAccentColor: readableOn(accentColor) ?? '#ffffff' },
     productName: brand.name,
+    initial: [...brand.name.trim()].find((character) => /[\p{L}\p{N}]/u.test(character))?.toUpperCase() ?? '',
     lang: locale,
     dir: rightToLeft.has(language) ? 'rtl' : 'ltr',
     basePath: `${urlPath}${basePath}`,

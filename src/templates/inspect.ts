@@ -1,14 +1,14 @@
 import type { Environment } from './environment.js'
 import type { Labels } from './labels.js'
 
-/** What is wrong with a template, and on which line. */
+/** A fault of a template, and its line. */
 export interface TemplateFault {
   line: number | null
   message: string
 }
 
 interface Allowed {
-  /** Names of values that the template is given. */
+  /** The names of the values that the template gets. */
   values: ReadonlySet<string>
   labels: Labels
   layouts: ReadonlySet<string>
@@ -16,11 +16,25 @@ interface Allowed {
 
 type Node = Readonly<Record<string, unknown>>
 
-const helpers = new Set(['label', 'links', 'codeIn', 'linkIn', 'shortTime', 'if', 'unless', 'each', 'with', 'lookup'])
+/** Inline partials of a page that our page layout places: below its title, below the card, in the bar, at the side. */
+const slots = new Set(['sub', 'foot', 'end', 'nav'])
+const helpers = new Set([
+  'inline',
+  'label',
+  'links',
+  'codeIn',
+  'linkIn',
+  'shortTime',
+  'if',
+  'unless',
+  'each',
+  'with',
+  'lookup',
+])
 
 /**
- * Finds what would go wrong when the template is used, on whichever branch: what the compiler refuses, values and
- * labels that nobody gives, layouts that do not exist or are chosen by a value.
+ * Finds the faults of a template in all its branches: syntax that the compiler refuses, unknown values and labels, and layouts
+ * that do not exist or are chosen by a value.
  */
 export function inspectTemplate(environment: Environment, text: string, allowed: Allowed): TemplateFault[] {
   try {
@@ -31,14 +45,14 @@ export function inspectTemplate(environment: Environment, text: string, allowed:
   }
 }
 
-/** All names that stand anywhere in these values. */
+/** All names that occur anywhere in these values. */
 export function namesIn(values: unknown): string[] {
   if (Array.isArray(values)) return ['length', ...values.flatMap(namesIn)]
   if (!isNode(values)) return []
   return Object.entries(values).flatMap(([name, value]) => [name, ...namesIn(value)])
 }
 
-/** Line and reason of what the compiler or a renderer threw; no excerpt, one line. */
+/** Line and reason of an error of the compiler or a renderer, in one line and without an excerpt. */
 export function compileFault(error: unknown): TemplateFault {
   const text = error instanceof Error ? error.message : 'cannot be compiled'
   const line = /^Parse error on line (\d+)/.exec(text) ?? / - (\d+):\d+$/.exec(text)
@@ -51,7 +65,9 @@ function nodeFaults(node: Node, allowed: Allowed, locals: ReadonlySet<string>): 
   if (node.type === 'PartialStatement' || node.type === 'PartialBlockStatement') {
     const name = isNode(node.name) ? node.name.original : null
     if (typeof name !== 'string') return fault('a layout must be named, not looked up')
-    return name === '@partial-block' || allowed.layouts.has(name) ? [] : fault(`there is no layout ${name}`)
+    return name === '@partial-block' || allowed.layouts.has(name) || slots.has(name)
+      ? []
+      : fault(`there is no layout ${name}`)
   }
   if (node.type === 'MustacheStatement' || node.type === 'SubExpression') {
     const name = labelOf(node)
@@ -62,7 +78,7 @@ function nodeFaults(node: Node, allowed: Allowed, locals: ReadonlySet<string>): 
   return unknown === undefined ? [] : fault(`there is no value ${unknown} here`)
 }
 
-/** The names of values that a path goes through: not of helpers, layouts or `@index`. */
+/** The names of values in a path, without those of helpers, layouts and `@index`. */
 function namesOf(path: Node): string[] {
   const parts = Array.isArray(path.parts) ? path.parts.filter((part) => typeof part === 'string') : []
   if (path.data === true) return parts[0] === 'root' ? parts.slice(1) : []
@@ -75,7 +91,7 @@ function labelOf({ path, params }: Node): string | null {
   return isNode(name) && typeof name.original === 'string' && name.type === 'StringLiteral' ? name.original : null
 }
 
-/** Every node with the block parameters (`as |mail|`) it can see; the names of layouts are no values. */
+/** Every node with the block parameters (`as |mail|`) that it can see. The names of layouts are no values. */
 function nodesOf(tree: unknown, around: ReadonlySet<string>): { node: Node; locals: ReadonlySet<string> }[] {
   if (Array.isArray(tree)) return tree.flatMap((item) => nodesOf(item, around))
   if (!isNode(tree)) return []

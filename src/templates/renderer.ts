@@ -11,8 +11,14 @@ export interface Renderer {
   environmentFor(file: string): Environment
 }
 
-/** What other templates stand in or are made of: the layouts, and what several mails have in common. */
-const layoutFiles = Object.keys(builtIn).filter((file) => /\/layout\.[\w.]+$|^mail\/[^/]+$/.test(file))
+/** The parts that admin pages are made of. */
+const adminParts = /^admin\/(?:banner|confirm|empty|events|form|marked|pager|secret|table|time)\.hbs$/
+
+/** Templates that others use: the layouts, and the parts that several mails or pages share. */
+const layoutFiles = Object.keys(builtIn).filter(
+  (file) =>
+    /\/layout\.[\w.]+$|^mail\/[^/]+$|^pages\/(?:fields|provider-mark)\.hbs$/.test(file) || adminParts.test(file),
+)
 
 /** @param source the text of a file: the owner's, else ours */
 export function createRenderer(source: (file: string) => string | undefined, labels: Labels): Renderer {

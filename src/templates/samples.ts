@@ -1,25 +1,62 @@
-import type { Templates } from './templates.js'
+import { adminSamples } from './admin-samples.js'
+import { developmentSamples } from './development-samples.js'
+import type { TemplateName, Templates } from './templates.js'
 import type { Values } from './values.js'
 
-/** What pages find in their address, and what all of them are given. */
+/** What pages find in their query, and the values that all of them get. */
 const everyPage = {
   token: 'sample',
   done: false,
   again: false,
   error: '',
+  at: { field: false, email: false, password: false, code: false },
   reasons: [''],
+  wrong: [''],
   redirect: '/inbox',
   carry: '?redirect=%2Finbox',
   minLength: 10,
 }
 
-/** What the reference page tells of a field and of several. */
-const field = { name: 'email', type: 'string', optional: true, about: 'As typed.' }
-const shape = { fields: [field], open: false, other: false, see: '' }
+/** An extra field of the application, with every property that one can have. */
+const extraField = {
+  name: 'company',
+  title: 'Company',
+  hint: 'As on your invoices.',
+  isCheckbox: true,
+  isChoice: true,
+  type: 'text',
+  required: true,
+  optional: true,
+  checked: true,
+  value: 'Acme',
+  choices: [{ choice: 'Acme', selected: true }],
+  min: '1',
+  max: '9',
+  step: '1',
+  minLength: '1',
+  maxLength: '9',
+  wrong: true,
+  noted: true,
+}
+const extraFields = { checkboxes: 'company', extraFields: [extraField] }
+
+function markOf(name: string, initial: string) {
+  return { google: name === 'google', github: name === 'github', microsoft: name === 'microsoft', initial }
+}
+
+/** The error stands at that field. */
+const atPassword = { ...everyPage.at, field: true, password: true }
+const atCode = { ...everyPage.at, field: true, code: true }
+
+/** The device of a notice, and its time. */
+const device = {
+  device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
+  at: '2026-01-31T12:00:00Z',
+}
 
 /**
- * What each mail and page is given. An owner's templates are tried with these when the application starts, and may
- * name nothing else; a preview shows them.
+ * The values that each mail and page gets. An application's templates are tried with these at its start and may name nothing
+ * else. A preview shows them.
  */
 export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'mail/verify': {
@@ -34,64 +71,79 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     lifetimeMinutes: '10',
   },
   'mail/account-exists': { url: 'https://app.example/auth/login' },
-  'mail/refresh-reuse': {
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
-  },
+  'mail/refresh-reuse': { ...device },
   'mail/password-reset': {
     name: 'Ada Lovelace',
     url: 'https://app.example/auth/reset?token=sample',
     lifetimeMinutes: '30',
   },
-  'mail/password-changed': {
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
-  },
+  'mail/invited': { name: 'Ada Lovelace', url: 'https://app.example/auth/reset?token=sample', lifetimeDays: '7' },
+  'mail/password-changed': { ...device },
   'mail/email-change': { url: 'https://app.example/auth/email-change?token=sample', lifetimeMinutes: '60' },
   'mail/email-changed': {
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
+    ...device,
     url: 'https://app.example/auth/email-undo?token=sample',
     lifetimeDays: '7',
   },
-  'mail/email-restored': {
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
-  },
+  'mail/email-restored': { ...device },
   'mail/two-factor-changed': {
     turnedOn: 'yes',
     turnedOff: '',
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
+    ...device,
   },
   'mail/identity-changed': {
     provider: 'Google',
     linked: 'yes',
     unlinked: '',
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
+    ...device,
   },
-  'mail/new-device': {
-    device: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Firefox/140.0',
-    at: '2026-01-31T12:00:00Z',
-  },
+  'mail/new-device': { ...device },
+  'mail/impersonated': { name: 'Grace Hopper', at: device.at, minutes: '12' },
   'pages/login': {
     ...everyPage,
-    providers: [{ path: 'google', provider: 'Google' }],
+    providers: [
+      { path: 'google', provider: 'Google', mark: markOf('google', 'G') },
+      { path: 'gitlab', provider: 'GitLab', mark: markOf('gitlab', 'G') },
+    ],
     otpEnabled: true,
     registrationEnabled: true,
+    unconfirmed: true,
+    mustReset: true,
     error: 'invalid_credentials',
+    at: atPassword,
   },
   'pages/continue': { ...everyPage, againUrl: '/auth/login?again=1' },
   'pages/register': {
     ...everyPage,
+    ...extraFields,
     enabled: true,
-    providers: [{ path: 'google', provider: 'Google' }],
+    providers: [
+      { path: 'google', provider: 'Google', mark: markOf('google', 'G') },
+      { path: 'gitlab', provider: 'GitLab', mark: markOf('gitlab', 'G') },
+    ],
     error: 'weak_password',
+    at: atPassword,
     reasons: ['too_short', 'common'],
   },
-  'pages/verify-email': { ...everyPage, token: '', ownBrowser: false, error: 'invalid_token' },
-  'pages/otp': { ...everyPage, token: '', waiting: true, againUrl: '/auth/otp?again=1', error: 'invalid_token' },
+  'pages/verify-email': {
+    ...everyPage,
+    token: '',
+    ownBrowser: false,
+    over: true,
+    registrationEnabled: true,
+    mailLimit: '3/900',
+    error: 'wrong_code',
+    at: atCode,
+  },
+  'pages/otp': {
+    ...everyPage,
+    token: '',
+    waiting: true,
+    againUrl: '/auth/otp?again=1',
+    mailLimit: '3/900',
+    error: 'wrong_code',
+    at: atCode,
+  },
   'pages/oauth-continue': { url: 'https://accounts.google.com/o/oauth2/v2/auth?state=sample', provider: 'Google' },
   'pages/oauth-return': { url: '/auth/oauthcallback/google?state=sample&code=sample&here=1' },
   'pages/register-identity': {
@@ -102,13 +154,20 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     signInUrl: '/auth/login',
     error: 'invalid_request',
   },
-  'pages/forgot': { ...everyPage, error: 'rate_limited' },
-  'pages/reset': { ...everyPage, signInUrl: '/auth/login', error: 'weak_password', reasons: ['breached'] },
+  'pages/forgot': { ...everyPage, otpEnabled: true, error: 'rate_limited' },
+  'pages/reset': {
+    ...everyPage,
+    signInUrl: '/auth/login',
+    error: 'weak_password',
+    at: atPassword,
+    reasons: ['breached'],
+  },
   'pages/email-change': { ...everyPage, startUrl: '/', error: 'email_taken' },
-  'pages/email-undo': { ...everyPage, needsCode: true, error: 'invalid_code' },
-  'pages/two-factor': { ...everyPage, waiting: true, signInUrl: '/auth/login', error: 'invalid_code' },
+  'pages/email-undo': { ...everyPage, needsCode: true, error: 'invalid_code', at: atCode },
+  'pages/two-factor': { ...everyPage, waiting: true, signInUrl: '/auth/login', error: 'invalid_code', at: atCode },
   'pages/account': {
     ...everyPage,
+    ...extraFields,
     email: 'ada@app.example',
     emailVerified: false,
     name: 'Ada Lovelace',
@@ -122,8 +181,22 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     startUrl: '/',
     hasProviders: true,
     linking: { name: 'github', title: 'GitHub' },
-    linked: [{ name: 'google', title: 'Google', linkedAt: '2026-01-31T12:00:00.000Z', removable: true }],
-    linkable: [{ name: 'github', title: 'GitHub' }],
+    linked: [
+      {
+        name: 'google',
+        title: 'Google',
+        linkedAt: '2026-01-31T12:00:00.000Z',
+        removable: true,
+        mark: markOf('google', 'G'),
+      },
+    ],
+    linkable: [
+      { name: 'github', title: 'GitHub', mark: markOf('github', 'G') },
+      { name: 'microsoft', title: 'Microsoft', mark: markOf('microsoft', 'M') },
+    ],
+    backupCodesLeft: 7,
+    backupCodesTotal: 10,
+    fewBackupCodes: false,
     sessions: [
       {
         id: 'sample',
@@ -147,6 +220,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     done: {
       profile_changed: true,
       confirmation_sent: true,
+      confirmation_not_sent: true,
       password_changed: true,
       two_factor_disabled: true,
       identity_linked: true,
@@ -155,6 +229,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
       sessions_revoked: true,
     },
     error: 'invalid_request',
+    weak: true,
   },
   'pages/two-factor-setup': {
     step: { start: true, scan: true, confirm: true },
@@ -170,53 +245,44 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     error: 'invalid_code',
   },
   'pages/backup-codes': { backupCodes: ['ABCDE-FGHJK'], nextUrl: '/auth/account' },
-  'pages/signed-out': { ...everyPage, signInUrl: '/auth/login' },
-  'pages/error': { ...everyPage, error: 'internal_error', requestId: 'sample', startUrl: '/' },
-  'pages/reference': {
-    documentUrl: '/auth/openapi.json',
-    operations: [
-      {
-        id: 'postLogin',
-        method: 'POST',
-        path: '/auth/login',
-        summary: 'Signs in.',
-        description: 'The same as another.',
-        signedIn: true,
-        parameters: [{ ...field, place: 'header' }],
-        body: [{ ...shape, open: true }],
-        answers: [
-          { status: '200', about: 'Done.', shapes: [shape, { ...shape, fields: [], other: true, see: 'User' }] },
-        ],
-        refusals: [{ status: '401', codes: ['invalid_credentials', 'token_expired'] }],
-      },
-    ],
-    schemas: [{ name: 'User', about: 'An account.', shapes: [shape] }],
-  },
-  'pages/mailbox': {
-    samples: false,
-    address: '/auth/dev/mailbox?key=sample',
-    mails: [
-      {
-        to: 'ada@app.example',
-        subject: 'Sample',
-        at: '2026-01-31T12:00:00.000Z',
-        time: 'Jan 31, 2026, 12:00:00 PM',
-        text: 'Open https://app.example/ or enter\n\n123456\n',
-        html: '<p>See above</p>',
-      },
-    ],
-  },
+  'pages/signed-out': { ...everyPage, deleted: false, signInUrl: '/auth/login', startUrl: '/' },
+  'pages/error': { ...everyPage, error: 'internal_error', notFound: false, requestId: 'sample', startUrl: '/' },
+  ...developmentSamples,
+  ...adminSamples,
 })
 
-/** What layouts and parts of mails are given beside the values of the mail or page in them. */
+/** The names of the pages and mails that have samples. Admin pages show themselves. */
+export const sampleNames: readonly TemplateName[] = Object.keys(samples).flatMap((file) => {
+  const [kind, name = ''] = file.split('/')
+  return kind === 'mail' || kind === 'pages' ? [{ kind, name }] : []
+})
+
+/** The values that layouts and parts of mails get, besides those of the mail or page in them. */
 export const layoutValues: Values = Object.freeze({
   title: 'Sample',
   wide: false,
+  heading: '',
   preheader: 'Sample',
   caption: 'Sample',
+  section: 'sample',
+  action: '/tokens',
+  method: '',
+  button: 'Sample',
+  danger: false,
+  quiet: false,
+  free: false,
+  opens: 'Sample',
+  about: 'Sample',
+  question: 'Sample',
+  text: 'Sample',
+  parts: [{ text: 'Sample', code: true }],
+  command: '',
+  filter: false,
+  refresh: 0,
+  none: '',
 })
 
-/** Every mail with its sample values, as somebody would get it. */
+/** Every mail with its sample values, as a user would get it. */
 export function sampleMails(
   templates: Pick<Templates, 'mail'>,
 ): { to: string; subject: string; text: string; html: string }[] {

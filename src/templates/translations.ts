@@ -6,7 +6,7 @@ export type LabelFiles = Readonly<Record<string, string>>
 /** The texts of a language, and what is to be said about them. */
 export interface Translation {
   labels: Labels
-  /** Names that show in English, because the language has no text for them. */
+  /** Names that show in English, because the language has no text for them. Admin pages may be in English. */
   missing: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function labelsFor(locale: string, { ours, owner }: { ours: LabelFiles; o
   const english = { ...defaultLabels, ...readable(owner, fallbackFile) }
   const missing = files.includes(fallbackFile)
     ? []
-    : Object.keys(defaultLabels).filter((name) => !Object.hasOwn(given, name))
+    : Object.keys(defaultLabels).filter((name) => !Object.hasOwn(given, name) && !name.startsWith('admin.'))
   return { labels: { ...english, ...given }, missing }
 }
 
@@ -51,6 +51,12 @@ export function isLabelFile(file: string): boolean {
   } catch {
     return false
   }
+}
+
+/** The languages of these files of labels, and the locale of the settings, sorted. */
+export function localesOf(files: readonly string[], locale: string): string[] {
+  const tags = files.filter(isLabelFile).map((file) => file.slice('labels/'.length, -'.json'.length))
+  return [...new Set([...tags, locale])].sort()
 }
 
 /** From the language to the whole tag: `zh`, `zh-Hant`, `zh-Hant-TW`. */

@@ -1,3 +1,4 @@
+import type { ActorEntry } from '../model/session-answer.js'
 import type { User } from '../model/user.js'
 import type { TestCookie } from './cookies.js'
 
@@ -17,7 +18,7 @@ export interface TestAnswer<Body = unknown> {
 /** What every way in answers. */
 export interface SignedIn {
   user: User
-  session: { id: string; expiresAt: string }
+  session: { id: string; expiresAt: string; actor: ActorEntry | null }
   /** Token mode only, like the next two. */
   accessToken?: string
   accessTokenExpiresAt?: string

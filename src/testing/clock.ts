@@ -82,6 +82,7 @@ export interface TestRuntime extends TestingRuntime {
  * @param world.clock Default: a new `createTestClock()`.
  * @param world.fetch Answers the application's outgoing requests. Default: every request fails, naming its address.
  * @param world.lookup Addresses of the hosts that it asks. Default: a public one for all, without asking anybody.
+ * @param world.txt TXT records of a name in DNS, which `doctor` reads. Default: DNS does not answer.
  *
  * @example
  * const runtime = createTestRuntime({ fetch: async () => Response.json({ keys: [] }) })
@@ -89,14 +90,24 @@ export interface TestRuntime extends TestingRuntime {
  * await runtime.clock.advance('1h')
  */
 export function createTestRuntime(
-  world: { clock?: TestClock; fetch?: typeof globalThis.fetch; lookup?: (hostname: string) => Promise<string[]> } = {},
+  world: {
+    clock?: TestClock
+    fetch?: typeof globalThis.fetch
+    lookup?: (hostname: string) => Promise<string[]>
+    txt?: (name: string) => Promise<string[]>
+  } = {},
 ): TestRuntime {
   const clock = world.clock ?? createTestClock()
   return {
     clock,
     now: clock.now,
     fetch: world.fetch ?? noNetwork,
-    [testingWorld]: { monotonic: clock.monotonic, timer: clock.timer, lookup: world.lookup ?? somewherePublic },
+    [testingWorld]: {
+      monotonic: clock.monotonic,
+      timer: clock.timer,
+      lookup: world.lookup ?? somewherePublic,
+      txt: world.txt ?? noRecords,
+    },
   }
 }
 
@@ -200,6 +211,10 @@ function durationMilliseconds(by: string | number): number {
 /** Nothing is ever sent there. */
 async function somewherePublic(): Promise<string[]> {
   return ['8.8.8.8']
+}
+
+async function noRecords(name: string): Promise<string[]> {
+  throw new TypeError(`No network in a test: ${name} was asked for; give createTestRuntime a txt`)
 }
 
 async function noNetwork(input: Parameters<typeof globalThis.fetch>[0]): Promise<Response> {

@@ -9,36 +9,36 @@ import { peerSites } from './peer-sites.js'
 export interface PeerRequest {
   method: string
   url: string
-  /** Fields of the form that was posted; empty when there was none. */
+  /** Fields of the posted form; empty when there was none. */
   form: Readonly<Record<string, string>>
 }
 
 /** An offline OAuth provider: Google, GitHub and an OpenID issuer in one. */
 export interface OAuthPeer {
-  /** For `createTestRuntime`. Answers the providers' addresses; every other request fails, naming its address. */
+  /** For `createTestRuntime`. It answers the providers' URLs. Every other request fails with an error that names its URL. */
   fetch: typeof globalThis.fetch
-  /** The clock that its tokens are dated by; the runtime must have the same. */
+  /** The clock that dates its tokens. The runtime must use the same one. */
   clock: TestClock
-  /** `google`, `github` and `oauth.company` as the application must have them, for `testSettings`. */
+  /** The settings `google`, `github` and `oauth.company` of the application, for `testSettings`. */
   settings: Pick<SettingsInput, 'google' | 'github' | 'oauth'>
-  /** Who sits in front of the browser from now on. */
+  /** Sets who uses the browser from now on. */
   signInAs(account: PeerAccount): void
   /**
-   * What the provider does once that person has agreed: the address of the callback route, with code and state.
+   * The provider's answer after the person has agreed: the URL of the callback route, with code and state.
    *
    * @throws {Error} The provider would show an error instead: another client, another `REDIRECT_URI`, no S256 challenge.
    */
   answer(authorizationUrl: string): string
-  /** The same where that person has refused: the callback with `error` (default `access_denied`) and state. */
+  /** The answer after the person has refused: the callback with `error` (default `access_denied`) and state. */
   refuse(authorizationUrl: string, error?: string): string
-  /** Everything that was asked through `fetch`, oldest first. */
+  /** All requests through `fetch`, oldest first. */
   readonly requests: readonly PeerRequest[]
 }
 
 export interface OAuthPeerOptions extends PeerApplication {
   /** Default: a new `createTestClock()`. */
   clock?: TestClock
-  /** What the OpenID issuer calls itself. Default: `https://id.company.test`. */
+  /** The name of the OpenID issuer. Default: `https://id.company.test`. */
   issuer?: string
 }
 
@@ -77,7 +77,7 @@ export function createOAuthPeer(options: OAuthPeerOptions = {}): OAuthPeer {
       person = account
     },
     answer(authorizationUrl) {
-      if (person === null) throw new Error('Nobody is there to agree: call signInAs first')
+      if (person === null) throw new Error('There is no person who could agree. Call signInAs first.')
       return desk.grant(authorizationUrl, person)
     },
     refuse: (authorizationUrl, error = 'access_denied') => desk.deny(authorizationUrl, error),

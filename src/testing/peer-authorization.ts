@@ -1,7 +1,7 @@
 import type { PeerClients } from './peer-clients.js'
 import type { PeerSite } from './peer-sites.js'
 
-/** What a browser was sent to a provider with. */
+/** The parameters with which a browser was sent to a provider. */
 export interface Authorization {
   site: PeerSite
   clientId: string
@@ -9,24 +9,24 @@ export interface Authorization {
   state: string
   scope: readonly string[]
   challenge: string
-  /** Null: none was sent, and none comes back. */
+  /** Null: none was sent, and none is returned. */
   nonce: string | null
 }
 
 /**
  * Reads an authorization request as strictly as providers do.
  *
- * @throws {Error} that says what is wrong, where a provider shows an error page and sends nobody back
+ * @throws {Error} that names the fault, where a real provider shows an error page and does not redirect
  */
 export function readAuthorization(
   authorizationUrl: string,
   sites: readonly PeerSite[],
   clients: PeerClients,
 ): Authorization {
-  if (!URL.canParse(authorizationUrl)) throw new Error('This is no address to send a browser to')
+  if (!URL.canParse(authorizationUrl)) throw new Error('The authorization URL is no URL. Pass the location header.')
   const { origin, pathname, searchParams } = new URL(authorizationUrl)
   const site = sites.find(({ authorization }) => authorization === `${origin}${pathname}`)
-  if (site === undefined) throw new Error(`${origin}${pathname} is no authorization endpoint that the peer plays`)
+  if (site === undefined) throw new Error(`${origin}${pathname} is no authorization endpoint of the test peer.`)
 
   const sent = (name: string) => {
     const [value = null, ...others] = searchParams.getAll(name)

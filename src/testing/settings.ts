@@ -3,11 +3,11 @@ import type { SettingsInput } from '../wiring/settings.js'
 import { createTestMailbox, type TestMailbox } from './mailbox.js'
 
 /**
- * Complete settings for a test: random secrets, SQLite in memory, `http://localhost:3000`, bcrypt cost 4, no question to
- * the breached-password API, no limits (which only a runtime of `createTestRuntime` may do without).
+ * Complete settings for a test: random secrets, SQLite in memory, `http://localhost:3000`, bcrypt cost 4, no requests to
+ * the breached-password API, no limits (only a runtime of `createTestRuntime` may turn them off).
  *
- * @param overrides Settings over these, each as a whole but `password`, whose members are merged. `mailbox` stands for
- *   `mail` with that mailbox's transport; without it mails go to a mailbox nobody looks into.
+ * @param overrides Settings that replace these, each as a whole except `password`, whose members are merged. `mailbox` stands
+ *   for `mail` with that mailbox's transport. Without it, mails go to a mailbox that no test reads.
  *
  * @example
  * const mailbox = createTestMailbox()

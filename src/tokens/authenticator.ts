@@ -1,4 +1,4 @@
-/** Codes of authenticator apps: RFC 6238 with SHA-1, 6 digits and steps of 30 s, which is what every app speaks. */
+/** Codes of authenticator apps: RFC 6238 with SHA-1, 6 digits and steps of 30 s, which every app supports. */
 export interface Authenticator {
   /** 160 random bits (RFC 4226 §4, R6), base32 without padding. */
   newSecret(): Promise<string>
@@ -6,12 +6,12 @@ export interface Authenticator {
   /** The `otpauth:` address that an app reads. @throws {Error} when issuer or account holds a colon */
   uri(key: { secret: string; account: string; issuer: string }): Promise<string>
 
-  /** A text as a picture: the data URI of an SVG. */
+  /** The text as a QR code: the data URI of an SVG. */
   qrCode(text: string): Promise<string>
 
   /**
-   * The time step that the code is of, or null when it is of none that counts: the current one, the one before and the
-   * one after, as far as they are newer than `afterStep` (RFC 6238 §5.2). Anything but six digits is null.
+   * The time step of a valid code, else null. Valid are the codes of the current step, the one before and the one after, if
+   * they are newer than `afterStep` (RFC 6238 §5.2).
    *
    * @param afterStep The newest step accepted before; null when there was none.
    * @param now Unix seconds.

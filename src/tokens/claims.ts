@@ -1,23 +1,23 @@
 import { remember } from '../lib/remember.js'
-import type { AccessClaims, RefreshClaims } from './access-tokens.js'
+import type { AccessClaims, ActorClaim, RefreshClaims } from './access-tokens.js'
 
-/** Who writes our tokens and for whom; both are compared as whole strings. */
+/** Issuer and audience of our tokens. Both are compared as whole strings. */
 export interface Parties {
   issuer: string
   audience: string
 }
 
-/** The last second of the year 9999: a later time is milliseconds taken for seconds, or nonsense. */
+/** The last second of the year 9999. A later time was probably given in milliseconds. */
 const latestTime = 253_402_300_799
 
 const longestId = 128
 
-/** A blank, a control character or anything that could look like something else: what no id has in it. */
+/** Blanks, control characters and look-alikes, which no id contains. */
 const unfitForId = /[^\x21-\x7e]/
 
 /** Reads the payload of a token whose signature is sound. Null: a claim is missing or of the wrong type. */
 export interface ClaimsReader {
-  /** Claims whose lists are frozen; those of other tokens may have the very same list. */
+  /** The lists in the claims are frozen, because several tokens may share one list. */
   readAccess(payload: unknown): AccessClaims | null
   /** Frozen claims. */
   readRefresh(payload: unknown): RefreshClaims | null
@@ -27,7 +27,7 @@ export interface ClaimsReader {
 export function createClaimsReader(parties: Parties): ClaimsReader {
   const sharedList = remember((word): readonly string[] => Object.freeze([word]))
 
-  /** Most lists have one word, the same in most tokens: those share a list, since thousands of tokens are kept. */
+  /** Thousands of tokens are cached, and most have the same list of one word. So they share it. */
   function frozen(words: string[]): readonly string[] {
     const [word] = words
     return word !== undefined && words.length === 1 ? sharedList(word) : Object.freeze(words)
@@ -36,20 +36,30 @@ export function createClaimsReader(parties: Parties): ClaimsReader {
   return {
     readAccess(payload) {
       if (!isOurs(payload, parties)) return null
-      const { sub, sid, ctr, ver, email, email_verified, roles, amr, auth_time, iat, exp } = payload
+      const { sub, sid, ctr, ver, email, email_verified, email_proved, roles, amr, auth_time, act, iat, exp } = payload
 
       if (!isId(sub) || !isId(sid) || !isCount(ctr) || !isCount(ver)) return null
       if (!isText(email) || typeof email_verified !== 'boolean' || !isTexts(roles) || !isTexts(amr)) return null
-      if (!isTime(auth_time) || !isTime(iat) || !isTime(exp)) return null
+      if (!isTime(iat) || !isTime(exp)) return null
+      if (email_proved !== undefined && email_proved !== true) return null
+      const actor = act === undefined ? null : readActor(act)
+      if (act !== undefined && actor === null) return null
+      // The user of an impersonated session has proved nothing, so its time is 0.
+      if (actor) {
+        if (auth_time !== 0) return null
+      } else if (!isTime(auth_time)) return null
 
-      return { sub, sid, ctr, ver, email, email_verified, roles: frozen(roles), amr: frozen(amr), auth_time, iat, exp }
+      const lists = { roles: frozen(roles), amr: frozen(amr) }
+      const claims = { sub, sid, ctr, ver, email, email_verified, ...lists, auth_time, iat, exp }
+      return { ...claims, ...(email_proved && { email_proved }), ...(actor && { act: actor }) }
     },
     readRefresh(payload) {
       if (!isOurs(payload, parties)) return null
-      const { sub, sid, ctr, iat, exp } = payload
+      const { sub, sid, ctr, act, iat, exp } = payload
 
       if (!isId(sub) || !isId(sid) || !isCount(ctr) || !isTime(iat) || !isTime(exp)) return null
-      return Object.freeze({ sub, sid, ctr, iat, exp })
+      if (act !== undefined && !isId(act)) return null
+      return Object.freeze({ sub, sid, ctr, ...(act !== undefined && { act }), iat, exp })
     },
   }
 }
@@ -58,6 +68,13 @@ export function createClaimsReader(parties: Parties): ClaimsReader {
 function isOurs(payload: unknown, parties: Parties): payload is Record<string, unknown> {
   if (!isRecord(payload)) return false
   return payload.iss === parties.issuer && payload.aud === parties.audience && !Object.hasOwn(payload, 'nbf')
+}
+
+/** Null for a claim that names no administrator: then the whole token is refused. */
+function readActor(value: unknown): ActorClaim | null {
+  if (!isRecord(value)) return null
+  const { sub, sid, ver, exp } = value
+  return isId(sub) && isId(sid) && isCount(ver) && isTime(exp) ? Object.freeze({ sub, sid, ver, exp }) : null
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { nowSeconds, type World } from '../lib/runtime.js'
 import type { SignClientAssertion } from '../model/client-assertion.js'
 
-/** Signs the JWTs that some providers take for a client secret. */
+/** Signs the JWTs that some providers use as client secrets. */
 export function createClientAssertions(world: Pick<World, 'now'>): SignClientAssertion {
   return async ({ privateKey, keyId, issuer, subject, audience, lifetimeSeconds }) => {
     const { SignJWT } = await import('jose')

@@ -1,15 +1,16 @@
 import type { Moment } from '../lib/shared-clock.js'
+import type { KeySetState } from '../model/key-set.js'
 import type { JwtPrincipal } from '../model/principal.js'
 
-/** A JWT of another issuer whose signature and claims are sound. */
+/** A JWT of another issuer whose signature and claims are valid. */
 export interface ForeignToken {
   /** Deep-frozen. */
   principal: JwtPrincipal
-  /** Unix seconds, with what clocks may differ. Whoever gets the token asks this on every use. */
+  /** Unix seconds, with the tolerance for clocks. The caller checks it on every use of the token. */
   expiresAt: number
 }
 
-/** Why a token counts for nothing; never says what stands in it. */
+/** Why a token is invalid. It never quotes the token. */
 export interface ForeignFault {
   fault:
     | 'malformed'
@@ -22,15 +23,17 @@ export interface ForeignFault {
     | 'issuer'
     | 'audience'
     | 'claims'
-    /** There are no keys that may be believed. */
+    /** No trusted keys are available. */
     | 'keys_unavailable'
 }
 
-/** Checks JWTs of another issuer by the keys that it publishes. */
+/** Checks JWTs of another issuer with the keys that it publishes. */
 export interface ForeignTokens {
-  /** Never rejects. The token is remembered by `sent`, a text that says nothing else: `Bearer ` and the token. */
+  /** Never rejects. The result is cached under `sent`: `Bearer ` and the token. */
   check(token: string, sent: string): Promise<ForeignToken | ForeignFault>
-  /** What `check` found before, at once and without cryptography; null for what nobody remembers. */
+  /** The cached result of `check`, at once and without cryptography; null if there is none. */
   recall(sent: string, at: Moment): ForeignToken | ForeignFault | null
+  /** The keys that tokens are checked with. */
+  keySet(): KeySetState
   close(): void
 }

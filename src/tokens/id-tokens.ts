@@ -6,15 +6,15 @@ import { type KeptDocument, keepDocument } from '../lib/kept-document.js'
 import { nowSeconds, type World } from '../lib/runtime.js'
 import type { IdTokenClaims, IdTokenFault, IdTokenRules, IdTokens } from '../model/id-token.js'
 
-/** With a public key, and of these no more: a shared secret or `none` proves nothing here (RFC 8725 §3.1 and §3.2). */
+/** Only algorithms with a public key: a shared secret or `none` would prove nothing here (RFC 8725 §3.1 and §3.2). */
 const considered = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 
-/** Clocks of two machines differ. */
+/** Tolerance in seconds, because the clocks of two machines differ. */
 const skewSeconds = 60
 const keySetLimitMs = 10_000
 const keySetLimitBytes = 256 * 1024
 
-/** What jose says of a token that it refuses. */
+/** Our faults by the error codes of jose. */
 const faults: Readonly<Record<string, IdTokenFault>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
   ERR_JOSE_NOT_SUPPORTED: 'algorithm',
@@ -33,8 +33,8 @@ interface Opened {
 /**
  * Checks id_tokens by the key sets of their issuers, which are kept for an hour.
  *
- * An unknown key id has the set read again, at most once in a cool-down. Nothing in a header is ever followed: `jku`,
- * `jwk`, `x5u` and `crit` are no way in (RFC 8725 §3.10).
+ * An unknown key id causes another read of the set, at most once in a cool-down. Keys and URLs in a token's header (`jku`,
+ * `jwk`, `x5u`) are never used, and `crit` is refused (RFC 8725 §3.10).
  */
 export function createIdTokens(world: World): IdTokens {
   const keySets = new Map<string, KeptDocument<JWTVerifyGetKey>>()
@@ -76,7 +76,7 @@ function isKeySet(value: unknown): value is JSONWebKeySet {
   return isObject(value) && Array.isArray(value.keys) && value.keys.every(isObject)
 }
 
-/** Signature, times and shape. */
+/** Checks the signature, the times and the shape. */
 async function openToken(
   token: string,
   algorithms: readonly string[],
@@ -100,7 +100,7 @@ async function openToken(
   }
 }
 
-/** OpenID Connect Core §3.1.3.7 and §3.1.3.6; the signature is sound and the token lives. */
+/** The checks of OpenID Connect Core §3.1.3.7 and §3.1.3.6, for a token with a valid signature that has not expired. */
 function claimsFault({ claims, algorithm }: Opened, rules: IdTokenRules, now: number): IdTokenFault | null {
   const { iss, sub, aud, azp, iat, nonce, at_hash } = claims
   if (typeof iss !== 'string' || !rules.isIssuer(iss)) return 'issuer'
@@ -108,7 +108,7 @@ function claimsFault({ claims, algorithm }: Opened, rules: IdTokenRules, now: nu
 
   const audience = Array.isArray(aud) ? aud : [aud]
   if (!audience.includes(rules.clientId)) return 'audience'
-  // It may be for others too, but then it must say that it was made for us.
+  // A token for several audiences must name us as the authorized party.
   if (azp === undefined ? audience.length > 1 : azp !== rules.clientId) return 'authorized_party'
 
   if (typeof iat !== 'number' || iat > now + skewSeconds) return 'issued_at'
@@ -117,7 +117,7 @@ function claimsFault({ claims, algorithm }: Opened, rules: IdTokenRules, now: nu
   return null
 }
 
-/** The left half of a hash, by the hash function of the signature. */
+/** The left half of the hash. The hash function is that of the signature. */
 function halfHash(accessToken: string, algorithm: string): string {
   const digest = createHash(algorithm.startsWith('Ed') ? 'sha512' : 'sha256')
     .update(accessToken)

@@ -11,26 +11,26 @@ import type { KeySet } from './key-set.js'
 import { createKeySource, type KeySource } from './key-source.js'
 import { createVerifiedCache, type VerifiedCache } from './verified-cache.js'
 
-/** What a token of the other issuer must be. */
+/** The rules for tokens of the other issuer. */
 export interface ForeignRules {
-  /** Of the key set. */
+  /** The URL of the key set. */
   url: string
   reach: Reach
   /** null: not checked. */
   issuer: string | null
-  /** Empty: not checked. Else the token names at least one of them. */
+  /** Empty: not checked. Otherwise the token must name at least one of them. */
   audience: readonly string[]
   algorithms: readonly string[]
 }
 
-/** Other issuers put groups and profiles into their tokens; node takes 16 KiB for all headers together. */
+/** Characters. Other issuers put groups and profiles into tokens, and Node accepts 16 KiB for all headers together. */
 const longestToken = 8192
-/** Clocks of two machines differ. */
+/** Tolerance in seconds, because the clocks of two machines differ. */
 const skewSeconds = 60
-/** Fewer than of ours: with all their claims these are larger. */
+/** Entries of the cache. Fewer than for our tokens, because these hold more claims and are larger. */
 const rememberedTokens = 5_000
 
-/** What jose says of a token that it refuses. */
+/** Our faults by the error codes of jose. */
 const faults: Readonly<Record<string, ForeignFault['fault']>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
   ERR_JWT_EXPIRED: 'expired',
@@ -51,10 +51,10 @@ interface Verifier {
 }
 
 /**
- * Tokens of the issuer whose key set is at that address, which is read from now on.
+ * Checks tokens of the issuer whose key set is at that URL. It starts reading the set at once.
  *
- * Nothing in a header is ever followed: `jku`, `jwk`, `x5u` and `x5c` are no way in, and `crit` is refused (RFC 8725
- * §3.10, RFC 7515 §4.1.11). Verified tokens are remembered as long as the set keeps its keys.
+ * Keys and URLs in a token's header (`jku`, `jwk`, `x5u`, `x5c`) are never used, and `crit` is refused (RFC 8725 §3.10,
+ * RFC 7515 §4.1.11). Verified tokens stay in the cache as long as the set keeps its keys.
  */
 export function createForeignTokens(
   rules: ForeignRules,
@@ -71,6 +71,7 @@ export function createForeignTokens(
       return source.current(at) === null ? null : known
     },
     check: (token, sent) => verify(verifier, token, sent),
+    keySet: source.state,
     close: source.close,
   }
 }
@@ -88,7 +89,7 @@ async function verify(verifier: Verifier, token: string, sent: string): Promise<
   const found = await findKeys(source, set, alg, kid)
   if (found.keys.length === 0) return { fault: 'unknown_key' }
   const opened = await openWithAny(verifier, token, alg, found.keys)
-  // Unless the keys have changed meanwhile.
+  // Not cached if the keys have changed meanwhile.
   if (!('fault' in opened) && source.current() === found.set) verified.set(sent, opened)
   return opened
 }
@@ -100,7 +101,7 @@ async function findKeys(source: KeySource, set: KeySet, alg: string, kid: string
   return { set: renewed, keys: renewed?.matching(alg, kid) ?? [] }
 }
 
-/** Several only where a set has them under one name, or a token names none. */
+/** Several keys are tried only if they share a key id, or if the token names none. */
 async function openWithAny(
   verifier: Verifier,
   token: string,
@@ -153,7 +154,7 @@ function faultOf(error: unknown): ForeignFault['fault'] {
   return faults[String(code)] ?? 'malformed'
 }
 
-/** Three parts in the letters of base64url and nothing else; null when the first is no JSON object. */
+/** Accepts exactly three base64url parts; null if they are malformed or the first is no JSON object. */
 function readHeader(token: string): Readonly<Record<string, unknown>> | null {
   if (token.length > longestToken || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null
   return parseJsonObject(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString())

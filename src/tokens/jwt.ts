@@ -15,7 +15,7 @@ export interface TokenSettings extends Parties {
   refreshSecrets: readonly string[]
 }
 
-/** Longer ones are neither made nor looked at; a typical access token has some 500 characters. */
+/** Longer tokens are neither made nor read. A typical access token has some 500 characters. */
 export const maxTokenLength = 4096
 
 /** 32 bytes in base64url. */
@@ -31,16 +31,16 @@ interface Header {
 /** The keys of one kind of token. */
 interface Ring {
   signing: { header: Header; key: KeyObject }
-  /** Each with what its tokens begin with: the header that we write, in base64url, and the point behind it. */
+  /** Each key with the start of its tokens: the header that we write, in base64url, and a dot. */
   keys: readonly { start: string; key: KeyObject }[]
 }
 
 /**
  * Our own tokens: JWTs with HS256, signed by jsonwebtoken, checked by a few synchronous lines.
  *
- * A check accepts only the exact header texts that we write, so no header is ever parsed and no `alg`, `kid`, `crit` or
- * `jku` of a stranger can choose anything. It does not ask the clock: `exp` is there and sound, but whether it has passed
- * (and whether `iat` lies ahead, as another instance's clock may make it) is the caller's question on every use.
+ * A check accepts only the exact header texts that we write. No header is ever parsed, so a forged `alg`, `kid`, `crit` or
+ * `jku` has no effect. A check does not read the clock: the caller compares `exp` on every use. `iat` may lie ahead, because
+ * the clock of another instance may.
  *
  * Signing throws when a check would refuse the result: a claim of the wrong type, or more than 4096 characters.
  *
@@ -67,7 +67,11 @@ export function createTokens(settings: TokenSettings): Tokens {
   }
 
   return {
+    accessKeyId: access.signing.header.kid,
     prepareSigning: () => signer.load(),
+    async checkSigning() {
+      if (isBundled) await signer.load()
+    },
     signAccess(claims) {
       const payload = accessPayload(parties, claims)
       if (reader.readAccess(payload) === null) throw new Error('access claims of the wrong type')
@@ -83,12 +87,12 @@ export function createTokens(settings: TokenSettings): Tokens {
   }
 }
 
-/** The payload of a token that one of the keys signed, in base64url and still to be read; null when none did. */
+/** The unparsed payload, in base64url, of a token that one of the keys signed; null if no key did. */
 function openToken(token: string, keys: Ring['keys']): string | null {
   if (token.length > maxTokenLength) return null
-  // `startsWith` took V8 4,000 instructions more (Node 20, counted).
+  // `startsWith` costs V8 4,000 instructions more (counted with Node 20).
   const known = keys.find(({ start }) => token.slice(0, start.length) === start)
-  // Further points are not looked for: base64url is read without one, `sameText` a signature.
+  // No search for further dots: neither base64url nor `sameText` accepts one.
   const end = token.length - signatureLength - 1
   if (known === undefined || end < known.start.length || token[end] !== '.') return null
 
@@ -97,16 +101,25 @@ function openToken(token: string, keys: Ring['keys']): string | null {
   return token.slice(known.start.length, end)
 }
 
-/** Compares as text, in constant time: bytes have one canonical spelling only, so a token cannot have two. */
+/** Compares texts in constant time. Texts, not bytes: two base64url spellings of the same bytes must not both be valid. */
 function sameText(given: string, expected: string): boolean {
-  // UTF-8, not Latin-1: the latter would cut U+0141 down to an `A`.
+  // UTF-8, because Latin-1 would turn U+0141 into an `A`.
   const bytes = Buffer.from(given)
   return bytes.length === signatureLength && timingSafeEqual(bytes, Buffer.from(expected))
 }
 
+/** The `kid` of access tokens that are signed with this secret. */
+export function accessKeyId(secret: string): string {
+  return keyIdOf('at+jwt', secret)
+}
+
+function keyIdOf(typ: Header['typ'], secret: string): string {
+  return deriveKeyId(secret, `latchkey key id ${typ}`)
+}
+
 function createRing(typ: Header['typ'], secrets: readonly string[]): Ring {
   const entries = secrets.map((secret) => {
-    const header: Header = { alg: 'HS256', typ, kid: deriveKeyId(secret, `latchkey key id ${typ}`) }
+    const header: Header = { alg: 'HS256', typ, kid: keyIdOf(typ, secret) }
     return { header, key: createSecretKey(Buffer.from(secret)) }
   })
   const [signing] = entries
@@ -120,25 +133,38 @@ function createRing(typ: Header['typ'], secrets: readonly string[]): Ring {
 
 /** The order is fixed, so that the same claims give the same token. */
 function accessPayload(parties: Parties, claims: AccessClaims): object {
-  const { sub, sid, ctr, ver, email, email_verified, roles, amr, auth_time, iat, exp } = claims
-  const user = { sub, sid, ctr, ver, email, email_verified, roles: [...roles], amr: [...amr], auth_time }
+  const { sub, sid, ctr, ver, email, email_verified, email_proved, roles, amr, auth_time, act, iat, exp } = claims
+  const address = { email, email_verified, ...(email_proved && { email_proved }) }
+  const user = { sub, sid, ctr, ver, ...address, roles: [...roles], amr: [...amr], auth_time, ...(act && { act }) }
   return { iss: parties.issuer, aud: parties.audience, ...user, iat, exp }
 }
 
-function refreshPayload(parties: Parties, { sub, sid, ctr, iat, exp }: RefreshClaims): object {
-  return { iss: parties.issuer, aud: parties.audience, sub, sid, ctr, iat, exp }
+function refreshPayload(parties: Parties, { sub, sid, ctr, act, iat, exp }: RefreshClaims): object {
+  return { iss: parties.issuer, aud: parties.audience, sub, sid, ctr, ...(act !== undefined && { act }), iat, exp }
 }
 
 function withinLimit(token: string): string {
   if (token.length > maxTokenLength)
-    throw new Error(`the token has more than ${maxTokenLength} characters: too many roles`)
+    throw new Error(`the token has more than ${maxTokenLength} characters. Give the user fewer or shorter roles`)
   return token
 }
 
 /** jsonwebtoken takes 17 ms and 8 MB to load, and only sign-ins and refreshes need it. */
 function lateSigner(): LateModule<{ sign: typeof sign }> {
   return lateModule(
-    async () => (await import('jsonwebtoken')).default,
+    async () => (await import('jsonwebtoken').catch(explainBundle)).default,
     () => createRequire(import.meta.url)('jsonwebtoken'),
+  )
+}
+
+/** Outside a bundle the package loads whenever it is installed, and costs nothing before it is needed. */
+const isBundled = !/\/tokens\/jwt\.[jt]s$/.test(String(import.meta.url))
+
+/** jsonwebtoken is CommonJS: it calls `require`, which ES modules lack. */
+function explainBundle(cause: unknown): never {
+  if (!isBundled) throw cause
+  throw new Error(
+    "jsonwebtoken does not load in this bundle, which has no require. Bundle with --packages=external, or as CommonJS, or add this banner: import { createRequire as bundleRequire } from 'node:module'; const require = bundleRequire(import.meta.url);",
+    { cause },
   )
 }

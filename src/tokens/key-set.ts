@@ -1,33 +1,37 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { isObject, parseJsonObject } from '../lib/json-object.js'
+import type { PublishedKey } from '../model/key-set.js'
 
 /** The usable keys of a published key set (RFC 7517). */
 export interface KeySet {
-  /** Equal for sets with the same keys under the same names. */
+  /** Equal for sets with the same keys and key ids. */
   fingerprint: string
-  /** Keys that may have signed this. Without a key id any of the right kind; few in any case. */
+  /** The usable keys, as published. */
+  keys: readonly PublishedKey[]
+  /** Keys that may have signed the token. Without a key id: all keys of that kind, up to a small limit. */
   matching(algorithm: string, keyId: string | undefined): readonly KeyObject[]
-  /** Whether a private or symmetric key was published and refused: anybody could sign with it. */
+  /** Whether the set contained a private or symmetric key, with which anyone could sign tokens. It was refused. */
   leaksPrivateKey: boolean
 }
 
-interface PublicKey {
+interface UsableKey {
   id: string | undefined
-  /** The one algorithm it is for, if it says so (RFC 7517 §4.4). */
+  /** The one algorithm that the key is for, if it names one (RFC 7517 §4.4). */
   algorithm: string | undefined
   /** As in `kindOf`. */
   kind: string
+  use: string | null
   key: KeyObject
 }
 
-/** More in one set are a mistake, or somebody's game. */
+/** More keys in one set are a mistake or an attack. */
 const mostKeys = 100
-/** How many keys one token may be tried with. */
+/** How many keys may be tried for one token. */
 const mostTries = 3
 
 /**
- * Reads a key set. Keys that are not for checking signatures, that no token of these algorithms can be checked by, or
- * that are unsound (RFC 7518 §3.3, §6.3) are left out, as are members that nobody knows.
+ * Reads a key set. It leaves out keys that are not for signatures, keys that fit none of these algorithms, keys that are
+ * unsound (RFC 7518 §3.3, §6.3), and unknown members.
  *
  * @returns null when the text is no key set
  */
@@ -42,9 +46,10 @@ export function readKeySet(text: string, algorithms: readonly string[]): KeySet 
     .filter(({ kind, algorithm }) => kinds.has(kind) && (algorithm === undefined || algorithms.includes(algorithm)))
   return {
     fingerprint: fingerprintOf(keys),
+    keys: keys.map(({ id, algorithm, use }) => ({ kid: id ?? null, alg: algorithm ?? null, use })),
     leaksPrivateKey: published.some(isPrivate),
     matching(algorithm, keyId) {
-      const fits = (key: PublicKey) =>
+      const fits = (key: UsableKey) =>
         key.kind === kindOf(algorithm) &&
         (key.algorithm === undefined || key.algorithm === algorithm) &&
         (keyId === undefined || key.id === keyId)
@@ -56,13 +61,13 @@ export function readKeySet(text: string, algorithms: readonly string[]): KeySet 
   }
 }
 
-/** What a key must be for an algorithm: each curve has its own (RFC 7518 §3.4), the RSA schemes share one. */
+/** The kind of key that an algorithm needs: each curve has its own (RFC 7518 §3.4), and the RSA schemes share one. */
 function kindOf(algorithm: string): string {
   const curves: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
   return curves[algorithm] ?? (algorithm.startsWith('Ed') ? 'Ed25519' : 'RSA')
 }
 
-function readKey(jwk: unknown): PublicKey | null {
+function readKey(jwk: unknown): UsableKey | null {
   if (!isObject(jwk)) return null
   const { kid, alg, use, key_ops: operations, crv } = jwk
   if (kid !== undefined && typeof kid !== 'string') return null
@@ -73,7 +78,7 @@ function readKey(jwk: unknown): PublicKey | null {
 
   const key = importKey(jwk)
   if (key === null || !isSound(key)) return null
-  return { id: kid, algorithm: alg, kind: jwk.kty === 'RSA' ? 'RSA' : String(crv), key }
+  return { id: kid, algorithm: alg, kind: jwk.kty === 'RSA' ? 'RSA' : String(crv), use: use ?? null, key }
 }
 
 /** A private or symmetric key (RFC 7518 sections 6.2.2, 6.3.2 and 6.4). */
@@ -89,7 +94,7 @@ function importKey(jwk: Readonly<Record<string, unknown>>): KeyObject | null {
   }
 }
 
-/** RSA: long enough to hold, not so long or of such an exponent that checking takes long (NIST SP 800-89 §5.3.3). */
+/** RSA keys must be long enough to be secure. An excessive length or exponent would make checks slow (NIST SP 800-89 §5.3.3). */
 function isSound({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   if (asymmetricKeyType !== 'rsa') return asymmetricKeyType === 'ec' || asymmetricKeyType === 'ed25519'
   const { modulusLength = 0, publicExponent = 0n } = asymmetricKeyDetails ?? {}
@@ -97,7 +102,7 @@ function isSound({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolea
   return publicExponent >= 3n && publicExponent < 2n ** 32n && publicExponent % 2n === 1n
 }
 
-function fingerprintOf(keys: readonly PublicKey[]): string {
+function fingerprintOf(keys: readonly UsableKey[]): string {
   const texts = keys.map(({ id, algorithm, key }) => {
     return JSON.stringify([id, algorithm, key.export({ type: 'spki', format: 'der' }).toString('base64')])
   })

@@ -1,49 +1,58 @@
-import { FetchFault, fetchAnswer } from '../lib/bounded-fetch.js'
+import { FetchFault, type FetchFaultReason, fetchAnswer } from '../lib/bounded-fetch.js'
+import { isoTime } from '../lib/iso-time.js'
 import { publicFetch, type Reach } from '../lib/public-fetch.js'
 import type { World } from '../lib/runtime.js'
 import type { Reading } from '../lib/shared-clock.js'
+import type { KeySetCheck, KeySetFault, KeySetState } from '../model/key-set.js'
 import type { Logger } from '../settings.js'
 import { type KeySet, readKeySet } from './key-set.js'
 
-/** The key set at an address, kept fresh beside the requests. */
+/** The key set at a URL. It is kept fresh in the background. */
 export interface KeySource {
   /**
-   * What to check by, now or at a moment just read of the same clocks; null when there is nothing that may be believed.
-   * Begins a read that is overdue.
+   * The current keys; null if no set can be trusted. `at` may be a reading that was just taken from the same clocks. Starts an
+   * overdue read.
    */
   current(at?: Reading): KeySet | null
-  /** The same, once the read that is under way has ended. */
+  /** The same, after the current read has ended. */
   settled(): Promise<KeySet | null>
-  /** Reads again because `seen` lacks a key, at most once in a cool-down, whatever the last reads brought. */
+  /** The set and its last read, for administrators. */
+  state(): KeySetState
+  /** Reads again because `seen` lacks a key. At most once in a cool-down, whatever the last reads returned. */
   renew(seen: KeySet): Promise<KeySet | null>
   close(): void
 }
 
-export interface KeySourceOptions {
+/** Where a key set is, and which of its keys count. */
+export interface KeySetPlace {
   url: string
   reach: Reach
   algorithms: readonly string[]
   world: World
+}
+
+export interface KeySourceOptions extends KeySetPlace {
   logger: Logger
-  /** Other keys than before: whatever was checked by the former ones must be checked anew. */
+  /** The keys have changed: tokens that were checked with the former keys must be checked again. */
   onChange(): void
 }
 
-/** How long a set may be used before it is read again: as long as its `max-age` says, within these bounds. */
+/** How long a set is used before it is read again: its `max-age`, within these bounds. */
 const defaultSeconds = 10 * 60
 const leastSeconds = 60
 const mostSeconds = 12 * 3600
-/** After a read that failed. */
+/** The pause after a read that failed. */
 const retrySeconds = 30
-/** How long the last good set lives through an outage. */
+/** How long the last good set is used during an outage. */
 const staleMs = 24 * 3600 * 1000
-/** Between two reads for the sake of an unknown key id: a stranger's token must not make us ask each time. */
+/** The pause between two reads for unknown key ids: many forged tokens must not cause a read each. */
 const coolDownMs = 30_000
 
 const readLimitMs = 5_000
 const readLimitBytes = 256 * 1024
 
 interface State {
+  fault: KeySetFault | null
   kept: ({ set: KeySet; seconds: number } & Reading) | null
   reading: Promise<void> | null
   renewedAtMs: number
@@ -53,10 +62,11 @@ interface State {
   closed: boolean
 }
 
-/** Begins to read at once. */
+/** Starts reading at once. */
 export function createKeySource(options: KeySourceOptions): KeySource {
   const { world } = options
   const state: State = {
+    fault: null,
     kept: null,
     reading: null,
     renewedAtMs: Number.NEGATIVE_INFINITY,
@@ -69,7 +79,7 @@ export function createKeySource(options: KeySourceOptions): KeySource {
     const { kept } = state
     if (kept === null) return null
     const ageMs = ageOf(kept, at)
-    // A computer that slept has timers that are late by as long. After a read that failed the next one is soon.
+    // After sleep, timers fire late by the time that the computer slept. After a failed read, the next timer fires soon.
     if (ageMs > kept.seconds * 1000 && !state.failing) void read(options, state)
     return ageMs < staleMs ? kept.set : null
   }
@@ -89,6 +99,11 @@ export function createKeySource(options: KeySourceOptions): KeySource {
       await read(options, state)
       return current()
     },
+    state() {
+      const set = current()
+      const fetchedAt = state.kept === null ? null : isoTime(Math.floor(state.kept.wallMs / 1000))
+      return { ok: set !== null && set.keys.length > 0, keys: set?.keys ?? [], fetchedAt, fault: state.fault }
+    },
     close() {
       state.closed = true
       state.stopTimer()
@@ -96,12 +111,12 @@ export function createKeySource(options: KeySourceOptions): KeySource {
   }
 }
 
-/** By the wall or the monotonic clock, whichever shows more: a computer that slept may have stopped one of them. */
+/** The larger age of wall clock and monotonic clock, because sleep may have stopped one of them. */
 function ageOf(kept: Reading, at: Reading): number {
   return Math.max(at.wallMs - kept.wallMs, at.monotonicMs - kept.monotonicMs)
 }
 
-/** One at a time: whoever asks meanwhile waits for the same. Never rejects; comes again by itself. */
+/** One read at a time; other callers wait for the same one. Never rejects. Schedules the next read. */
 function read(options: KeySourceOptions, state: State): Promise<void> {
   if (state.closed) return state.reading ?? Promise.resolve()
   state.stopTimer()
@@ -113,32 +128,34 @@ function read(options: KeySourceOptions, state: State): Promise<void> {
   return state.reading
 }
 
-/** Returns after how many seconds to come again. */
+/** Returns the seconds until the next read. */
 async function readOnce(options: KeySourceOptions, state: State): Promise<number> {
   const { world } = options
   const started = { wallMs: world.now(), monotonicMs: world.monotonic() }
   try {
     const { set, seconds } = await fetchKeySet(options)
     const before = state.kept?.set
-    // The same keys stay the same object, and with it what was checked by them.
+    // Unchanged keys stay the same object, so the results of earlier checks stay valid.
     const same = before?.fingerprint === set.fingerprint
     state.kept = { set: same ? before : set, seconds, ...started }
     if (!same) options.onChange()
     if (set.leaksPrivateKey) reportLeak(options, state)
     report(options, state, null)
+    state.fault = null
     return seconds
   } catch (error) {
+    state.fault = keySetFaultOf(error)
     report(options, state, error)
     return retrySeconds
   }
 }
 
-async function fetchKeySet({
-  url,
-  reach,
-  algorithms,
-  world,
-}: KeySourceOptions): Promise<{ set: KeySet; seconds: number }> {
+/**
+ * Reads the key set at a URL once.
+ *
+ * @throws {FetchFault}, {TypeError} when the answer is no key set
+ */
+async function fetchKeySet({ url, reach, algorithms, world }: KeySetPlace): Promise<{ set: KeySet; seconds: number }> {
   const { text, headers } = await fetchAnswer(
     { timer: world.timer, fetch: publicFetch(world, reach) },
     {
@@ -152,6 +169,29 @@ async function fetchKeySet({
   const set = readKeySet(text, algorithms)
   if (set === null) throw new TypeError('no key set')
   return { set, seconds: freshSeconds(headers.get('cache-control')) }
+}
+
+/** Reads the key set at a URL and keeps nothing of it. Never rejects. */
+export async function checkKeySet(place: KeySetPlace): Promise<KeySetCheck> {
+  try {
+    const { set } = await fetchKeySet(place)
+    return { ok: set.keys.length > 0, keys: set.keys, fault: set.keys.length > 0 ? null : 'not_a_key_set' }
+  } catch (error) {
+    return { ok: false, keys: [], fault: keySetFaultOf(error) }
+  }
+}
+
+/** Refused connections, time-outs and failed TLS look alike, so that an administrator's browser cannot scan a network by them. */
+function keySetFaultOf(error: unknown): KeySetFault {
+  if (!(error instanceof FetchFault)) return 'not_a_key_set'
+  return fetchFaults[error.reason] ?? 'unreachable'
+}
+
+const fetchFaults: Readonly<Partial<Record<FetchFaultReason, KeySetFault>>> = {
+  private_address: 'not_allowed',
+  redirected: 'redirected',
+  too_big: 'too_large',
+  bad_status: 'not_a_key_set',
 }
 
 /** RFC 9111 §5.2.2.1. */
@@ -170,7 +210,7 @@ function reportLeak({ logger }: KeySourceOptions, state: State): void {
   )
 }
 
-/** Says once that it fails and once that it is back, without the address. */
+/** Logs once that reading fails and once that it works again, without the address. */
 function report({ logger }: KeySourceOptions, state: State, error: unknown): void {
   const failing = error !== null
   if (failing === state.failing || state.closed) return
@@ -182,6 +222,6 @@ function report({ logger }: KeySourceOptions, state: State, error: unknown): voi
   const reason = error instanceof FetchFault ? error.reason : 'no_key_set'
   logger.warn(
     { event: 'jwks_unavailable', reason },
-    'The key set of the other issuer cannot be read; the last good one lives at most 24 h.',
+    'The key set of the other issuer cannot be read. The last good one is used for 24 h at most. Check jwks.url and the network.',
   )
 }

@@ -4,7 +4,7 @@ import { lateModule } from '../lib/late-module.js'
 import type { Authenticator } from './authenticator.js'
 import { qrCode } from './qr-code.js'
 
-/** Seconds of one time step: what apps take for granted, and otplib's default. */
+/** Seconds of a time step: the default of otplib, and the only one that every app supports. */
 const stepSeconds = 30
 
 /** otplib takes 30 ms to load, and only accounts with a second factor need it. */
@@ -25,7 +25,7 @@ export function createAuthenticator(): Authenticator {
       return otplib.get().generateSecret()
     },
     async uri({ secret, account, issuer }) {
-      // otplib would write it as it is, and apps end the issuer there.
+      // otplib does not encode a colon, and apps read it as the end of the issuer.
       if (`${issuer}${account}`.includes(':')) throw new Error('issuer and account must not hold a colon')
       await otplib.load()
       return otplib.get().generateURI({ issuer, label: account, secret })

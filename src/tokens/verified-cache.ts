@@ -2,8 +2,8 @@ import { copiedText } from '../lib/copied-text.js'
 import { createRecent } from '../lib/recent.js'
 
 /**
- * Tokens that one verifier has verified, with what was worked out from their claims. The key is the whole text that the
- * client sent.
+ * Tokens that one verifier has verified, with the result made from their claims. The key is the whole text that the client
+ * sent.
  *
  * Only the signature and the types of the claims are remembered. The caller must check expiry and revocation on every hit.
  */
@@ -11,9 +11,9 @@ export interface VerifiedCache<V> {
   get(token: string): V | null
   /** Only for a token that was just verified; failures are never stored. A bearer token is stored with its scheme. */
   set(token: string, value: V): void
-  /** Stores a copy of a token that was cut out of a cookie or a query, since the cut text would keep the longer one alive. */
+  /** Stores a copy of a token that is a slice of a cookie or query: V8 would keep the whole text in memory for the slice. */
   setCopy(token: string, value: V): void
-  /** Forgets every token, for when the verifier's keys have changed. */
+  /** Forgets every token. Called when the verifier's keys have changed. */
   clear(): void
 }
 

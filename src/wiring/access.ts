@@ -4,15 +4,19 @@ import { createJwts, type Jwts } from '../guard/jwks.js'
 import type { Revocations } from '../guard/revocations.js'
 import type { World } from '../lib/runtime.js'
 import type { SharedClock } from '../lib/shared-clock.js'
-import type { AccessPolicy } from '../ports.js'
+import type { KeySetState } from '../model/key-set.js'
+import type { AccessPolicy, KeySets } from '../ports.js'
 import { keySetUrlFault } from '../settings/jwks.js'
 import type { Settings } from '../settings.js'
-import type { AccessRecord } from '../store/access-settings.js'
+import type { AccessRecord, AccessSettings } from '../store/access-settings.js'
 import type { Store } from '../store/store.js'
 import type { ForeignTokens } from '../tokens/foreign-tokens.js'
 import { createForeignTokens } from '../tokens/jwks.js'
+import { checkKeySet } from '../tokens/key-source.js'
 
-/** What decides about access besides sessions and API tokens, as the settings fix it and the store changes it. */
+const defaultAlgorithms = ['RS256']
+
+/** The access rules beside sessions and API tokens: those of the settings, as the store changes them. */
 export interface Access {
   allowList: AllowList
   jwts: Jwts
@@ -31,7 +35,7 @@ export interface AccessOptions {
 
 export function createAccess({ settings, world, store, clock, revocations, policy }: AccessOptions): Access {
   const { logger } = settings
-  const allowList = createAllowList(policy.networks, policy.knowsClients)
+  const allowList = createAllowList(policy.networks, policy)
   const jwts = createJwts({
     exclusive: settings.jwks?.exclusive ?? false,
     clock,
@@ -42,7 +46,10 @@ export function createAccess({ settings, world, store, clock, revocations, polic
     allowList.use(networks)
     jwts.use(jwksUrl ?? policy.jwksUrl)
     if (allowList.restricts() && !policy.knowsClients) {
-      logger.error({ event: 'allow_list' }, 'The allow-list lets nobody in: trustedProxies must be CIDRs, not a count.')
+      logger.error(
+        { event: 'allow_list' },
+        'The allow-list refuses every request: set trustedProxies to the CIDRs of your proxies instead of a count.',
+      )
     }
   }
 
@@ -59,7 +66,36 @@ export function createAccess({ settings, world, store, clock, revocations, polic
   }
 }
 
-/** By what the settings say besides the address, whose rules may be other ones than when it was set at run time. */
+const refusedKeySet: KeySetState = { ok: false, keys: [], fetchedAt: null, fault: 'not_allowed' }
+
+/** The access settings for flows: a change applies in this process before its promise resolves. */
+export function appliedAtOnce(accessSettings: AccessSettings, feed: Pick<AccessFeed, 'catchUp'>): AccessSettings {
+  async function applied<Outcome>(change: Promise<Outcome>): Promise<Outcome> {
+    const outcome = await change
+    await feed.catchUp()
+    return outcome
+  }
+  return {
+    read: () => accessSettings.read(),
+    addNetwork: (...change) => applied(accessSettings.addNetwork(...change)),
+    removeNetwork: (...change) => applied(accessSettings.removeNetwork(...change)),
+    setJwksUrl: (...change) => applied(accessSettings.setJwksUrl(...change)),
+  }
+}
+
+/** The key sets for flows. */
+export function keySetsOf(
+  { settings, world, policy }: Pick<AccessOptions, 'settings' | 'world' | 'policy'>,
+  jwts: Pick<Jwts, 'keySet'>,
+): KeySets {
+  const algorithms = settings.jwks?.algorithms ?? defaultAlgorithms
+  return {
+    inForce: () => jwts.keySet(),
+    check: (url) => checkKeySet({ url, reach: policy.reach, algorithms, world }),
+  }
+}
+
+/** The settings for the key set apply to a URL that was set at run time, too. They may have changed since. */
 function tokensOf(
   url: string,
   { settings, world, clock, policy }: Pick<AccessOptions, 'settings' | 'world' | 'clock' | 'policy'>,
@@ -72,14 +108,25 @@ function tokensOf(
       { event: 'jwks_refused', setting: `jwks.${fault.part}` },
       `The stored key set is not used: it ${fault.message}`,
     )
-    return { recall: () => null, check: async () => ({ fault: 'keys_unavailable' }), close: () => {} }
+    return {
+      recall: () => null,
+      check: async () => ({ fault: 'keys_unavailable' }),
+      keySet: () => refusedKeySet,
+      close: () => {},
+    }
   }
   if (audience.length === 0) {
     logger.warn(
       { event: 'jwks_audience' },
-      'Without jwks.audience a token made for another application is good here too.',
+      'jwks.audience is not set, so tokens that the issuer made for other applications are accepted too. Set it to the audience of this API.',
     )
   }
-  const rules = { url, reach, audience, issuer: jwks?.issuer ?? null, algorithms: jwks?.algorithms ?? ['RS256'] }
+  const rules = {
+    url,
+    reach,
+    audience,
+    issuer: jwks?.issuer ?? null,
+    algorithms: jwks?.algorithms ?? defaultAlgorithms,
+  }
   return createForeignTokens(rules, { world, clock, logger })
 }

@@ -8,9 +8,9 @@ import type { Wake } from '../store/wake.js'
 
 /** What processes on one store share besides its rows. */
 export interface BetweenProcesses {
-  counters: Pick<Counters, 'hit' | 'forget'>
+  counters: Pick<Counters, 'hit' | 'hitTogether' | 'forget'>
   wake: Wake
-  /** Resolves when Redis answers; null where there is none. */
+  /** Resolves when Redis answers; null without Redis. */
   pingRedis: (() => Promise<unknown>) | null
   close(): Promise<void>
 }
@@ -22,11 +22,10 @@ interface Options {
 }
 
 /**
- * With `redis` the counters are there, and so are the wake-ups of the change feed; without it the store counts, and
- * PostgreSQL by its URL wakes by NOTIFY. Elsewhere (MySQL, SQLite, a dialect or Datastore of the application) the feed is
- * polled alone.
+ * With `redis`, Redis holds the counters and wakes the readers of the change feed. Without it the store counts, and a
+ * PostgreSQL URL wakes by NOTIFY. Elsewhere (MySQL, SQLite, a dialect or Datastore of the application) the feed is only polled.
  *
- * @throws {Error} when Redis cannot be used, naming its host and nothing secret
+ * @throws {Error} when Redis cannot be used; names its host and nothing secret
  */
 export async function openBetweenProcesses(options: Options, store: Store): Promise<BetweenProcesses> {
   const { settings, world, random } = options
@@ -35,7 +34,7 @@ export async function openBetweenProcesses(options: Options, store: Store): Prom
   const common = { installationId, self: random.id(), random: random.jitter, timer: world.timer, logger }
   if (redis !== null) {
     const { openRedis } = await import('../store/redis/open.js')
-    const { counters, wake, ping, close } = await openRedis({ ...common, url: redis, sleep })
+    const { counters, wake, ping, close } = await openRedis({ ...common, redis, sleep })
     return { counters, wake, pingRedis: ping, close }
   }
   const wake = database.kind === 'postgres' ? await wakeByPostgres(common, database.url) : noWake
@@ -48,7 +47,7 @@ async function wakeByPostgres(options: Omit<NotifyOptions, 'address'>, url: stri
     import('../store/sql/engine/notify.js'),
   ])
   const address = parseServerUrl('postgres', url)
-  // A pooler that hands connections about listens for nobody.
+  // A pooler moves connections between clients, so LISTEN does not work through it.
   return address.pooled ? noWake : openNotifyWake({ ...options, address })
 }
 

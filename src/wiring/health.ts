@@ -3,14 +3,14 @@ import type { Health } from '../model/health.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Operations } from './operations.js'
 
-/** What is not answered by then counts as not answered; the whole takes less than two seconds. */
+/** A check without an answer by then has failed. The whole takes less than two seconds. */
 const patienceMs = 1_500
-/** An outage of the mail server shows; the pause after a few failures does not. */
+/** Long enough to ignore the pause after a few failures, and to show an outage of the mail server. */
 const lateMailSeconds = 15 * 60
-/** As many as may wait: whoever comes now is turned away. */
+/** The size of the queue. When it is full, further requests are refused. */
 const fullQueue = 64
 
-/** The part of the opening that is asked. */
+/** The part of the opening that the checks need. */
 interface Opening {
   live(): { operations: Operations } | null
   ready(): Promise<{ operations: Operations }>
@@ -21,7 +21,7 @@ interface Asked {
   passwords: Pick<Passwords, 'queued'>
 }
 
-/** Asked by many at once, it asks the store once. */
+/** Concurrent calls share one query to the store. */
 export function createHealth(opening: Opening, early: Asked): () => Promise<Health> {
   let asking: Promise<Health> | null = null
   return () => {
@@ -95,7 +95,7 @@ async function askFeed({ isDecisive, feedAgeMs }: Operations, deadline: Deadline
 }
 
 interface Deadline {
-  /** The answer; null when it failed or did not come in time. */
+  /** The answer; null when it failed or came too late. */
   before<Answer>(asking: Promise<Answer>): Promise<Answer | null>
   cancel(): void
 }

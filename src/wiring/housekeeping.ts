@@ -3,59 +3,60 @@ import type { Clock } from '../ports.js'
 import type { Logger } from '../settings.js'
 import type { Store } from '../store/store.js'
 
-/** Whatever grows with time. */
+/** The kinds of rows that grow with time. */
 type Kept = 'sessions' | 'oneTimeTokens' | 'devices' | 'apiTokens' | 'counters' | 'outbox' | 'audit' | 'changes'
 
 export interface HousekeepingOptions {
   store: { readonly [noun in Kept]: Pick<Store[noun], 'prune'> }
+  /** Ends up to that many impersonations whose time is over; true when there may be more. */
+  endImpersonations(count: number): Promise<boolean>
   clock: Clock
-  /** How long after the end of a session one of its access tokens can still live. */
+  /** How long after the end of a session one of its access tokens can still be valid. */
   accessTokensLiveSeconds: number
   timer: World['timer']
-  /** 0 ≤ n < 1: processes do not come at the same time. */
+  /** 0 ≤ n < 1, to spread the processes over time. */
   random(): number
   logger: Logger
 }
 
-/** Forgets, beside the requests and a little at a time, what nobody needs any more. */
+/** Deletes rows that are no longer needed, in the background and in small steps. */
 export interface Housekeeping {
   start(): void
-  /** Waits for the step under way. */
+  /** Waits for the current step. */
   close(): Promise<void>
 }
 
-/** Every process comes that often, give or take half. */
+/** The interval of each process, plus or minus half of it. */
 const everyMs = 10 * 60_000
 
 /**
- * How many rows one step takes. SQLite holds up the event loop for as long as a step takes, so one that is slow makes the
- * next ones smaller.
+ * The most rows in one step. SQLite blocks the event loop for the whole step, so a slow step makes the next ones smaller.
  */
 const mostRows = 200
 const fewestRows = 50
 const slowStepMs = 25
 
 /**
- * Where there is more, housekeeping goes on after a pause: nine times as long as the work took, so that it takes a tenth
- * of the store's time at most, and at least this long.
+ * If there is more to delete, housekeeping goes on after a pause of nine times the duration of its work, so that it uses a
+ * tenth of the store's time at most. The pause is at least this long.
  */
 const shortestPauseMs = 50
 const pauseForWork = 9
 
 const daySeconds = 24 * 60 * 60
-/** How long a mail that could not be delivered waits for somebody to look at it. */
+/** How long a mail that could not be delivered is kept, so that an operator can look at it. */
 const setAsideSeconds = 30 * daySeconds
-/** How long the list of API tokens tells of one that has expired. */
+/** How long the list of API tokens shows an expired one. */
 const expiredTokenSeconds = 30 * daySeconds
-/** A year, and what it takes to look back on it. */
+/** A year, with some weeks to look back on it. */
 const auditSeconds = 400 * daySeconds
 
-/** Removes some rows of one kind; true when there may be more. */
+/** Deletes some rows of one kind; true when there may be more. */
 type Chore = () => Promise<boolean>
 
 /**
- * Any number of processes may do it at once: whoever finds that another was faster has nothing left to do, and comes again
- * ten minutes later, so that mostly one works through a backlog.
+ * Several processes may run it at once. A process that finds nothing left to do comes back ten minutes later, so mostly one
+ * process works through a backlog.
  */
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   let cancel = () => {}
@@ -69,7 +70,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
     })
   }
 
-  /** One step of each chore, and again of those that found as much as they might take. Never rejects. */
+  /** Runs one step of each chore, and further steps of those that may have more to delete. Never rejects. */
   async function run(due: readonly Chore[]): Promise<void> {
     const startedMs = options.clock.monotonicMs()
     const unfinished: Chore[] = []
@@ -82,7 +83,12 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
         failed = true
       }
     }
-    if (failed) options.logger.warn({ event: 'housekeeping_failed' }, 'What is out of date stays in the store for now.')
+    if (failed) {
+      options.logger.warn(
+        { event: 'housekeeping_failed' },
+        'Expired rows stay in the store for now; the next round tries again.',
+      )
+    }
     const tookMs = options.clock.monotonicMs() - startedMs
     if (unfinished.length === 0) wait(everyMs, null)
     else wait(Math.max(shortestPauseMs, tookMs * pauseForWork), unfinished)
@@ -98,7 +104,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   }
 }
 
-/** One step after the other, each as large as it may be. */
+/** One step after the other, each as large as its time allows. */
 function paced({ monotonicMs }: Pick<Clock, 'monotonicMs'>, prune: (count: number) => Promise<number>): Chore {
   let rows = mostRows
   return async () => {
@@ -111,14 +117,16 @@ function paced({ monotonicMs }: Pick<Clock, 'monotonicMs'>, prune: (count: numbe
   }
 }
 
-function chores({ store, clock, accessTokensLiveSeconds }: HousekeepingOptions): readonly Chore[] {
+function chores({ store, clock, accessTokensLiveSeconds, endImpersonations }: HousekeepingOptions): readonly Chore[] {
   const now = clock.now()
   return [
+    // Before their sessions are forgotten.
+    () => endImpersonations(fewestRows),
     paced(clock, (count) => store.sessions.prune(now - accessTokensLiveSeconds, count)),
     paced(clock, (count) => store.oneTimeTokens.prune(now, count)),
     paced(clock, (count) => store.devices.prune(now, count)),
     paced(clock, (count) => store.apiTokens.prune(now - expiredTokenSeconds, count)),
-    // Also where Redis counts: what was counted here before it came.
+    // Also with Redis: the store may hold counters from before.
     paced(clock, (count) => store.counters.prune(now, count)),
     paced(clock, (count) => store.outbox.prune(now - setAsideSeconds, count)),
     paced(clock, (count) => store.changes.prune(now, count)),

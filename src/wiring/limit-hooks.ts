@@ -4,15 +4,15 @@ import type { World } from '../lib/runtime.js'
 import type { PortHook, PortHooks } from '../ports.js'
 import type { Settings } from '../settings.js'
 
-/** A hook that takes longer has failed: no sign-in, and no connection that waits for it, may hang on somebody else. */
+/** A hook that takes longer has failed. No sign-in, and no connection that waits for it, may hang on outside code. */
 const limitMs = 5_000
 
 /** `onSignupUser` or `onLoginUser`. */
 type LegacyHook = NonNullable<Settings['hooks']['onLoginUser']>
 
 /**
- * The owner's hooks, each of which rejects when it has not come to an end after 5 s; what it does later counts no more.
- * Only those that there are: around a hook the account is read again.
+ * The application's hooks. Each rejects when it has not ended after 5 s; later effects of it are ignored. Hooks that are not
+ * set are left out, because the account is read again around each hook.
  */
 export function limitHooks(hooks: Settings['hooks'], timer: World['timer']): PortHooks {
   function inOrder(name: keyof PortHooks, ...each: readonly (PortHook | null)[]): PortHooks {
@@ -36,8 +36,8 @@ function own(hook: Hook | undefined): PortHook | null {
 }
 
 /**
- * As codehooks-auth calls them: request and response of the framework, before the answer; whatever they throw or reject
- * with denies. Nothing secret is handed over, and what they return is nobody's.
+ * Calls the hook as codehooks-auth does: with request and response of the framework, before the response. If the hook throws
+ * or rejects, the sign-in is denied. It gets no secret. Return values are ignored.
  */
 function legacy(hook: LegacyHook | undefined): PortHook | null {
   if (!hook) return null

@@ -6,13 +6,15 @@ import type { Passwords } from '../passwords/passwords.js'
 import type { Observation, Telemetry } from '../telemetry/telemetry.js'
 import type { Operations } from './operations.js'
 
-/** The router, each of its answers in a span and timed. The route is told as it stands in the table, without what was sent. */
+/** Puts each request to the router in a span and times it. Routes are named as in the table, without what the client sent. */
 export function measured(router: Router, telemetry: Telemetry, basePath: string): Router {
   return {
     ...router,
     answer(request, match) {
       const [route] = match.byMethod.values()
-      const attributes = { 'http.request.method': methodOf(request), 'http.route': `${basePath}${route?.path ?? ''}` }
+      const path = `${basePath}${route?.path ?? ''}`
+      const attributes = { 'http.request.method': methodOf(request), 'http.route': path }
+      telemetry.route(path)
       const startedMs = realMonotonic()
       return telemetry.span('latchkey.request', attributes, async (note): Promise<HttpResponse> => {
         const response = await router.answer(request, match)
@@ -28,7 +30,7 @@ export function measured(router: Router, telemetry: Telemetry, basePath: string)
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** What strangers make up must not make new series. */
+/** Unknown methods share one name, so that clients cannot create new series. */
 function methodOf({ method }: HttpRequest): string {
   return methods.includes(method) ? method : '_OTHER'
 }
@@ -41,7 +43,7 @@ interface Observed {
   world: Pick<World, 'now'>
 }
 
-/** What is asked for by whoever collects, and costs nothing while nobody does. */
+/** Metrics that are read only on collection, so they cost nothing in between. */
 export function observe({ telemetry, decisions, operations, passwords, world }: Observed): void {
   telemetry.observe(async () => {
     const ageMs = operations.feedAgeMs()
@@ -64,7 +66,7 @@ function decided({ passed, refused }: Decisions): Observation[] {
   ]
 }
 
-/** Of a store that does not answer nothing is told. */
+/** Without values while the store does not answer. */
 async function waiting({ depth }: Pick<Operations, 'depth'>, now: number): Promise<Observation[]> {
   const found = await depth().catch(() => null)
   if (!found) return []

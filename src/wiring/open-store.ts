@@ -8,7 +8,7 @@ import type { DatastoreLimits } from '../store/datastore/store.js'
 import type { Store } from '../store/store.js'
 import { auditSeal } from './audit-seal.js'
 
-/** What of the early things a store needs. */
+/** The early parts that a store needs. */
 interface StoreNeeds {
   settings: Settings
   world: World
@@ -16,14 +16,14 @@ interface StoreNeeds {
   random: RandomSource
 }
 
-/** What the store tells this process of. */
+/** The events that the store reports to this process. */
 interface StoreEvents {
   onChange(change: Change): void
   onMail(): void
   onAudit(event: AuditEvent): void
 }
 
-/** Opens the store that the settings name, and loads no other. */
+/** Opens the store that the settings name, and loads no other store. */
 export async function openStore({ settings, world, random, keyring }: StoreNeeds, events: StoreEvents): Promise<Store> {
   const { database, logger } = settings
   const shared = {
@@ -36,17 +36,22 @@ export async function openStore({ settings, world, random, keyring }: StoreNeeds
   }
   if (database.kind !== 'datastore') {
     const { openSqlStore } = await import('../store/sql/store.js')
-    return openSqlStore({ ...shared, database })
+    return openSqlStore({ ...shared, database, onPooler: () => reportPooler(logger) })
   }
   const { openDatastoreStore } = await import('../store/datastore/store.js')
   const { datastore } = database
   return openDatastoreStore({ ...shared, datastore, onLimits: (limits) => reportLimits(logger, limits) })
 }
 
-/** Said once at every start: whoever gives a Datastore must know what it cannot promise. */
+/** Logged at every start, because the operator must know what the given Datastore cannot guarantee. */
 function reportLimits(logger: Logger, { manyProcesses }: DatastoreLimits): void {
   const sentence = manyProcesses
     ? 'The Datastore has no transactions: a process that stops for seconds in the middle of a write may spoil what others wrote meanwhile.'
     : 'The Datastore does not count exactly (incr): run one process only, several may lose writes or use a token twice.'
   logger.warn({ event: 'datastore_limits', manyProcesses }, sentence)
+}
+
+function reportPooler(logger: Logger): void {
+  const sentence = 'A pooler shares the connections of PostgreSQL. Add pgbouncer=true to the URL of `database`.'
+  logger.warn({ event: 'pooler' }, sentence)
 }

@@ -1,4 +1,4 @@
-import type { AccessFeed } from '../guard/access-settings.js'
+import { createActing } from '../guard/acting.js'
 import { createDecisions } from '../guard/decisions.js'
 import { createFrontDoor } from '../guard/front-door.js'
 import { createGuard, type Guard } from '../guard/guard.js'
@@ -8,15 +8,16 @@ import { createRevocations, type Revocations } from '../guard/revocations.js'
 import { RotationProofs } from '../guard/rotation-proofs.js'
 import type { VerifiedToken } from '../guard/session.js'
 import { cookieNames } from '../http/cookies.js'
-import type { HttpRequest } from '../http/message.js'
+import { createOriginCheck } from '../http/origin-check.js'
 import { createRouter } from '../http/router.js'
 import type { Handle, Watch } from '../http/verdict.js'
-import { createClientIp } from '../lib/client-ip.js'
 import type { Keyring } from '../lib/keyring.js'
 import { createRequestIds } from '../lib/request-id.js'
+import type { World } from '../lib/runtime.js'
 import { createSharedClock, type SharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
 import { createMails } from '../mail/outbox.js'
+import { applicationScope } from '../model/scope.js'
 import type { Passwords } from '../passwords/passwords.js'
 import type { Ports } from '../ports.js'
 import { routes } from '../routes/index.js'
@@ -26,17 +27,22 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
-import { type Access, createAccess } from './access.js'
+import { type Access, appliedAtOnce, createAccess, keySetsOf } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
+import { createRequestIp } from './client-ip.js'
+import { createServerDoctor } from './doctor/server.js'
 import type { Early } from './early.js'
+import { createHealth } from './health.js'
 import { limitHooks } from './limit-hooks.js'
 import { measured, observe } from './measure.js'
+import { notedTokens } from './noted-tokens.js'
 import { openStore } from './open-store.js'
 import { type Operations, operationsOf } from './operations.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
+import { scopedFeed } from './scoped-feed.js'
 import { tracedStore } from './traced-store.js'
 import { visitorOf } from './visitor.js'
 import { startDelivery, startHousekeeping } from './workers.js'
@@ -46,7 +52,6 @@ export interface Live {
   handle: Handle
   ports: Ports
   guard: Guard
-  accessFeed: AccessFeed
   watch: Watch
   operations: Operations
   close(): Promise<void>
@@ -58,10 +63,17 @@ export interface Live {
  * @throws {Error} when the store cannot be opened, or records need an encryption key that is gone
  */
 export async function open(early: Early): Promise<Live> {
+  const telemetry = await openTelemetry()
+  const { world } = early
+  const timer: World['timer'] = (milliseconds, callback) => telemetry.apart(() => world.timer(milliseconds, callback))
+  // A request may be what opens the store; the workers that start now outlive its span.
+  return telemetry.apart(() => openAll({ ...early, world: { ...world, timer } }, telemetry))
+}
+
+async function openAll(early: Early, telemetry: Telemetry): Promise<Live> {
   const { settings, world } = early
   const clock = createSharedClock(world, settings.database.kind !== 'datastore')
   const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
-  const telemetry = await openTelemetry()
   const opened = await openStore(early, {
     onChange(change) {
       late.revocations?.apply(change)
@@ -84,7 +96,14 @@ export async function open(early: Early): Promise<Live> {
       logger: settings.logger,
     })
     late.revocations = revocations
-    late.access = createAccess({ settings, world, store, clock, revocations, policy: policyOf(settings).access })
+    late.access = createAccess({
+      settings,
+      world,
+      store,
+      clock,
+      revocations: scopedFeed(revocations, applicationScope),
+      policy: policyOf(settings).access,
+    })
     await revocations.start()
     await late.access.feed.start()
     const shared = await openBetweenProcesses(early, store)
@@ -112,7 +131,7 @@ async function requireKeys(store: Store, keyring: Keyring, now: number): Promise
   const gone = (await store.keysInUse(now)).filter((id) => !keyring.keyIds.includes(id))
   if (gone.length === 0) return
   throw new Error(
-    `records still need a secret that is gone (${gone.join(', ')}): put the former encryptionKey, or without one the former JWT_REFRESH_TOKEN_SECRET, second in its list`,
+    `records still need a secret that is gone (${gone.join(', ')}). Put the former encryptionKey second in its list, or without an encryptionKey the former JWT_REFRESH_TOKEN_SECRET`,
   )
 }
 
@@ -135,36 +154,23 @@ interface Opened {
 
 async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
   const { store, clock, revocations, access, shared, telemetry } = opened
-  const { settings, world, keyring, random } = early
+  const { settings, world } = early
   const proofs = new RotationProofs({ sessions: store.sessions, clock, timer: world.timer })
-  const tokens = createTokens({
+  const signing = createTokens({
     accessSecrets: settings.accessSecrets,
     refreshSecrets: settings.refreshSecrets,
     issuer: settings.origin,
     audience: store.installationId,
   })
+  await signing.checkSigning()
+  const tokens = notedTokens(signing, { keyIds: store.keyIds, clock })
   const worker = startDelivery(early, store, clock, telemetry)
-  late.kick = () => void worker.kick()
+  late.kick = () => telemetry.apart(() => void worker.kick())
 
-  const ports: Ports = {
-    ...nounsOf(store),
-    passwords: early.passwords,
-    passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
-    tokens,
-    authenticator: createAuthenticator(),
-    providers: providersOf(early),
-    keyring,
-    mails: createMails({ keyring, randomId: random.id, now: clock.now }),
-    limiter: createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now }),
-    proofs,
-    clock,
-    random,
-    policy: policyOf(settings),
-    hooks: limitHooks(settings.hooks, world.timer),
-  }
+  const operations = operationsOf(store, revocations, access.feed, shared.pingRedis)
+  const ports = portsOf(early, opened, { tokens, proofs, operations })
   const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
-  const operations = operationsOf(store, revocations, access.feed, shared.pingRedis)
   observe({ telemetry, decisions, operations, passwords: early.passwords, world })
   const { sessionSeconds } = settings
   const { timer } = world
@@ -173,7 +179,6 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     handle,
     ports,
     guard,
-    accessFeed: access.feed,
     watch: sockets.watch,
     operations,
     async close() {
@@ -190,6 +195,37 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
       await shared.close()
       await store.close()
     },
+  }
+}
+
+function portsOf(
+  early: Early,
+  { store, clock, access, shared, revocations }: Opened,
+  { tokens, proofs, operations }: Pick<Ports, 'tokens' | 'proofs'> & { operations: Operations },
+): Ports {
+  const { settings, world, keyring, random } = early
+  const policy = policyOf(settings)
+  const running = { operations }
+  return {
+    ...nounsOf(store),
+    accessSettings: appliedAtOnce(store.accessSettings, access.feed),
+    passwords: early.passwords,
+    passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
+    tokens,
+    authenticator: createAuthenticator(),
+    providers: providersOf(early),
+    keyring,
+    mails: { ...createMails({ keyring, randomId: random.id, now: clock.now }), showRefused: early.showRefused },
+    limiter: createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now }),
+    proofs,
+    revocations,
+    keySets: keySetsOf({ settings, world, policy: policy.access }, access.jwts),
+    operations: { health: createHealth({ live: () => running, ready: async () => running }, early) },
+    clock,
+    random,
+    policy,
+    hooks: limitHooks(settings.hooks, world.timer),
+    doctor: createServerDoctor({ early, store, feedAgeMs: revocations.ageMs }),
   }
 }
 
@@ -211,17 +247,20 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
 }
 
 function createHandle(early: Early, ports: Ports, { clock, revocations, access, telemetry }: Opened) {
-  const { settings, templates, mailbox, world } = early
+  const { settings, scopeOf, templates, mailbox, world } = early
   const requestId = createRequestIds()
-  const clientIp = createClientIp(settings.trustedProxies)
   const names = cookieNames(settings)
-  const ipOf = (request: HttpRequest) => clientIp(request.ip, request.headers)
+  const ipOf = createRequestIp(settings)
+  const origins = createOriginCheck(settings, clock.monotonicMs)
   const { timer } = early.world
-  const apiTokens = startApiTokenGuard({ ports, settings, revocations, timer, clientIp: ipOf })
+  const feed = scopedFeed(revocations, applicationScope)
+  const apiTokens = startApiTokenGuard({ ports, settings, revocations: feed, timer, clientIp: ipOf })
   const decisions = createDecisions()
   const guard = createGuard({
     settings,
+    scopeOf,
     decisions,
+    origins,
     cookieNames: names,
     tokens: ports.tokens,
     verified: createVerifiedCache<VerifiedToken>(),
@@ -242,8 +281,11 @@ function createHandle(early: Early, ports: Ports, { clock, revocations, access, 
     ports,
     cookieNames: names,
     session: guard.identifySession,
+    requireAllowed: guard.requireAllowed,
+    acting: createActing({ tokens: ports.tokens, revocations, clock, cookieNames: names }),
     templates,
     mailbox,
+    origins,
     visitor: visitorOf(ipOf),
     requestId,
     logger: settings.logger,
@@ -251,6 +293,6 @@ function createHandle(early: Early, ports: Ports, { clock, revocations, access, 
     refused: (code) => telemetry.measure('latchkey.refusals', 1, { 'error.type': code }),
   })
   const door = measured(router, telemetry, settings.basePath)
-  const parts = { router: door, guard, revocations }
+  const parts = { scopeOf, router: door, guard, origins, revocations }
   return { handle: createFrontDoor(settings, parts, requestId), guard, apiTokens, decisions }
 }

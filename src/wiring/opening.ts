@@ -3,19 +3,19 @@ import { realMonotonic } from '../lib/runtime.js'
 import type { Early } from './early.js'
 import type { Live } from './open.js'
 
-/** The store and everything over it, opened late and, where that failed, again. */
+/** The store and everything on it. It opens late and, after a failure, again. */
 export interface Opening {
-  /** Begins to open, unless somebody holds it. */
+  /** Begins to open, unless that was tried before or `hold` was called. */
   start(): void
-  /** Nothing is opened by itself from now on, only when it is asked for. False: it has begun already, or is closed. */
+  /** From now on the store opens only when it is needed. False: it has begun to open already, or is closed. */
   hold(): boolean
   live(): Live | null
-  /** @throws what is wrong with the store or the keys */
+  /** @throws the fault of the store or the keys */
   ready(): Promise<Live>
   close(): Promise<void>
 }
 
-/** A store that could not be opened is tried again by requests, no more often than this. */
+/** Requests try again to open a store that could not be opened, at most this often. */
 const reopenAfterMs = 1_000
 
 export function createOpening(early: Early): Opening {
@@ -27,7 +27,8 @@ export function createOpening(early: Early): Opening {
 
   async function tryOpen(): Promise<Live> {
     try {
-      // Everything behind the front door, and the store's driver, load while the application goes on starting.
+      early.announceMailbox()
+      // Everything behind the front door, and the store's driver, load while the application continues its start.
       const { open } = await import('./open.js')
       live = await open(early)
       return live
@@ -55,7 +56,7 @@ export function createOpening(early: Early): Opening {
 
   return {
     start() {
-      if (!held) ready().catch(() => {})
+      if (!held && !live && !pending && !failure) ready().catch(() => {})
     },
     hold() {
       if (live !== null || pending !== null || closing !== null) return false
@@ -71,7 +72,7 @@ export function createOpening(early: Early): Opening {
   }
 }
 
-/** The message of a store that cannot open is ours and names the folder or the key; it holds no secret. */
+/** The message is our own when a store cannot open. It names the folder or the key and holds no secret. */
 function openingFault(error: unknown): Record<string, unknown> {
   return { event: 'store_unavailable', error: error instanceof Error ? error.message : String(error) }
 }

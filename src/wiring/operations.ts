@@ -3,15 +3,15 @@ import type { Revocations } from '../guard/revocations.js'
 import type { Migrations } from '../model/migrations.js'
 import type { Store } from '../store/store.js'
 
-/** What is asked of a running Latchkey by whoever runs the application. */
+/** What the operator of the application can ask of a running Latchkey. */
 export interface Operations {
-  /** How many mails wait, and since when (Unix seconds): also the question by which the store shows that it answers. */
+  /** How many mails wait, and since when (Unix seconds). This query also shows that the store answers. */
   depth: Store['outbox']['depth']
-  /** Resolves when Redis answers; null where there is none. */
+  /** Resolves when Redis answers; null without Redis. */
   pingRedis: (() => Promise<unknown>) | null
   /** Milliseconds since the start of the last good read of the change feed. */
   feedAgeMs(): number | null
-  /** Whether guarded requests can be decided, after one more read if need be; half a second for each of the two at most. */
+  /** Whether guarded requests can be decided, after one more read if needed; half a second for each of the two at most. */
   isDecisive(): Promise<boolean>
   migrations(): Promise<Migrations>
 }

@@ -1,5 +1,5 @@
 import { SettingsError, type SettingsFault } from '../errors.js'
-import { packageFault } from '../lib/package-fault.js'
+import { packageFault } from '../lib/optional-package.js'
 import { createArgon2Package } from '../passwords/argon2-package.js'
 import type { Settings } from '../settings.js'
 import { missingSqliteDriver, nodeBringsSqlite } from '../store/sql/engine/sqlite-driver.js'
@@ -31,7 +31,7 @@ function databaseFault({ database }: Settings): SettingsFault | null {
 }
 
 function redisFault({ redis }: Settings): SettingsFault | null {
-  return redis === null ? null : peerFault('redis', 'ioredis')
+  return typeof redis === 'string' ? peerFault('redis', 'ioredis') : null
 }
 
 function peerFault(setting: string, name: string): SettingsFault | null {

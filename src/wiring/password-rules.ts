@@ -29,7 +29,10 @@ function breachedOf({ settings, world, audit, clock, random }: PasswordRulesOpti
     world,
     async onUnavailable(reason) {
       const event = 'breach_check_unavailable'
-      settings.logger.warn({ event, reason }, 'Passwords are not compared with breached ones for now.')
+      settings.logger.warn(
+        { event, reason },
+        'The range API does not answer, so new passwords pass without the breach check. Check that the server can reach it.',
+      )
       const facts = { outcome: 'failure', detail: { reason } } as const
       // An outage is no visitor's doing.
       await audit.record(auditEvent({ clock, random }, event, systemVisitor, facts))

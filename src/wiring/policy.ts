@@ -2,10 +2,10 @@ import { AuthError } from '../errors.js'
 import type { Policy } from '../ports.js'
 import type { Settings, StandardSchema } from '../settings.js'
 
-/** How long a registration's link and code live. */
+/** How long a registration's link and code are valid. */
 const verificationSeconds = 24 * 60 * 60
 
-/** What flows decide by, out of the settings. */
+/** The part of the settings that flows decide by. */
 export function policyOf(settings: Settings): Policy {
   return {
     authUrl: `${settings.origin}${settings.urlPath}${settings.basePath}`,
@@ -20,6 +20,7 @@ export function policyOf(settings: Settings): Policy {
     codeTries: settings.otp.tries,
     otpSeconds: settings.otp.lifetimeSeconds,
     issuer: settings.twoFactor.issuer,
+    adminEmails: settings.admin.emails,
     access: {
       networks: settings.allowList,
       knowsClients: settings.trustedProxies.kind !== 'hops',
@@ -27,11 +28,16 @@ export function policyOf(settings: Settings): Policy {
       audience: settings.jwks?.audience ?? [],
       reach: { allowPrivate: settings.jwks?.allowPrivate ?? false, allowLoopback: settings.development },
     },
+    admin: {
+      recentSeconds: settings.admin.recentSeconds,
+      twoFactor: settings.admin.twoFactor,
+      impersonation: settings.admin.impersonation,
+    },
     parseFields: (input) => parseFields(settings.registration.fields, input),
   }
 }
 
-/** Without a schema of the owner's, no extra field is kept: nobody can give themselves one (ASVS 5.0, 15.3.3). */
+/** Without the application's schema no extra field is kept, so users cannot add fields to their account (ASVS 5.0, 15.3.3). */
 async function parseFields(
   schema: StandardSchema | null,
   input: Readonly<Record<string, unknown>>,

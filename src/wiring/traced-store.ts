@@ -1,5 +1,5 @@
 import { memberOf } from '../lib/members.js'
-import type { Store } from '../store/store.js'
+import type { ScopedParts, Store } from '../store/store.js'
 import { noTelemetry, type Telemetry } from '../telemetry/telemetry.js'
 
 /** The store, each of its steps in a span. */
@@ -13,11 +13,18 @@ export function tracedStore(store: Store, telemetry: Telemetry): Store {
     oneTimeTokens: traced('oneTimeTokens', store.oneTimeTokens, telemetry),
     secondFactors: traced('secondFactors', store.secondFactors, telemetry),
     devices: traced('devices', store.devices, telemetry),
-    apiTokens: traced('apiTokens', store.apiTokens, telemetry),
     counters: traced('counters', store.counters, telemetry),
     outbox: traced('outbox', store.outbox, telemetry),
     audit: traced('audit', store.audit, telemetry),
-    accessSettings: traced('accessSettings', store.accessSettings, telemetry),
+    ...tracedParts(store, telemetry),
+    at: (scope) => tracedParts(store.at(scope), telemetry),
+  }
+}
+
+function tracedParts({ apiTokens, accessSettings }: ScopedParts, telemetry: Telemetry): ScopedParts {
+  return {
+    apiTokens: traced('apiTokens', apiTokens, telemetry),
+    accessSettings: traced('accessSettings', accessSettings, telemetry),
   }
 }
 

@@ -1,4 +1,4 @@
-import { AuthError } from '../errors.js'
+import { storeUnavailable } from '../errors.js'
 import type { HttpRequest } from '../http/message.js'
 import type { Ask, Handle, Verdict, Watch } from '../http/verdict.js'
 import type { Requirement } from '../settings/requirement.js'
@@ -18,6 +18,7 @@ export function createWhenOpen(opening: Opening, withoutStore: WithoutStore): Wh
     handle(request) {
       const live = opening.live()
       if (live) return live.handle(request)
+      opening.start()
       return withoutStore.judge(request) ?? handleLate(opening, withoutStore, request)
     },
     watch(principal, close) {
@@ -51,6 +52,5 @@ async function requireLate(
 }
 
 function unavailable({ problem }: WithoutStore): Verdict {
-  const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
-  return { kind: 'answer', response: problem(fault) }
+  return { kind: 'answer', response: problem(storeUnavailable()) }
 }

@@ -1,6 +1,5 @@
-import { AuthError } from '../errors.js'
+import { type AuthError, storeUnavailable } from '../errors.js'
 import type { Guard } from '../guard/guard.js'
-import { createScope } from '../guard/scope.js'
 import { preflight } from '../http/cors.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import { problem, transportHeaders, withHeaders } from '../http/problem.js'
@@ -21,9 +20,8 @@ export interface WithoutStore {
   problem(fault: AuthError): HttpResponse
 }
 
-export function createWithoutStore(early: Pick<Early, 'settings' | 'templates'>): WithoutStore {
-  const { settings } = early
-  const scopeOf = createScope(settings)
+export function createWithoutStore(early: Pick<Early, 'settings' | 'scopeOf' | 'templates'>): WithoutStore {
+  const { settings, scopeOf } = early
   const requestId = createRequestIds()
   const transport = transportHeaders(settings)
   const isOurs = ({ path }: HttpRequest) => path.startsWith(`${settings.basePath}/`)
@@ -48,7 +46,7 @@ export function createWithoutStore(early: Pick<Early, 'settings' | 'templates'>)
       return scope === 'outside' ? untouched : openly(request)
     },
     async refuse(request) {
-      const fault = new AuthError('store_unavailable', { retryAfterSeconds: 1 })
+      const fault = storeUnavailable()
       if (!isOurs(request)) return answer(problem(fault, requestId()))
       // A visitor of our pages sees an error page.
       return answer(await refusalUnread(early, { request, fault, requestId: requestId() }))

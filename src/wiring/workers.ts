@@ -1,3 +1,4 @@
+import { endOverdueImpersonations } from '../flows/session/end-impersonation.js'
 import { accessTokensLiveSeconds } from '../flows/steps/issue-tokens.js'
 import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { Clock, Ports } from '../ports.js'
@@ -7,7 +8,7 @@ import type { Early } from './early.js'
 import { createHousekeeping, type Housekeeping } from './housekeeping.js'
 import { policyOf } from './policy.js'
 
-/** Begins to send what waits in the outbox. */
+/** Starts sending the mails in the outbox. */
 export function startDelivery(
   { settings, world, keyring, random, ...early }: Early,
   store: Store,
@@ -36,10 +37,11 @@ export function startDelivery(
   return worker
 }
 
-/** Begins to forget what nobody needs any more. */
+/** Starts housekeeping, which deletes rows that are no longer needed. */
 export function startHousekeeping({ settings, world, random }: Early, store: Store, ports: Ports): Housekeeping {
   const housekeeping = createHousekeeping({
     store,
+    endImpersonations: (count) => endOverdueImpersonations(ports, count),
     clock: ports.clock,
     accessTokensLiveSeconds,
     timer: world.timer,

@@ -1,6 +1,8 @@
 // What our pages do better with a script than without; everything works without. Texts come from the page (labels).
 ;(() => {
-  const { showPassword, tooShort, likeAddress, longEnough } = document.body.dataset
+  const { showPassword, tooShort, likeAddress, strength = '' } = document.body.dataset
+  const language = document.documentElement.lang
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)]
 
   /** A button over the end of a password field that shows what was typed (ASVS 5.0, 6.2.6). */
   function addShowButton(field) {
@@ -43,32 +45,59 @@
   }
 
   /**
-   * Says while a new password is typed which of the server's own rules it does not keep yet. The server alone decides:
-   * common and breached passwords are known to it only.
+   * Says while a new password is typed which rule of the server it breaks, else how hard it is to guess. An estimate: the
+   * server alone decides, since it alone knows common and breached passwords. Nothing is sent.
    */
-  function addHint(field) {
+  function addMeter(field) {
+    const meter = document.createElement('div')
+    meter.className = 'meter'
+    meter.append(...[1, 2, 3, 4].map(() => document.createElement('i')))
     const said = document.createElement('p')
     said.className = 'hint'
     said.setAttribute('aria-live', 'polite')
-    field.closest('.secret').after(said)
+    field.closest('.secret').after(meter, said)
 
-    const fault = () => {
-      const length = [...field.value.normalize('NFC')].length
-      if (length < Number(field.dataset.minLength)) return tooShort
-      return isLikeAddress(field) ? likeAddress : ''
+    const judge = () => {
+      const text = field.value.normalize('NFC')
+      if (text === '') return [0, '']
+      if ([...text].length < Number(field.dataset.minLength)) return [1, tooShort]
+      if (isLikeAddress(field)) return [1, likeAddress]
+      const bits = guessingBits(text)
+      const level = bits < 35 ? 1 : bits < 48 ? 2 : bits < 60 ? 3 : 4
+      return [level, strength.split('|')[level - 1] ?? '']
     }
-    const tell = () => {
-      const found = fault()
-      said.textContent = field.value === '' ? '' : found || longEnough
-      said.dataset.state = found ? 'bad' : 'good'
+    const show = () => {
+      const [level, sentence] = judge()
+      meter.dataset.level = level
+      said.textContent = sentence
     }
     let later = 0
     field.addEventListener('input', () => {
       clearTimeout(later)
-      later = setTimeout(tell, 400)
+      later = setTimeout(show, 400)
     })
-    // Never as the field is left: what is below would move away from under the pointer that presses it.
+    // Not when the field is left: what is below would move away from under the pointer that presses it.
     field.addEventListener('blur', () => clearTimeout(later))
+  }
+
+  /**
+   * About how many bits it takes to guess a text: letters within a word count little, a repeated or next character
+   * (`aaa`, `123`) hardly at all, a change of kind much.
+   */
+  function guessingBits(text) {
+    const kinds = [/\p{Ll}/u, /\p{Lu}/u, /\p{N}/u, /\s/u]
+    const kindOf = (character) => kinds.findIndex((kind) => kind.test(character))
+    const characters = [...text]
+    const seen = new Set()
+    return characters.reduce((bits, character, index) => {
+      const before = characters[index - 1] ?? ''
+      const step = character.codePointAt(0) - (before.codePointAt(0) ?? 0)
+      const pair = before + character
+      const known = seen.has(pair)
+      seen.add(pair)
+      if (Math.abs(step) <= 1 || known) return bits + 0.5
+      return bits + (kindOf(character) === kindOf(before) ? 2.3 : 4.5)
+    }, 0)
   }
 
   /** A part of what the server looks for. */
@@ -78,7 +107,7 @@
     return local.length >= 4 && field.value.normalize('NFKC').toLowerCase().includes(local)
   }
 
-  /** Codes are pasted with what stands around them. */
+  /** Codes are pasted with the blanks around and within them. */
   function stripBlanks(field) {
     field.addEventListener('input', () => {
       const bare = field.value.replace(/\s/g, '')
@@ -86,7 +115,57 @@
     })
   }
 
-  /** Nobody sends a form twice by a second click; who comes back to the page can send it again. */
+  /**
+   * Six boxes for a code of six digits. Below them stays the one field, so that pasting, autofill and screen readers find
+   * what they know. The last digit sends the form.
+   */
+  function addSegments(field) {
+    const box = document.createElement('div')
+    box.className = 'segments'
+    const cells = Array.from({ length: 6 }, () => document.createElement('i'))
+    for (const cell of cells) cell.setAttribute('aria-hidden', 'true')
+    field.replaceWith(box)
+    box.append(...cells, field)
+    const { inputMode } = field
+    field.inputMode = 'numeric'
+
+    const paint = () => {
+      for (const [index, cell] of cells.entries()) {
+        cell.textContent = field.value[index] ?? ''
+        cell.classList.toggle('next', index === Math.min(field.value.length, 5))
+      }
+    }
+    const leave = () => {
+      box.replaceWith(field)
+      field.inputMode = inputMode
+      field.focus()
+    }
+    field.addEventListener('input', (event) => {
+      if (!box.contains(field)) return
+      if (/[^\d]|.{7}/.test(field.value)) return leave()
+      paint()
+      // Whatever fills the field from outside sends the form itself.
+      if (event.isTrusted && /^\d{6}$/.test(field.value) && field.form.checkValidity()) field.form.requestSubmit()
+    })
+    // Digits are added at the end and taken from there.
+    const toEnd = () => box.contains(field) && field.setSelectionRange(field.value.length, field.value.length)
+    for (const name of ['focus', 'click', 'keyup']) field.addEventListener(name, toEnd)
+    paint()
+
+    if (!field.dataset.or) return
+    const other = document.createElement('button')
+    other.type = 'button'
+    other.className = 'plain'
+    other.textContent = field.dataset.or
+    other.addEventListener('click', () => {
+      other.remove()
+      leave()
+    })
+    const hint = document.getElementById(field.getAttribute('aria-describedby').split(' ')[0])
+    hint.after(other)
+  }
+
+  /** A second click does not send a form twice. After coming back to the page, the visitor can send it again. */
   function sendOnce(form) {
     const buttons = [...form.querySelectorAll('button:not([type="button"])')]
     let sent = false
@@ -118,8 +197,54 @@
         place.querySelector('strong').textContent = kept
       }
       for (const field of fields) field.value ||= kept
+      for (const form of all('form[data-needs-address]')) {
+        const field = document.createElement('input')
+        Object.assign(field, { type: 'hidden', name: 'email', value: kept })
+        form.append(field)
+        form.hidden = false
+      }
     } else store('address', null)
     for (const field of fields) field.form?.addEventListener('submit', () => store('address', field.value))
+  }
+
+  /**
+   * Forms that send a mail. The server sends so many mails to an address in a window, and no more; a form that sends one
+   * again waits that long, and half a minute after each, since a mail takes a moment.
+   */
+  function countMails(form) {
+    const { mails, limit = '', wait } = form.dataset
+    const name = `mails.${mails}`
+    const now = () => Math.floor(Date.now() / 1000)
+    const [count = 0, seconds = 0] = limit.split('/').map(Number)
+    const read = () => {
+      const [begun = 0, last = 0, sent = 0] = (stored(name) ?? '').split(' ').map(Number)
+      return { begun, last, sent }
+    }
+    form.addEventListener('submit', () => {
+      const { begun, sent } = read()
+      const goesOn = sent > 0 && now() < begun + (seconds || 900)
+      store(name, goesOn ? `${begun} ${now()} ${sent + 1}` : `${now()} ${now()} 1`)
+    })
+    if (!wait) return
+
+    const button = form.querySelector('button[type="submit"]')
+    const text = button.textContent
+    const show = () => {
+      const { begun, last, sent } = read()
+      const until = Math.max(sent > 0 ? last + 30 : 0, count > 0 && sent >= count ? begun + seconds : 0)
+      const left = until - now()
+      button.disabled = left > 0
+      button.textContent = left > 0 ? wait.replace('{time}', clock(left)) : text
+      if (left > 0) setTimeout(show, 1000)
+    }
+    show()
+    addEventListener('pageshow', show)
+  }
+
+  /** `24 s`, `12:05`. */
+  function clock(seconds) {
+    if (seconds < 60) return new Intl.NumberFormat(language, { style: 'unit', unit: 'second' }).format(seconds)
+    return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
   }
 
   /** Browsers that keep nothing for a page throw when they are asked. */
@@ -153,19 +278,31 @@
     form.requestSubmit()
   }
 
-  /** Buttons that copy or print what is shown once. */
+  /** Buttons that copy, download or print what is shown once. */
   function addTools(place) {
-    const { copies, copy, copied, print: printing } = place.dataset
+    const { copies, copy, copied, download, file, print: printing } = place.dataset
+    const source = document.getElementById(copies)
+    const text = () => (all('li', source).length > 0 ? all('li', source) : [source]).map(lineOf).join('\n')
     if (navigator.clipboard) {
       const button = addTool(place, copy, async () => {
-        const lines = [...document.getElementById(copies).children].map((item) => item.textContent)
-        await navigator.clipboard.writeText(lines.join('\n'))
+        await navigator.clipboard.writeText(text())
         button.textContent = copied
       })
       button.setAttribute('aria-live', 'polite')
     }
-    addTool(place, printing, () => print())
+    if (download) {
+      addTool(place, download, () => {
+        const link = document.createElement('a')
+        link.href = URL.createObjectURL(new Blob([`${text()}\n`], { type: 'text/plain' }))
+        link.download = file
+        link.click()
+        URL.revokeObjectURL(link.href)
+      })
+    }
+    if (printing) addTool(place, printing, () => print())
   }
+
+  const lineOf = (element) => element.textContent.trim()
 
   function addTool(place, text, act) {
     const button = document.createElement('button')
@@ -177,16 +314,136 @@
     return button
   }
 
-  for (const place of document.querySelectorAll('[data-copies]')) addTools(place)
-  for (const field of document.querySelectorAll('input[type="password"]')) addShowButton(field)
-  for (const field of document.querySelectorAll('input[data-min-length]')) addHint(field)
-  for (const field of document.querySelectorAll('input.code')) stripBlanks(field)
-  for (const form of document.querySelectorAll('form')) sendOnce(form)
+  /** Times as the reader counts them: relative, with the exact local time in the title. */
+  function localTimes() {
+    const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+    const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+    const units = [
+      ['year', 31_536_000],
+      ['month', 2_592_000],
+      ['week', 604_800],
+      ['day', 86_400],
+      ['hour', 3600],
+      ['minute', 60],
+      ['second', 1],
+    ]
+    for (const element of all('time[datetime]')) {
+      const time = new Date(element.dateTime)
+      const seconds = Math.round((time - Date.now()) / 1000)
+      const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? units.at(-1)
+      element.title = exact.format(time)
+      element.textContent = relative.format(unit === 'second' ? 0 : Math.round(seconds / size), unit)
+    }
+  }
+
+  /** Asks every few seconds, while the page is seen, whether there are other mails or events, and shows them. */
+  function refreshList(place) {
+    const listOf = (within) => within.querySelector('ul, tbody')?.innerHTML ?? ''
+    let known = listOf(place)
+    setInterval(
+      async () => {
+        if (document.hidden) return
+        const answer = await fetch(location.href).catch(() => null)
+        if (!answer?.ok) return
+        const found = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-refresh]')
+        if (found === null || listOf(found) === known) return
+        known = listOf(found)
+        const chosen = place.classList.contains('chosen')
+        const [old, fresh] = chosen ? [place.querySelector('ul'), found.querySelector('ul')] : [place, found]
+        const focus = document.activeElement?.getAttribute('href')
+        if (chosen) old.replaceWith(fresh)
+        else place.replaceChildren(...found.childNodes)
+        if (focus)
+          all('a', place)
+            .find((link) => link.getAttribute('href') === focus)
+            ?.focus()
+        localTimes()
+      },
+      1000 * (Number(place.dataset.refresh) || 3),
+    )
+  }
+
+  /** A field that leaves only the routes with all of its words. */
+  function addSearch(place) {
+    const field = document.createElement('input')
+    field.type = 'search'
+    field.placeholder = place.dataset.search
+    field.setAttribute('aria-label', place.dataset.search)
+    const nothing = document.createElement('p')
+    nothing.className = 'empty'
+    nothing.setAttribute('role', 'status')
+    nothing.hidden = true
+    nothing.textContent = place.dataset.nothing
+    place.append(field, nothing)
+    field.addEventListener('input', () => {
+      const words = field.value.toLowerCase().split(/\s+/)
+      for (const entry of all('.operation')) {
+        const text = entry.textContent.toLowerCase()
+        entry.hidden = !words.every((word) => text.includes(word))
+      }
+      for (const group of all('.group')) group.hidden = all('.operation:not([hidden])', group).length === 0
+      nothing.hidden = all('.group:not([hidden])').length > 0
+    })
+  }
+
+  /** A link to a part that is folded opens it. */
+  function unfoldTarget() {
+    const target = location.hash && document.getElementById(location.hash.slice(1))
+    if (target instanceof HTMLDetailsElement) target.open = true
+  }
+
+  /**
+   * Marks the part that is read in the navigation at the side: what a link led to, until the reader scrolls; then the last
+   * part that begins in the upper third of the window.
+   */
+  function followReader(nav) {
+    const links = all('a[href^="#"]', nav)
+    const parts = links.map((link) => document.getElementById(link.hash.slice(1)))
+    let led = false
+    const mark = (index) => {
+      for (const link of links) link.removeAttribute('aria-current')
+      links[index]?.setAttribute('aria-current', 'location')
+    }
+    const read = () => {
+      if (led) return
+      const begun = ({ hidden, offsetTop }) => !hidden && offsetTop <= scrollY + innerHeight / 3
+      mark(Math.max(0, parts.findLastIndex(begun)))
+    }
+    const follow = () => {
+      const target = document.getElementById(location.hash.slice(1))
+      const index = parts.findIndex((part) => part.contains(target))
+      led = target !== null && index >= 0
+      if (led) mark(index)
+      else read()
+    }
+    for (const name of ['wheel', 'touchmove', 'keydown']) addEventListener(name, () => (led = false), { passive: true })
+    addEventListener('scroll', read, { passive: true })
+    addEventListener('hashchange', follow)
+    follow()
+  }
+
+  for (const place of all('[data-copies]')) addTools(place)
+  for (const field of all('input[type="password"]')) addShowButton(field)
+  for (const field of all('input[data-min-length]')) addMeter(field)
+  for (const field of all('input.code')) stripBlanks(field)
+  for (const field of all('input[data-segments]')) addSegments(field)
+  for (const form of all('form')) sendOnce(form)
   keepAddress()
+  for (const form of all('form[data-mails]')) countMails(form)
+  for (const place of all('[data-refresh]')) refreshList(place)
+  for (const place of all('[data-search]')) addSearch(place)
+  for (const nav of all('.nav')) followReader(nav)
+  addEventListener('hashchange', unfoldTarget)
+  unfoldTarget()
+  localTimes()
 
-  // What went wrong is read out, and the next Tab leads to the field. Once loaded, since the jump to a part of the page
-  // takes the focus away.
-  addEventListener('load', () => document.querySelector('[role="alert"]')?.focus())
+  // The field that was refused has the focus and is described by its error; else the alert is read. Once loaded, since the
+  // jump to a part of the page takes the focus away.
+  addEventListener('load', () => {
+    const refused = all('[aria-invalid="true"]').find((field) => field.offsetParent !== null)
+    const place = refused ?? document.querySelector('[role="alert"]')
+    place?.focus()
+  })
 
-  for (const form of document.querySelectorAll('form[data-send-at-once]')) sendAtOnce(form)
+  for (const form of all('form[data-send-at-once]')) sendAtOnce(form)
 })()

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAuth, type SettingsInput } from '../../src/index.js'
+import { createAuth, type LatchkeySettings } from '../../src/index.js'
 import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
 import { ada, sharedSettings, testAuth } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
@@ -126,7 +126,7 @@ describe('ATK-105 the list of the settings', () => {
     })
     const sent = { headers: lines }
     const ask = async (allowList: string[]) => {
-      const proxies: SettingsInput['trustedProxies'] = Array.isArray(trusted) ? trusted : trusted.hops
+      const proxies: LatchkeySettings['trustedProxies'] = Array.isArray(trusted) ? trusted : trusted.hops
       const app = await testAuth({ allowList, trustedProxies: proxies })
       const request = new Request('http://localhost:3000/api/x', sent)
       return (await app.auth.fetch(request, peer === null ? {} : { ip: peer })).status

@@ -112,7 +112,11 @@ describe('asking for a change', () => {
       server.sql("delete from latchkey_one_time_tokens where purpose = 'email_change'")
     }
     expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(1)
-    expect(seen[0]).toMatchObject({ status: 202, text: '{"status":"confirmation_sent"}', more: [1, 1, 1] })
+    expect(seen[0]).toMatchObject({
+      status: 202,
+      text: '{"status":"confirmation_sent","mailSent":true}',
+      more: [1, 1, 1],
+    })
     const subjects = targets.map((target) => server.mailbox.latest(target)?.subject ?? '')
     expect(subjects.map((subject) => subject.startsWith(linkSubject))).toEqual([true, false, false, false, true, false])
     expect(subjects.filter((subject) => subject.startsWith(takenSubject))).toHaveLength(4)

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { init, type SettingsInput } from '../../src/index.js'
+import { init, type LatchkeySettings } from '../../src/index.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { testAuth } from '../support/auth.js'
 import { hostCodehooks, loadCodehooks } from '../support/codehooks-host.js'
 import { failingDatabase } from '../support/failing-database.js'
 
-type Hook = NonNullable<SettingsInput['authenticate']>
+type Hook = NonNullable<LatchkeySettings['authenticate']>
 
 /** What JavaScript lets a hook answer. */
 function answering(answer: unknown): Hook {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { createTestClock, createTestRuntime } from '../../src/testing.js'
 import { type TestAuth, testAuth } from '../support/auth.js'
 import { issuerKey, type KeyServer, keyServer } from '../support/key-server.js'
@@ -42,7 +42,7 @@ const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' 
 const claims = { iss: 'https://issuer.test', aud: 'test-app', sub: 'user-1', exp: inAnHour }
 
 /** An application that trusts the key set of that server, by the real network. */
-function trusting(url: string, jwks: object = {}, settings: Partial<SettingsInput> = {}): Promise<TestAuth> {
+function trusting(url: string, jwks: object = {}, settings: Partial<LatchkeySettings> = {}): Promise<TestAuth> {
   const runtime = createTestRuntime({ clock: createTestClock(now), fetch: (input, init) => fetch(input, init) })
   return testAuth({ jwks: { url, issuer: 'https://issuer.test', audience: 'test-app', ...jwks }, ...settings }, runtime)
 }

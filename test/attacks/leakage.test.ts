@@ -183,6 +183,7 @@ describe('ATK-107 settings that are refused', () => {
       encryptionKey: 'PLANTED-short',
       trustedOrigins: ['PLANTED'],
       database: 'PLANTED://user:PLANTED@host',
+      // @ts-expect-error a JavaScript application may write it
       accessTokenLifetime: 'PLANTED',
     })
     const thrown = catching(() => createAuth(settings, createTestRuntime()))

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import type { TestClient, TestTransport } from '../../src/testing.js'
 import { type AttackServer, heldTokens } from '../support/attack-server.js'
 import { factorOf, firstStep, secretBytes, totpCode } from '../support/totp.js'
@@ -12,7 +12,7 @@ export const keys = {
   JWT_REFRESH_TOKEN_SECRET: 'Zt5yWc8rNb2kQm7xHs4vLd9gJf6pTa3e',
   encryptionKey: 'Ue4wGz7qRk2nXs9dBv6mJc3hTf8yLp5a',
   password: { pepper: 'Mn8cVx3zQa6wSe9rDf2tGy5hUj4kIo7p' },
-} satisfies Partial<SettingsInput>
+} satisfies Partial<LatchkeySettings>
 
 const passwords = {
   first: 'tangerine Kestrel 41',

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import type { StandardResult } from '../../src/settings.js'
 import { ada, attackServer } from '../support/attack-server.js'
 import { recorder, show } from './recorder.js'
@@ -96,11 +96,11 @@ describe('ATK-112 mistakes of the application', () => {
     expect(String(lines[0])).not.toMatch(/PLANTED|second line/)
   })
 
-  function withoutLogger(): Partial<SettingsInput> {
+  function withoutLogger(): Partial<LatchkeySettings> {
     return { logger: undefined }
   }
 
-  async function broken(settings: Partial<SettingsInput>) {
+  async function broken(settings: Partial<LatchkeySettings>) {
     const { lines, logger } = recorder()
     const server = await attackServer({ settings: { ...settings, logger } })
     onTestFinished(() => server.close())

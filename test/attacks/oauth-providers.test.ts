@@ -265,8 +265,8 @@ describe('ATK-093 trouble at the token endpoint', () => {
   test.each<[string, Reply, string]>([
     ['500', status(500, tokens), 'token_bad_status'],
     ['201', status(201, tokens), 'token_bad_status'],
-    ['302', status(302, tokens, { location: 'https://evil.example/token' }), 'token_bad_status'],
-    ['307', status(307, tokens, { location: 'https://evil.example/token' }), 'token_bad_status'],
+    ['302', status(302, tokens, { location: 'https://evil.example/token' }), 'token_redirected'],
+    ['307', status(307, tokens, { location: 'https://evil.example/token' }), 'token_redirected'],
     ['400 with a known error', status(400, { error: 'invalid_grant' }), 'token_invalid_grant'],
     ['401 for a wrong secret', status(401, { error: 'invalid_client' }), 'token_invalid_client'],
     ['400 with words of its own', status(400, { error: 'google-secret-that-nobody-may-see' }), 'token_refused'],

@@ -1,6 +1,6 @@
 import express5, { type Express, type RequestHandler } from 'express'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { init, type SettingsInput } from '../../src/index.js'
+import { init, type LatchkeySettings } from '../../src/index.js'
 import {
   type AttackOptions,
   type AttackServer,
@@ -53,7 +53,7 @@ describe.each(frameworks)('%s', (_name, express) => {
   })
 
   test('ATK-098 with several prefixes each is guarded, and nothing between them', async () => {
-    const settings: Partial<SettingsInput> = { baseAPIRoutes: ['/api', '/v2/data', '/hooks/'] }
+    const settings: Partial<LatchkeySettings> = { baseAPIRoutes: ['/api', '/v2/data', '/hooks/'] }
     const server = await serve({ express, settings, before: (app, handler) => app.all(everything, handler) })
     for (const path of ['/api/x', '/v2/data', '/v2/data/x', '/hooks', '/hooks/x']) {
       expect([path, await ask(server, 'GET', path)]).toEqual([path, shut])
@@ -64,7 +64,7 @@ describe.each(frameworks)('%s', (_name, express) => {
   })
 
   test('ATK-098 with the prefix / everything is guarded but the auth routes, and what publicRoutes names', async () => {
-    const settings: Partial<SettingsInput> = { baseAPIRoutes: '/', publicRoutes: ['/health', '/assets/*'] }
+    const settings: Partial<LatchkeySettings> = { baseAPIRoutes: '/', publicRoutes: ['/health', '/assets/*'] }
     const server = await serve({ express, settings, before: (app, handler) => app.all(everything, handler) })
     const guarded = [
       '/',
@@ -99,7 +99,7 @@ describe.each(frameworks)('%s', (_name, express) => {
   })
 
   test('ATK-098 publicRoutes open exact plain paths, or what lies below, for every method, and nothing by tricks', async () => {
-    const settings: Partial<SettingsInput> = { publicRoutes: ['/api/status', '/api/open/*'] }
+    const settings: Partial<LatchkeySettings> = { publicRoutes: ['/api/status', '/api/open/*'] }
     const server = await serve({ express, settings, before: (app, handler) => app.all(`/api${under}`, handler) })
     for (const path of ['/api/status', '/api/open/a', '/api/open/a/b', '/api/open/a?b=../c']) {
       expect([path, await ask(server, 'GET', path)]).toEqual([path, open])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { type AttackServer, ada, attackServer, claimsOf, expectRefusal } from '../support/attack-server.js'
 
 const https = 'https://app.example.test'
@@ -45,7 +45,7 @@ function parse(step: string, text: string, cacheControl: string | null): Line {
   return { step, text, name, value, attributes, cacheControl }
 }
 
-async function livesUnder(settings: Partial<SettingsInput>, origin = https): Promise<Line[]> {
+async function livesUnder(settings: Partial<LatchkeySettings>, origin = https): Promise<Line[]> {
   const server = await attackServer({ settings })
   try {
     return await livesOf(server, origin)

@@ -69,7 +69,7 @@ describe('ATK-061 claims under our header and a sound signature', () => {
     const { sub, roles } = claimsOf(access)
     for (const { principal } of server.calls) {
       expect(principal).toMatchObject({ kind: 'session', userId: sub, roles })
-      expect(Object.keys(principal ?? {})).toHaveLength(8)
+      expect(Object.keys(principal ?? {})).toHaveLength(9)
     }
   })
 

@@ -1,4 +1,4 @@
-// The figures as a picture for the README: one bar a contender, as long as its share of the bare route's requests.
+// The figures as a picture for docs/benchmarks.md: one bar a contender, as long as its share of the bare route's requests.
 const bar = 18
 const gap = 6
 const left = 230

@@ -53,7 +53,7 @@ function time(check, sign) {
 function createCheck(check) {
   const clock = createSharedClock({ now: Date.now, monotonic: realMonotonic, testing: false })
   const ports = {
-    settings: { accessTokenSeconds: 900, twoFactor: { required: false } },
+    settings: { accessTokenSeconds: 900, twoFactor: { required: false }, admin: { emails: [] } },
     tokens: createOwnTokens(),
     verified: createVerifiedCache(),
     revocations: { isEnded: () => false, deadBelow: () => 0 },

@@ -1,4 +1,4 @@
-// One of several processes over one database. Does what its parent asks: open, signIn, revoke.
+// One of several processes over one database. Does what its parent asks: open, signIn, createTokens, account, revoke.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { init } from '../../dist/index.js'
@@ -10,9 +10,11 @@ const account = { email: `ada-${randomUUID()}@example.com`, password: `differenc
 let auth
 
 const deeds = {
-  /** All instances are one site, whatever port each has. */
-  async open({ database, secrets: [access, refresh] }) {
-    const settings = { ...configuration('http://localhost:3000', ''), database }
+  /** All instances are one site, whatever port each has. `administered`: the account of `signIn` is an administrator's. */
+  async open({ database, secrets: [access, refresh], administered = false, limits = {} }) {
+    const common = configuration('http://localhost:3000', '')
+    const admin = { emails: administered ? [account.email] : [] }
+    const settings = { ...common, database, admin, limits: { ...common.limits, ...limits } }
     auth = init(server, { ...settings, JWT_ACCESS_TOKEN_SECRET: access, JWT_REFRESH_TOKEN_SECRET: refresh })
     server.on('request', plain)
     await auth.ready()
@@ -29,6 +31,15 @@ const deeds = {
     const { accessToken, session } = await response.json()
     return { accessToken, sessionId: session.id }
   },
+  async createTokens(count) {
+    const tokens = []
+    while (tokens.length < count) {
+      const { id, token } = await auth.apiTokens.create({ name: 'bench' })
+      tokens.push({ id, token })
+    }
+    return tokens
+  },
+  account: () => account,
   async revoke(sessionId) {
     await auth.sessions.revoke(sessionId)
     return 'ended'

@@ -1,6 +1,6 @@
-// npm run bench [guard] [storm] [start] [memory] [first] [allow-list] [revoke] [hashing] [refresh] [million] [-- --write]:
-// measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
-// three. `guard express` is that framework alone. With --write their tables go into the README, with versions and date, and
+// npm run bench [guard] [storm] [start] [memory] [first] [allow-list] [lists] [revoke] [changes] [tool] [hashing] [refresh]
+// [million] [-- --write]: measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
+// three. `guard express` is that framework alone. With --write their tables go into docs/benchmarks.md, with versions and date, and
 // the picture of the guard beside this file.
 // Method: every contender in a process of its own, 5 interleaved rounds or more, medians, ratios inside a round.
 // Absolute figures are this machine's; quote ratios. Let nothing else run meanwhile.
@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { table } from './numbers.js'
-import { writeReadme } from './readme.js'
+import { writePage } from './page.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 if (!existsSync(new URL('node_modules', import.meta.url))) execSync('npm ci', { cwd: here, stdio: 'inherit' })
@@ -25,15 +25,18 @@ const benches = {
   storm: async () => (await import('./storm.js')).benchStorm(),
   start: async () => (await import('./start.js')).benchStart(),
 }
-/** Without peers, and not in the README. */
+/** Without peers, and not in docs/benchmarks.md. */
 const alone = {
   memory: async () => (await import('./memory.js')).benchMemory(),
   first: async () => (await import('./first.js')).benchFirst(),
   'allow-list': async () => (await import('./allow-list.js')).benchAllowList(),
   revoke: async () => (await import('./revoke.js')).benchRevoke(),
+  changes: async () => (await import('./changes.js')).benchChanges(),
+  tool: async () => (await import('./tool.js')).benchTool(),
   hashing: async () => (await import('./hashing.js')).benchHashing(),
   refresh: async () => (await import('./refresh.js')).benchRefresh(),
   million: async () => (await import('./crowd.js')).benchCrowd(),
+  lists: async () => (await import('./lists.js')).benchLists(),
 }
 const known = { ...benches, ...alone }
 const unknown = chosen.filter((name) => !(name in known))
@@ -48,7 +51,7 @@ const names = chosen.length > 0 ? chosen : only.length > 0 ? ['guard'] : Object.
 for (const name of names) {
   const { table: figures, results, chart } = await known[name]()
   console.log(`${figures}\n`)
-  if (write) writeReadme(name, figures, chart)
+  if (write) writePage(name, figures, chart)
   for (const result of results) verdicts.push([result.name, result.value, result.target, result.pass ? 'PASS' : 'FAIL'])
 }
 console.log(table(verdicts))

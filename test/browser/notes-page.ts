@@ -3,33 +3,33 @@ import { expect } from 'vitest'
 
 export const password = 'a difference engine of brass'
 
-/** What a person can do on the demo's page and in its mailbox. */
+/** What a person can do on the demo's page and in the mailbox. */
 export interface NotesPage {
   page: Page
-  /** The page for those who are not signed in. */
+  /** Visible while no user is signed in. */
   signInButton: Locator
   register(email: string, secret?: string): Promise<void>
   signIn(email: string, secret?: string): Promise<void>
-  /** Clicks the link in the newest mail to that address, staying in this tab; the mail may still be under way. */
+  /** Opens the link of the newest mail to that address in this tab. Waits for the mail. */
   openMail(email: string): Promise<void>
   /** Registers and confirms, all in this page. */
   signUp(email: string): Promise<void>
   /** Adds a note and waits until it stands in the list. */
   addNote(text: string): Promise<void>
-  /** Tries to, as somebody does whose session has ended. */
+  /** Sends the form, without waiting for the list: the session may have ended. */
   tryNote(text: string): Promise<void>
   notes(): Promise<string[]>
   says(text: string | RegExp): Promise<void>
 }
 
 /** Opens the demo in a new tab. */
-export async function openNotes(context: BrowserContext, address: string, mailbox: string): Promise<NotesPage> {
+export async function openNotes(context: BrowserContext, address: string): Promise<NotesPage> {
   const page = await context.newPage()
   await page.goto(address)
 
   async function send(form: Locator, fields: Readonly<Record<string, string>>): Promise<void> {
     for (const [label, text] of Object.entries(fields)) await form.getByLabel(label).fill(text)
-    await form.getByRole('button').click()
+    await form.locator('button[type=submit]').click()
   }
 
   const notes: NotesPage = {
@@ -40,14 +40,12 @@ export async function openNotes(context: BrowserContext, address: string, mailbo
     async openMail(email) {
       const mail = page.locator('article', { hasText: email })
       const link = mail.locator('a[href*="/verify-email?token="]').first()
-      await expect.poll(() => page.goto(mailbox).then(() => link.count())).toBe(1)
-      await link.evaluate((element) => element.removeAttribute('target'))
-      await link.click()
-      await page.waitForURL(/verify-email/)
+      await expect.poll(() => page.goto(`${address}/mailbox`).then(() => link.count())).toBe(1)
+      await page.goto((await link.getAttribute('href')) ?? '')
     },
     async signUp(email) {
       await notes.register(email)
-      await notes.says('Nearly done')
+      await notes.says('We sent a mail to')
       await notes.openMail(email)
       await page.locator('button[type=submit]').click()
       await notes.says(email)
@@ -58,7 +56,7 @@ export async function openNotes(context: BrowserContext, address: string, mailbo
     },
     tryNote: (text) => send(page.locator('#add'), { 'New note': text }),
     notes: () => page.locator('#notes li').allTextContents(),
-    says: (text) => page.getByText(text).first().waitFor(),
+    says: (text) => page.getByText(text).filter({ visible: true }).first().waitFor(),
   }
   return notes
 }

@@ -2,12 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { init, type SettingsInput } from '../../src/index.js'
+import { init, type LatchkeySettings } from '../../src/index.js'
 import { createOAuthPeer, createTestRuntime, type OAuthPeer } from '../../src/testing.js'
 import { type AttackServer, ada, attackServer } from '../support/attack-server.js'
 import { enrol } from '../support/totp.js'
 import { axeFaults } from './axe.js'
 import { collectFaults, isChromiumMissing, launchChromium, overflows } from './chromium.js'
+import { enterCode } from './code.js'
 import { type Providers, playProviders } from './providers.js'
 
 const ways = [
@@ -48,7 +49,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
   })
 
   /** An application whose providers are played by the offline peer, on both sides of it. */
-  async function begin(settings: Partial<SettingsInput> = {}): Promise<void> {
+  async function begin(settings: Partial<LatchkeySettings> = {}): Promise<void> {
     server = await attackServer({
       startAt: Date.now(), // Chromium's clock is the real one.
       settings: {
@@ -249,8 +250,7 @@ describe.skipIf(isChromiumMissing())('signing in by a provider in Chromium', { t
     await page.getByLabel('Email address').fill('new@example.test')
     await press(page, 'Continue')
     const mail = await server.mailbox.waitFor('new@example.test', 'Confirm')
-    await page.getByLabel('Code from the mail').fill(server.mailbox.code(mail))
-    await press(page, 'Confirm')
+    await enterCode(page, 'Code from the mail', server.mailbox.code(mail), 'Confirm')
     await isIn(page)
     expect(path(page)).toBe('/home?tab=2')
     await open(page, '/account')

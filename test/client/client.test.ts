@@ -389,6 +389,10 @@ describe('ways in', () => {
     browser.instead = failing('/auth/login', () => problem(429, 'rate_limited', { 'retry-after': '30' }))
     const login = () => auth.signIn({ email: 'a@example.test', password })
     await expect(login()).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 30 })
+    const unverified = JSON.stringify({ code: 'email_not_verified', mailSent: false, retryAfter: 90 })
+    const asProblem = { status: 403, headers: { 'content-type': 'application/problem+json' } }
+    browser.instead = failing('/auth/login', () => new Response(unverified, asProblem))
+    await expect(login()).rejects.toMatchObject({ code: 'email_not_verified', mailSent: false, retryAfter: 90 })
     browser.instead = failing('/auth/login', () => new Response('<h1>Bad gateway</h1>', { status: 502 }))
     await expect(login()).rejects.toMatchObject({ code: 'unexpected_answer', status: 502, requestId: null })
     browser.instead = failing('/auth/login', () => new Response('<h1>Welcome</h1>'))

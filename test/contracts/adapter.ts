@@ -57,7 +57,14 @@ export interface Traits {
   keepsOneValue?: boolean
 }
 
-const paths: Mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const paths: Mounting = {
+  basePath: '/auth',
+  guarded: ['/api'],
+  hooked: false,
+  publicRoutes: [],
+  watch: () => () => {},
+  logger: { warn: () => {}, error: () => {} },
+}
 
 const principal: Principal = {
   kind: 'session',
@@ -68,6 +75,7 @@ const principal: Principal = {
   roles: ['USER'],
   amr: ['pwd'],
   authTime: 1_800_000_000,
+  actor: null,
 }
 
 const pass: Pass = { kind: 'pass', principal, spoofedHeaders: [], query: null, forwarded: null, responseHeaders: null }

@@ -11,10 +11,13 @@ import { emailsContract } from './store/emails.js'
 import { firstProofContract } from './store/first-proof.js'
 import { hashKindsContract } from './store/hash-kinds.js'
 import { identitiesContract } from './store/identities.js'
+import { impersonationContract } from './store/impersonation.js'
+import { keyIdsContract } from './store/key-ids.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
 import { passwordsContract } from './store/passwords.js'
 import { rotationContract } from './store/rotation.js'
+import { scopesContract } from './store/scopes.js'
 import { secondFactorsContract } from './store/second-factors.js'
 import { secondStepContract } from './store/second-steps.js'
 import { sessionsContract } from './store/sessions.js'
@@ -37,6 +40,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('identities', () => identitiesContract(current))
     describe('first proof', () => firstProofContract(current))
     describe('accounts', () => accountsContract(current))
+    describe('impersonation', () => impersonationContract(current))
     describe('sessions', () => sessionsContract(current))
     describe('rotation', () => rotationContract(current))
     describe('second factors', () => secondFactorsContract(current))
@@ -44,6 +48,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('one-time tokens', () => oneTimeTokensContract(current))
     describe('devices', () => devicesContract(current))
     describe('kinds of hashes', () => hashKindsContract(current))
+    describe('keys that signed', () => keyIdsContract(current))
     describe('API tokens', () => apiTokensContract(current))
     describe('counters', () => {
       countersContract(current)
@@ -52,6 +57,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('outbox', () => outboxContract(current))
     describe('audit log', () => auditContract(current))
     describe('settings of access', () => accessSettingsContract(current))
+    describe('scopes', () => scopesContract(current))
     describe('change feed', () => changesContract(current))
     describe('the whole store', () => wholeStoreContract(current))
   })

@@ -14,7 +14,7 @@ const calls: readonly [name: string, run: (auth: Api, userId: string, sessionId:
   ['users.update', ({ users }, id) => users.update(id, { name: 'Ada', roles: ['EDITOR'] })],
   ['users.setPassword', ({ users }, id) => users.setPassword(id, newPassword)],
   ['users.disable', ({ users }, id) => users.disable(id)],
-  ['users.enable', ({ users }, id) => users.enable(id)],
+  ['users.enable', ({ users }, id) => users.disable(id).then(() => users.enable(id))],
   ['users.delete', ({ users }, id) => users.delete(id)],
   ['sessions.revoke', ({ sessions }, _id, sessionId) => sessions.revoke(sessionId)],
   ['sessions.revokeAll', ({ sessions }, id) => sessions.revokeAll(id)],

@@ -65,6 +65,21 @@ describe('the audit log for the application’s own code', () => {
     expect((await auth.audit.list({ actor: body.session.id })).items).toEqual([])
   })
 
+  it('is read by time', async () => {
+    const { auth, runtime } = await testAuth()
+    const { id } = await auth.users.create(ada)
+    await runtime.clock.advance('1h')
+    await auth.users.update(id, { name: 'Ada' })
+    await runtime.clock.advance('1h')
+    await auth.users.update(id, { name: 'Countess' })
+    const names = async (filter: AuditFilter) => (await auth.audit.list(filter)).items.map(({ at }) => at.slice(11, 16))
+    expect(await names({ from: '2026-01-01T01:00:00Z' })).toEqual(['02:00', '01:00'])
+    expect(await names({ from: '2026-01-01', to: '2026-01-01T02:00:00Z' })).toEqual(['01:00', '00:00'])
+    const { nextCursor } = await auth.audit.list({ to: new Date('2026-01-01T02:00:00Z'), limit: 1 })
+    expect(await names({ to: '2026-01-01T02:00:00Z', cursor: nextCursor ?? '' })).toEqual(['00:00'])
+    await expect(auth.audit.list({ from: '2026-01-01T01:00' })).rejects.toMatchObject({ code: 'invalid_request' })
+  })
+
   it('keeps what happened to a user after the user is gone', async () => {
     const { auth } = await testAuth()
     const { id } = await auth.users.create(ada)

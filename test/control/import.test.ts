@@ -156,6 +156,7 @@ describe('the report', () => {
       created: 1,
       skipped: 2,
       failed: 17,
+      bcryptHashes: 1,
       items: [
         { index: 0, status: 'created', id: expect.any(String) },
         { index: 1, status: 'skipped', code: 'email_taken', id: report.items[0].id },
@@ -182,6 +183,21 @@ describe('the report', () => {
     expect(stored('taken@example.test')).toBe(before)
     expect((await auth.users.list()).items).toHaveLength(2)
     for (const secret of [old, '@', salt]) expect(JSON.stringify(report)).not.toContain(secret)
+  })
+
+  it('counts the created accounts with a bcrypt hash, which may be of 72 bytes of a longer password', async () => {
+    const { auth, client, stored } = await openAuth()
+    const records = [
+      { email: ada.email, passwordHash: old, emailVerified: true },
+      { email: 'mary@example.test', passwordHash: '$2x$04$unsupported' },
+      { email: 'grace@example.test' },
+    ]
+    expect(await auth.users.import(records)).toMatchObject({ created: 2, failed: 1, bcryptHashes: 1 })
+    expect(await auth.users.import(records)).not.toHaveProperty('bcryptHashes')
+    await client().signIn(ada)
+    const own = { email: 'edsger@example.test', passwordHash: stored(ada.email) }
+    expect(own.passwordHash).toMatch(/^hmac-sha384:-:\$2b\$/)
+    expect(await auth.users.import([own])).toEqual({ created: 1, skipped: 0, failed: 0, items: [expect.anything()] })
   })
 
   it('of the same import a second time: all were there, and nothing has changed', async () => {

@@ -17,6 +17,7 @@ describe('sessions for the application’s own code', () => {
     expect(items[1]).toEqual({
       id: body.session.id,
       userId: body.user.id,
+      actor: null,
       device: 'Firefox on Linux',
       ip: '192.0.2.7',
       createdAt: '2026-01-01T00:00:00.000Z',

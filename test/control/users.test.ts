@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import { SqliteDialect } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { AccountFilter } from '../../src/index.js'
 import { createTestMailbox } from '../../src/testing.js'
 import { attackServer } from '../support/attack-server.js'
 import { ada, sharedSettings, testAuth } from '../support/auth.js'
@@ -40,7 +41,7 @@ describe('accounts by the application’s own calls', () => {
 
   it('are not changed at all by a call with a name that is not known: a slip must not look done', async () => {
     const { users } = (await testAuth()).auth
-    const { id } = await users.create({ ...ada, roles: ['ADMIN'] })
+    const { id } = await users.create({ ...ada, roles: ['OWNER'] })
     const slip = (given: object) => given
     for (const [call, path] of [
       [users.update(id, slip({ role: [], name: 'Ada' })), 'role'],
@@ -50,7 +51,7 @@ describe('accounts by the application’s own calls', () => {
     ] as const) {
       await expect(call).rejects.toMatchObject({ code: 'invalid_request', details: { errors: [{ path }] } })
     }
-    expect(await users.get(id)).toMatchObject({ roles: ['ADMIN'], name: null, disabledAt: null })
+    expect(await users.get(id)).toMatchObject({ roles: ['OWNER'], name: null, disabledAt: null })
     expect(await users.findByEmail('grace@example.test')).toBeNull()
   })
 
@@ -76,6 +77,9 @@ describe('accounts by the application’s own calls', () => {
       users.list({ limit: 0 }),
       users.list({ limit: 201 }),
       users.list({ cursor: 'x' }),
+      users.list({ role: '' }),
+      users.list(JSON.parse('{ "state": "asleep" }')),
+      users.list(JSON.parse('{ "role": ["EDITOR"] }')),
     ]) {
       await expect(call).rejects.toMatchObject({ code: 'invalid_request' })
     }
@@ -103,16 +107,45 @@ describe('accounts by the application’s own calls', () => {
     expect((await auth.users.list({ query: 'example', limit: 5 })).nextCursor).toBeNull()
     expect(await auth.users.list({ query: '%' })).toEqual({ items: [], nextCursor: null })
   })
+
+  it('are listed by role and state', async () => {
+    const { users } = (await testAuth()).auth
+    const names = async (filter: AccountFilter) => (await users.list(filter)).items.map(({ name }) => name).sort()
+    await users.create({ email: 'a@example.test', name: 'a', roles: ['EDITOR'], emailVerified: true })
+    await users.create({ email: 'b@example.test', name: 'b', roles: ['EDITOR', 'READER'] })
+    const { id } = await users.create({ email: 'c@example.test', name: 'c', roles: ['READER'], emailVerified: true })
+    await users.disable(id)
+    expect(await names({ role: 'READER' })).toEqual(['b', 'c'])
+    expect(await names({ role: 'READER', state: 'disabled' })).toEqual(['c'])
+    expect(await names({ state: 'active' })).toEqual(['a'])
+    expect(await names({ state: 'unverified', query: 'example' })).toEqual(['b'])
+    expect(await names({ role: 'READ' })).toEqual([])
+  })
+
+  it('are found alone by their whole address in any spelling, and by a part of it together', async () => {
+    const { users } = (await testAuth()).auth
+    const found = async (filter: AccountFilter) => (await users.list(filter)).items.map(({ email }) => email).sort()
+    for (const email of ['ann@example.test', 'joann@example.test', 'joann@example.test.example']) {
+      await users.create({ email, roles: ['EDITOR'] })
+    }
+    expect(await found({ query: ' Ann@Example.TEST ' })).toEqual(['ann@example.test'])
+    expect(await found({ query: 'ann@example.test', role: 'EDITOR' })).toEqual(['ann@example.test'])
+    expect(await found({ query: 'nn@example.test' })).toHaveLength(3)
+    expect(await found({ query: 'oann@example.test', role: 'READER' })).toEqual([])
+    const page = await users.list({ query: 'nn@example.test', limit: 2 })
+    const rest = await users.list({ query: 'nn@example.test', limit: 2, cursor: page.nextCursor ?? '' })
+    expect([page.items.length, rest.items.length, rest.nextCursor]).toEqual([2, 1, null])
+  })
 })
 
 describe('what the application does to an account', () => {
   it('ATK-067 with a role taken away kills the tokens that carry it, and a refresh brings what is left', async () => {
     const { auth, client, passed } = await testAuth()
-    const { id } = await auth.users.create({ ...ada, roles: ['ADMIN'], emailVerified: true })
+    const { id } = await auth.users.create({ ...ada, roles: ['OWNER'], emailVerified: true })
     const browser = client()
     await browser.signIn(ada)
     await browser.get('/api/notes')
-    expect(passed.at(-1)?.principal).toMatchObject({ roles: ['ADMIN'] })
+    expect(passed.at(-1)?.principal).toMatchObject({ roles: ['OWNER'] })
 
     const updated = await auth.users.update(id, { roles: ['READER'], name: 'Ada' })
     expect(updated).toMatchObject({ roles: ['READER'], name: 'Ada' })
@@ -232,7 +265,7 @@ describe('what the application does to an account', () => {
     onTestFinished(() => server.close())
     const { users } = server.auth
     const { id } = await users.create(ada)
-    await users.update(id, { roles: ['ADMIN', 'EDITOR'] })
+    await users.update(id, { roles: ['OWNER', 'EDITOR'] })
     await users.setPassword(id, newPassword)
     await users.disable(id, { reason: 'chargeback' })
     await users.enable(id)
@@ -242,7 +275,7 @@ describe('what the application does to an account', () => {
     )
     expect(rows.map(({ event, detail }) => [event, JSON.parse(detail)])).toEqual([
       ['account_created', {}],
-      ['account_updated', { roles: 'ADMIN,EDITOR' }],
+      ['account_updated', { roles: 'OWNER,EDITOR' }],
       ['password_changed', {}],
       ['account_disabled', { reason: 'chargeback' }],
       ['account_enabled', {}],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { longestAccessTokenSeconds } from '../../src/settings/lifetimes.js'
 import { createTestRuntime } from '../../src/testing.js'
 import { ada, sharedSettings, testAuth } from '../support/auth.js'
@@ -8,7 +8,7 @@ import { ada, sharedSettings, testAuth } from '../support/auth.js'
 async function appAndScript() {
   const shared = sharedSettings()
   const runtime = createTestRuntime()
-  const start = (settings: Partial<SettingsInput>) => testAuth({ ...shared, ...settings }, runtime)
+  const start = (settings: Partial<LatchkeySettings>) => testAuth({ ...shared, ...settings }, runtime)
   const app = await start({ accessTokenLifetime: '1h' })
   const first = app.client({ as: 'token' })
   await first.signUp(ada)

@@ -5,7 +5,7 @@ import express from 'express'
 import fastify, { type FastifyServerOptions } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { createAuth, init, type SettingsInput } from '../../src/index.js'
+import { createAuth, init, type LatchkeySettings } from '../../src/index.js'
 import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
 import { ada, sharedSettings } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
@@ -70,6 +70,55 @@ describe('sockets that outlive their request', () => {
     await runtime.clock.advance('1s')
     await closed
   })
+
+  it.each(['revoked', 'over'])('ATK-175 close when an impersonation is %s', async (how) => {
+    const admin = { emails: ['admin@example.test'], twoFactor: false, impersonation: { lifetime: '3m' } } as const
+    const { auth, runtime, port } = await start({ admin })
+    const administrator = { email: 'admin@example.test', password: ada.password }
+    const { id: adminId } = await auth.users.create({ ...administrator, emailVerified: true })
+    const { id } = await auth.users.create({ ...ada, emailVerified: true })
+    const client = createTestClient(`http://127.0.0.1:${port}`, { headers: { origin: baseUrl } })
+    await client.signIn(administrator)
+    const reason = 'The user asked for help.'
+    expect((await client.post(`/auth/admin/api/users/${id}/impersonate`, { reason })).status).toBe(200)
+    const cookie = client.cookies.all().map(({ name, value }) => `${name}=${value}`)
+    const socket = await opened(port, { cookie: cookie.join('; '), origin: baseUrl })
+    const closed = closing(socket)
+    await runtime.clock.advance('2m')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+    if (how === 'revoked') await auth.sessions.revokeAll(adminId)
+    else await runtime.clock.advance('61s')
+    await runtime.clock.advance('1s')
+    await closed
+  })
+
+  it.each([
+    ['disabled', 'POST', '/disable', { reason: 'chargeback' }],
+    ['deleted', 'DELETE', '', { confirm: ada.email }],
+    ['signed out', 'DELETE', '/sessions', {}],
+    ['asked for a new password', 'POST', '/reset-password', {}],
+  ] as const)(
+    'close within a second when an administrator, in another process, has the user %s',
+    async (_name, method, path, body) => {
+      const shared = { ...sharedSettings(), admin: { emails: ['admin@example.test'], twoFactor: false } }
+      const { auth, runtime, socketOf } = await start(shared)
+      const elsewhere = createAuth(testSettings({ baseUrl, ...shared }), runtime)
+      onTestFinished(() => elsewhere.close())
+      const administrator = { email: 'admin@example.test', password: ada.password }
+      await auth.users.create({ ...administrator, emailVerified: true })
+      const { id } = await auth.users.create({ ...ada, emailVerified: true })
+      const [closed, kept] = [closing(await socketOf(ada)), await socketOf(administrator)]
+
+      const client = createTestClient(elsewhere, { baseUrl })
+      await client.signIn(administrator)
+      const url = `/auth/admin/api/users/${id}${path}`
+      const answer = await (method === 'POST' ? client.post(url, body) : client.delete(url, body))
+      expect(answer.status).toBeLessThan(300)
+      await runtime.clock.advance(1_000)
+      await closed
+      expect(kept.readyState).toBe(WebSocket.OPEN)
+    },
+  )
 
   it('stay open while others are revoked', async () => {
     const { auth, socketOf } = await start()
@@ -200,7 +249,7 @@ type Auth = Pick<ReturnType<typeof createAuth>, 'users' | 'sessions' | 'apiToken
 type Judge = (...upgrade: Parameters<ReturnType<typeof createAuth>['upgrade']>) => Promise<unknown>
 
 /** A server of node's with the layer before it. */
-async function start(settings: Partial<SettingsInput> = {}, runtime = createTestRuntime()) {
+async function start(settings: Partial<LatchkeySettings> = {}, runtime = createTestRuntime()) {
   const server = createServer()
   const auth = init(server, testSettings({ baseUrl, ...settings }), runtime)
   return { auth, runtime, ...(await serve(auth, server, async () => true)) }

@@ -23,7 +23,9 @@ const user: Principal = {
   roles: ['EDITOR'],
   amr: ['pwd'],
   authTime: now - 600,
+  actor: null,
 }
+const acting: Principal = { ...user, authTime: 0, actor: { userId: 'a', sessionId: 'b', endsAt: now + 60 } }
 const reader: Principal = { kind: 'apiToken', tokenId: 't', name: 'reports', access: 'READ' }
 const hook: Principal = { kind: 'hook', subject: 'x', claims: { roles: ['EDITOR'] } }
 
@@ -50,6 +52,10 @@ describe('what a route requires', () => {
     ['a sign-in to the second as old as allowed', { recent: '10m' }, user, null],
     ['a younger sign-in', { recent: '9m' }, user, 'recent_login_required'],
     ['a recent sign-in, of a credential that signs in nowhere', { recent: '10m' }, hook, 'forbidden'],
+    ['no impersonation, of a user', { actor: false }, user, null],
+    ['no impersonation, of an API token', { actor: false }, reader, null],
+    ['no impersonation, of an administrator who acts', { actor: false }, acting, 'impersonation_forbidden'],
+    ['a recent sign-in, of an administrator who acts', { recent: '90d' }, acting, 'recent_login_required'],
     ['all of it at once', { roles: ['EDITOR'], kinds: ['session'], recent: '9m' }, user, 'recent_login_required'],
   ])('%s', (_what, input, principal, code) => {
     const check = () => checkRequirement(principal, parseRequirement(input), now)

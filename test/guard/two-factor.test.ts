@@ -45,12 +45,21 @@ describe('twoFactor.required', () => {
   })
 
   it('holds for the roles it names, as soon as somebody has one', async () => {
-    const { client, runtime, auth } = await testAuth({ twoFactor: { required: ['ADMIN', 'OWNER'] } })
+    const { client, runtime, auth } = await testAuth({ twoFactor: { required: ['MANAGER', 'OWNER'] } })
     const browser = client()
     const { body } = await browser.signUp(ada)
     expect((await browser.get('/api/notes')).status).toBe(200)
-    await auth.users.update(body.user.id, { roles: ['EDITOR', 'ADMIN'] })
+    await auth.users.update(body.user.id, { roles: ['EDITOR', 'OWNER'] })
     await browser.refresh()
+    expect((await browser.get('/api/notes')).body).toMatchObject(refusal)
+    await enrol(browser, ada.password, runtime.clock)
+    expect((await browser.get('/api/notes')).status).toBe(200)
+  })
+
+  it('holds for the computed role ADMIN', async () => {
+    const { client, runtime } = await testAuth({ twoFactor: { required: ['ADMIN'] }, admin: { emails: [ada.email] } })
+    const browser = client()
+    await browser.signUp(ada)
     expect((await browser.get('/api/notes')).body).toMatchObject(refusal)
     await enrol(browser, ada.password, runtime.clock)
     expect((await browser.get('/api/notes')).status).toBe(200)

@@ -36,6 +36,7 @@ describe('names', () => {
       device: '__Host-known-device',
       challenge: '__Host-two-factor',
       oauth: '__Host-oauth',
+      doctor: '__Host-doctor',
     })
   })
 
@@ -48,6 +49,7 @@ describe('names', () => {
       device: 'known-device',
       challenge: 'two-factor',
       oauth: 'oauth',
+      doctor: 'doctor',
     })
   })
 
@@ -60,6 +62,7 @@ describe('names', () => {
       device: '__Host-known-device',
       challenge: '__Host-two-factor',
       oauth: '__Host-oauth',
+      doctor: '__Host-doctor',
     })
   })
 

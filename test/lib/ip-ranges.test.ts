@@ -2,7 +2,7 @@ import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseCidr } from '../../src/lib/ip-address.js'
-import { createIpRanges, createIpSet } from '../../src/lib/ip-ranges.js'
+import { createAllowRule, createIpRanges, createIpSet } from '../../src/lib/ip-ranges.js'
 
 /** Few bits differ, so that networks touch, hold each other and are hit. */
 const part = (bits: number) =>
@@ -94,4 +94,13 @@ describe('a set of networks', () => {
     const isIn = createIpSet([ip])
     expect(single.filter(isIn)).toEqual([ip])
   })
+})
+
+test('the rule of an allow-list: without entries all, with a count of proxies none', () => {
+  const clients = [true, false].map((knowsClients) => ({ knowsClients }))
+  for (const policy of clients) expect(createAllowRule([], policy)(null)).toBe(true)
+  const [known, counted] = clients.map((policy) => createAllowRule(['192.0.2.0/24', 'nowhere'], policy))
+  expect(['192.0.2.7', '198.51.100.1', null].map((ip) => known?.(ip))).toEqual([true, false, false])
+  expect(['192.0.2.7', '198.51.100.1', null].map((ip) => counted?.(ip))).toEqual([false, false, false])
+  expect(createAllowRule(['nowhere'], { knowsClients: true })('192.0.2.7')).toBe(false)
 })

@@ -83,7 +83,7 @@ describe('requests of one address', () => {
     const { client } = await limitedAuth({ limits: { guess: { ip: '1/1m' } } })
     const browser = client()
     const ask = () => browser.submit('/auth/verify-email', { token: 'unknown' })
-    expect((await ask()).url.search).toBe('?error=invalid_token')
+    expect((await ask()).url.search).toBe('?error=invalid_token&proof=link')
     expect((await ask()).url.search).toBe('?error=rate_limited')
     const foreign = await browser.submit(
       '/auth/verify-email',

@@ -17,6 +17,9 @@ function setUp() {
 
 test('the mailbox prints its address once and one line a mail, without link or code', async () => {
   const { mailbox, lines } = setUp()
+  expect(lines).toEqual([])
+  mailbox.announce()
+  mailbox.announce()
   expect(lines).toHaveLength(1)
   expect(lines[0]).toContain(address)
 
@@ -37,4 +40,24 @@ test('the mailbox keeps the newest fifty mails, newest first, with their time', 
   expect(kept[0]).toEqual({ ...mail, to: 'u59@app.example', at: '2026-01-01T00:00:00.000Z' })
   expect(kept.at(-1)?.to).toBe('u10@app.example')
   await mailbox.close()
+})
+
+test('a mail that the limit refused stands among the others, once for each address and purpose', async () => {
+  const { mailbox, lines } = setUp()
+  const refused = { to: mail.to, purpose: 'otp', retryAfter: 61 } as const
+  mailbox.showRefused(refused)
+  await mailbox.send(mail)
+  for (let nth = 0; nth < 60; nth += 1) mailbox.showRefused({ ...refused, retryAfter: 61 - nth })
+  mailbox.showRefused({ ...refused, purpose: 'reset' })
+  expect(lines.slice(0, 3)).toEqual([
+    'No mail to ada@app.example: the mail limit (otp) has room again in 2 min.',
+    'Mail to ada@app.example: Confirm',
+    'No mail to ada@app.example: the mail limit (otp) has room again in 2 min.',
+  ])
+  const at = '2026-01-01T00:00:00.000Z'
+  expect(mailbox.list()).toEqual([
+    { ...refused, purpose: 'reset', at },
+    { ...refused, retryAfter: 2, at },
+    { ...mail, at },
+  ])
 })

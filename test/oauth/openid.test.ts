@@ -176,7 +176,7 @@ describe('discovery', () => {
     [
       'a redirect',
       (_asked, response) => void response.writeHead(302, { location: `${issuer}/x` }).end(),
-      'discovery_bad_status',
+      'discovery_redirected',
     ],
     ['10 MB', (_asked, response) => void response.end('x'.repeat(10_000_000)), 'discovery_too_big'],
   ])('refuses %s', async (_case, reply, reason) => {

@@ -75,7 +75,7 @@ test('a range without a single line is a range', async () => {
 const hostile: readonly [string, (response: ServerResponse) => void, string][] = [
   ['500', (response) => response.writeHead(500).end(`${sha1(known).slice(5)}:3`), 'bad_status'],
   ['404', (response) => response.writeHead(404).end(), 'bad_status'],
-  ['a redirect', (response) => response.writeHead(302, { location: '/elsewhere' }).end(), 'bad_status'],
+  ['a redirect', (response) => response.writeHead(302, { location: '/elsewhere' }).end(), 'redirected'],
   ['a page', (response) => response.end('<!doctype html><title>Sign in to the hotel</title>'), 'malformed'],
   ['one line that is none', (response) => response.end(`${sha1(known).slice(5)}:3\r\n${sha1('x')}:1`), 'malformed'],
   ['a count that is none', (response) => response.end(`${sha1(known).slice(5)}:-3`), 'malformed'],

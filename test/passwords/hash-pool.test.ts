@@ -148,9 +148,21 @@ describe('a thread that dies', () => {
     expect(started).toHaveLength(2)
   })
 
-  test('twice, where no job ever came back: hashing moves to the event loop, and says so once', async () => {
+  test('twice, where no job ever came back: hashing moves to threads that need no file', async () => {
     const reasons: string[] = []
     const pool = makePool({ threads: 1, onFallback: (reason) => reasons.push(reason) })
+    killOnFirstJob(2)
+    await expect(pool.run(longJob)).rejects.toMatchObject(busy)
+    expect(await compare('text', (await pool.run(job)).hash)).toBe(true)
+    expect(await compare('text', (await pool.run(job)).hash)).toBe(true)
+    expect(started).toHaveLength(3)
+    expect(reasons).toEqual([])
+  })
+
+  test('twice, where there are no other threads: hashing moves to the event loop, and says so once', async () => {
+    const reasons: string[] = []
+    const workerFile = new URL('../../src/passwords/hash-worker.js', import.meta.url)
+    const pool = makePool({ threads: 1, workerFile, onFallback: (reason) => reasons.push(reason) })
     killOnFirstJob(2)
     await expect(pool.run(longJob)).rejects.toMatchObject(busy)
     expect(await compare('text', (await pool.run(job)).hash)).toBe(true)

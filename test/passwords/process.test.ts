@@ -10,6 +10,16 @@ beforeAll(() => {
 })
 afterAll(() => compiled.remove())
 
+const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+  ? '--permission'
+  : '--experimental-permission'
+
+function withoutWorkerFile(): Compiled {
+  const bundle = compile()
+  rmSync(join(bundle.folder, 'passwords', 'hash-worker.js'))
+  return bundle
+}
+
 /** Makes `passwords`, signs in once and prints what came of it. */
 const signIn = `
   import { createPasswords } from './passwords/hashed-passwords.js'
@@ -52,21 +62,35 @@ describe('a process that hashes', () => {
 
 describe('a process without worker threads', () => {
   test('hashes on the event loop where the platform forbids threads', async () => {
-    const permission = process.allowedNodeEnvironmentFlags.has('--permission')
-      ? '--permission'
-      : '--experimental-permission'
     const { code, stdout } = await compiled.run(signIn, [permission, '--allow-fs-read=*', '--no-warnings'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'fallback: ERR_ACCESS_DENIED\ntrue false false\n' })
   })
 
-  test('hashes on the event loop where the worker file was left behind, as in a bundle', async () => {
-    const bundle = compile()
-    rmSync(join(bundle.folder, 'passwords', 'hash-worker.js'))
-    expect(await bundle.run(signIn)).toEqual({
-      code: 0,
-      stdout: 'fallback: the worker file is missing\ntrue false false\n',
-      stderr: '',
-    })
+  test('hashes on the event loop where the platform forbids threads and the worker file was left behind', async () => {
+    const bundle = withoutWorkerFile()
+    const { code, stdout } = await bundle.run(signIn, [permission, '--allow-fs-read=*', '--no-warnings'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'fallback: ERR_ACCESS_DENIED\ntrue false false\n' })
+    bundle.remove()
+  })
+})
+
+describe('a process without the worker file, as a bundle has it', () => {
+  test('hashes in threads all the same, and ends by itself when its work is done', async () => {
+    const bundle = withoutWorkerFile()
+    const source = `
+      let threads = 0
+      process.on('worker', () => threads += 1)
+      ${signIn}
+      console.log(threads)
+    `
+    expect(await bundle.run(source)).toEqual({ code: 0, stdout: 'true false false\n1\n', stderr: '' })
+    bundle.remove()
+  })
+
+  test('ends after close', async () => {
+    const bundle = withoutWorkerFile()
+    const closing = `${signIn}; await passwords.close(); console.log('closed')`
+    expect(await bundle.run(closing)).toEqual({ code: 0, stdout: 'true false false\nclosed\n', stderr: '' })
     bundle.remove()
   })
 })

@@ -125,7 +125,7 @@ test('a store that cannot be opened says why, is 503 to visitors, and is opened 
   const file = join(temporaryFolder(), 'not-yet', 'latchkey.db')
   const { server, smtp } = await startServer({ file })
   const ready = await server.client().get('/control/ready')
-  expect([ready.status, ready.text]).toEqual([500, `database: the folder ${dirname(file)} does not exist.`])
+  expect([ready.status, ready.text]).toEqual([500, `database: the folder ${dirname(file)} does not exist. Create it.`])
 
   expectUnavailable(await server.client().post('/auth/login', { email: ada, password }))
   expectUnavailable(await server.client().get('/api/me'))

@@ -39,7 +39,7 @@ async function startPair(options: Partial<ServerOptions> = {}): Promise<Pair> {
   const fleet = createFleet()
   const file = join(temporaryFolder(), 'latchkey.db')
   // News may be so old that nobody reads it for a request: what another process knows came by the feed.
-  const settings = { revocation: { staleness: '1m' }, ...options.settings }
+  const settings = { revocation: { staleness: '1m' as const }, ...options.settings }
   const start = (more: Partial<ServerOptions> = {}) =>
     fleet.start({ file, smtp: smtp.url, ...options, settings, ...more })
   const [here, there] = await Promise.all([start(), start()])

@@ -159,7 +159,8 @@ const cases: readonly Case[] = [
 
 describe('what a signed-in user does carries that user and session', () => {
   test('and every route for which one must be signed in is tried here', () => {
-    const changing = routes.filter(({ signedIn, method }) => signedIn && method !== 'GET')
+    // The matrix of the control API counts the events of its routes.
+    const changing = routes.filter(({ signedIn, method, control }) => signedIn && method !== 'GET' && !control)
     const names = changing.map(({ method, path }) => `${method} ${path}`)
     expect(cases.map(({ route }) => route).toSorted()).toEqual(names.toSorted())
   })

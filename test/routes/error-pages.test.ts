@@ -8,7 +8,6 @@ const problem = 'application/problem+json'
 
 describe('what a person gets who opens a page that fails', () => {
   it.each([
-    ['/auth/nothing-here', 404, 'There is nothing here.'],
     ['/auth/logout', 405, 'This method is not supported here.'],
     ['/auth/me', 401, 'Sign in to continue.'],
   ])('%s is a page with status %i', async (path, status, sentence) => {
@@ -21,6 +20,17 @@ describe('what a person gets who opens a page that fails', () => {
     expect(shown.text).toContain('<title>Error: That did not work')
     expect(shown.text).toContain(sentence)
     expect(shown.text).not.toContain('give this number')
+  })
+
+  it('is no alarm where there is no page: no alert, no "Error", and a way on', async () => {
+    const { client } = await testAuth({ redirectSuccessUrl: '/home' })
+    for (const path of ['/auth/nothing-here', '/auth/error?error=not_found']) {
+      const shown = await client().open(path)
+      expect(shown.status).toBe(path === '/auth/nothing-here' ? 404 : 200)
+      expect(shown.text).toContain('<title>Page not found · ')
+      expect(shown.text).not.toContain('role="alert"')
+      expect(shown.text).toContain('href="/home"')
+    }
   })
 
   it('is a problem for a script and for a program', async () => {
@@ -60,7 +70,7 @@ describe('what a person gets who opens a page that fails', () => {
     const shown = await client().open('/auth/verify-email?token=sample', { headers: { cookie: 'registration=sample' } })
     expect(shown.status).toBe(503)
     expect(shown.headers.get('retry-after')).toBe('1')
-    expect(shown.text).toContain('The service is unavailable for the moment.')
+    expect(shown.text).toContain('The service is temporarily unavailable.')
     expect(shown.text).toContain(`<code>${shown.headers.get('x-request-id')}</code>`)
     expect(shown.text).not.toMatch(/disk|SQLITE/)
   })
@@ -75,7 +85,7 @@ describe('what a person gets who opens a page that fails', () => {
       auth.fetch(new Request('http://localhost:3000/auth/login', { headers: { accept } }), { ip: '127.0.0.1' })
     const shown = await ask('text/html')
     expect([shown.status, shown.headers.get('content-type')]).toEqual([503, page])
-    expect(await shown.text()).toContain('The service is unavailable for the moment.')
+    expect(await shown.text()).toContain('The service is temporarily unavailable.')
     expect((await ask('application/json')).headers.get('content-type')).toBe(problem)
     await auth.close()
   })

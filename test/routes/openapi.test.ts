@@ -47,7 +47,9 @@ async function documentOf(
 describe('the document', () => {
   test('has every route of the table but those for people', async () => {
     const { held } = await world()
-    const interfaces = routes.filter(({ method, path }) => method !== 'GET' || !noInterface.has(path))
+    const interfaces = routes.filter(
+      ({ method, path, control }) => !control && (method !== 'GET' || !noInterface.has(path)),
+    )
     const paths = interfaces.flatMap(({ method, path, aliases = [] }) =>
       [path, ...aliases].map((each) => `${method} ${each.replaceAll(/:(\w+)/g, '{$1}')}`),
     )
@@ -79,6 +81,27 @@ describe('the document', () => {
     for (const kind of Object.values(spec.components)) {
       for (const name of Object.keys(kind)) expect(name).toMatch(/^[\w.-]+$/)
     }
+  })
+
+  test('groups its operations by tags that it describes, and has no component that nothing refers to', async () => {
+    const spec = await documentOf({ limits: {} })
+    const tags = listed(spec).map(({ operation }) => operation.tags)
+    expect(tags.filter(({ length }) => length !== 1)).toEqual([])
+    expect([...new Set(tags.flat())].sort()).toEqual(spec.tags.map(({ name }) => name).sort())
+    expect(spec.tags.filter(({ description }) => !/^[A-Z].*\.$/.test(description))).toEqual([])
+
+    const text = JSON.stringify(spec)
+    for (const kind of ['schemas', 'responses', 'parameters', 'headers', 'examples'] as const)
+      for (const name of Object.keys(spec.components[kind]))
+        expect(text, name).toContain(`"$ref":"#/components/${kind}/${name}"`)
+  })
+
+  test('describes every parameter, and every field of a body or answer that has a name of its own', async () => {
+    const spec = await documentOf({ limits: {} })
+    for (const { operation, path } of listed(spec))
+      for (const parameter of operation.parameters.filter(({ in: place }) => place !== 'path' && place !== undefined))
+        expect(parameter.description, `${path} ${parameter.name}`).toMatch(/\.$/)
+    for (const schema of Object.values(spec.components.schemas)) expect(undescribed(schema)).toEqual([])
   })
 
   test('has schemas that are ones by draft 2020-12', async () => {
@@ -137,43 +160,64 @@ describe('the document', () => {
 })
 
 describe('the reference page', () => {
-  test('has every route and schema of the document, and neither a script nor anything from elsewhere', async () => {
+  test('has every route and schema of the document, grouped by its tags, and nothing from elsewhere', async () => {
     const { client } = await testAuth({ brand: { name: 'Notes' } })
     const spec = (await client().get<Spec>('/auth/openapi.json')).body
     const page = await client().open('/auth/docs')
     expect(page.status).toBe(200)
     for (const { method, path, operation } of listed(spec)) {
-      expect(page.text).toContain(`<article class="operation" id="${operation.operationId}">`)
-      expect(page.text).toContain(`<h2><code>${method} /auth${path}</code></h2>`)
+      expect(page.text).toContain(`<details class="operation" id="${operation.operationId}">`)
+      expect(page.text).toContain(`<span class="badge">${method}</span> <code>/auth${path}</code>`)
+    }
+    for (const { name, description } of spec.tags) {
+      const id = `group-${name.toLowerCase()}`
+      expect(page.text).toContain(`<a href="#${id}" lang="en" dir="ltr">${name}</a>`)
+      const group = page.text.slice(page.text.indexOf(`<section class="panel group" id="${id}"`))
+      expect(group.slice(0, group.indexOf('<details'))).toContain(description)
+      const inGroup = [
+        ...group.slice(0, group.indexOf('</section>')).matchAll(/<details class="operation" id="(\w+)"/g),
+      ]
+      const tagged = listed(spec).filter(({ operation }) => operation.tags.includes(name))
+      expect(inGroup.map(([, id]) => id)).toEqual(tagged.map(({ operation }) => operation.operationId))
     }
     const links = [...page.text.matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href)
     const within = links.filter((href) => href.startsWith('#'))
     expect(within).toContain('#SessionAnswer')
     for (const href of within) expect(page.text).toContain(`id="${href.slice(1)}"`)
     const outside = links.filter((href) => !href.startsWith('#'))
-    expect(outside).toEqual([expect.stringMatching(/^\/auth\/assets\/latchkey\.\w+\.css$/), '/auth/openapi.json'])
-    expect(page.text).not.toMatch(/<script|<img|https?:/)
+    expect(outside).toEqual([
+      expect.stringMatching(/^\/auth\/assets\/latchkey\.\w+\.svg$/),
+      expect.stringMatching(/^\/auth\/assets\/latchkey\.\w+\.css$/),
+      '/auth/openapi.json',
+    ])
+    expect(page.text).not.toMatch(/<script(?! src="\/auth\/assets\/latchkey)|<img|https?:/)
   })
 
   test('tells what to send, what comes back, and what may go wrong', async () => {
     const { client } = await testAuth()
     const { text } = await client().open('/auth/docs')
     const part = (id: string) =>
-      text.slice(text.indexOf(`id="${id}"`), text.indexOf('</article>', text.indexOf(`id="${id}"`)))
-    expect(part('postLogin')).toMatch(/<dt><code>email<\/code><\/dt><dd><code>string \(0–320\)<\/code><\/dd>/)
+      text.slice(text.indexOf(`id="${id}"`), text.indexOf('</details>', text.indexOf(`id="${id}"`)))
+    expect(part('postLogin')).toMatch(/<dt><code>email<\/code><\/dt><dd><code>string \(0–320\)<\/code>/)
     expect(part('postLogin')).toMatch(/#SessionAnswer[\s\S]*class="or"[\s\S]*#TwoFactorRequired/)
     expect(part('postLogin')).toMatch(/<dt><code>401<\/code><\/dt><dd><code>invalid_credentials<\/code><\/dd>/)
-    expect(part('postLogin')).not.toContain('Only for whoever is signed in')
-    expect(part('getMe')).toContain('Only for whoever is signed in')
+    expect(part('postLogin')).not.toContain('Needs a signed-in user')
+    expect(part('getMe')).toContain('Needs a signed-in user')
     expect(part('postRefreshtoken')).toContain('The same as')
     expect(part('postRegister')).toContain('And the fields of the application.')
     expect(part('User')).toMatch(/<code>lastLoginAt<\/code><\/dt><dd><code>date-time \| null<\/code>/)
   })
 })
 
+/** Names of the properties of a schema without a description, but for constants and references. */
+function undescribed(schema: object): string[] {
+  const properties = 'properties' in schema ? Object.entries(schema.properties ?? {}) : []
+  return properties.filter(([, of]) => !('description' in of || '$ref' in of || 'const' in of)).map(([name]) => name)
+}
+
 /** Changes nothing but what its address names. */
 function isBare(path: string, method: string): boolean {
-  return method === 'DELETE' && path.startsWith('/sessions')
+  return path === '/impersonation/stop' || (method === 'DELETE' && path.startsWith('/sessions'))
 }
 
 describe('the running routes, held to the document', () => {
@@ -276,6 +320,7 @@ async function sessions({ ask, runtime }: World): Promise<void> {
   expect((await other.get('/auth/me')).body).toMatchObject({ code: 'token_revoked' })
   await browser.delete('/auth/sessions/unknown')
   await browser.delete('/auth/sessions')
+  expect((await browser.post('/auth/impersonation/stop')).status).toBe(204)
   await browser.signOut()
 }
 

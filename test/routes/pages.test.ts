@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import type { TestClient } from '../../src/testing.js'
 import { ada, type TestAuth, testAuth } from '../support/auth.js'
 
-async function withAda(settings: Partial<SettingsInput> = {}): Promise<TestAuth> {
+async function withAda(settings: Partial<LatchkeySettings> = {}): Promise<TestAuth> {
   const world = await testAuth({ redirectSuccessUrl: '/api/home', ...settings })
   await world.auth.users.create({ ...ada, emailVerified: true })
   return world
@@ -38,8 +38,8 @@ describe('the sign-in page', () => {
     const refused = await client().submit('/auth/login', { ...ada, password: 'a wrong one', _redirect: '/api/notes' })
     expect(place(refused)).toBe('/auth/login?redirect=%2Fapi%2Fnotes&error=invalid_credentials')
     expect(refused.text).toContain('<title>Error: Sign in · ')
-    expect(refused.text).toMatch(/id="error" role="alert" tabindex="-1">\s*<p>The email or the password is wrong/)
-    expect(refused.text).toMatch(/id="password"[^>]* aria-describedby="error"/)
+    expect(refused.text).toMatch(/id="password"[^>]* aria-invalid="true" aria-describedby="error"/)
+    expect(refused.text).toMatch(/<p class="hint bad" id="error" role="alert">The email or the password is wrong/)
     expect(refused.text).not.toContain(ada.email)
     expect(refused.text).toContain('name="_redirect" value="/api/notes"')
   })
@@ -47,7 +47,9 @@ describe('the sign-in page', () => {
   it('leads to the other ways in, and takes the wish along', async () => {
     const { client } = await testAuth()
     const page = await client().open('/auth/login?redirect=/inbox%3Fpage=2')
-    const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, href = '']) => href.replaceAll('&#x3D;', '='))
+    const links = [...page.text.matchAll(/<a (?:class="[^"]+" )?href="([^"]+)"/g)].map(([, href = '']) =>
+      href.replaceAll('&#x3D;', '='),
+    )
     const carry = '?redirect=%2Finbox%3Fpage%3D2'
     expect(links).toEqual([`/auth/forgot${carry}`, `/auth/otp${carry}`, `/auth/register${carry}`])
     for (const name of ['forgot', 'otp', 'register']) {
@@ -146,7 +148,7 @@ describe('the page to register on', () => {
 
     const code = mailbox.code(await mailbox.waitFor(ada.email))
     const wrong = await browser.submit('/auth/verify-email', { code: '000 000', _redirect: '/api/notes' })
-    expect(place(wrong)).toBe('/auth/verify-email?redirect=%2Fapi%2Fnotes&error=invalid_token')
+    expect(place(wrong)).toBe('/auth/verify-email?redirect=%2Fapi%2Fnotes&error=invalid_token&proof=code')
     const done = await browser.submit('/auth/verify-email', { code, _redirect: '/api/notes' })
     expect(place(done)).toBe('/api/notes')
     expect(done.body).toMatchObject({ principal: { email: ada.email } })
@@ -170,7 +172,7 @@ describe('the page to register on', () => {
     const refused = await client().submit('/auth/register', { ...applicant, password: 'password12' })
     expect(refused.url.search).toBe('?error=weak_password&reasons=too_short%2Ccommon')
     expect(refused.text).toContain('<li>It has fewer than 12 characters.</li>')
-    expect(refused.text).toContain('<li>Many people use it')
+    expect(refused.text).toContain('<li>This password is too common.')
     const forged = await client().open('/auth/register?error=weak_password&reasons=constructor,call_us,<b>,too_long')
     expect(forged.text.match(/<li>(?!<a)[^<]*/g)).toEqual(['<li>It is too long.'])
   })
@@ -182,7 +184,8 @@ describe('the page to register on', () => {
     const phone = client()
     const page = await phone.open('/auth/verify-email')
     expect(page.text).toMatch(/name="email"[\s\S]*name="code"[\s\S]*name="password"/)
-    expect(place(await phone.submit('/auth/verify-email', { code }))).toBe('/auth/verify-email?error=invalid_token')
+    const refused = await phone.submit('/auth/verify-email', { code })
+    expect(place(refused)).toBe('/auth/verify-email?error=invalid_token&proof=code')
     expect((await phone.submit('/auth/verify-email', { ...ada, code })).url.pathname).toBe('/')
   })
 })
@@ -203,7 +206,7 @@ describe('the page of a mailed code', () => {
     await client().submit('/auth/otp', { email: ada.email })
     const code = mailbox.code(await mailbox.waitFor(ada.email, 'Your code'))
     const refused = await client().submit('/auth/otp/verify', { code })
-    expect(place(refused)).toBe('/auth/otp?error=invalid_token')
+    expect(place(refused)).toBe('/auth/otp?error=invalid_token&proof=code')
   })
 
   it('takes a code without the address from a client without cookies, by its transaction', async () => {
@@ -225,7 +228,8 @@ describe('the page of a mailed code', () => {
       const address: Record<string, string> = tries % 2 === 0 ? {} : { email: ada.email }
       await browser.submit('/auth/otp/verify', { ...address, code: 'never' })
     }
-    expect(place(await browser.submit('/auth/otp/verify', { code }))).toBe('/auth/otp?error=invalid_token')
+    const refused = await browser.submit('/auth/otp/verify', { code })
+    expect(place(refused)).toBe('/auth/otp?error=invalid_token&proof=code')
   })
 
   it('answers for an address without account as for any other', async () => {
@@ -258,13 +262,13 @@ describe('signing out by a form', () => {
 })
 
 describe('the weight of the sign-in page', () => {
-  it('is under 30 KB with style and script, and nothing but those two is asked for', async () => {
+  it('is under 30 KB with style and script, and only those two and the icon are requested', async () => {
     const { client } = await testAuth()
     const browser = client()
     const page = await browser.open('/auth/login')
     const files = [...page.text.matchAll(/(?:src|href)="(\/auth\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
-    expect(files.map((file) => file.split('.').at(-1))).toEqual(['css', 'js'])
-    expect(page.text.match(/<(?:link|script|img|iframe)\b/g)).toHaveLength(2)
+    expect(files.map((file) => file.split('.').at(-1))).toEqual(['svg', 'css', 'js'])
+    expect(page.text.match(/<(?:link|script|img|iframe)\b/g)).toHaveLength(3)
     const loaded = await Promise.all(files.map((file) => browser.get<string>(file)))
     for (const { status, headers } of loaded) {
       expect(status).toBe(200)

@@ -4,7 +4,7 @@ import { storeOptions } from '../support/databases.js'
 import { createDatabase, createRuntimeRole, type ServerKind, startServerStores } from '../support/servers.js'
 
 // That those rights suffice is shown by the whole contract, which runs with them.
-describe.each<ServerKind>(['postgres', 'mysql'])('the rights that the README lists for %s', (kind) => {
+describe.each<ServerKind>(['postgres', 'mysql'])('the rights that the page on databases lists for %s', (kind) => {
   test('do not suffice to make tables, and who lacks them is told so', async () => {
     const database = await createDatabase(kind)
     const { url, drop } = await createRuntimeRole(database, [])

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import type { TestClient } from '../../src/testing.js'
 import { ada, sharedSettings } from '../support/auth.js'
 import { guess, inTurn, ipOf, times } from '../support/limits.js'
@@ -21,7 +21,7 @@ async function postgres(): Promise<TestDatabase> {
 }
 
 /** Two instances that are up, and a browser that is signed in at the first. */
-async function pair(settings: Partial<SettingsInput>, polls: boolean): Promise<[OneOfMany, OneOfMany, TestClient]> {
+async function pair(settings: Partial<LatchkeySettings>, polls: boolean): Promise<[OneOfMany, OneOfMany, TestClient]> {
   // News may be so old that no request reads it either.
   const many = manyOf(polls ? settings : { ...settings, revocation: { staleness: '1m' } }, { polls })
   const [here, there] = [many.start(), many.start()]
@@ -97,7 +97,7 @@ describe('Redis that goes away', () => {
   test('what is counted is 503 and comes back by itself; known sessions go on, and revocation is as quick as without it', async () => {
     const server = await startRedis()
     const database = await postgres()
-    const settings = { database: database.url, redis: server.url, revocation: { staleness: '4s' } }
+    const settings = { database: database.url, redis: server.url, revocation: { staleness: '4s' as const } }
     const [here, there, browser] = await pair(settings, true)
     const elsewhere = at(there, browser)
     expect((await elsewhere.get('/api/notes')).status).toBe(200)

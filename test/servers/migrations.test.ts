@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openSqlStore } from '../../src/store/sql/store.js'
+import { rollingUpgradeContract } from '../contracts/rolling-upgrade.js'
 import { createdUser } from '../contracts/store/rows.js'
 import { startCuttingProxy } from '../support/cutting-proxy.js'
 import { storeOptions } from '../support/databases.js'
@@ -23,7 +24,7 @@ describe.each<ServerKind>(['postgres', 'mysql'])('the tables of a new %s', (kind
   const open = (url = database.url) => openSqlStore({ ...storeOptions(), database: { kind, url } })
 
   async function expectOne(): Promise<void> {
-    expect(await database.query('select name from latchkey_migrations')).toHaveLength(2)
+    expect(await database.query('select name from latchkey_migrations')).toHaveLength(4)
     expect(await database.query('select id from latchkey_installation')).toHaveLength(1)
     expect(await database.query('select slot from latchkey_audit_head')).toHaveLength(1)
   }
@@ -49,6 +50,9 @@ describe.each<ServerKind>(['postgres', 'mysql'])('the tables of a new %s', (kind
     ['create table if not exists', 'latchkey_devices'],
     ['insert into', 'latchkey_audit_head'],
     [kind === 'postgres' ? 'create index if not exists' : 'create index', 'latchkey_audit_actor_id_seq'],
+    // The statement that changes a primary key, and one after it.
+    ['alter table', 'latchkey_access_entries'],
+    ['create table if not exists', 'latchkey_key_sets'],
     ['insert into', 'latchkey_migrations'],
   ])('are finished by a process that waits, when the one that makes them is killed over %s %s', async (verb, name) => {
     const target = new URL(serverUrls[kind])
@@ -77,6 +81,8 @@ describe.each<ServerKind>(['postgres', 'mysql'])('the tables of a new %s', (kind
     await createdUser(store)
     await store.close()
   })
+
+  rollingUpgradeContract(async () => ({ database: { kind, url: database.url }, query: database.query }))
 
   test('may take, and be waited for, longer than a statement has', async () => {
     const target = new URL(serverUrls[kind])

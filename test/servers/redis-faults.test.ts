@@ -19,7 +19,7 @@ const secret = 'not-for-any-log'
 /** Why it would not open. */
 async function refusal(url: string): Promise<string> {
   const { lines, logger } = keptLines()
-  const error: unknown = await openRedis(redisOptions({ url, logger })).then(
+  const error: unknown = await openRedis(redisOptions({ redis: url, logger })).then(
     () => null,
     (reason: unknown) => reason,
   )
@@ -48,12 +48,14 @@ describe('a server that cannot be used is refused with its name and the reason, 
     const place = `127.0.0.1:${port}`
     expect(await refusal(`redis://:${secret}@${place}`)).toContain('(WRONGPASS)')
     expect(await refusal(`redis://ada:${secret}@${place}`)).toContain('(WRONGPASS)')
-    expect(await refusal(url)).toBe(`redis: ${place} cannot be used: the server asks for a password (NOAUTH).`)
+    expect(await refusal(url)).toBe(
+      `redis: ${place} cannot be used: the server asks for a password (NOAUTH). Add it to the URL or the client.`,
+    )
 
     const right = `redis://:${encodeURIComponent('the right one')}@${place}`
     await lookInto(right).acl('SETUSER', 'reader', 'on', `>${secret}`, '~*', '&*', '+@read', '+info')
     expect(await refusal(`redis://reader:${secret}@${place}`)).toContain('(NOPERM)')
-    const { counters, close } = await openRedis(redisOptions({ url: right }))
+    const { counters, close } = await openRedis(redisOptions({ redis: right }))
     expect(await counters.hit('one', rule, now)).toMatchObject({ counted: true })
     await close()
   })
@@ -95,15 +97,15 @@ async function hitElsewhere(url: string, certificate: string): Promise<string> {
 }
 
 describe('what a user of the server must be allowed', () => {
-  test('is what the README lists', async () => {
+  test('is what the page on several processes lists', async () => {
     const { port } = await startRedis(['--requirepass', 'the right one'])
     const admin = lookInto(`redis://:${encodeURIComponent('the right one')}@127.0.0.1:${port}`)
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const [, rights = ''] = /A user of its own needs `([^`]+)`/.exec(readme) ?? []
-    await admin.acl('SETUSER', 'latchkey', 'on', '>pass', ...rights.split(' '))
+    const page = readFileSync(new URL('../../docs/deploy/several-processes.md', import.meta.url), 'utf8')
+    const [, rights = ''] = /A Redis user for Latchkey alone needs `([^`]+)`/.exec(page) ?? []
+    await admin.acl('SETUSER', 'latchkey', 'on', '>pass', ...rights.split(/\s+/))
     const url = `redis://latchkey:pass@127.0.0.1:${port}`
     const installationId = 'least'
-    const [one, other] = await Promise.all([1, 2].map(() => openRedis(redisOptions({ url, installationId }))))
+    const [one, other] = await Promise.all([1, 2].map(() => openRedis(redisOptions({ redis: url, installationId }))))
     let wakes = 0
     one?.wake.listen(() => {
       wakes += 1
@@ -123,7 +125,7 @@ describe('a server that goes away', () => {
   test('killed: every hit is 503 within a second and a bit; started again, empty: hits count again', async () => {
     const server = await startRedis()
     const { lines, logger } = keptLines()
-    const { counters } = await openTestRedis({ url: server.url, logger })
+    const { counters } = await openTestRedis({ redis: server.url, logger })
     expect(await counters.hit('one', { ...rule, limit: 1 }, now)).toMatchObject({ counted: true })
     await server.kill()
 
@@ -143,7 +145,7 @@ describe('a server that goes away', () => {
 
   test('killed connections are made again without a hit failing', async () => {
     const server = await startRedis()
-    const { counters } = await openTestRedis({ url: server.url })
+    const { counters } = await openTestRedis({ redis: server.url })
     const admin = lookInto(server.url)
     let counted = 0
     for (let round = 0; round < 20; round += 1) {
@@ -159,7 +161,7 @@ describe('a server that goes away', () => {
 
   test('one that hangs: hits are 503 in time, and count again when it goes on', async () => {
     const server = await startRedis()
-    const { counters } = await openTestRedis({ url: server.url })
+    const { counters } = await openTestRedis({ redis: server.url })
     server.signal('SIGSTOP')
     const hits = Array.from({ length: 50 }, () =>
       counters.hit('one', rule, now).catch((error: AuthError) => error.code),
@@ -172,7 +174,7 @@ describe('a server that goes away', () => {
 
   test('a primary that becomes a replica refuses hits, and counts again as a primary', async () => {
     const server = await startRedis()
-    const { counters } = await openTestRedis({ url: server.url })
+    const { counters } = await openTestRedis({ redis: server.url })
     const admin = lookInto(server.url)
     await admin.replicaof('127.0.0.1', String(await freePort()))
     await expect(counters.hit('one', rule, now)).rejects.toMatchObject({ code: 'store_unavailable' })
@@ -182,7 +184,7 @@ describe('a server that goes away', () => {
 
   test('one that is full refuses new counters, it drops none', async () => {
     const server = await startRedis(['--maxmemory', '3mb', '--maxmemory-policy', 'noeviction'])
-    const { counters } = await openTestRedis({ url: server.url })
+    const { counters } = await openTestRedis({ redis: server.url })
     await counters.hit('first', { ...rule, limit: 1 }, now)
     const admin = lookInto(server.url)
     let refused: unknown = null

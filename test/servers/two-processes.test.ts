@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const ada = 'ada@example.test'
 
 /** News may be so old that nobody reads it for a request: what another process knows came by the feed. */
-const patient = { revocation: { staleness: '1m' } }
+const patient = { revocation: { staleness: '1m' as const } }
 
 interface Pair {
   here: ServerProcess

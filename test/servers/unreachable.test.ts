@@ -40,7 +40,7 @@ describe.each<ServerKind>(['postgres', 'mysql'])('an application whose %s', (kin
     // This PostgreSQL trusts whoever comes from here; MariaDB would refuse a password that it did not ask for.
     if (kind === 'postgres') url.password = 'hunter2'
     const { auth, lines, login } = application(url.href)
-    const sentence = `database: ${names[kind]} at 127.0.0.1:${proxy.port} cannot be reached (ECONNREFUSED).`
+    const sentence = `database: ${names[kind]} at 127.0.0.1:${proxy.port} cannot be reached (ECONNREFUSED). Check that it runs, and the host and port in the URL.`
     await expect(auth.ready()).rejects.toThrow(sentence)
     const refused = await login()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])

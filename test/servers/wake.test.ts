@@ -185,7 +185,7 @@ describe('Redis', () => {
     async open(options = {}) {
       const { lines, logger } = keptLines()
       const url = options.port === undefined ? redisUrl : `redis://127.0.0.1:${options.port}`
-      return { ...heardOf(await openTestRedis({ installationId, ...options, url, logger })), lines }
+      return { ...heardOf(await openTestRedis({ installationId, ...options, redis: url, logger })), lines }
     },
     async cut() {
       const redis = lookInto()
@@ -199,7 +199,7 @@ describe('Redis', () => {
 
   test('a server that was killed and started again wakes its listeners, and passes wake-ups on', async () => {
     const server = await startRedis()
-    const options = { url: server.url, installationId: 'again' }
+    const options = { redis: server.url, installationId: 'again' }
     const [one, two] = [heardOf(await openTestRedis(options)), heardOf(await openTestRedis(options))]
     await calm(one, two)
     await server.kill()

@@ -18,6 +18,7 @@ const user: UserRecord = {
   email: 'Ada@Example.com',
   emailCanonical: 'ada@example.com',
   emailVerified: false,
+  verifiedBy: null,
   name: 'Ada',
   passwordHash: 'a hash',
   roles: ['editor'],
@@ -25,6 +26,8 @@ const user: UserRecord = {
   version: 3,
   disabledAt: 70,
   disabledUntil: 90,
+  disabledReason: 'chargeback',
+  mustReset: false,
   factors: [{ kind: 'totp', sealedSecret: 'sealed', lastStep: 8, enabledAt: 60 }],
   identities: [{ provider: 'google', linkedAt: 50 }],
   createdAt: 40,
@@ -42,7 +45,10 @@ describe('updatedAccount', () => {
   })
 
   test('takes the second factor with its codes, pending enrolments and every session', () => {
-    expect(updatedAccount({ name: 'Ada', twoFactor: false })).toEqual({
+    const { judge, ...change } = updatedAccount({ name: 'Ada', twoFactor: false })
+    expect(judge?.(user)).toBe('change')
+    expect(judge?.({ ...user, factors: [] })).toBe('refuse')
+    expect(change).toEqual({
       values: { name: 'Ada', totp_secret: null, totp_step: null, totp_at: null },
       losses: { sessions: true, backupCodes: true, tokens: ['two_factor_enrolment'] },
     })
@@ -50,14 +56,22 @@ describe('updatedAccount', () => {
 })
 
 test('disabledAccount ends the sessions and every token but the undos', () => {
-  expect(disabledAccount({ at: 100, until: null })).toEqual({
-    values: { disabled_at: 100, disabled_until: null },
+  const { judge, ...change } = disabledAccount({ at: 100, until: null, reason: 'chargeback' })
+  // The account of this file was disabled until 90.
+  expect(judge?.(user)).toBe('change')
+  expect(judge?.({ ...user, disabledUntil: null })).toBe('done')
+  expect(change).toEqual({
+    values: { disabled_at: 100, disabled_until: null, disabled_reason: 'chargeback' },
     losses: { sessions: true, tokens: 'all_but_undos' },
   })
 })
 
 test('enabledAccount ends nothing', () => {
-  expect(enabledAccount).toEqual({ values: { disabled_at: null, disabled_until: null }, losses: {} })
+  const values = { disabled_at: null, disabled_until: null, disabled_reason: null }
+  const { judge, ...change } = enabledAccount(80)
+  expect(judge?.(user)).toBe('change')
+  expect(judge?.({ ...user, disabledAt: null })).toBe('done')
+  expect(change).toEqual({ values, losses: {} })
 })
 
 describe('firstProof', () => {
@@ -66,6 +80,7 @@ describe('firstProof', () => {
     expect(toUser(row)).toEqual({
       ...user,
       emailVerified: true,
+      verifiedBy: 'mailbox',
       name: null,
       passwordHash: null,
       fields: {},
@@ -81,14 +96,17 @@ describe('firstProof', () => {
 
 describe('a new password', () => {
   const values = { password_hash: 'new' }
-  const tokens = ['password_reset', 'email_change']
+  const tokens = ['password_reset', 'invite', 'email_change']
 
   test('of the user ends pending resets and address changes', () => {
     expect(changedPassword('new')).toEqual({ values, losses: { tokens } })
   })
 
   test('of the application ends the sessions and forgets the devices, too', () => {
-    expect(replacedPassword('new')).toEqual({ values, losses: { tokens, sessions: true, devices: true } })
+    expect(replacedPassword('new')).toEqual({
+      values: { ...values, must_reset: 0 },
+      losses: { tokens, sessions: true, devices: true },
+    })
   })
 })
 
@@ -97,13 +115,16 @@ describe('an address', () => {
   const values = { email: 'Bo@Example.com', email_canonical: 'bo@example.com', email_verified: 1 }
 
   test('that is changed ends what was mailed to the former one, but no session', () => {
-    const tokens = ['email_change', 'email_verification', 'password_reset', 'otp']
-    expect(changedAddress(address)).toEqual({ values, losses: { tokens } })
+    const tokens = ['email_change', 'email_verification', 'password_reset', 'invite', 'otp']
+    expect(changedAddress(address, 'mailbox')).toEqual({
+      values: { ...values, verified_by: 'mailbox' },
+      losses: { tokens },
+    })
   })
 
-  test('that is restored ends everything that could sign a thief in', () => {
+  test('that is restored ends everything that could sign a thief in, and is not proved', () => {
     const losses = { sessions: true, devices: true, tokens: 'all_but_undos' }
-    expect(restoredAddress(address)).toEqual({ values, losses })
+    expect(restoredAddress(address)).toEqual({ values: { ...values, verified_by: null }, losses })
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { AuthError } from '../../src/errors.js'
+import type { ApiTokenRecord } from '../../src/model/api-token.js'
 import { toApiToken, toApiTokenRow } from '../../src/store/api-token-rows.js'
 import { toEvent } from '../../src/store/audit-rows.js'
 import { parseRecord } from '../../src/store/datastore/engine/queue-record.js'
@@ -9,7 +10,7 @@ import { aSession, aUser } from '../contracts/store/rows.js'
 
 const userRow = toUserRow(aUser())
 const sessionRow = toSessionRow(aSession('user-1'), { ordinal: () => 1 })
-const tokenRow = toApiTokenRow({
+const token: ApiTokenRecord = {
   id: 'token-1',
   tokenHash: 'hash',
   name: 'backup job',
@@ -19,7 +20,8 @@ const tokenRow = toApiTokenRow({
   expiresAt: null,
   lastUsedAt: null,
   replacedBy: null,
-})
+}
+const tokenRow = toApiTokenRow(token, '')
 const eventRow = {
   id: 'event-1',
   seq: 1,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import express5, { type Express, type RequestHandler } from 'express'
 import { expect } from 'vitest'
-import { type Auth, init, type Principal, type SettingsInput } from '../../src/index.js'
+import { type Auth, init, type LatchkeySettings, type Principal } from '../../src/index.js'
 import { parseBody } from '../../src/testing/answer.js'
 import { overHttp } from '../../src/testing/send.js'
 import {
@@ -72,7 +72,7 @@ export interface AttackServer {
 }
 
 export interface AttackOptions {
-  settings?: Partial<SettingsInput>
+  settings?: Partial<LatchkeySettings>
   express?: typeof express5
   /** Routes that the application has before `init` is called, and after; `handler` counts the calls. */
   before?(app: Express, handler: RequestHandler): void
@@ -82,13 +82,14 @@ export interface AttackOptions {
   file?: boolean
   startAt?: number
   /** In place of `init`. */
-  install?(app: Express, settings: SettingsInput, runtime: TestRuntime): Auth
+  install?(app: Express, settings: LatchkeySettings, runtime: TestRuntime, handler: RequestHandler): Auth
 }
 
 /** An application of somebody's, with Latchkey in it, on a loopback socket. */
 export async function attackServer(options: AttackOptions = {}): Promise<AttackServer> {
   const app = (options.express ?? express5)()
-  const server = createServer(options.server ?? {}, app as RequestListener)
+  // A client may wait longer than Node's 5 s between two requests: the server must not hang up just then.
+  const server = createServer({ keepAliveTimeout: 60_000, ...options.server }, app as RequestListener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
@@ -115,7 +116,7 @@ export async function attackServer(options: AttackOptions = {}): Promise<AttackS
   }
   if (options.before) options.before(app, handler)
   else app.all('/api/secret', handler)
-  const auth = (options.install ?? init)(app, settings, runtime)
+  const auth = options.install?.(app, settings, runtime, handler) ?? init(app, settings, runtime)
   options.after?.(app, handler)
   await auth.ready()
 

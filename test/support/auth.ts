@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createAuth, type Principal, type SettingsInput } from '../../src/index.js'
+import { createAuth, type LatchkeySettings, type Principal } from '../../src/index.js'
 import {
   createTestClient,
   createTestMailbox,
@@ -26,7 +26,7 @@ export interface TestAuth {
 }
 
 /** A whole Latchkey on SQLite in memory, closed when the test ends. */
-export async function testAuth(overrides: Partial<SettingsInput> = {}, runtime?: TestRuntime): Promise<TestAuth> {
+export async function testAuth(overrides: Partial<LatchkeySettings> = {}, runtime?: TestRuntime): Promise<TestAuth> {
   const world = runtime ?? createTestRuntime()
   const mailbox = createTestMailbox()
   const auth = createAuth(testSettings({ mailbox, logger: silent, ...overrides }), world)
@@ -59,7 +59,7 @@ export function temporaryFolder(): string {
 
 /** Settings with which several instances are one application on one file. */
 export function sharedSettings(): Pick<
-  SettingsInput,
+  LatchkeySettings,
   'database' | 'JWT_ACCESS_TOKEN_SECRET' | 'JWT_REFRESH_TOKEN_SECRET'
 > {
   const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()

@@ -78,7 +78,7 @@ await Promise.all([
   ...shuffled(fight.tokens).map((id) =>
     attempt(async () => {
       const step = { until, audit: anEvent({ event: 'password_reset' }), mail: aMail() }
-      if (await store.users.resetPassword(id, '$hash$new', now, step)) spoils.tokens.push(id)
+      if (await store.users.resetPassword(id, 'password_reset', '$hash$new', now, step)) spoils.tokens.push(id)
     }),
   ),
   ...shuffled(fight.sessions).map((sessionId) =>

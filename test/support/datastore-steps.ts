@@ -44,7 +44,8 @@ export const longSteps: Readonly<Record<string, LongStep>> = {
       await store.oneTimeTokens.put(token, null, { keep: 1, now })
       const audit = anEvent({ event: 'password_reset' })
       return {
-        step: (acting) => acting.users.resetPassword(token.id, '$hash$new', now, { until, audit, mail: aMail() }),
+        step: (acting) =>
+          acting.users.resetPassword(token.id, 'password_reset', '$hash$new', now, { until, audit, mail: aMail() }),
         async happened(looking) {
           const found = await looking.users.findById(user.id)
           const ended = await Promise.all(sessions.map(({ id }) => looking.sessions.find(id)))

@@ -6,6 +6,8 @@ interface Rooms {
   levels: readonly (readonly string[])[]
   /** Files beside the rooms that may import them; all others stand below the rooms. */
   above: readonly string[] | 'all'
+  /** With `above: 'all'`: files below the rooms. */
+  below?: readonly string[]
 }
 
 /** The rooms of each folder that has some. A room that is missing here has no place yet, and fails. */
@@ -17,23 +19,40 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       ['account'],
       ['registration', 'two-factor'],
       ['password'],
-      ['otp', 'email', 'oauth', 'control'],
+      ['otp', 'email', 'oauth', 'control', 'owner'],
     ],
     above: [],
   },
+  'src/flows/control': { levels: [['device', 'impersonation']], above: [] },
   'src/routes': {
     levels: [
       ['session'],
-      ['account', 'development', 'email', 'oauth', 'otp', 'password', 'registration', 'two-factor'],
+      ['account', 'admin', 'development', 'email', 'oauth', 'otp', 'password', 'registration', 'two-factor'],
     ],
     above: ['index', 'page-routes'],
   },
+  // Routes show results of forms by pages; pages read fields as routes do.
+  'src/routes/admin': { levels: [['pages']], above: 'all', below: ['fields'] },
   'src/adapters': { levels: [['node'], ['codehooks', 'hono']], above: ['index', 'message-of'] },
+  'src/adapters/node': { levels: [['rewrites']], above: ['connect', 'express', 'node'] },
+  'src/cli': {
+    levels: [['files', 'init'], ['bundle', 'doctor', 'local', 'remote'], ['commands']],
+    above: ['context', 'main', 'place', 'program'],
+  },
+  'src/cli/commands': {
+    levels: [['access', 'audit', 'mail', 'owner', 'sessions', 'sign-in', 'tokens', 'users']],
+    above: ['index'],
+  },
+  'src/cli/init': { levels: [['code']], above: 'all' },
+  // The ports stand below: the data threads fulfil them, the child is written against them.
+  'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner']], above: [] },
+  'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/http': { levels: [['openapi']], above: [] },
   'src/model': { levels: [['factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
   'src/store': { levels: [['datastore', 'redis', 'sql']], above: [] },
   'src/store/datastore': { levels: [['engine']], above: 'all' },
+  'src/wiring': { levels: [['doctor']], above: ['open', 'opening', 'when-open'] },
   'src/store/sql': { levels: [['engine'], ['migrations']], above: 'all' },
 }
 
@@ -139,7 +158,8 @@ function placeOf(folder: string, { path }: Source): Place | null {
 }
 
 /** Files below the rooms are on level -1, those above on the highest; null for a room without a place. */
-function levelOf({ levels, above }: Rooms, { name, isRoom }: Place): number | null {
+function levelOf({ levels, above, below = [] }: Rooms, { name, isRoom }: Place): number | null {
+  if (!isRoom && below.includes(name)) return -1
   if (!isRoom) return above === 'all' || above.includes(name) ? levels.length : -1
   const level = levels.findIndex((names) => names.includes(name))
   return level === -1 ? null : level

@@ -94,7 +94,7 @@ function targetOf(node: ts.Node): Pick<Import, 'specifier' | 'typeOnly'> | null 
     return { specifier: node.argument.literal.text, typeOnly: true }
   }
   // import('kysely'), require('pg'), createRequire(import.meta.url)('better-sqlite3')
-  if (ts.isCallExpression(node) && /^import$|require/i.test(node.expression.getText())) {
+  if (ts.isCallExpression(node) && /^import$|require(?!d)/i.test(node.expression.getText())) {
     const [argument] = node.arguments
     if (argument && ts.isStringLiteralLike(argument)) return { specifier: argument.text, typeOnly: false }
   }

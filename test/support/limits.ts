@@ -1,15 +1,20 @@
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import type { TestAnswer, TestClient } from '../../src/testing.js'
 import { type TestAuth, testAuth } from './auth.js'
 
 /** A whole Latchkey with every limit at its default. */
-export function limitedAuth(overrides: Partial<SettingsInput> = {}): Promise<TestAuth> {
+export function limitedAuth(overrides: Partial<LatchkeySettings> = {}): Promise<TestAuth> {
   return testAuth({ limits: {}, ...overrides })
 }
 
 /** An IPv4 address of its own for every number up to 65,535. */
 export function ipOf(index: number): string {
   return `198.18.${Math.floor(index / 256)}.${index % 256}`
+}
+
+/** An address in an IPv4 /24 of its own for every number up to 255: another network. */
+export function networkOf(index: number): string {
+  return `198.51.${index}.7`
 }
 
 /** That many requests, one after the other; their statuses. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import {
   createOAuthPeer,
   createTestRuntime,
@@ -18,11 +18,18 @@ export interface OAuthWorld extends TestAuth {
 
 /** A whole Latchkey whose providers are played by the offline peer. */
 export async function oauthWorld(
-  overrides: Partial<SettingsInput> = {},
+  overrides: Partial<LatchkeySettings> = {},
   peer: OAuthPeer = createOAuthPeer(),
 ): Promise<OAuthWorld> {
   const runtime = createTestRuntime({ clock: peer.clock, fetch: peer.fetch })
   return { ...(await testAuth({ ...peer.settings, ...overrides }, runtime)), peer }
+}
+
+/** The peer's company with the setting `trustEmail`. */
+export function trustedCompany({ settings }: OAuthPeer): NonNullable<LatchkeySettings['oauth']> {
+  const company = settings.oauth?.company
+  if (!company || !('ISSUER' in company)) throw new Error('the peer plays no company')
+  return { company: { ...company, trustEmail: true } }
 }
 
 /** What a browser sends with a navigation that begins on another site. */

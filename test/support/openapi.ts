@@ -6,6 +6,7 @@ import type { Auth } from '../../src/index.js'
 export interface Spec {
   openapi: string
   servers: { url: string }[]
+  tags: { name: string; description: string }[]
   paths: Record<string, Record<string, SpecOperation>>
   components: Record<'schemas' | 'parameters' | 'headers' | 'examples' | 'securitySchemes', Record<string, object>> & {
     responses: Record<string, SpecResponse>
@@ -14,6 +15,7 @@ export interface Spec {
 
 export interface SpecOperation {
   operationId: string
+  tags: string[]
   summary: string
   parameters: Record<string, unknown>[]
   security: Record<string, string[]>[]

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { createTestClient, type TestAnswer, type TestClient, testSettings } from '../../src/testing.js'
 import type { DeliveredMail, TestSmtpServer } from './smtp-server.js'
 
@@ -16,7 +16,7 @@ export interface ServerOptions {
   /** SMTP URL. Default: a port where nobody listens. */
   smtp?: string
   /** Over those that every process of the test shares; what JSON can carry. */
-  settings?: Partial<SettingsInput>
+  settings?: Partial<LatchkeySettings>
   /** How far this process's clocks are ahead. */
   aheadMs?: number
   /** Latchkey as in production: no test runtime, so hashes cost what they cost and limits are on. */

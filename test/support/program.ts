@@ -6,6 +6,8 @@ import { createServer } from 'node:net'
 export interface Program {
   /** The first match in what it has printed or will print; rejects when it ends without, or after 45 s. */
   printed(pattern: RegExp): Promise<RegExpMatchArray>
+  /** What it has printed so far. */
+  output(): string
   /** Asks it to end and waits until it has. */
   stop(): Promise<void>
 }
@@ -40,6 +42,7 @@ export function startProgram(
       }
       throw new Error(`${command} ${args.join(' ')} never printed ${pattern}, but:\n${output}`)
     },
+    output: () => output,
     async stop() {
       if (hasEnded(child) || child.pid === undefined) return
       const closed = once(child, 'close')

@@ -14,6 +14,10 @@ export interface RawConnection {
   answer(method?: string): Promise<RawAnswer>
   /** Resolves when the server has ended the connection. */
   closed(): Promise<void>
+  /** Stops reading: what the server writes stays with it. */
+  pause(): void
+  /** How many bytes have arrived. */
+  received(): number
   destroy(): void
 }
 
@@ -32,6 +36,8 @@ export async function rawConnection(port: number): Promise<RawConnection> {
     async closed() {
       await inbox.until((_bytes, ended) => (ended ? { value: true, used: 0 } : null))
     },
+    pause: () => void socket.pause(),
+    received: () => socket.bytesRead,
     destroy: () => socket.destroy(),
   }
 }

@@ -36,6 +36,32 @@ export function codesBelow(file: URL | string, heading: string, language: string
   return [...blocks].map(([, code = '']) => code)
 }
 
+/** A fenced block of a Markdown file. */
+interface Block {
+  /** The heading that it stands below. */
+  heading: string
+  language: string
+  /** Its info string says `excerpt`: a part of a program, or a command that no test runs. */
+  excerpt: boolean
+}
+
+/** The fenced blocks of a Markdown file, in their order. */
+export function blocksOf(file: URL | string): Block[] {
+  const blocks: Block[] = []
+  let heading = ''
+  let inside = false
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const [fence, language = '', more = ''] = /^```(\w*)(.*)$/.exec(line) ?? []
+    if (fence === undefined) {
+      if (!inside && /^#+ /.test(line)) heading = line.replace(/^#+ /, '')
+      continue
+    }
+    if (!inside) blocks.push({ heading, language, excerpt: more.trim().split(/\s+/).includes('excerpt') })
+    inside = !inside
+  }
+  return blocks
+}
+
 /** A setting by its dotted name, with the default that its schema gives it; null where the schema gives none. */
 export interface SettingRow {
   name: string

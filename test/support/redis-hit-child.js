@@ -6,7 +6,7 @@ import { openRedis } from '../../dist/store/redis/open.js'
 
 const { 2: url = '' } = process.argv
 const { counters, close } = await openRedis({
-  url,
+  redis: url,
   installationId: 'child',
   self: 'child',
   random: () => 0.5,

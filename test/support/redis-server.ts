@@ -38,7 +38,7 @@ export function realTimer(milliseconds: number, callback: () => void): () => voi
 /** Everything `openRedis` wants: an installation of its own on the Redis of this machine. */
 export function redisOptions(overrides: Partial<RedisStoreOptions> = {}): RedisStoreOptions {
   return {
-    url: redisUrl,
+    redis: redisUrl,
     installationId: `test-${randomId()}`,
     self: randomId(),
     random: () => 0.5,

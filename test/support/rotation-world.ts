@@ -30,6 +30,7 @@ const policy: Policy = {
   codeDigits: 6,
   codeTries: 5,
   otpSeconds: 600,
+  adminEmails: [],
   issuer: 'Test',
   access: {
     networks: [],
@@ -38,6 +39,7 @@ const policy: Policy = {
     audience: [],
     reach: { allowPrivate: false, allowLoopback: true },
   },
+  admin: { recentSeconds: 600, twoFactor: true, impersonation: null },
   parseFields: async () => ({}),
 }
 
@@ -186,6 +188,8 @@ export class Process {
         note: (...sight) => this.#proofs.note(...sight),
         settle: (sessionId) => this.#proofs.settle(sessionId),
       },
+      revocations: { isEnded: () => false, deadBelow: () => 0 },
+      doctor: { installationId: '', topics: async () => [], timer: () => () => {}, last: () => null, keep: () => {} },
       passwords: {
         hash: unused,
         verify: unused,
@@ -198,10 +202,12 @@ export class Process {
         close: unused,
       },
       passwordFaults: unused,
+      keySets: { inForce: () => null, check: unused },
+      operations: { health: unused },
       authenticator: createAuthenticator(),
       providers: { list: () => [], find: () => null },
       keyring,
-      mails: createMails({ keyring, randomId: random.id, now: this.#clock.now }),
+      mails: { ...createMails({ keyring, randomId: random.id, now: this.#clock.now }), showRefused: () => {} },
       limiter: createLimiter({ counters: world.store.counters, limits: null, now: this.#clock.now }),
       clock: this.#clock,
       random,

@@ -69,11 +69,11 @@ async function connectTo(kind: ServerKind, url: string): Promise<Outside> {
   }
 }
 
-/** As the README lists them, so that it cannot say less than is needed. */
+/** The rights that docs/deploy/databases.md lists: it must name all that are needed. */
 function grantsOf(kind: ServerKind): string[] {
-  const readme = new URL('../../README.md', import.meta.url)
+  const page = new URL('../../docs/deploy/databases.md', import.meta.url)
   const mark = kind === 'postgres' ? '-- PostgreSQL' : '-- MariaDB'
-  const code = codesBelow(readme, 'PostgreSQL and MariaDB', 'sql').find((each) => each.startsWith(mark)) ?? ''
+  const code = codesBelow(page, 'PostgreSQL and MariaDB', 'sql').find((each) => each.startsWith(mark)) ?? ''
   return code
     .replace(/^--.*/, '')
     .split(';')
@@ -81,7 +81,7 @@ function grantsOf(kind: ServerKind): string[] {
     .filter((each) => each !== '')
 }
 
-/** Who an application runs as: with the rights that the README lists, and none to make tables. */
+/** Who an application runs as: with the rights that the page on databases lists, and none to make tables. */
 export async function createRuntimeRole(
   { kind, name, url, query }: TestDatabase,
   grants = grantsOf(kind),
@@ -158,6 +158,8 @@ const emptied = [
   'latchkey_audit_head',
   'latchkey_changes',
   'latchkey_access_entries',
+  'latchkey_key_ids',
+  'latchkey_key_sets',
 ]
 
 /**

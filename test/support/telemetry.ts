@@ -1,19 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Attributes,
   type BatchObservableCallback,
+  type Context,
+  type ContextManager,
+  context,
+  createContextKey,
   type Meter,
   metrics,
   type Observable,
+  ROOT_CONTEXT,
   type Span,
+  SpanKind,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
 import { onTestFinished } from 'vitest'
 
+export interface ExportedSpan {
+  name: string
+  attributes: Attributes
+  failed: boolean
+  /** The span that it hangs below. */
+  parent: ExportedSpan | null
+  /** Whether that one ended sooner. */
+  outlivesParent: boolean
+}
+
 /** What an SDK would have exported. */
 export interface Exported {
   measured: { name: string; value: number; attributes: Attributes }[]
-  spans: { name: string; attributes: Attributes; failed: boolean }[]
+  spans: ExportedSpan[]
   /** What a reader of metrics gets that collects now. */
   collect(): Promise<{ name: string; value: number; attributes: Attributes }[]>
 }
@@ -45,9 +62,11 @@ export function startTelemetry(): Exported {
 
   metrics.setGlobalMeterProvider({ getMeter: () => meter })
   trace.setGlobalTracerProvider({ getTracer: () => tracerInto(spans) })
+  context.setGlobalContextManager(contexts())
   onTestFinished(() => {
     metrics.disable()
     trace.disable()
+    context.disable()
   })
   return {
     measured,
@@ -62,19 +81,53 @@ export function startTelemetry(): Exported {
   }
 }
 
-function tracerInto(spans: Exported['spans']): Tracer {
+function tracerInto(spans: ExportedSpan[]): Tracer {
+  const records = new WeakMap<Span, ExportedSpan>()
+  const ended = new WeakSet<ExportedSpan>()
   return {
     startActiveSpan(name: string, options: { attributes: Attributes }, work: (span: Span) => unknown) {
-      const span = { name, attributes: { ...options.attributes }, failed: false }
-      const noting = {
-        setAttributes: (more: Attributes) => void Object.assign(span.attributes, more),
-        setAttribute: (key: string, value: string) => void Object.assign(span.attributes, { [key]: value }),
+      const active = context.active()
+      const above = trace.getSpan(active)
+      const parent = (above && records.get(above)) ?? null
+      const record = { name, attributes: { ...options.attributes }, failed: false, parent, outlivesParent: false }
+      const span = {
+        setAttributes: (more: Attributes) => void Object.assign(record.attributes, more),
+        setAttribute: (key: string, value: string) => void Object.assign(record.attributes, { [key]: value }),
         setStatus: () => {
-          span.failed = true
+          record.failed = true
         },
-        end: () => void spans.push(span),
-      }
-      return work(noting as unknown as Span)
+        end() {
+          record.outlivesParent = parent !== null && ended.has(parent)
+          ended.add(record)
+          spans.push(record)
+        },
+      } as unknown as Span
+      records.set(span, record)
+      return context.with(trace.setSpan(active, span), () => work(span))
     },
   } as unknown as Tracer
+}
+
+/** What is active follows promises and timers, as with the context manager of an SDK. */
+function contexts(): ContextManager {
+  const storage = new AsyncLocalStorage<Context>()
+  const manager: ContextManager = {
+    active: () => storage.getStore() ?? ROOT_CONTEXT,
+    with: (active, work, thisArg, ...values) => storage.run(active, () => work.apply(thisArg, values)),
+    bind: (_active, target) => target,
+    enable: () => manager,
+    disable: () => manager,
+  }
+  return manager
+}
+
+/** Plays instrumentation of `node:http` around a request: what is known of it when it has ended. */
+export async function underHttpSpan(request: () => Promise<unknown>): Promise<{ span: Attributes; metadata: object }> {
+  const attributes: Attributes = {}
+  const setAttribute = (key: string, value: string) => void Object.assign(attributes, { [key]: value })
+  const span = { kind: SpanKind.SERVER, setAttribute } as unknown as Span
+  const metadata = { type: 'http', span }
+  const key = createContextKey('OpenTelemetry SDK Context Key RPC_METADATA')
+  await context.with(trace.setSpan(ROOT_CONTEXT, span).setValue(key, metadata), request)
+  return { span: attributes, metadata }
 }

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { createAuth, type Principal, type SettingsInput } from '../../src/index.js'
+import { createAuth, type LatchkeySettings, type Principal } from '../../src/index.js'
 import { type TestingRuntime, testingWorld } from '../../src/lib/runtime.js'
 import {
   createTestClient,
@@ -33,6 +33,7 @@ function realRuntime({ polls = true }: RealRuntimeOptions = {}): TestingRuntime 
     [testingWorld]: {
       monotonic: () => performance.now(),
       lookup: async () => ['192.0.2.1'],
+      txt: async () => [],
       timer,
     },
   }
@@ -46,7 +47,7 @@ export interface OneOfMany {
 }
 
 /** An application that runs more than once, limits at their defaults; closed when the test ends. */
-export function manyOf(settings: Partial<SettingsInput>, options?: RealRuntimeOptions): { start(): OneOfMany } {
+export function manyOf(settings: Partial<LatchkeySettings>, options?: RealRuntimeOptions): { start(): OneOfMany } {
   const mailbox = createTestMailbox()
   const shared = testSettings({ mailbox, limits: {}, ...settings })
   return {

@@ -1,10 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createAuth } from '../../src/index.js'
 import { instruments, spans as spanTable } from '../../src/telemetry/instruments.js'
 import { openTelemetry } from '../../src/telemetry/open-telemetry.js'
 import { noTelemetry } from '../../src/telemetry/telemetry.js'
+import { createTestClient, createTestMailbox, createTestRuntime, testSettings } from '../../src/testing.js'
 import { ada, testAuth } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
-import { type Exported, startTelemetry } from '../support/telemetry.js'
+import { type Exported, startTelemetry, underHttpSpan } from '../support/telemetry.js'
 
 const unknownToken = { 'x-apikey': '00000000-0000-4000-8000-000000000000' }
 
@@ -104,6 +106,65 @@ describe('with an SDK', () => {
       'db.operation.name': 'users.findByEmail',
       'error.type': 'AuthError',
     })
+  })
+
+  test('no span outlives the one it hangs below, and each mail begins a trace of its own', async () => {
+    const exported = startTelemetry()
+    const { client, mailbox, runtime } = await testAuth()
+    const browser = client()
+    await browser.signUp(ada)
+    await browser.refresh()
+    await browser.post('/auth/password/forgot', { email: ada.email })
+    await mailbox.waitFor(ada.email)
+    // Batches that a request has begun are written later.
+    await browser.get('/api/notes')
+    await runtime.clock.set(runtime.clock.now() + 60_000)
+
+    const described = exported.spans.map(({ name, attributes, parent, outlivesParent }) => ({
+      span: `${name} ${attributes['db.operation.name'] ?? ''}`.trim(),
+      below: parent?.name ?? null,
+      outlivesParent,
+    }))
+    expect(described.filter(({ outlivesParent }) => outlivesParent)).toEqual([])
+    const ownTrace = (span: string) => expect.objectContaining({ span, below: null })
+    for (const { span, below } of described) {
+      if (/^latchkey\.mail$|outbox\.(lease|sent)$/.test(span)) expect([span, below]).toEqual([span, null])
+    }
+    expect(described).toEqual(
+      expect.arrayContaining([
+        ownTrace('latchkey.mail'),
+        ownTrace('latchkey.store outbox.lease'),
+        ownTrace('latchkey.store sessions.prove'),
+        expect.objectContaining({ span: 'latchkey.store oneTimeTokens.put', below: 'latchkey.request' }),
+      ]),
+    )
+  })
+
+  test('a store that a request opens: what then runs by itself hangs below no request', async () => {
+    const exported = startTelemetry()
+    const mailbox = createTestMailbox()
+    const auth = createAuth(testSettings({ mailbox }), createTestRuntime())
+    onTestFinished(() => auth.close())
+    await underHttpSpan(() => createTestClient(auth, { mailbox }).post('/auth/register', ada))
+    await mailbox.waitFor(ada.email)
+    const mail = () => exported.spans.find(({ name }) => name === 'latchkey.mail')
+    await expect.poll(mail).toMatchObject({ parent: null })
+    expect(exported.spans.filter(({ outlivesParent }) => outlivesParent)).toEqual([])
+  })
+
+  test('the HTTP span of a request to an auth route gets its route, that of any other does not', async () => {
+    startTelemetry()
+    const { client } = await testAuth()
+    const browser = client()
+    const post = await underHttpSpan(() => browser.post('/auth/login', ada))
+    expect(post).toEqual({
+      span: { 'http.route': '/auth/login' },
+      metadata: expect.objectContaining({ route: '/auth/login' }),
+    })
+    const session = await underHttpSpan(() => browser.delete('/auth/sessions/unknown-session'))
+    expect(session.span).toEqual({ 'http.route': '/auth/sessions/:id' })
+    const other = await underHttpSpan(() => browser.get('/api/notes'))
+    expect(other.span).toEqual({})
   })
 
   test('no name is missing in the table, and nothing tells of a person', async () => {

@@ -21,9 +21,9 @@ function write(files: Readonly<Record<string, string | Buffer>>): string {
   return folder
 }
 
-function make(files: Readonly<Record<string, string | Buffer>>, locale = 'en') {
+function make(files: Readonly<Record<string, string | Buffer>>, locale = 'en', folder = write(files)) {
   return createTemplates({
-    templates: write(files),
+    templates: folder,
     brand: { name: 'Acme', logoUrl: null, accentColor: null },
     labels: {},
     locale,
@@ -101,7 +101,7 @@ describe('a file of the owner’s', () => {
   test('may be a language that we do not have', () => {
     const templates = make({ 'labels/tlh.json': '{"mail.greeting":"nuqneH,"}' }, 'tlh')
     const { text, html } = templates.mail('account-exists', { url: 'https://app.example/' })
-    expect(text).toMatch(/^nuqneH,\n\nSomebody, maybe you,/)
+    expect(text).toMatch(/^nuqneH,\n\nWe received a request/)
     expect(html).toContain('<html lang="tlh" dir="ltr">')
   })
 
@@ -233,6 +233,11 @@ describe('ATK-111 a broken folder stops the start', () => {
         urlPath: '',
         basePath: '/auth',
       }),
-    ).toThrow('templates: the folder cannot be read')
+    ).toThrow(`templates: ${join(folder, 'pages/error.hbs')} is not a folder`)
+  })
+
+  test('that is missing is named by its whole path', () => {
+    const named = join(process.cwd(), 'no-such-templates')
+    expect(() => make({}, 'en', './no-such-templates')).toThrow(`templates: the folder ${named} does not exist`)
   })
 })

@@ -148,7 +148,7 @@ describe('the offline provider', () => {
     peer.signInAs({ id: 'ada' })
     expect(() => peer.answer(url)).toThrow('decimal digits')
     expect(() => peer.answer('https://elsewhere.test/authorize')).toThrow('elsewhere.test')
-    expect(() => peer.answer('/auth/oauth/google')).toThrow('address')
+    expect(() => peer.answer('/auth/oauth/google')).toThrow('location header')
     await expect(peer.fetch('https://elsewhere.test/x')).rejects.toThrow('elsewhere.test/x')
   })
 

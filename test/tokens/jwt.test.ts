@@ -90,6 +90,7 @@ describe('our own tokens', () => {
     const typical = tokens.signAccess({
       ...accessClaims,
       email: 'alexandra.montgomery@engineering.example.com',
+      email_proved: true,
       roles: ['USER', 'EDITOR'],
       amr: ['pwd', 'otp', 'mfa'],
       ctr: 1234,
@@ -260,6 +261,9 @@ describe('claims', () => {
     ['email', ['alice@example.com']],
     ['email_verified', 'true'],
     ['email_verified', 1],
+    ['email_proved', false],
+    ['email_proved', 1],
+    ['email_proved', null],
     ['roles', 'ADMIN'],
     ['roles', ['USER', 1]],
     ['roles', ['']],

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { init } from '../../src/index.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'
 
-test('ATK-101 a request serializer keeps a token in the URL out of Fastify’s log, as the README has it', async () => {
+test('ATK-101 a request serializer keeps a token in the URL out of Fastify’s log, as the page on API tokens has it', async () => {
   const logged = async (logger: object) => {
     const lines: string[] = []
     const app = fastify({ logger: { stream: { write: (line: string) => lines.push(line) }, ...logger } })

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { HashWorkers } from '../../src/passwords/hash-workers.js'
 import { hasArgon2 } from '../support/addons.js'
 import { ada, sharedSettings, type TestAuth, testAuth } from '../support/auth.js'
@@ -11,7 +11,7 @@ const kinds = {
   argon2id: /^hmac-sha384:-:\$argon2id\$v=19\$m=19456,t=2,p=1\$/,
 }
 
-type Password = NonNullable<SettingsInput['password']>
+type Password = NonNullable<LatchkeySettings['password']>
 
 /** One application that is started again with other settings over the same store. */
 function application() {

@@ -91,6 +91,7 @@ describe('housekeeping', () => {
     const store = await openSqlStore({ ...storeOptions({ now: clock.now }), database: { kind: 'dialect', dialect } })
     const warned: unknown[] = []
     const housekeeping = createHousekeeping({
+      endImpersonations: async () => false,
       store,
       clock: { now: () => Math.floor(clock.now() / 1000), nowMs: clock.now, monotonicMs: clock.monotonic },
       accessTokensLiveSeconds: 1_000,
@@ -152,6 +153,7 @@ describe('housekeeping', () => {
     const none = { prune: async () => 0 }
     const empty = { oneTimeTokens: none, devices: none, apiTokens: none, counters: none, outbox: none }
     const housekeeping = createHousekeeping({
+      endImpersonations: async () => false,
       store: { ...empty, changes: none, audit: none, sessions: { prune: slow } },
       clock: { now: () => now, nowMs: clock.now, monotonicMs: () => clock.monotonic() + workedMs },
       accessTokensLiveSeconds: 1_000,
@@ -177,6 +179,7 @@ describe('housekeeping', () => {
       return 0
     }
     const housekeeping = createHousekeeping({
+      endImpersonations: async () => false,
       store: { ...empty, changes: none, audit: { prune } },
       clock: { now: () => now, nowMs: () => 2 * clock.now(), monotonicMs: clock.monotonic },
       accessTokensLiveSeconds: 1_000,

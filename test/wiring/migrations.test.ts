@@ -3,16 +3,16 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAuth, type SettingsInput } from '../../src/index.js'
+import { createAuth, type LatchkeySettings } from '../../src/index.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { temporaryFolder, testAuth } from '../support/auth.js'
 import { startPostgres } from '../support/pglite.js'
 
 const silent = { warn: () => {}, error: () => {} }
-const names = ['0001-first', '0002-actor']
+const names = ['0001-first', '0002-actor', '0003-administration', '0004-scopes']
 const done = names.map((name) => ({ name, at: expect.stringMatching(/^20\d\d-.*Z$/), known: true }))
 
-function unopened(database: NonNullable<SettingsInput['database']>) {
+function unopened(database: NonNullable<LatchkeySettings['database']>) {
   const auth = createAuth(testSettings({ database, logger: silent }), createTestRuntime())
   onTestFinished(() => auth.close())
   return auth
@@ -38,7 +38,7 @@ test('the statements are those that are run: together they make the tables', asy
   const auth = unopened('sqlite::memory:')
   const statements = (await auth.migrations()).pending.flatMap(({ sql }) => sql)
   const database = new Database(':memory:')
-  for (const sql of statements) if (/^(create|alter)/.test(sql)) database.exec(sql)
+  for (const sql of statements) if (/^(create|alter|drop)/.test(sql)) database.exec(sql)
   const schema = (of: Database.Database) =>
     of.prepare("select type, name, sql from sqlite_master where name not like '%migrations%' order by name").all()
 

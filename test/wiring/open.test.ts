@@ -1,8 +1,37 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAuth } from '../../src/index.js'
+import { type Auth, createAuth, init } from '../../src/index.js'
 import { createTestClient, createTestRuntime, testSettings } from '../../src/testing.js'
 import { temporaryFolder, testAuth } from '../support/auth.js'
+
+const firstCalls: [string, (auth: Auth<unknown>) => Promise<unknown>][] = [
+  ['fetch', (auth) => auth.fetch(new Request('http://localhost:3000/auth/me'))],
+  ['fetch of a page that is not guarded', (auth) => auth.fetch(new Request('http://localhost:3000/about'))],
+  ['ready', (auth) => auth.ready()],
+  ['principal', (auth) => auth.principal(new Request('http://localhost:3000/'))],
+  ['users', (auth) => auth.users.findByEmail('ada@example.test')],
+  ['health', (auth) => auth.health()],
+]
+
+test.each(firstCalls)('createAuth opens no store before the first call, here %s', async (_name, call) => {
+  const file = join(temporaryFolder(), 'latchkey.db')
+  const auth = createAuth(testSettings({ database: `sqlite:${file}` }), createTestRuntime())
+  onTestFinished(() => auth.close())
+  auth.require({ roles: ['ADMIN'] })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(existsSync(file)).toBe(false)
+  await call(auth)
+  await expect.poll(() => existsSync(file)).toBe(true)
+})
+
+test('init opens the store at once', async () => {
+  const file = join(temporaryFolder(), 'latchkey.db')
+  const auth = init(createServer(), testSettings({ database: `sqlite:${file}` }), createTestRuntime())
+  onTestFinished(() => auth.close())
+  await expect.poll(() => existsSync(file)).toBe(true)
+})
 
 test('without a store the auth routes and the API are 503, and everything else is served', async () => {
   const database = `sqlite:${join(temporaryFolder(), 'gone', 'latchkey.db')}`

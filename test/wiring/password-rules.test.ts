@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { createTestRuntime, type TestClient } from '../../src/testing.js'
 import { ada, type TestAuth, temporaryFolder, testAuth } from '../support/auth.js'
 import { type RangeServer, sha1, startRangeServer } from '../support/range-server.js'
@@ -17,7 +17,7 @@ interface Scene extends TestAuth {
   token?: string
 }
 
-async function setScene(overrides: Partial<SettingsInput> = {}): Promise<Scene> {
+async function setScene(overrides: Partial<LatchkeySettings> = {}): Promise<Scene> {
   const range = await startRangeServer({ [breached]: 7 })
   onTestFinished(() => range.close())
   const settings = { password: { checkBreached: range.url }, ...overrides }

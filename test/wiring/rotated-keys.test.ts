@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { SettingsInput } from '../../src/index.js'
+import type { LatchkeySettings } from '../../src/index.js'
 import { createTestRuntime } from '../../src/testing.js'
 import { ada, sharedSettings, type TestAuth, testAuth } from '../support/auth.js'
 
@@ -25,7 +25,7 @@ test('three roll-outs replace every secret, and at no moment does a process not 
   const [old, next] = [0, 1].map(() => Object.fromEntries(names.map((name) => [name, secret()])))
   const lists = (...of: (typeof old)[]) =>
     Object.fromEntries(names.map((name) => [name, of.map((secrets) => secrets?.[name])]))
-  const start = (settings: Partial<SettingsInput>) => testAuth({ database, ...settings }, runtime)
+  const start = (settings: Partial<LatchkeySettings>) => testAuth({ database, ...settings }, runtime)
   const steps = [lists(old), lists(old, next), lists(next, old), lists(next)]
 
   let before = await start(steps[0] ?? {})

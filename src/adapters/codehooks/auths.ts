@@ -6,18 +6,18 @@ import { isStrictlyBelow, toRegex } from './patterns.js'
 
 type AuthHook = (req: CodehooksRequest, res: object, next: (fault?: unknown) => void) => unknown
 
-/** Which of the application's `app.auth` entries speak for requests, and for this one. */
+/** The `app.auth` entries of the application that apply to requests, as hooks, and those that apply to this request. */
 export type OwnHooks = (req: CodehooksRequest, res: CodehooksResponse, onEnded: () => void) => RequestHook
 
-/** What ends a response. */
+/** The methods that end a response. */
 const endings: ReadonlySet<unknown> = new Set(['end', 'json', 'send', 'redirect', 'render'])
 
 /**
- * The application's own `app.auth` entries strictly below a guarded prefix, registered before or after us, as hooks of the
- * guard: `next()` allows, `next(fault)` or an answer of its own refuses. The first that matches decides, as the platform
- * has it. Entries for static files are regular expressions and never among them.
+ * The application's own `app.auth` entries strictly below a guarded prefix, registered before or after ours, as hooks of the
+ * guard: `next()` allows; `next(fault)` or a response of its own refuses. The first entry that matches decides, as on the
+ * platform. Entries for static files are regular expressions and are left out.
  *
- * @param own patterns of ours
+ * @param own our own patterns
  */
 export function ownHooks(auths: object, own: ReadonlySet<string>, guarded: readonly string[]): OwnHooks {
   const regexOf = remember(toRegex)
@@ -32,8 +32,8 @@ export function ownHooks(auths: object, own: ReadonlySet<string>, guarded: reado
 }
 
 /**
- * Its first word counts, at once where it has it at once. When it refuses by an answer of its own, that is written already:
- * `onEnded` tells whoever would write ours.
+ * The entry's first result counts, synchronously if it comes synchronously. An entry may refuse by its own response, which is
+ * then written already: `onEnded` tells the guard not to write another.
  */
 function decide(
   hook: AuthHook,
@@ -60,7 +60,7 @@ function decide(
   })
 }
 
-/** The same response, and word of its end. */
+/** The same response, with a callback for its end. */
 function watched(res: CodehooksResponse, ended: () => void): object {
   return new Proxy(res, {
     get(target, name) {

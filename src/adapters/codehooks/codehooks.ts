@@ -6,7 +6,9 @@ import { type OwnHooks, ownHooks } from './auths.js'
 import { withoutOurCollections } from './collections.js'
 import { createGate, createHook, type Hook, prepare } from './hook.js'
 import { answer } from './message.js'
+import { routesOf } from './patterns.js'
 import { isCodehooksRequest, isCodehooksResponse } from './shape.js'
+import { hostSpace } from './space-host.js'
 
 /** The part of a codehooks-js application that we use. It calls `auths`, then picks a route, then calls `appmiddleware`. */
 interface CodehooksApp {
@@ -20,13 +22,14 @@ const nothing: HttpResponse = { status: 404, headers: {}, body: null }
 /**
  * codehooks-js.
  *
- * The gate among the auth hooks is what the platform asks; the first match wins, so ours stand first. What it finds does
- * not travel to the route, and hooks of the application or a platform token can lead around it, so the first middleware
- * decides again for every request, answers the auth routes, and gives the application `req.auth`.
+ * The platform asks the auth hooks, and the first match wins, so ours stand first. Their result does not reach the route, and
+ * hooks of the application or a platform token can bypass them. So the first middleware decides again for every request,
+ * answers the auth routes, and gives the application `req.auth`.
  */
 export const codehooks: Adapter = {
   name: 'codehooks-js',
   echoesCors: true,
+  cookieSuffix: hostSpace,
   recognises: isCodehooks,
   mount(app, handle, paths) {
     if (!isCodehooks(app)) throw new TypeError('not a codehooks-js application')
@@ -37,6 +40,7 @@ export const codehooks: Adapter = {
     for (const pattern of patterns(paths.basePath)) app.all(pattern, (req, res) => answer(req, res, nothing))
     app.appmiddleware.unshift(withoutOurCollections(createHook(handle, prepare, own)))
   },
+  routes: routesOf,
   gate(ask) {
     const hook = createGate(ask)
     return (req, res, next) => {
@@ -63,8 +67,8 @@ function patterns(prefix: string): string[] {
 }
 
 /**
- * Ours keep their place and value. What the application registers under the same pattern is ignored, and what it
- * registers below a guarded prefix comes after us: the platform never asks it, the guard does.
+ * Our hooks keep their place and value. The application's hook under the same pattern is ignored. Its hooks below a guarded
+ * prefix come after ours, so the platform never asks them; the guard does.
  */
 function putFirst(auths: object, hooks: Readonly<Record<string, Hook>>): void {
   const theirs = Object.getOwnPropertyDescriptors(auths)

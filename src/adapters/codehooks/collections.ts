@@ -1,14 +1,14 @@
 import type { Hook } from './hook.js'
 import { answer, type CodehooksRequest } from './message.js'
 
-/** How the names of our collections begin when the store is in a `Datastore`, as a segment of a path. */
+/** The prefix of our collections when the store is in a `Datastore`, at the beginning of a path segment. */
 const ours = /(?:^|\/)latchkey_/i
-/** How many readings of a path are looked at; each costs as much as the path is long. */
+/** How often a path is decoded at most. Each round costs time in proportion to the path's length. */
 const readings = 8
 
 /**
- * Answers 404 wherever an address names a collection of ours. `crudlify` with an empty schema offers every collection that
- * the application's Datastore has, to whoever may pass: accounts, sessions and digests are among them.
+ * Answers 404 wherever a URL names a collection of ours. `crudlify` with an empty schema offers every collection of the
+ * application's Datastore to every caller it accepts: accounts, sessions and digests are among them.
  */
 export function withoutOurCollections(hook: Hook): Hook {
   return (req, res, next) => {
@@ -23,7 +23,7 @@ function namesOurs({ apiPath, apipath, originalUrl, params }: CodehooksRequest):
   return named.some((text) => typeof text === 'string' && leadsToOurs(text))
 }
 
-/** Hosts differ in whether, and how often, they decode a path: every reading of it counts. */
+/** Hosts differ in whether, and how often, they decode a path, so every stage of decoding is checked. */
 function leadsToOurs(path: string): boolean {
   let text = path
   for (let reading = 0; reading < readings; reading += 1) {
@@ -32,7 +32,7 @@ function leadsToOurs(path: string): boolean {
     if (decoded === text) return false
     text = decoded
   }
-  // Nobody encodes so often who means well.
+  // No honest client encodes a path this often.
   return true
 }
 

@@ -9,7 +9,7 @@ export type Hook = (req: CodehooksRequest, res: CodehooksResponse, next: () => v
 
 type OnPass = (req: CodehooksRequest, res: CodehooksResponse, pass: Pass) => void
 
-/** No throw and no rejection of ours reaches the runtime, and no `next(error)`: hosts disagree on what those mean. */
+/** No error of ours reaches the runtime, neither thrown, rejected nor by `next(error)`: hosts disagree on what those mean. */
 export function createHook(handle: Handle, onPass: OnPass, own: OwnHooks): Hook {
   return hook((req, res, onEnded) => {
     return handle({ ...readRequest(req, res), hook: own(req, res, onEnded) })
@@ -30,7 +30,7 @@ function hook(judge: Judge, onPass: OnPass): Hook {
     else answer(req, res, failure)
   }
 
-  // Without a promise where none is needed: on the platform a body stream is lost after the first await.
+  // Without a promise unless one is needed: on the platform a body stream is lost after the first await.
   return (req, res, next) => {
     let ended = false
     const verdict = decide((...exchange) => judge(...exchange, () => (ended = true)), req, res)
@@ -48,7 +48,7 @@ function succeeds(step: () => void): boolean {
   }
 }
 
-/** Makes the request what the application is to see. */
+/** Changes the request into the one that the application may see. */
 export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pass): void {
   for (const [name, value] of Object.entries(pass.responseHeaders ?? {})) res.setHeader(name, value)
   for (const name of pass.spoofedHeaders) delete req.headers[name]
@@ -57,7 +57,7 @@ export function prepare(req: CodehooksRequest, res: CodehooksResponse, pass: Pas
   req.auth = pass.principal
 }
 
-/** Everywhere that the application and crudlify may look: a key that stayed would be taken for a filter of the database. */
+/** Writes it everywhere that the application and crudlify may look: a remaining key would become a filter of the database. */
 function writeQuery(req: CodehooksRequest, query: string): void {
   req.originalUrl = withQuery(req.originalUrl, query)
   if (req.url !== undefined) req.url = withQuery(req.url, query)

@@ -2,23 +2,24 @@ import type { HttpRequest, HttpResponse, RequestBody } from '../../http/message.
 import type { Principal } from '../../model/principal.js'
 import { failure } from '../adapter.js'
 import { mountPrefix } from '../mount-prefix.js'
+import { foundByHost } from './space-host.js'
 
-/** What all hosts of a codehooks-js application give. */
+/** The common part of all hosts of a codehooks-js application. */
 export interface CodehooksRequest {
   method: string
   headers: Record<string, string | string[] | undefined>
-  /** The path without the space; hosts before 1.1 wrote it small. */
+  /** The path without the space. Hosts before 1.1 spell it `apipath`. */
   apiPath?: string
   apipath?: string
   /** Path with the space, and query. */
   originalUrl: string
   url?: string
-  /** What the pattern of the route took from the path. */
+  /** The parts of the path that the route's pattern matched. */
   params?: Readonly<Record<string, unknown>>
-  /** As crudlify reads it. */
+  /** The query as crudlify reads it. */
   query?: unknown
   body?: unknown
-  /** The body as text, where the host keeps it. */
+  /** The body as text, if the host keeps it. */
   rawBody?: unknown
   auth?: Principal | null
 }
@@ -31,7 +32,7 @@ export interface CodehooksResponse {
   end(text?: string): unknown
 }
 
-/** Throws where the host does not tell the path without the space: we could not know what is guarded. */
+/** Throws if the host does not give the path without the space, because we could not know what is guarded. */
 export function readRequest(req: CodehooksRequest, res: CodehooksResponse | null): HttpRequest {
   const path = req.apiPath ?? req.apipath
   if (path === undefined) throw new TypeError('the host gives no apiPath')
@@ -39,7 +40,8 @@ export function readRequest(req: CodehooksRequest, res: CodehooksResponse | null
   const { method, headers } = req
   const mount = mountPrefix(fullPath, path)
   const native = res && { request: req, response: res }
-  return { method, path, query: query.join('?'), mount, headers, rawHeaders: null, ip: null, body: bodyOf(req), native }
+  const sent = { method, path, query: query.join('?'), mount, headers, rawHeaders: null, ip: null, body: bodyOf(req) }
+  return { ...sent, native, ...foundByHost(req) }
 }
 
 function bodyOf({ rawBody, body }: CodehooksRequest): RequestBody {
@@ -48,7 +50,7 @@ function bodyOf({ rawBody, body }: CodehooksRequest): RequestBody {
   return { kind: 'stream', read: async (limitBytes) => (bytes.length > limitBytes ? null : bytes) }
 }
 
-/** Everything is written before the response ends: the platform may stop us there. Never throws. */
+/** Writes everything before the response ends, because the platform may stop us there. Never throws. */
 export function answer(req: CodehooksRequest, res: CodehooksResponse, response: HttpResponse): void {
   try {
     write(req, res, response)
@@ -59,7 +61,7 @@ export function answer(req: CodehooksRequest, res: CodehooksResponse, response: 
   }
 }
 
-/** The platform keeps one value a name, so several cookies are one call with a list. */
+/** The platform keeps one value for each name, so several cookies are one call with a list. */
 function write(req: CodehooksRequest, res: CodehooksResponse, { status, headers, body }: HttpResponse): void {
   res.status(status)
   for (const [name, value] of Object.entries(headers)) {

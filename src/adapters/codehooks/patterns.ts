@@ -1,10 +1,12 @@
-/** With at least one segment of its own: `/api/*` is what the guard itself stands at. */
+import { memberOf } from '../../lib/members.js'
+
+/** Whether the pattern has at least one further segment. The guard's own pattern is `/api/*`. */
 export function isStrictlyBelow(pattern: string, prefix: string): boolean {
   const base = prefix === '/' ? '/' : `${prefix}/`
   return pattern.toLowerCase().startsWith(base) && /^[^*/]/.test(pattern.slice(base.length))
 }
 
-/** As the platform matches: letters in either case, `*` is anything, `:name` one segment, a slash at the end may be there. */
+/** The platform's rules: case does not matter, `*` is anything, `:name` is one segment, a slash at the end is optional. */
 export function toRegex(pattern: string): RegExp {
   const source = pattern
     .replace(/\/$/, '')
@@ -12,4 +14,10 @@ export function toRegex(pattern: string): RegExp {
     .replaceAll(/:\w+/g, '[^/]+')
     .replaceAll('*', '.*')
   return new RegExp(`^${source}/?$`, 'i')
+}
+
+/** The paths of the application's routes, which it keeps as `GET /path`; of a regular expression what it keeps as JSON. */
+export function routesOf(app: unknown): string[] {
+  const keys = Object.keys(Object(memberOf(app, 'routes')))
+  return keys.map((key) => key.replace(/^\S+ /, ''))
 }

@@ -1,13 +1,14 @@
 import { ServerResponse } from 'node:http'
 import { addHeaders } from '../node/add-headers.js'
+import { variesBy } from '../vary.js'
 import type { HonoContext } from './message.js'
 
 type Added = Readonly<Record<string, string>>
 
 /**
- * Headers for the application's answer, before there is one. On node they wait beside it, as they do in every other
- * framework there: what the application itself says comes later and counts. A header of Hono's own would cost each answer
- * a copy.
+ * Headers for the application's response, before there is one. On node they are set on node's response, as with every other
+ * framework there: headers that the application sets later replace them. As headers of Hono's own they would cost a copy of
+ * each response.
  *
  * Throws when one of them cannot be written.
  */
@@ -22,19 +23,15 @@ export function addBefore(context: HonoContext, headers: Added): void {
   addHeaders(outgoing, others)
 }
 
-/** What could not be added before. `Vary` is a list that everybody has a say in (RFC 9110 §12.5.5), whoever replaced it. */
+/** Adds the rest afterwards. An entry of `Vary` is added if it is missing. */
 export function addAfter(context: HonoContext, headers: Added): void {
   const early = outgoingOf(context.env) !== null
   for (const name in headers) {
     const value = headers[name] ?? ''
     if (name !== 'vary') {
       if (!early) context.header(name, value)
-    } else if (!early || !lists(context.res.headers.get(name), value)) context.header(name, value, { append: true })
+    } else if (!early || !variesBy(context.res.headers.get(name), value)) context.header(name, value, { append: true })
   }
-}
-
-function lists(header: string | null, value: string): boolean {
-  return header?.split(',').some((one) => one.trim() === value) ?? false
 }
 
 /** @hono/node-server gives `{ incoming, outgoing }`. */

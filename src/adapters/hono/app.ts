@@ -14,7 +14,7 @@ export type HonoNext = () => Promise<void>
 /** Middleware of Hono for one route. */
 export type HonoGate = (context: HonoContext, next: HonoNext) => Promise<Response | undefined>
 
-/** What Hono keeps of a route. */
+/** The part of a route that Hono keeps. */
 export interface HonoRoute {
   method: string
   /** `/api/:id{[0-9]+}`, `/files/*`; middleware for everything has `/*`. */

@@ -3,11 +3,11 @@ import type { Adapter } from '../adapter.js'
 import { type HonoGate, isHono } from './app.js'
 import { createLayer } from './layer.js'
 import { HonoMessage } from './message.js'
-import { baseFaults, lateFault } from './routes.js'
+import { baseFaults, handledPaths, lateFault } from './routes.js'
 
 /**
- * Hono 4, on any runtime. The layer is the application's first middleware: a route that was there before would not stand
- * behind it, so then `init` throws. Handlers read the principal by `c.get('auth')`.
+ * Hono 4, on any runtime. The layer is the application's first middleware. An earlier route would not be guarded, so then
+ * `init` throws. Handlers read the principal by `c.get('auth')`.
  */
 export const hono: Adapter<HonoGate> = {
   name: 'Hono 4',
@@ -22,6 +22,7 @@ export const hono: Adapter<HonoGate> = {
     path = app.routes.at(-1)?.path ?? path
     requireNone(baseFaults(path, mounting))
   },
+  routes: (app) => (isHono(app) ? handledPaths(app.routes) : null),
   gate(ask) {
     return (context, next) => {
       const found = context.get('auth') ?? null

@@ -24,7 +24,7 @@ async function carryOut(message: HonoMessage, verdict: Verdict, next: HonoNext):
   return undefined
 }
 
-/** Shows the application what it may see. An answer where that cannot be done: closed. */
+/** Shows the application the request that it may see. Returns a refusal if that fails. */
 function admit(message: HonoMessage, pass: Pass): Response | null {
   try {
     present(message, pass)

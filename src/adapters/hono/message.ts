@@ -16,30 +16,30 @@ import { askForHeader, isMadeOf } from './headers.js'
 export interface HonoContext {
   req: {
     raw: Request
-    /** What Hono picks routes by. */
+    /** The path by which Hono chooses routes. */
     path: string
     routePath: string
-    /** What was read of the body by Hono's own methods, which all answer out of it from then on. */
+    /** The parts of the body that Hono's own methods have read. Later reads use them. */
     bodyCache: object
     arrayBuffer(): Promise<ArrayBuffer>
   }
-  /** What the runtime gave along with the request. */
+  /** What the runtime passed along with the request. */
   env: unknown
   get(name: 'auth'): Principal | null | undefined
   set(name: 'auth', principal: Principal | null): void
-  /** What is to be answered, as far as that is known. */
+  /** The response, as far as it is known. */
   res: Response
-  /** Whether `res` is the answer already. */
+  /** Whether `res` is the final response. */
   finalized: boolean
   error: Error | undefined
   header(name: string, value: string, options?: { append: boolean }): void
 }
 
 /**
- * The request as plain data; its path is what Hono routes by, below the prefix that a parent put before the application.
+ * The request as plain data. Its path is the one that Hono routes by, without a prefix of a parent application.
  *
- * Throws where that is another one than the address has (`getPath`): what the guard judged would not be what is served. Of
- * a path that cannot be decoded Hono makes what it likes: the guard opens none (see `guard/scope.ts`).
+ * Throws when that path differs from the URL's (`getPath`), because the guard would judge another path than Hono serves.
+ * Hono's reading of an undecodable path is unpredictable, so the guard opens none (see `guard/scope.ts`).
  */
 export class HonoMessage implements HttpRequest {
   readonly method: string
@@ -48,17 +48,17 @@ export class HonoMessage implements HttpRequest {
   readonly mount: string
   readonly native = null
   readonly context: HonoContext
-  /** As it was judged. */
+  /** The request as the guard judged it. */
   readonly raw: Request
   /**
-   * What node has for the request; null elsewhere, and for one that the application makes while it handles another: that
-   * comes with the other's, and has headers of its own.
+   * Node's object for the request; null elsewhere. Also null for a request that the application makes while it handles
+   * another: it carries the other's object but has headers of its own.
    */
   readonly incoming: IncomingMessage | null
-  /** At once where node has them: asked for some ten times a request. */
+  /** Read at once on node, because each request asks for them some ten times. */
   private listed: RequestHeaders | null
 
-  /** `layer` is the layer's own path in its application; null for who does not stand in the layer. */
+  /** `layer` is the layer's own path in its application; null outside the layer. */
   constructor(context: HonoContext, layer: string | null) {
     const { req } = context
     const { raw, path: routed } = req
@@ -79,7 +79,7 @@ export class HonoMessage implements HttpRequest {
             .join('/')}`
         : path
     this.mount = depth > 0 ? mountPrefix(path, this.path) : ''
-    // In this order: `plain` costs an exception for each escape that is no text, of which a path can have thousands.
+    // In this order, because `plain` costs an exception for each invalid escape, and a path can have thousands.
     if (routed !== path && isDecodable(this.path) && plain(routed) !== plain(path)) throw new TypeError(ownPath)
   }
 
@@ -107,13 +107,13 @@ export class HonoMessage implements HttpRequest {
 }
 
 function headersOf(incoming: IncomingMessage, raw: Request): RequestHeaders {
-  // Somebody may have made headers of what node leaves unread already.
+  // An earlier middleware may have made headers of those that node ignores.
   return dropUnread(incoming) ? Object.fromEntries(raw.headers) : incoming.headers
 }
 
 /**
- * How many segments stand before the layer's own path: that is where a parent has put the application. Throws where that
- * cannot be told, since a pattern may take more than one (`/:place{.+}`).
+ * The number of segments before the layer's own path: the prefix under which a parent has mounted the application. Throws
+ * when it is unknown, because a pattern may match several segments (`/:place{.+}`).
  */
 function depthBelow(layer: string, routePath: string): number {
   if (routePath === layer) return 0
@@ -133,11 +133,11 @@ const manySegments = 'Latchkey cannot guard a Hono application below a pattern t
 
 const ownPath = 'Latchkey cannot guard a Hono application that routes by another path than the address has (getPath)'
 
-/** In one spelling: Hono decodes what it can, and without `strict` takes a slash off the end. */
+/** The path in one spelling: Hono decodes what it can, and without `strict` drops a slash at the end. */
 function plain(path: string): string {
   const decoded = path.replace(/(?:%[\da-f]{2})+/gi, decode)
   let end = decoded.length
-  // A regular expression would look for the end anew from each slash of many.
+  // A regular expression would search for the end again from each of many slashes.
   while (decoded.charCodeAt(end - 1) === 47) end -= 1
   return decoded.slice(0, end)
 }
@@ -164,7 +164,7 @@ export function isHonoContext(given: unknown): given is HonoContext {
   return 'raw' in given.req && given.req.raw instanceof Request
 }
 
-/** What somebody before the layer has read, as Hono has kept it. */
+/** The body as an earlier middleware has read it and Hono has kept it. */
 function keptBody(req: HonoContext['req']): RequestBody {
   if (Object.keys(req.bodyCache).length === 0) return bodyOf(req.raw)
   async function read(limitBytes: number): Promise<Uint8Array | null> {
@@ -174,12 +174,12 @@ function keptBody(req: HonoContext['req']): RequestBody {
   return { kind: 'stream', read: (limitBytes) => read(limitBytes).catch(() => null) }
 }
 
-/** A body that was read cannot be copied; handlers get what Hono has kept of it. */
+/** A body that was read cannot be copied. Handlers get what Hono has kept of it. */
 function withoutBody({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal })
 }
 
-/** Makes the request what the application is to see. Throws when one of the headers cannot be. */
+/** Changes the request into the one that the application may see. Throws when a header cannot be written. */
 export function present({ context, raw, incoming }: HonoMessage, pass: Pass): void {
   if (!writeInPlace(raw, pass, incoming)) {
     const prepared = prepare(raw.bodyUsed ? withoutBody(raw) : raw, pass)
@@ -190,8 +190,8 @@ export function present({ context, raw, incoming }: HonoMessage, pass: Pass): vo
 }
 
 /**
- * On node the runtime reads headers where node keeps them, until somebody has asked for them; then, or when the client
- * planted some, the request has to be copied, which costs more than everything else here.
+ * On node, the runtime reads headers from node's object until they were accessed through the request. After that, or when the
+ * client sent spoofed ones, the request has to be copied, which costs more than everything else here.
  */
 function writeInPlace(
   raw: Request,
@@ -214,8 +214,8 @@ function incomingOf(env: unknown): IncomingMessage | null {
 }
 
 /**
- * @hono/node-server gives what node has for the request, over http2 too. Deno gives `{ remoteAddr: { hostname } }`, Bun its
- * server, which knows. No other runtime says it but in headers.
+ * The client's address as the runtime gives it. @hono/node-server passes node's object, over http2 too. Deno passes
+ * `{ remoteAddr: { hostname } }`, Bun its server. Other runtimes only send it in headers.
  */
 function addressIn(env: unknown, raw: Request): string | null {
   if (!(env instanceof Object)) return null

@@ -1,8 +1,9 @@
 import type { SettingsFault } from '../../errors.js'
 import type { Mounting } from '../adapter.js'
+import { meets } from '../route-coverage.js'
 import type { HonoRoute } from './app.js'
 
-/** No route may be there yet that could answer a request which is ours to judge: a guarded path or one of our own. */
+/** Refuses routes that were added before and could answer a guarded path or one of our own. */
 export function lateFault(routes: readonly HonoRoute[], { basePath, guarded }: Mounting): SettingsFault | null {
   const found = routes.find(({ path }) => [basePath, ...guarded].some((prefix) => meets(path, prefix)))
   if (!found) return null
@@ -14,8 +15,8 @@ export function lateFault(routes: readonly HonoRoute[], { basePath, guarded }: M
 }
 
 /**
- * To an application with a `basePath` of its own no request comes from outside of that: our routes are to lie below it, and
- * a prefix elsewhere would guard nothing.
+ * An application with a `basePath` of its own gets only requests below it. So our routes must lie below it, too, and a guarded
+ * prefix elsewhere would guard nothing.
  */
 export function baseFaults(layer: string, { basePath, guarded }: Mounting): SettingsFault[] {
   const base = layer.slice(0, -2)
@@ -28,24 +29,7 @@ export function baseFaults(layer: string, { basePath, guarded }: Mounting): Sett
   ]
 }
 
-/** Whether some path below the prefix could match the pattern; what is no plain text in a pattern may stand for anything. */
-function meets(pattern: string, prefix: string): boolean {
-  const given = segments(pattern)
-  for (const [index, wanted] of segments(prefix).entries()) {
-    const found = given[index]
-    if (found === undefined) return false
-    if (/[:*{}]/.test(found)) return true
-    if (found !== wanted) return false
-  }
-  return true
-}
-
-/** In the one spelling that the guard compares by. */
-function segments(path: string): string[] {
-  const parts = path.split('/').filter((segment) => segment !== '')
-  return parts.map((segment) => decode(segment).toLowerCase())
-}
-
-function decode(segment: string): string {
-  return segment.replace(/%[0-7][0-9a-f]/gi, (encoded) => String.fromCharCode(Number.parseInt(encoded.slice(1), 16)))
+/** The paths that handlers answer. Middleware for a whole prefix is no route: Hono keeps it as `ALL /prefix/*`. */
+export function handledPaths(routes: readonly HonoRoute[]): string[] {
+  return routes.filter(({ method, path }) => method !== 'ALL' || !path.endsWith('*')).map(({ path }) => path)
 }

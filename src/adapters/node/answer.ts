@@ -45,7 +45,7 @@ function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Pr
 }
 
 /** Sends our response. Node drains a body that was not read; 413 closes the connection. */
-function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
+export function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
   if (res.headersSent) return
   try {
     write(req, res, response)
@@ -67,7 +67,7 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
 }
 
 /** Prepares the request for the application. False: that failed, and the request has its response. */
-function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
+export function passOn(req: NodeRequest, res: ServerResponse, pass: Pass): boolean {
   try {
     if (pass.responseHeaders !== null) addHeaders(res, pass.responseHeaders)
     dressRequest(req, pass)

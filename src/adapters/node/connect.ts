@@ -1,35 +1,43 @@
 import type { HttpRequest } from '../../http/message.js'
-import { hasMethods, memberOf } from '../../lib/members.js'
 import type { Adapter, Mounting } from '../adapter.js'
-import { createListener, type NodeListener, nodeGate } from './answer.js'
+import { nodeGate } from './answer.js'
+import { guardLayers } from './rewrites/connect-layers.js'
+import { isConnect } from './rewrites/connect-shape.js'
+import { createEntrance } from './rewrites/entrance.js'
+import { leaving } from './rewrites/judged.js'
 
-/** The part of a connect-style application that we use. */
-interface ConnectApp {
-  handle: NodeListener
-  stack: unknown[]
-}
-
-/** connect, and what is made like it: the layer stands before the one method through which every request goes. Handlers read `req.auth`. */
+/**
+ * connect, and frameworks built like it. The guard stands before the one method through which every request goes, and once
+ * more before a layer that would serve a rewritten request (see `guardLayers`). Handlers read `req.auth`.
+ */
 export const connect: Adapter = {
   name: 'connect',
   recognises: isConnect,
   mount(app, handle, mounting) {
     if (!isConnect(app)) throw new TypeError('not a connect application')
     const asRouted = createReading(mounting)
-    const layer = createListener((request) => handle(asRouted(request)))
+    guardLayers(app)
+    const enter = createEntrance({
+      handle: (request) => handle(asRouted(request)),
+      hooked: mounting.hooked,
+      dress() {},
+    })
     const route = app.handle
-    app.handle = (req, res, next) => layer(req, res, () => route.call(app, req, res, next))
+    app.handle = (req, res, next) => {
+      const leave = next && leaving(req, next)
+      enter(req, res, () => route.call(app, req, res, leave))
+    }
   },
   gate: nodeGate,
 }
 
-/** A dot as a segment of its own, or two, in any spelling. */
+/** One or two dots as a segment of their own, in any spelling. */
 const dots = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /**
- * For connect a dot ends a mount as a slash does: what is mounted at `/api` also gets `/api.x`, as `/.x`. So that is judged
- * as `/api/.x`, which no entry of `publicRoutes` means. Where only something below the mount is guarded, dots may lead there:
- * with `/v1/api` whoever resolves what `/v1` gets of `/v1./api` finds `/api`.
+ * In connect, a dot ends a mount path like a slash does: a handler at `/api` also gets `/api.x`, as `/.x`. So the guard judges
+ * that request as `/api/.x`, which no entry of `publicRoutes` matches. If only a path below the mount is guarded, dot segments
+ * may lead there: with `/v1/api` guarded, a handler at `/v1` that resolves its part of `/v1./api` reaches `/api`.
  */
 export function createReading({ basePath, guarded }: Mounting): (request: HttpRequest) => HttpRequest {
   const prefixes = guarded.filter((prefix) => prefix !== '/')
@@ -47,13 +55,8 @@ export function createReading({ basePath, guarded }: Mounting): (request: HttpRe
   }
 }
 
-/** The prefix itself, and what it may be mounted below. */
+/** The prefix itself, and the paths below which it may be mounted. */
 function bordersOf(prefix: string): { mount: string; prefix: string }[] {
   const parts = prefix.toLowerCase().split('/')
   return parts.slice(1).map((_, index) => ({ mount: parts.slice(0, parts.length - index).join('/'), prefix }))
-}
-
-function isConnect(app: unknown): app is ConnectApp {
-  if (typeof app !== 'function' || 'engine' in app || !Array.isArray(memberOf(app, 'stack'))) return false
-  return hasMethods(app, ['use', 'handle', 'listen'])
 }

@@ -2,7 +2,7 @@ import { SettingsError } from '../../errors.js'
 import { memberOf } from '../../lib/members.js'
 import { type FastifyApp, type FastifyGate, isFastify } from './fastify-shape.js'
 
-/** @throws {SettingsError} where a hook of the application would not stand before all that it serves */
+/** @throws {SettingsError} if the application's hooks would not cover everything that it serves */
 export function requireRoot(app: FastifyApp): void {
   if (isFastify(Object.getPrototypeOf(app))) throw fault('is a plugin of a Fastify application; init takes the root')
   requestHooks(app)
@@ -11,12 +11,13 @@ export function requireRoot(app: FastifyApp): void {
 }
 
 /**
- * Puts the hook before all others, also before those that were there first: what answers in one of them is not guarded.
+ * Puts the hook before all others, also before earlier ones: a hook that responds before ours would not be guarded.
  *
- * Fastify itself adds behind only, so it goes where Fastify keeps them. Each plugin begins with a copy of that, and none has
- * begun (see `requireRoot`). Where it does not stand first in all of them in the end, the application does not start.
+ * Fastify's API only appends, so this edits the list in which Fastify keeps its hooks. Each plugin begins with a copy of that
+ * list, and no plugin has begun (see `requireRoot`). If the hook is not first in every plugin in the end, the application does
+ * not start.
  *
- * Throws when that has started: it takes nothing into its queue then.
+ * Throws when the application has started, because Fastify's queue is closed then.
  */
 export function standFirst(app: FastifyApp, hook: FastifyGate): void {
   app.after((error, done) => {
@@ -31,21 +32,21 @@ function requireFirst(app: object, hook: FastifyGate): void {
   for (const plugin of plugins(app)) requireFirst(plugin, hook)
 }
 
-/** In the order in which each request meets them. */
+/** The hooks in the order in which each request meets them. */
 function requestHooks(app: object): unknown[] {
   const hooks = kept(app, 'fastify.hooks')
   const found = memberOf(hooks, 'onRequest')
-  if (!Array.isArray(found)) throw fault('this version of Fastify keeps its hooks where nobody knows')
+  if (!Array.isArray(found)) throw fault('this version of Fastify keeps its hooks in an unknown place. Use Fastify 5')
   return found
 }
 
 function plugins(app: object): object[] {
   const found = kept(app, 'fastify.children')
-  if (!Array.isArray(found)) throw fault('this version of Fastify keeps its plugins where nobody knows')
+  if (!Array.isArray(found)) throw fault('this version of Fastify keeps its plugins in an unknown place. Use Fastify 5')
   return found
 }
 
-/** What Fastify keeps of an instance under a symbol of its own, which is known by its description alone. */
+/** A property of the instance that Fastify keeps under a private symbol. Only the symbol's description is known. */
 function kept(app: object, description: string): unknown {
   const key = Object.getOwnPropertySymbols(app).find((symbol) => symbol.description === description)
   return key && memberOf(app, key)

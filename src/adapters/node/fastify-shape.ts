@@ -21,7 +21,7 @@ export type FastifyGate = (request: FastifyRequest, reply: FastifyReply, done: (
 /** The part of a Fastify application that we use. */
 export interface FastifyApp {
   addHook(name: 'onReady', hook: () => void): unknown
-  /** Calls back once all has loaded that was registered before. */
+  /** Calls back when everything that was registered before has loaded. */
   after(callback: (error: Error | null, done: (error: Error | null) => void) => void): unknown
   decorateRequest(name: string, value: null): unknown
   hasRequestDecorator(name: string): boolean

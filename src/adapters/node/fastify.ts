@@ -3,15 +3,15 @@ import { type Pass, untouched } from '../../http/verdict.js'
 import type { Adapter } from '../adapter.js'
 import { createGate, createListener } from './answer.js'
 import { fault, requireRoot, standFirst } from './fastify-first.js'
+import { fastifyRoutes } from './fastify-routes.js'
 import { type FastifyGate, type FastifyReply, type FastifyRequest, isFastify } from './fastify-shape.js'
 import { dropApiKey } from './headers.js'
 import type { NodeRequest } from './message.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**
- * Fastify 5: the first hook of the root instance, which every route has that is registered in it or below, before or after.
- * What plugins hold that were awaited before `init` has its hooks already, so then `init` throws. Handlers read
- * `request.auth`.
+ * Fastify 5. The hook is the first of the root instance, so it covers every route, registered before or after. Plugins that
+ * were awaited before `init` have their hooks already, so then `init` throws. Handlers read `request.auth`.
  */
 export const fastify: Adapter<FastifyGate> = {
   name: 'Fastify 5',
@@ -24,7 +24,7 @@ export const fastify: Adapter<FastifyGate> = {
     try {
       if (!app.hasRequestDecorator('auth')) app.decorateRequest('auth', null)
       standFirst(app, (request, reply, done) => {
-        // @fastify/websocket sends upgrades through the routes, and so here again.
+        // @fastify/websocket sends upgrades through the routes, so they come here a second time.
         if (upgraded.has(request.raw)) continueWith(request, reply, done)(untouched)
         else layer(request.raw, reply.raw, continueWith(request, reply, done))
       })
@@ -33,22 +33,23 @@ export const fastify: Adapter<FastifyGate> = {
     }
     guardUpgrades(app.server, handle, watch, upgraded)
   },
+  routes: fastifyRoutes,
   gate(ask) {
     const layer = createGate(ask)
     return (request, reply, done) => layer(request.raw, reply.raw, continueWith(request, reply, done))
   },
 }
 
-/** What has been answered is not handed on: Fastify then does nothing more with it. */
+/** A request that has been answered is not passed on; Fastify then does nothing more with it. */
 function continueWith(request: FastifyRequest, reply: FastifyReply, done: () => void): (pass: Pass) => void {
   const raw: NodeRequest = request.raw
   const { url } = raw
   return ({ responseHeaders }) => {
     request.auth = raw.auth ?? null
-    // Hooks and plugins ask the reply what was said already: some give an answer without `cache-control` one of their own.
+    // Hooks and plugins read headers from the reply. Some add a `cache-control` of their own when it has none.
     if (responseHeaders !== null)
       for (const name in responseHeaders) if (name !== 'vary') reply.header(name, responseHeaders[name] ?? '')
-    // Fastify has read the query by now, also what was taken out of it.
+    // Fastify has parsed the query by now, with the API token that was removed from the URL.
     if (raw.url !== url) dropApiKey(request.query)
     done()
   }

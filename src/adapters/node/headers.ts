@@ -1,5 +1,5 @@
 import type { ForwardedHeaders, Pass } from '../../http/verdict.js'
-import { isApiKeyName, withQuery } from '../../lib/api-key-query.js'
+import { isApiKeyName, takeApiKey, withQuery } from '../../lib/api-key-query.js'
 import { memberOf } from '../../lib/members.js'
 import type { NodeRequest } from './message.js'
 import { dropUnread } from './unread-headers.js'
@@ -39,11 +39,20 @@ function dropHeaders(req: NodeRequest, spoofedHeaders: readonly string[]): void 
   }
 }
 
-/** Writes the query everywhere the application may read it. Express 4 keeps the parsed query; Express 5 parses again. */
+/**
+ * Writes the query everywhere the application may read it. Express 4 keeps the parsed query; Express 5 parses again. The
+ * original URL keeps its own: the application may have rewritten the other one.
+ */
 function writeQuery(req: NodeRequest, query: string): void {
   req.url = withQuery(req.url ?? '/', query)
-  if (req.originalUrl !== undefined) req.originalUrl = withQuery(req.originalUrl, query)
+  if (req.originalUrl !== undefined) req.originalUrl = withoutApiKey(req.originalUrl)
   if (Object.hasOwn(req, 'query')) dropApiKey(memberOf(req, 'query'))
+}
+
+function withoutApiKey(url: string): string {
+  const mark = url.indexOf('?')
+  const found = mark === -1 ? null : takeApiKey(url.slice(mark + 1))
+  return found === null ? url : withQuery(url, found.rest)
 }
 
 /** Removes the API key from a query that a framework has parsed. Some of these objects have no prototype. */

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { variesBy } from '../vary.js'
 
 type Given = OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined
 type WriteHead = (this: ServerResponse, status: number, reason?: string | Given, given?: Given) => ServerResponse
@@ -8,8 +9,7 @@ const origin = 'Origin'
 /**
  * Joins `Origin` to the `Vary` header when the head is written.
  *
- * `Vary` is a list to which others add, too (RFC 9110 section 12.5.5). Code that sets it after us, or hands all headers to
- * `writeHead`, would replace an entry that was set at once.
+ * Code that sets `Vary` after us, or gives all headers to `writeHead`, would replace an entry that was set at once.
  */
 export function varyByOrigin(res: ServerResponse): void {
   // A framework or middleware may have wrapped it before us.
@@ -43,6 +43,5 @@ function isVary(name: string): boolean {
 
 function joined(header: OutgoingHttpHeader | undefined): string {
   const named = [header ?? []].flat().join(', ')
-  const isThere = named.split(',').some((one) => one.trim().toLowerCase() === origin.toLowerCase())
-  return named === '' ? origin : isThere ? named : `${named}, ${origin}`
+  return named === '' ? origin : variesBy(named, origin) ? named : `${named}, ${origin}`
 }

@@ -71,7 +71,8 @@ export class NodeMessage implements HttpRequest {
   }
 }
 
-function pathOf(url: string): string {
+/** The path of a request target. */
+export function pathOf(url: string): string {
   const target = originForm(url)
   const mark = target.indexOf('?')
   return mark === -1 ? target : target.slice(0, mark)

@@ -6,8 +6,8 @@ import { connect, createReading } from './connect.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**
- * A server of `node:http` or `node:https`. The layer stands where the server tells of a request, so whoever listens, from
- * whenever on, hears only of what may pass. Handlers read `req.auth`.
+ * A server of `node:http` or `node:https`. The layer stands where the server emits its request events, so every listener,
+ * early or late, gets only requests that may pass. Handlers read `req.auth`.
  */
 export const node: Adapter = {
   name: 'node:http',
@@ -24,10 +24,10 @@ export const node: Adapter = {
     const emitOther: Emit = server.emit
     server.emit = (event: string, ...given: unknown[]): boolean => {
       if (!handsRequestOn(event)) return emitOther.call(server, event, ...given)
-      // By their places: to take a list apart costs each request a walk over it.
+      // By index, because destructuring walks over the list for each request.
       const req = given[0]
       const res = given[1]
-      // What cannot be judged is told to nobody.
+      // A request that cannot be judged reaches no listener.
       if (!isRequest(req) || !isResponse(res)) return false
       layer(req, res, () => {
         if (!emit.call(server, event, req, res)) answerNotFound(res)
@@ -38,7 +38,7 @@ export const node: Adapter = {
   gate: nodeGate,
 }
 
-/** The events by which node's server hands a request on. */
+/** The events by which node's server passes a request to the application. */
 function handsRequestOn(event: string): boolean {
   return event === 'request' || event === 'checkContinue' || event === 'checkExpectation'
 }
@@ -47,7 +47,7 @@ function isServer(app: unknown): app is Server {
   return app instanceof Server || app instanceof SecureServer
 }
 
-/** Also one that somebody made without a socket, such as light-my-request: whoever listens would take it for node's. */
+/** Also one that was made without a socket, for example by light-my-request: a listener would treat it like node's. */
 function isRequest(given: unknown): given is IncomingMessage {
   return given instanceof IncomingMessage || (given instanceof Object && 'url' in given && 'headers' in given)
 }
@@ -56,7 +56,7 @@ function isResponse(given: unknown): given is ServerResponse {
   return given instanceof ServerResponse || (given instanceof Object && 'setHeader' in given && 'end' in given)
 }
 
-/** A server for our own routes alone: node would leave everybody else waiting. */
+/** A server with our own routes alone would leave every other request without a response. */
 function answerNotFound(res: ServerResponse): void {
   res.statusCode = 404
   res.end()

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net'
 import { AuthError } from '../../errors.js'
 
-/** The part of a socket that we use; http2 gives one that only looks like it. */
+/** The part of a socket that we use; the socket of http2 only looks like one. */
 type Peer = Pick<Socket, 'destroyed'> & { [Name in 'remoteAddress' | 'localAddress']?: string | undefined }
 
 /**
  * The address of a socket's other end; null where it has none, as on a Unix socket.
  *
- * A client that resets its connection right behind its request leaves none either, and is nobody's to serve: no limit would
- * hold for it, and a trusted proxy on a Unix socket would look the same. A reset TCP socket still knows its own end.
+ * The socket of a client that resets its connection right after its request has none either. It must not be served: no limit
+ * would apply to it, and a trusted proxy on a Unix socket would look the same. A reset TCP socket still has a local address.
  *
- * @throws {AuthError} `invalid_request` when nobody is there any more
+ * @throws {AuthError} `invalid_request` when the client is gone
  */
 export function peerAddress(socket: Peer): string | null {
   const { remoteAddress } = socket

@@ -1,18 +1,18 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 
-/** Under which symbol a request of node says how many names and values of `rawHeaders` it reads; other runtimes have none. */
+/** The symbol under which a request of node counts the entries of `rawHeaders` that it reads. Other runtimes have none. */
 const readKey =
   Object.getOwnPropertySymbols(new IncomingMessage(new Socket())).find(
     ({ description }) => description === 'kHeadersCount',
   ) ?? Symbol('no request has it')
 
 /**
- * Takes off `rawHeaders` what node does not read. Of very many headers (1,000, unless the server's `maxHeadersCount` says
- * otherwise) it lists all and reads the first into `headers`, where the guard looks: what comes behind is never checked, but
- * proxies forward it and other readers of the list would believe it.
+ * Removes from `rawHeaders` the headers that node does not read. Of very many headers (1,000, unless the server's
+ * `maxHeadersCount` differs) it lists all but reads only the first ones into `headers`, where the guard looks. The rest is
+ * never checked, but proxies forward it and other readers of the list would trust it.
  *
- * @returns whether there was any
+ * @returns whether there were any
  */
 export function dropUnread(req: IncomingMessage): boolean {
   const read = isCounted(req) ? req[readKey] : null
@@ -21,12 +21,12 @@ export function dropUnread(req: IncomingMessage): boolean {
   return true
 }
 
-/** All that `rawHeaders` lists by now counts as read: what we have added is no client's. */
+/** Counts everything in `rawHeaders` as read, because we have added the new entries ourselves. */
 export function countAsRead(req: IncomingMessage): void {
   if (isCounted(req)) req[readKey] = req.rawHeaders.length
 }
 
-/** Whether it counts them: a predicate, since `Reflect` takes as long as all else that is written into a request. */
+/** Whether node counts them. It is a predicate, because `Reflect` takes as long as all other writes to a request. */
 function isCounted(req: object): req is Record<symbol, unknown> {
   return readKey in req
 }

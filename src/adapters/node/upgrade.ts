@@ -6,12 +6,13 @@ import { decide, type Emit } from '../adapter.js'
 import { dressRequest } from './headers.js'
 import { readRequest } from './message.js'
 
-/** The arguments of Node's `upgrade` event: the request, its socket, and the first bytes after the request. */
+/** The arguments of Node's `upgrade` and `connect` events: the request, its socket, and the first bytes after the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]
 
 /**
- * Guards upgrades (WebSockets) before every `upgrade` listener of the server, including those added later. A refused upgrade
- * gets its response on the socket, which closes. An open socket closes when the principal's session or token ends.
+ * Guards upgrades (WebSockets) before every `upgrade` listener of the server, including those added later, and tunnels
+ * (CONNECT) before every `connect` listener: their target has no path, so they always need a principal. A refused upgrade gets
+ * its response on the socket, which closes. An open socket closes when the principal's session or token ends.
  *
  * `known` collects requests with a principal: their API token is no longer in the URL, so it could not be found again.
  */
@@ -23,7 +24,7 @@ export function guardUpgrades(
 ): void {
   const emit: Emit = server.emit
   server.emit = (event: string, ...given: unknown[]): boolean => {
-    if (event !== 'upgrade' || !isUpgrade(given)) return emit.call(server, event, ...given)
+    if ((event !== 'upgrade' && event !== 'connect') || !isUpgrade(given)) return emit.call(server, event, ...given)
     const [request, socket] = given
     // A socket error without a listener would end the process.
     const ignore = () => {}

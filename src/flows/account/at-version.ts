@@ -7,11 +7,11 @@ import { readProfile } from './profile.js'
 const attempts = 3
 
 /**
- * Takes a step that holds only for the account as it was read. Something else about it (a role, a name) may change
- * meanwhile: then the step is tried again with what is there now.
+ * Takes a step that holds only for the account as it was read. If something else about the account (a role, a name) has changed
+ * meanwhile, the step is repeated with the current account.
  *
  * @param step Null when it was refused.
- * @param refusal Said when the account is as it was, so that the step itself has come too late.
+ * @param refusal The code if the account is unchanged, so that the step itself came too late.
  * @throws {AuthError} `token_revoked` when the session ended meanwhile, `refusal`, `busy`
  */
 export async function atVersion<Result>(

@@ -1,6 +1,6 @@
 import { coarseNetwork } from '../../lib/ip-address.js'
 import { isoTime } from '../../lib/iso-time.js'
-import { twoFactorSince } from '../../model/factors/kinds.js'
+import { hasFactor, twoFactorSince } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type SessionEntry, toSessionEntry } from '../../model/session.js'
 import { toUser, type User } from '../../model/user.js'
@@ -11,11 +11,11 @@ import { listSessions } from '../session/sessions.js'
 import { readProfile } from './profile.js'
 import { isRecent } from './require-password.js'
 
-/** What decides how a signed-in user proves once more who they are. */
+/** What decides how a signed-in user proves their identity again. */
 export interface Standing {
   user: User
   hasPassword: boolean
-  /** The sign-in serves in place of a password. */
+  /** The sign-in is recent enough to replace a password. */
   isRecent: boolean
   /** ISO 8601 in UTC; null: off. */
   twoFactorSince: string | null
@@ -23,28 +23,30 @@ export interface Standing {
 
 /** What the account page shows. */
 export interface Account extends Standing {
-  /** This one first, then the newest. The address is told as its network, which its owner knows as well. */
+  /** This session first, then the newest. The IP address is shown as its network. */
   sessions: readonly (Pick<SessionEntry, 'id' | 'device' | 'lastSeenAt'> & {
     network: string | null
     current: boolean
   })[]
-  /** Those that the user signs in with, under the names that people know. The last way in is not `removable`. */
+  /** The linked providers, under the names that users know. The last way to sign in is not `removable`. */
   linked: readonly { name: string; title: string; linkedAt: string; removable: boolean }[]
-  /** Those that the user could link. */
+  /** How many backup codes are not used up; null: two-factor authentication is off. */
+  backupCodesLeft: number | null
+  /** The providers that the user could link. */
   linkable: readonly { name: string; title: string }[]
 }
 
-type StandingPorts = Pick<Ports, 'sessions' | 'clock'>
+type StandingPorts = Pick<Ports, 'sessions' | 'clock' | 'policy'>
 
 /** @throws {AuthError} `token_revoked` when the session ended meanwhile */
 export async function readStanding(ports: StandingPorts, principal: SessionPrincipal): Promise<Standing> {
   return toStanding(ports, await readProfile(ports, principal))
 }
 
-function toStanding(ports: Pick<Ports, 'clock'>, { user, session }: SessionState): Standing {
+function toStanding(ports: Pick<Ports, 'clock' | 'policy'>, { user, session }: SessionState): Standing {
   const since = twoFactorSince(user)
   return {
-    user: toUser(user),
+    user: toUser(user, ports.policy.adminEmails),
     hasPassword: user.passwordHash !== null,
     isRecent: isRecent(ports, session),
     twoFactorSince: since === null ? null : isoTime(since),
@@ -53,7 +55,7 @@ function toStanding(ports: Pick<Ports, 'clock'>, { user, session }: SessionState
 
 /** @throws {AuthError} `token_revoked` when the session ended meanwhile */
 export async function readAccount(
-  ports: StandingPorts & Pick<Ports, 'providers'>,
+  ports: StandingPorts & Pick<Ports, 'providers' | 'secondFactors'>,
   principal: SessionPrincipal,
 ): Promise<Account> {
   const state = await readProfile(ports, principal)
@@ -63,6 +65,7 @@ export async function readAccount(
   return {
     ...standing,
     sessions: await ownSessions(ports, principal),
+    backupCodesLeft: hasFactor(state.user) ? await ports.secondFactors.countBackupCodes(state.user.id) : null,
     linked: identities.map(({ provider, linkedAt }) => {
       const title = choices.find(({ name }) => name === provider)?.title ?? provider
       const removable = mayRemove(state.user, { kind: 'identity', provider })

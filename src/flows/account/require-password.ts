@@ -7,12 +7,12 @@ import type { SessionState } from '../../store/sessions.js'
 import { countPassword, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
 
-/** How old a sign-in may be that serves in place of a password which the account does not have. */
+/** How old a sign-in may be to replace a password that the account does not have. */
 const recentSeconds = 5 * 60
 
 /**
- * Asks whoever is signed in for the account's password; where the account has none, a sign-in at most five minutes old
- * serves (ASVS 5.0, 7.5.1). A wrong one is written down as a failure of `event`.
+ * Requires the account's password from the signed-in user. Without a password, a sign-in at most five minutes old suffices
+ * (ASVS 5.0, 7.5.1). A wrong password is recorded as a failure of `event`.
  *
  * @throws {AuthError} `invalid_credentials`, `rate_limited`, `recent_login_required`, `busy`
  */
@@ -35,8 +35,8 @@ export async function requirePassword(
 }
 
 /**
- * Asks whoever is signed in for a sign-in at most five minutes old, or for the account's password: what others leave to a
- * person who comes back from a provider, who may have none at hand.
+ * Requires a sign-in at most five minutes old, or the account's password. Steps use it for users who come back from a
+ * provider, because they may not have a password at hand.
  *
  * @throws {AuthError} as `requirePassword`
  */
@@ -53,7 +53,7 @@ function requireRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 
   if (!isRecent(ports, { authTime })) throw new AuthError('recent_login_required')
 }
 
-/** Whether the sign-in is so young that it serves in place of a password. */
+/** Whether the sign-in is recent enough to replace a password. */
 export function isRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): boolean {
   return ports.clock.now() - authTime <= recentSeconds
 }

@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { parseCidr } from '../../lib/ip-address.js'
+import { createAllowRule } from '../../lib/ip-ranges.js'
 import type { AccessView } from '../../model/access.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -9,7 +10,7 @@ import { auditEvent } from '../steps/audit.js'
 
 export type AccessPorts = Pick<Ports, 'accessSettings' | 'clock' | 'random' | 'policy'>
 
-/** Settings of access as they are in the store now, with those that the application's own settings fix. */
+/** The stored access settings, with those that the application's own settings fix. */
 export async function readAccess({ accessSettings, policy }: AccessPorts): Promise<AccessView> {
   const { jwksUrl, networks } = await accessSettings.read()
   const { access } = policy
@@ -20,41 +21,87 @@ export async function readAccess({ accessSettings, policy }: AccessPorts): Promi
   }
 }
 
+/** A change of the allow-list by hand: it may not exclude the client that asks, unless that client says so. */
+export interface NetworkChange {
+  network: unknown
+  visitor: Visitor
+  /** The request may exclude the client's own address. Then `confirm` repeats that address. */
+  force?: boolean | undefined
+  /** The client's own address, or `everyone` to open the API to every address. */
+  confirm?: string | undefined
+}
+
 /**
- * Lets an address or a network use the API; the first one shuts all others out. One that is there already stays.
+ * Allows an address or a network to use the API; the first one excludes all others. An existing entry stays.
  *
- * @throws {AuthError} `invalid_request`
+ * @throws {AuthError} `invalid_request`; `would_lock_out` when `accept` refuses the list
  */
-export async function allowNetwork(ports: AccessPorts, input: { network: unknown; visitor: Visitor }): Promise<void> {
+export async function allowNetwork(
+  ports: AccessPorts,
+  input: NetworkChange,
+  accept: (networks: readonly string[]) => boolean = always,
+): Promise<void> {
   const network = requireNetwork(input.network)
   if (!ports.policy.access.knowsClients) {
     throw invalid('network', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
   }
   if (ports.policy.access.networks.includes(network)) return
-  await ports.accessSettings.addNetwork(network, changed(ports, input.visitor, { change: 'network_added', network }))
+  const event = changed(ports, input.visitor, { change: 'network_added', network })
+  const outcome = await ports.accessSettings.addNetwork(network, event, accept)
+  if (outcome === 'refused') throw new AuthError('would_lock_out')
 }
 
 /**
- * Takes back what `allowNetwork` let in, by the very network. With the last one everybody may use the API again: whoever
- * offers this to a person asks first.
+ * Removes an entry that `allowNetwork` added; it must be the same network. Without entries every address may use the API
+ * again, so a user interface should ask for confirmation.
  *
- * @throws {AuthError} `invalid_request`, also for what the settings fix; `not_found` for what is not on the list
+ * @throws {AuthError} `invalid_request`, also for an entry of the settings; `not_found` for one that is not on the list;
+ *   `would_lock_out`
  */
 export async function disallowNetwork(
   ports: AccessPorts,
-  input: { network: unknown; visitor: Visitor },
+  input: NetworkChange,
+  accept: (networks: readonly string[]) => boolean = always,
 ): Promise<void> {
   const network = requireNetwork(input.network)
   if (ports.policy.access.networks.includes(network)) {
     throw invalid('network', 'is fixed by the setting allowList and can only be taken out there')
   }
   const event = changed(ports, input.visitor, { change: 'network_removed', network })
-  if (!(await ports.accessSettings.removeNetwork(network, event))) throw new AuthError('not_found')
+  const outcome = await ports.accessSettings.removeNetwork(network, event, accept)
+  if (outcome === 'unchanged') throw new AuthError('not_found')
+  if (outcome === 'refused') throw new AuthError('would_lock_out')
+}
+
+/** Like `allowNetwork`, for an administrator: the list must still contain the administrator's own address. */
+export function allowNetworkSafely(ports: AccessPorts, change: NetworkChange): Promise<void> {
+  return allowNetwork(ports, change, keepsOwnAddress(ports, change))
+}
+
+/** Like `disallowNetwork`, for an administrator. Removing the last entry needs `confirm: 'everyone'`. */
+export function disallowNetworkSafely(ports: AccessPorts, change: NetworkChange): Promise<void> {
+  const keeps = keepsOwnAddress(ports, change)
+  const opens = (networks: readonly string[]) => networks.length + ports.policy.access.networks.length === 0
+  return disallowNetwork(ports, change, (networks) => {
+    return opens(networks) ? change.confirm === 'everyone' : keeps(networks)
+  })
+}
+
+function keepsOwnAddress({ policy }: AccessPorts, { visitor, force, confirm }: NetworkChange) {
+  return (added: readonly string[]): boolean => {
+    if (createAllowRule([...policy.access.networks, ...added], policy.access)(visitor.ip)) return true
+    return force === true && visitor.ip !== null && confirm === visitor.ip
+  }
+}
+
+/** For the application's own code, which has no address. */
+function always(): boolean {
+  return true
 }
 
 /**
- * Sets the key set that tokens of the other issuer are checked by, in place of the one in the settings; null: theirs
- * again. What tokens must be besides, the settings say.
+ * Sets the key set that checks tokens of the other issuer. It replaces the one in the settings; null returns to that one. The
+ * settings keep the other rules for such tokens.
  *
  * @throws {AuthError} `invalid_request`
  */
@@ -68,7 +115,8 @@ export async function changeJwksUrl(
   await ports.accessSettings.setJwksUrl(url, event)
 }
 
-function requireKeySetUrl({ policy }: AccessPorts, url: unknown): asserts url is string {
+/** @throws {AuthError} `invalid_request` for a URL that the setting `jwks` would not accept */
+export function requireKeySetUrl({ policy }: Pick<Ports, 'policy'>, url: unknown): asserts url is string {
   if (typeof url !== 'string') throw invalid('url', 'must be a URL or null')
   const fault = keySetUrlFault(url, policy.access)
   if (fault?.part === 'audience') throw invalid('url', `needs the setting jwks.audience, which ${fault.message}`)

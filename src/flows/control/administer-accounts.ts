@@ -1,12 +1,11 @@
 import { AuthError } from '../../errors.js'
 import { type Account, type AccountChanges, type NewAccount, toAccount } from '../../model/account.js'
 import type { AuditEventName } from '../../model/audit-event.js'
-import { hasFactor } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { requireStrong } from '../password/new-password.js'
-import { newUser } from '../registration/register.js'
+import { newUser, provedByApplication } from '../registration/register.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -19,7 +18,9 @@ import {
   requireRoles,
 } from '../steps/require-account-fields.js'
 import { requireEmail } from '../steps/require-email.js'
+import { findWithFactor } from '../two-factor/remove.js'
 import { factorNotice, forgetFactorTries } from '../two-factor/second-factor.js'
+import { requireOther } from './require-other.js'
 
 export type AdministerPorts = Pick<
   Ports,
@@ -33,7 +34,7 @@ interface Change {
 }
 
 /**
- * Creates an account and mails nobody.
+ * Creates an account. It sends no mail.
  *
  * @throws {AuthError} `email_taken`, `invalid_request`, `weak_password`, `busy`
  */
@@ -49,15 +50,15 @@ export async function createAccount(
   const passwordHash = input.password === undefined ? null : await ports.passwords.hash(input.password)
 
   const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields: {} })
-  const user: UserRecord = { ...fresh, passwordHash, roles, emailVerified: input.emailVerified === true }
+  const user: UserRecord = { ...fresh, passwordHash, roles, ...provedByApplication(input.emailVerified === true) }
   const created = await ports.users.create(user, auditEvent(ports, 'account_created', visitor, { userId: user.id }))
   if (!created) throw new AuthError('email_taken')
-  return toAccount(user)
+  return toAccount(user, ports.policy.adminEmails)
 }
 
 /**
- * Sets name or roles; with other roles every access token is dead at once, and a refresh brings the new ones. Takes away
- * a second factor that its owner has lost: every session ends, and the owner is told.
+ * Sets name or roles. With other roles every access token is revoked at once, and a refresh brings the new ones. Removes a
+ * second factor that its owner has lost: every session ends, and the owner gets a notice.
  *
  * @throws {AuthError} `not_found`, `invalid_request`
  */
@@ -69,27 +70,24 @@ export async function updateAccount(
   const name = changes.name === undefined ? {} : { name: requireName(changes.name) }
   const roles = changes.roles === undefined ? {} : { roles: requireRoles(changes.roles) }
   const askedOff = requireFactorOff(changes.twoFactor)
-  const lost = askedOff ? await findFactor(ports, id) : null
+  const lost = askedOff ? await findWithFactor(ports, id) : null
   const off = lost ? ({ twoFactor: false } as const) : {}
   const detail = { ...('roles' in roles ? { roles: roles.roles.join(',') } : {}), ...off }
   const records = {
     ...step(ports, 'account_updated', { id, visitor }, detail),
     ...(lost && factorNotice(ports, { user: lost, visitor, change: 'off' })),
   }
-  const account = found(await ports.users.updateAccount(id, { ...name, ...roles, ...off }, records))
-  // Also when the factor is gone already: the call before this one may have failed in between.
+  const updated = await ports.users.updateAccount(id, { ...name, ...roles, ...off }, records)
+  // Another call removed the factor in the meantime, or the account.
+  if (!updated && lost) return updateAccount(ports, { id, changes, visitor })
+  const account = found(ports, updated)
+  // Also when the factor is gone already, because an earlier call may have failed halfway.
   if (askedOff) await forgetFactorTries(ports, id)
   return account
 }
 
-/** The user whose factor can be taken away; null when there is none on. */
-async function findFactor(ports: AdministerPorts, id: string): Promise<UserRecord | null> {
-  const user = await ports.users.findById(id)
-  return user && hasFactor(user) ? user : null
-}
-
 /**
- * Sets a password, ends every session and tells the user.
+ * Sets a password, ends every session and mails a notice.
  *
  * @throws {AuthError} `not_found`, `weak_password`, `busy`
  */
@@ -105,34 +103,37 @@ export async function setPassword(
     ...step(ports, 'password_changed', { id, visitor }),
     ...notice(ports, 'password-changed', { user, userAgent: visitor.userAgent }),
   }
-  found(await ports.users.setPassword(id, passwordHash, records))
+  found(ports, await ports.users.setPassword(id, passwordHash, records))
 }
 
 /**
- * Shuts an account: every session, access token and pending link or code of it is dead at once.
+ * Disables an account: every session, access token and pending link or code of it is revoked at once.
  *
- * @throws {AuthError} `not_found`, `invalid_request`
+ * @throws {AuthError} `not_found`, `invalid_request`, `would_lock_out` for the last administrator and the own account
  */
 export async function disableAccount(
   ports: AdministerPorts,
   { id, options, visitor }: Change & { options: { reason?: string; until?: Date | string } },
 ): Promise<Account> {
   requireKnown(options, ['reason', 'until'])
+  requireOther(visitor, id)
   const until = options.until === undefined ? null : requireDate(options.until)
-  const detail = options.reason === undefined ? {} : { reason: requireReason(options.reason) }
-  const span = { at: ports.clock.now(), until }
-  return found(await ports.users.disable(id, span, step(ports, 'account_disabled', { id, visitor }, detail)))
+  const reason = options.reason === undefined ? null : requireReason(options.reason)
+  const disabling = { at: ports.clock.now(), until, reason }
+  const records = step(ports, 'account_disabled', { id, visitor }, reason === null ? {} : { reason })
+  const disabled = await ports.users.disable(id, disabling, records, ports.policy.adminEmails)
+  if (disabled === 'last_admin') throw new AuthError('would_lock_out')
+  return found(ports, disabled)
 }
 
-/** @throws {AuthError} `not_found` */
+/**
+ * Enables an account. One that is not disabled stays as it is.
+ *
+ * @throws {AuthError} `not_found`
+ */
 export async function enableAccount(ports: AdministerPorts, input: Change): Promise<Account> {
-  return found(await ports.users.enable(input.id, step(ports, 'account_enabled', input)))
-}
-
-/** Deletes an account for good; false when there was none. */
-export function removeAccount(ports: AdministerPorts, { id, visitor }: Change): Promise<boolean> {
-  const audit = auditEvent(ports, 'account_deleted', visitor, { userId: id })
-  return ports.users.delete(id, changeMattersUntil(ports), audit)
+  const records = step(ports, 'account_enabled', input)
+  return found(ports, await ports.users.enable(input.id, ports.clock.now(), records))
 }
 
 function step(
@@ -144,7 +145,7 @@ function step(
   return { until: changeMattersUntil(ports), audit: auditEvent(ports, event, visitor, { userId: id, detail }) }
 }
 
-function found(user: UserRecord | null): Account {
+function found({ policy }: Pick<Ports, 'policy'>, user: UserRecord | null): Account {
   if (!user) throw new AuthError('not_found')
-  return toAccount(user)
+  return toAccount(user, policy.adminEmails)
 }

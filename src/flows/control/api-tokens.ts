@@ -28,17 +28,17 @@ export type ApiTokensPorts = Pick<Ports, 'apiTokens' | 'keyring' | 'clock' | 'ra
 /** The purpose that digests of API tokens are bound to. */
 export const apiTokenPurpose = 'api-token'
 
-/** How long a process may answer by what it has read of a token before it reads again. */
+/** How long a process may use its cached copy of a token before it reads again. */
 export const apiTokenMemorySeconds = 60
 
-/** What clocks of two processes may differ by. */
+/** The largest expected difference between the clocks of two processes. */
 const clockMarginSeconds = 120
 
 /**
- * Makes a token; this is the only sight of it.
+ * Creates a token. Only this result holds its text.
  *
- * @throws {AuthError} `invalid_request` with the path of what is wrong, also of a field that is not known, and for networks
- *   where a count of proxies is trusted, behind which anybody writes an address of their own
+ * @throws {AuthError} `invalid_request` with the path of the fault, also for an unknown field, and for networks while a count
+ *   of proxies is trusted, because a client that connects directly can then forge its address
  */
 export async function createApiToken(
   ports: ApiTokensPorts,
@@ -64,9 +64,9 @@ export async function createApiToken(
 }
 
 /**
- * One page of the tokens, the newest first; what they are is not told again.
+ * One page of the tokens, newest first and without their text.
  *
- * @throws {AuthError} `invalid_request` for a limit or cursor that cannot be
+ * @throws {AuthError} `invalid_request` for an invalid limit or cursor
  */
 export async function listApiTokens(
   ports: Pick<Ports, 'apiTokens'>,
@@ -75,25 +75,30 @@ export async function listApiTokens(
   const limit = requireLimit(filter.limit)
   const after = filter.cursor === undefined ? null : readCursor(filter.cursor)
 
-  // One more than asked for tells whether there is another page.
+  // One more than asked for shows whether there is another page.
   const found = await ports.apiTokens.list({ after, limit: limit + 1 })
   const page = found.slice(0, limit)
   const last = page.at(-1)
   return { items: page.map(toApiTokenEntry), nextCursor: last && found.length > limit ? cursorOf(last) : null }
 }
 
-/** Ends a token for good; false when there was none. */
-export function removeApiToken(
+/**
+ * Ends a token for good.
+ *
+ * @throws {AuthError} `not_found`
+ */
+export async function removeApiToken(
   ports: ApiTokensPorts,
   { id, visitor }: { id: string; visitor: Visitor },
-): Promise<boolean> {
-  return ports.apiTokens.remove(id, step(ports, 'api_token_removed', visitor, { tokenId: id }))
+): Promise<void> {
+  const removed = await ports.apiTokens.remove(id, step(ports, 'api_token_removed', visitor, { tokenId: id }))
+  if (!removed) throw new AuthError('not_found')
 }
 
 /**
- * Gives a token a successor of the same name, access and networks; the former one ends with the overlap.
+ * Creates a successor with the same name, access and networks. The former token ends with the overlap.
  *
- * @throws {AuthError} `not_found` unless the token lives and has no successor yet, `invalid_request`
+ * @throws {AuthError} `not_found` unless the token is valid and has no successor yet, `invalid_request`
  */
 export async function rotateApiToken(
   ports: ApiTokensPorts,

@@ -17,13 +17,15 @@ interface ImportRun {
   visitor: Visitor
   /** The time that the slowest kind of hash so far takes. */
   slowestMs: number
+  /** Created accounts whose hash may be of the first 72 bytes of the password only. */
+  bcryptHashes: number
 }
 
 /**
- * Takes over accounts, one after the other, and mails nobody. Each is one step of the store: an import that was cut off
- * is run again, and what was there already is skipped.
+ * Imports accounts one after the other. It sends no mail. Each is one step of the store, so an interrupted import can simply
+ * run again and skips the accounts that exist.
  *
- * What is wrong with a record is in the report and stops nothing; what the input itself throws stops the import.
+ * The report lists the faults of single records, which stop nothing. An error of the input itself stops the import.
  *
  * @throws {AuthError} `invalid_request` unless `records` can be iterated
  */
@@ -35,14 +37,20 @@ export async function importAccounts(
     throw new AuthError('invalid_request', { errors: [{ path: 'records', message: 'must be a list or an iterable' }] })
   }
   const items: ImportedRecord[] = []
-  const run: ImportRun = { visitor, slowestMs: 0 }
+  const run: ImportRun = { visitor, slowestMs: 0, bcryptHashes: 0 }
   for await (const record of records) {
     items.push({ index: items.length, ...(await importRecord(ports, record, run)) })
     // A synchronous driver never yields: without this pause no other request would run before the last record.
     await yieldToEventLoop()
   }
   const count = (status: ImportedRecord['status']) => items.filter((item) => item.status === status).length
-  return { created: count('created'), skipped: count('skipped'), failed: count('failed'), items }
+  return {
+    created: count('created'),
+    skipped: count('skipped'),
+    failed: count('failed'),
+    ...(run.bcryptHashes > 0 && { bcryptHashes: run.bcryptHashes }),
+    items,
+  }
 }
 
 async function importRecord(ports: ImportPorts, record: unknown, run: ImportRun): Promise<Outcome> {
@@ -51,12 +59,14 @@ async function importRecord(ports: ImportPorts, record: unknown, run: ImportRun)
     const kind = account.passwordHash === null ? null : ports.passwords.inspect(account.passwordHash)
     if (typeof kind === 'string') return { status: 'failed', code: kind, path: account.hashPath }
     if (kind && kind.milliseconds > run.slowestMs) {
-      // Failed sign-ins wait as long as by this one before the first is stored: here, and in every process that starts.
+      // Before the first such hash is stored, failed sign-ins must take as long, here and in every process that starts.
       await ports.hashKinds.note(kind)
       ports.passwords.expect(kind)
       run.slowestMs = kind.milliseconds
     }
-    return await create(ports, account, run.visitor)
+    const outcome = await create(ports, account, run.visitor)
+    if (outcome.status === 'created' && isPlainBcrypt(account.passwordHash)) run.bcryptHashes += 1
+    return outcome
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
     const path = error.details.errors?.[0]?.path
@@ -64,12 +74,17 @@ async function importRecord(ports: ImportPorts, record: unknown, run: ImportRun)
   }
 }
 
+/** As other systems store it. Ours has a prefix and is over a text of 64 characters, so nothing of the password is cut. */
+function isPlainBcrypt(hash: string | null): boolean {
+  return hash?.startsWith('$2') ?? false
+}
+
 async function create(ports: ImportPorts, account: ReadAccount, visitor: Visitor): Promise<Outcome> {
-  const { email, name, fields, passwordHash, emailVerified, roles } = account
+  const { email, name, fields, passwordHash, emailVerified, verifiedBy, roles } = account
   const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields })
   const createdAt = account.createdAt ?? fresh.createdAt
   const disabledAt = account.disabled ? ports.clock.now() : null
-  const user: UserRecord = { ...fresh, passwordHash, emailVerified, roles, createdAt, disabledAt }
+  const user: UserRecord = { ...fresh, passwordHash, emailVerified, verifiedBy, roles, createdAt, disabledAt }
 
   const facts = { userId: user.id, detail: { imported: true } }
   const audit = auditEvent(ports, 'account_created', visitor, facts)

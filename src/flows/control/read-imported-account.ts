@@ -1,15 +1,19 @@
 import { AuthError } from '../../errors.js'
+import type { VerifiedBy } from '../../model/admin-role.js'
+import { provedByApplication } from '../registration/register.js'
 import { requireFields, requireFlag, requireName, requirePast, requireRoles } from '../steps/require-account-fields.js'
 import { requireEmail } from '../steps/require-email.js'
 
-/** An account to be imported, held to the rules. */
+/** An account to import, checked against the rules. */
 export interface ReadAccount {
   email: { typed: string; canonical: string }
   name: string | null
   passwordHash: string | null
-  /** What the record calls it. */
+  /** The record's name for the hash. */
   hashPath: string
   emailVerified: boolean
+  /** What proves the address to us: the application's own record does. */
+  verifiedBy: VerifiedBy | null
   roles: readonly string[]
   fields: Readonly<Record<string, unknown>>
   /** Unix seconds; null: now. */
@@ -20,11 +24,11 @@ export interface ReadAccount {
 const ownNames = ['email', 'name', 'passwordHash', 'emailVerified', 'roles', 'fields', 'createdAt', 'disabled']
 
 /**
- * Reads a record of ours or a document of codehooks-auth. A name that is none of ours is a mistake: left out silently,
- * `password_hash` would lock everybody out.
+ * Reads a record of ours or a document of codehooks-auth. An unknown name is refused as a mistake: if `password_hash` were
+ * silently ignored, no user could sign in.
  *
  * @param now Unix seconds
- * @throws {AuthError} `invalid_request` with the path of the property that is wrong
+ * @throws {AuthError} `invalid_request` with the path of the wrong property
  */
 export function readImportedAccount(record: unknown, now: number): ReadAccount {
   if (typeof record !== 'object' || record === null || Array.isArray(record)) throw malformed('', 'must be an object')
@@ -38,7 +42,7 @@ export function readImportedAccount(record: unknown, now: number): ReadAccount {
     name: requireName(given.name ?? null),
     passwordHash: readHash(given.passwordHash, 'passwordHash'),
     hashPath: 'passwordHash',
-    emailVerified: requireFlag(given.emailVerified ?? false, 'emailVerified'),
+    ...provedByApplication(requireFlag(given.emailVerified ?? false, 'emailVerified')),
     roles: requireRoles(given.roles ?? []),
     fields: requireFields(given.fields ?? {}),
     createdAt: readTime(given.createdAt, 'createdAt', now),
@@ -47,8 +51,9 @@ export function readImportedAccount(record: unknown, now: number): ReadAccount {
 }
 
 /**
- * Whoever signed up there could add properties to the document, roles among them, and OAuth left the provider's whole
- * profile: only what is named here is taken. `active` opened the API and came with the confirmed address.
+ * Takes only the properties named here. In codehooks-auth, anyone who signed up could add properties to the document, roles
+ * among them, and OAuth left the provider's whole profile. `active` gave access to the API and came with the confirmed
+ * address, but the document does not say what confirmed it: it makes no administrator.
  */
 function readCodehooksAuth(document: Readonly<Record<string, unknown>>, now: number): ReadAccount {
   const isActive = document.active === true
@@ -58,6 +63,7 @@ function readCodehooksAuth(document: Readonly<Record<string, unknown>>, now: num
     passwordHash: readHash(document.password, 'password'),
     hashPath: 'password',
     emailVerified: isActive,
+    verifiedBy: null,
     roles: [],
     fields: {},
     createdAt: readTime(document.created, 'created', now),
@@ -65,7 +71,7 @@ function readCodehooksAuth(document: Readonly<Record<string, unknown>>, now: num
   }
 }
 
-/** A provider's idea of a name may be longer than ours: then there is none. */
+/** A provider's name may be longer than ours may be. Then the account gets no name. */
 function readProfileName(name: unknown): string | null {
   try {
     return requireName(name ?? null)

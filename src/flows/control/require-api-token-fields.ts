@@ -4,9 +4,9 @@ import { parseCidr } from '../../lib/ip-address.js'
 import type { ApiTokenAccess } from '../../model/api-token.js'
 import { requireName } from '../steps/require-account-fields.js'
 
-/** Asked on every request, so not a firewall's whole list. */
+/** The limit is low, because every request checks the list. */
 const mostCidrs = 100
-/** How long a former token may live on. */
+/** How long a former token may stay valid. */
 const longestOverlapSeconds = 7 * 24 * 60 * 60
 
 /** @throws {AuthError} `invalid_request` unless it is one line of 1 to 100 characters */
@@ -22,7 +22,7 @@ export function requireAccess(access: unknown): ApiTokenAccess {
   throw malformed('access', 'must be READ or READWRITE')
 }
 
-/** Unix seconds, or null for never. @throws {AuthError} `invalid_request` unless it is a date to come or its ISO 8601 text */
+/** Unix seconds, or null for never. @throws {AuthError} `invalid_request` unless it is a future date or its ISO 8601 text */
 export function requireEnd(date: unknown, now: number): number | null {
   if (date === null) return null
   const isDate = date instanceof Date || (typeof date === 'string' && /^\d{4}-\d\d-\d\d/.test(date))
@@ -32,7 +32,7 @@ export function requireEnd(date: unknown, now: number): number | null {
 }
 
 /**
- * The networks, canonical, each once. An empty list is refused: whoever worked it out may have meant nobody.
+ * The networks, canonical, each once. An empty list is refused, because the caller may have computed it and meant no network.
  *
  * @throws {AuthError} `invalid_request`
  */

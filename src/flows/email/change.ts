@@ -1,37 +1,34 @@
 import { AuthError } from '../../errors.js'
+import type { MailOutcome } from '../../model/mail-limit.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { UserRecord } from '../../model/user.js'
-import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
 import { accountExistsMail, type Drafted } from '../registration/draft.js'
-import { mayMail, type PasswordLimitPorts } from '../steps/account-limits.js'
+import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMinutes, draftEmailToken, isReserved } from '../steps/email-tokens.js'
+import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
 import { requireEmail } from '../steps/require-email.js'
 
-export type ChangeEmailPorts = Pick<
-  Ports,
-  'users' | 'sessions' | 'oneTimeTokens' | 'passwords' | 'mails' | 'audit' | 'random' | 'policy'
-> &
+export type ChangeEmailPorts = Pick<Ports, 'sessions' | 'oneTimeTokens' | 'passwords' | 'policy'> &
+  MailLimitPorts &
   PasswordLimitPorts
 
-export interface ChangeEmailInput {
+export interface ChangeEmailInput extends MailAsker {
   newEmail: string
   /** null where the account has none. */
   password: string | null
-  visitor: Visitor
-  /** What the browser holds of its device. */
-  device: string | null
 }
 
 /**
- * Mails the new address a link; nothing changes before it is used (ASVS 5.0, 7.5.1). It holds for the account as it was
- * when the password was compared: a password, role or factor that is changed meanwhile or later makes it void.
+ * Mails the new address a link; nothing changes before it is used (ASVS 5.0, 7.5.1). The link holds for the account as it
+ * was when the password was compared: a password, role or factor that changes afterwards makes the link void.
  *
- * After the password, the answer, its work and its mail count are the same for every address: one that is taken gets a
- * notice in place of the link, and the token that is kept opens nothing, since nobody holds its secret (ASVS 6.3.8).
+ * After the password, the answer, its work and its mail count are the same for every address (ASVS 6.3.8). An address that
+ * is taken gets a notice in place of the link, and the secret of the stored token is never sent. The user has shown the
+ * password, so the answer says whether the mail limit had room.
  *
  * @throws {AuthError} `invalid_request` (no address, or the account's own), `invalid_credentials`, `rate_limited`,
  *   `recent_login_required`, `token_revoked`, `busy`
@@ -40,24 +37,25 @@ export async function changeEmail(
   ports: ChangeEmailPorts,
   principal: SessionPrincipal,
   { newEmail, password, visitor, device }: ChangeEmailInput,
-): Promise<void> {
+): Promise<MailOutcome> {
   const email = requireEmail(newEmail, 'newEmail')
   const state = await readProfile(ports, principal)
   if (email.canonical === state.user.emailCanonical) {
     throw new AuthError('invalid_request', { errors: [{ path: 'newEmail', message: 'is the address that it has' }] })
   }
-  await requirePassword(ports, state, { password, event: 'email_change_requested', visitor, device })
+  const event = 'email_change_requested'
+  await requirePassword(ports, state, { password, event, visitor, device })
 
   const facts = { userId: state.user.id, sessionId: state.session.id }
   const isFree = await mayHave(ports, email.canonical, state.user.id)
-  if (!(await mayMail(ports, email.canonical))) {
-    const refused = { ...facts, outcome: 'failure', detail: { reason: 'mail_limit' } } as const
-    await ports.audit.record(auditEvent(ports, 'email_change_requested', visitor, refused))
-    return
-  }
+  const asked = { purpose: 'email_change', address: email.canonical, asker: { visitor, device }, event } as const
+  const outcome = await countMail(ports, { ...asked, ...facts, account: state.user })
+  if (!outcome.mailSent) return outcome
+
   const { token, mail } = draftChange(ports, state.user, email, isFree)
-  const audit = auditEvent(ports, 'email_change_requested', visitor, facts)
+  const audit = auditEvent(ports, event, visitor, facts)
   await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now(), audit })
+  return outcome
 }
 
 async function mayHave(ports: ChangeEmailPorts, email: string, userId: string): Promise<boolean> {
@@ -65,7 +63,7 @@ async function mayHave(ports: ChangeEmailPorts, email: string, userId: string): 
   return owner === null && !reserved
 }
 
-/** The mail greets nobody by name: whoever asked may have written the name, and the address may be a stranger's. */
+/** The mail greets without a name: the name is what the account's user typed, and the address may be a stranger's. */
 function draftChange(
   ports: ChangeEmailPorts,
   user: UserRecord,

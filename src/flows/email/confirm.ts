@@ -17,7 +17,7 @@ export type ConfirmEmailPorts = Pick<
 
 export interface ConfirmEmailInput {
   token: string
-  /** The user who is signed in where the link was opened; the link alone suffices. */
+  /** The user who is signed in where the link was opened. The link alone suffices. */
   caller: SessionPrincipal | null
   mode: SessionMode
   /** Without an actor: the caller acts only for their own account. */
@@ -25,8 +25,8 @@ export interface ConfirmEmailInput {
 }
 
 /**
- * Gives an account the address that the link was mailed to, and tells the former one, if that was verified, how to take
- * it back (ASVS 5.0, 6.3.7). Sessions go on; every access token with the former address is dead, and a caller who is
+ * Gives an account the address that the link was mailed to. A verified former address gets a notice with a link to take the
+ * account back (ASVS 5.0, 6.3.7). Sessions go on. Every access token with the former address is revoked, and a caller who is
  * signed in as that user gets a fresh one.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, and of a disabled account look alike),
@@ -37,10 +37,13 @@ export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmail
   if (!found || found.version !== found.user.version) throw new AuthError('invalid_token')
   const { token, user, typed, version } = found
 
-  // In the browser of another user it is the mailed link that counts, not their session.
+  // In the browser of another user the mailed link counts, not their session.
   const { caller } = input
-  const visitor = caller?.userId === user.id ? signedInVisitor(input.visitor, caller) : input.visitor
-  const change = { email: typed, version, undo: draftUndo(ports, user, visitor) }
+  const own = caller?.userId === user.id ? caller : null
+  const visitor = own ? signedInVisitor(input.visitor, own) : input.visitor
+  // A click alone does not show that the account is the mailbox owner's: a stranger may have sent them the link.
+  const verifiedBy = own ? 'mailbox' : null
+  const change = { email: typed, verifiedBy, version, undo: draftUndo(ports, user, visitor) } as const
   const changed = await ports.users.changeEmail(token.id, change, ports.clock.now(), {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_changed', visitor, { userId: user.id }),
@@ -50,7 +53,7 @@ export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmail
   return freshAccess(ports, changed, input)
 }
 
-/** To the address that the account has until now. It does not name the new one, which may be a thief's or a private one. */
+/** The notice to the former address. It does not name the new one, which may be a thief's or private. */
 function draftUndo(ports: ConfirmEmailPorts, user: UserRecord, visitor: Visitor): Drafted {
   const former = { typed: user.email, canonical: user.emailCanonical }
   const { token, url } = draftEmailToken(ports, 'email_undo', user, former)
@@ -62,7 +65,7 @@ function draftUndo(ports: ConfirmEmailPorts, user: UserRecord, visitor: Visitor)
   return { token, mail }
 }
 
-/** The change does not depend on it: where the session cannot be read now, a refresh brings the same. */
+/** The change does not depend on it. If the session cannot be read now, a refresh brings the same token. */
 async function freshAccess(
   ports: ConfirmEmailPorts,
   user: UserRecord,
@@ -80,8 +83,8 @@ async function freshAccess(
 }
 
 /**
- * The session at the rotation that its holder is known to have. Nobody has been seen with an unproven one: its answer may
- * be lost, and a token that names it would prove it, and make a thief of a holder who has the one before.
+ * The session at the rotation that its holder is known to have. A token of the unproven rotation must not be issued here: the
+ * answer of that rotation may be lost, and such a token would prove it. Then the holder's older token would look stolen.
  */
 function asHeld(session: Session): Session {
   if (session.counter === 0 || session.provenAtMs !== null) return session

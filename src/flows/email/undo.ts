@@ -20,26 +20,26 @@ export type UndoEmailPorts = FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens'
 
 export interface UndoEmailInput {
   token: string
-  /** Of the second factor; null where none was given. */
+  /** A code of the second factor; null if none was given. */
   code: string | null
   visitor: Visitor
 }
 
 /**
- * Gives an account the address back that a change took from it. Changes that came later are undone with it, every session
- * ends, and a second factor that was turned on since goes. The password stays: whoever made the change may know it, so
- * the page leads on to another one. The address that is left is told, and the restored one of a factor that
- * went. It opens nothing, so it works on a disabled account, too.
+ * Gives an account its former address back. Later changes are undone with it, every session ends, and a second factor that
+ * was turned on since is removed. The password stays, but a thief may know it, so the page leads on to a new one. The address
+ * that the account leaves gets a notice, and the restored one gets a notice if a factor was removed. The undo signs no user
+ * in, so it works on a disabled account, too.
  *
- * @throws {AuthError} `invalid_token` (unknown, used, expired and guessed at too often look alike), `invalid_code` where
- *   the second factor that was on at the change still is
+ * @throws {AuthError} `invalid_token` (unknown, used, expired and guessed at too often look alike), `invalid_code` if the
+ *   second factor that was on at the change is still on
  */
 export async function undoEmail(ports: UndoEmailPorts, input: UndoEmailInput): Promise<void> {
   const found = await findEmailToken(ports, 'email_undo', input.token)
   if (!found) throw new AuthError('invalid_token')
   const { token, user, typed, factorSince } = found
   const proof = asksForCode(found) ? await requireUndoCode(ports, found, input) : null
-  // Proved or about to go: the guesses that somebody made at it are the next one's no more.
+  // The factor is proved or about to be removed, so guesses at it must not count against the next one.
   if (hasFactor(user)) await forgetFactorTries(ports, user.id)
 
   const detail = hasFactor(user) ? { secondFactor: proof?.kind ?? 'removed' } : {}
@@ -53,7 +53,7 @@ export async function undoEmail(ports: UndoEmailPorts, input: UndoEmailInput): P
   if (!restored) throw new AuthError('invalid_token')
 }
 
-/** Whether the page behind the link must ask for a code; reads only. */
+/** Whether the page of the link must ask for a code. Only reads. */
 export async function asksForUndoCode(
   ports: Pick<Ports, 'users' | 'oneTimeTokens' | 'keyring' | 'clock'>,
   token: string,
@@ -63,16 +63,16 @@ export async function asksForUndoCode(
 }
 
 /**
- * Where the second factor of the time of the change is on, an old mailbox alone must not take an account back (ASVS 5.0,
- * 6.3.4). One that was turned on since may be of whoever made the change, and must not stop the owner.
+ * If the second factor of the time of the change is still on, an old mailbox alone must not take an account back (ASVS 5.0,
+ * 6.3.4). A factor that was turned on since may be the thief's, and must not stop the owner.
  */
 function asksForCode({ user, factorSince }: EmailToken): boolean {
   return factorSince !== null && twoFactorSince(user) === factorSince
 }
 
 /**
- * To the address that is left, whose owner it may be taken from; none where it stays the same. To the one that comes back,
- * which the token has proved, that its account has no second factor any more (ASVS 5.0, 6.3.7).
+ * One notice to the address that the account leaves, unless it stays the same, because its owner may lose the account. One to
+ * the restored address, which the token has proved, if the account has no second factor any more (ASVS 5.0, 6.3.7).
  */
 function noticesOfUndo(
   ports: UndoEmailPorts,
@@ -89,8 +89,8 @@ function noticesOfUndo(
 }
 
 /**
- * The link has few guesses of its own. The account's are not asked: whoever knows the password could use them up, and so
- * keep the owner from taking the account back; nor does whoever has nothing but that mailbox use up the account's.
+ * The link has a few guesses of its own, apart from the account's. A thief who knows the password could use up the account's
+ * guesses and block the owner's undo. And a person with only that mailbox cannot use up the account's guesses.
  */
 async function requireUndoCode(
   ports: UndoEmailPorts,

@@ -7,7 +7,7 @@ import type { OAuthState } from './state.js'
 
 export type CompleteOAuthPorts = EnterPorts & LinkIdentityPorts & Pick<Ports, 'tokens'>
 
-/** What came back from a provider, and with it from the browser. Null: not there, or not once. */
+/** The provider's answer, with what the browser sent. Null: missing, or sent more than once. */
 export interface OAuthReturn {
   provider: string
   state: string | null
@@ -19,7 +19,7 @@ export interface OAuthReturn {
   accessToken: string | null
   refreshToken: string | null
   visitor: Visitor
-  /** The device cookie of the browser. */
+  /** The browser's device secret. */
   device: string | null
 }
 
@@ -30,10 +30,11 @@ interface Unfinished {
   kind: 'failure'
   code: 'oauth_denied' | 'oauth_failed' | 'oauth_state' | 'identity_taken'
   userId?: string
+  mail?: null
 }
 
 /**
- * Does what the browser went to the provider for: signs in, or links the provider to an account.
+ * Completes what the browser went to the provider for: signs in, or links the provider to an account.
  *
  * @throws {AuthError} as `enterByIdentity`
  */
@@ -62,7 +63,7 @@ export async function completeOAuth(
   return enterByIdentity(ports, { provider, account, handle: input.handle ?? '', visitor, device })
 }
 
-/** Null also for an id that is ambiguous: databases compare blanks at the end in their own ways. */
+/** Null also for an ambiguous id: databases compare trailing blanks in their own ways. */
 async function identify(
   ports: Pick<Ports, 'providers'>,
   { verifier, nonce }: OAuthState,

@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { type EmailAddress, parseEmailAddress } from '../../lib/email-address.js'
-import type { Identity } from '../../model/identity.js'
+import type { MailOutcome } from '../../model/mail-limit.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { ProviderAccount } from '../../oauth/provider.js'
@@ -17,14 +17,15 @@ import { runHook } from '../steps/run-hook.js'
 import { forgetFactorTries } from '../two-factor/second-factor.js'
 import { identityNotice } from './identity-notice.js'
 import { keepNewcomer, newcomerFields, newcomerName } from './newcomer.js'
+import { claimedIdentity, claimProof, mayJoin } from './provider-claim.js'
 
 export type EnterPorts = SignInPorts & JudgePorts & Pick<Ports, 'users' | 'identities' | 'providers'>
 
-/** Somebody whom a provider has identified. */
+/** A visitor whom a provider has identified. */
 export interface Arrival {
   provider: string
   account: ProviderAccount
-  /** What the browser keeps of its way to the provider. */
+  /** The handle that the browser kept on its way to the provider. */
   handle: string
   visitor: Visitor
   device: string | null
@@ -32,9 +33,9 @@ export interface Arrival {
 
 export type Entry =
   | { kind: 'signed_in'; result: SignInResult }
-  /** Nobody knows yet which address is theirs; it waits for this browser to say. */
+  /** The address is unknown; the visitor must enter it in this browser. */
   | { kind: 'incomplete' }
-  | { kind: 'failure'; code: EntryFault; userId?: string }
+  | { kind: 'failure'; code: EntryFault; userId?: string; mail?: MailOutcome | null }
 
 type EntryFault =
   | 'oauth_email_unverified'
@@ -46,11 +47,11 @@ type EntryFault =
 const attempts = 3
 
 /**
- * Finds or makes the account of somebody whom a provider has identified. The provider's id of them decides, whatever their
- * address is by now (ASVS 5.0, 6.8.1). An address joins them to an account only where the provider's word about it suffices;
- * where nobody had verified that account before, nothing that may have been planted is left of it (GHSA-g38m-r43w-p2q7).
+ * Finds or makes the account of a visitor whom a provider has identified. The provider's id decides, whatever their address is
+ * by now (ASVS 5.0, 6.8.1). An address links the identity to an existing account only if the provider's claim of it suffices.
+ * If the account's address was never verified, everything that a stranger may have set is removed (GHSA-g38m-r43w-p2q7).
  *
- * @throws {AuthError} `busy`, what a hook around registration throws, and as `openSession`
+ * @throws {AuthError} `busy`, errors of a hook around registration, and as `openSession`
  */
 export async function enterByIdentity(ports: EnterPorts, arrival: Arrival): Promise<Entry> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
@@ -60,7 +61,7 @@ export async function enterByIdentity(ports: EnterPorts, arrival: Arrival): Prom
   throw new AuthError('busy', { retryAfterSeconds: 1 })
 }
 
-/** Null when something else was there by the time of the step. */
+/** Null when the stored state changed before the step. */
 async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null> {
   const { provider, account } = arrival
   const known = await ports.identities.find(provider, account.id)
@@ -71,7 +72,10 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
   const email = account.email === null ? null : parseEmailAddress(account.email)
   const trusted = account.emailVerified === true && account.authoritative
   const existing = email && (await ports.users.findByEmail(email.canonical))
-  if (existing) return trusted ? join(ports, existing, arrival) : { kind: 'failure', code: 'oauth_link_required' }
+  if (existing) {
+    const joins = trusted && mayJoin(ports, existing, provider)
+    return joins ? join(ports, existing, arrival) : { kind: 'failure', code: 'oauth_link_required' }
+  }
 
   if (!ports.policy.registrationEnabled) return { kind: 'failure', code: 'registration_disabled' }
   if (email && trusted) return create(ports, email, arrival)
@@ -86,8 +90,8 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
 
 async function enter(ports: EnterPorts, user: UserRecord, arrival: Arrival): Promise<Entry> {
   const { visitor, device } = arrival
-  const fault = await judgeAndMailAgain(ports, user, visitor)
-  if (fault) return { kind: 'failure', code: fault, userId: user.id }
+  const fault = await judgeAndMailAgain(ports, user, arrival)
+  if (fault) return { kind: 'failure', userId: user.id, ...fault }
   const method = methodOf(arrival)
   const result = await signIn(ports, { user, mode: 'cookie', method, amr: ['fed'], visitor, device })
   return { kind: 'signed_in', result }
@@ -96,20 +100,20 @@ async function enter(ports: EnterPorts, user: UserRecord, arrival: Arrival): Pro
 async function join(ports: EnterPorts, user: UserRecord, arrival: Arrival): Promise<Entry | null> {
   if (isDisabled(user, ports.clock.now())) return { kind: 'failure', code: 'account_disabled', userId: user.id }
   const { provider, visitor } = arrival
-  const identity = identityOf(ports, user, arrival)
+  const identity = claimedIdentity(ports, user, arrival)
   const detail = { provider, firstProof: !user.emailVerified }
   const step = {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'identity_linked', visitor, { userId: user.id, detail }),
-    // The provider has just said whose address it is.
+    // The provider has just confirmed the address.
     ...identityNotice(ports, { user: { ...user, emailVerified: true }, provider, visitor, change: 'linked' }),
   }
   const email = user.emailCanonical
-  // The first proof drops a planted second factor, and with it what was guessed at that.
+  // The first proof removes a second factor that a stranger may have set, and with it the counted guesses.
   if (!user.emailVerified) await forgetFactorTries(ports, user.id)
   const linked = user.emailVerified
     ? await ports.identities.link({ identity, by: { email } }, step)
-    : await ports.identities.linkByProof(identity, email, step)
+    : await ports.identities.linkByProof(identity, { email, verifiedBy: claimProof(ports, provider) }, step)
   if (linked === 'taken') {
     const owned = await ports.identities.find(provider, identity.subject)
     return owned ? null : { kind: 'failure', code: 'oauth_link_required' }
@@ -122,10 +126,11 @@ async function create(ports: EnterPorts, email: EmailAddress, arrival: Arrival):
   const { typed, canonical } = email
   const name = newcomerName(account.name)
   const fresh = newUser(ports, { email: typed, canonical, name, fields: await newcomerFields(ports) })
-  const identity = identityOf(ports, fresh, arrival)
-  const user: UserRecord = { ...fresh, emailVerified: true, identities: [{ provider, linkedAt: identity.linkedAt }] }
+  const identity = claimedIdentity(ports, fresh, arrival)
+  const proof = { emailVerified: true, verifiedBy: claimProof(ports, provider) }
+  const user: UserRecord = { ...fresh, ...proof, identities: [{ provider, linkedAt: identity.linkedAt }] }
   const method = methodOf(arrival)
-  await runHook(ports.hooks.beforeRegister, { user, method, visitor }).catch((refusal: unknown) =>
+  await runHook(ports, 'beforeRegister', { user, method, visitor }).catch((refusal: unknown) =>
     refuseLogin(ports, { userId: null, method, visitor }, refusal),
   )
 
@@ -135,10 +140,6 @@ async function create(ports: EnterPorts, email: EmailAddress, arrival: Arrival):
   }
   await afterRegister(ports, { user, method, visitor })
   return enter(ports, user, arrival)
-}
-
-function identityOf(ports: Pick<Ports, 'clock'>, { id }: UserRecord, { provider, account }: Arrival): Identity {
-  return { provider, subject: account.id, userId: id, linkedAt: ports.clock.now() }
 }
 
 function methodOf({ provider }: Arrival): string {

@@ -14,13 +14,13 @@ export interface FinishedOAuth {
   landing: Landing
   /** The sign-in, which may still need a second factor. Null without one. */
   result: SignInResult | null
-  /** What went wrong on our side, or was refused, by name. */
+  /** The fault on our side, or the refusal. */
   fault: AuthError | null
 }
 
 /**
- * Ends what `startOAuth` began. Every outcome is a landing, also a refusal: a browser that navigates is redirected. A failure
- * that the provider had a part in has a code of its own, which no other route answers with.
+ * Ends what `startOAuth` began. Every outcome is a landing, also a refusal, because a browser that navigates is redirected. A
+ * failure in which the provider had a part has a code of its own, which no other route answers with.
  *
  * @throws {AuthError} `not_found` for a provider that the settings do not name
  */
@@ -49,16 +49,17 @@ async function land(
   completed: Completed,
 ): Promise<FinishedOAuth> {
   if (completed.kind !== 'failure') {
-    const landing = { to: destinationOf(completed), returnTo: state?.returnTo ?? null, code: null }
+    const landing = { to: destinationOf(completed), returnTo: state?.returnTo ?? null, code: null, mailSent: null }
     return { landing, result: completed.kind === 'signed_in' ? completed.result : null, fault: null }
   }
-  const { code, userId = state?.link?.userId ?? null } = completed
+  const { code, mail, userId = state?.link?.userId ?? null } = completed
   const detail = { method: `oauth:${input.provider}`, reason: code }
   // With `oauth_state`, the session has ended or is not the one that asked.
   const owner = state?.link && code !== 'oauth_state' && isBrowserOf(ports, state.link, input) ? state.link : null
   const visitor = owner ? signedInVisitor(input.visitor, owner) : input.visitor
   await ports.audit.record(auditEvent(ports, 'login', visitor, { userId, outcome: 'failure', detail }))
-  return { landing: failure(state, code), result: null, fault: null }
+  const landing = { ...failure(state, code), mailSent: mail?.mailSent ?? null }
+  return { landing, result: null, fault: null }
 }
 
 function destinationOf(completed: Exclude<Completed, { kind: 'failure' }>): Landing['to'] {
@@ -78,5 +79,6 @@ async function orFailure(state: OAuthState | null, run: () => Promise<FinishedOA
 
 /** A signed-in user reads about a failed link on the account page, where it began. */
 function failure(state: OAuthState | null, code: string): Landing {
-  return { to: state?.link && code !== 'oauth_state' ? 'account' : 'failure', returnTo: state?.returnTo ?? null, code }
+  const to = state?.link && code !== 'oauth_state' ? 'account' : 'failure'
+  return { to, returnTo: state?.returnTo ?? null, code, mailSent: null }
 }

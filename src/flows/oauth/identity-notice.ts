@@ -4,7 +4,7 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { notice } from '../steps/notices.js'
 
-/** Tells the user of a way in that came or went (ASVS 5.0, 6.3.7). */
+/** The notice to the user that a provider was linked or removed (ASVS 5.0, 6.3.7). */
 export function identityNotice(
   ports: Pick<Ports, 'mails' | 'clock' | 'providers'>,
   {
@@ -15,7 +15,7 @@ export function identityNotice(
   }: { user: UserRecord; provider: string; visitor: Visitor; change: 'linked' | 'unlinked' },
 ): { mail?: OutboxMail } {
   const values = {
-    // One that the settings name no more may still be taken away.
+    // A provider that is no longer in the settings can still be removed.
     provider: ports.providers.find(provider)?.label ?? provider,
     linked: change === 'linked' ? 'yes' : '',
     unlinked: change === 'unlinked' ? 'yes' : '',

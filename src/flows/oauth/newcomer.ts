@@ -6,19 +6,19 @@ import { requireName } from '../steps/require-account-fields.js'
 
 type NewcomerPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'random' | 'clock'>
 
-/** How long somebody may take to say which address is theirs. */
+/** How long a visitor may take to enter their address. */
 export const newcomerSeconds = 15 * 60
 
-/** Somebody whom a provider has identified, and who has no account and no address that we could rely on. */
+/** A visitor whom a provider has identified, without an account and without a reliable address. */
 export interface Newcomer {
   provider: string
   subject: string
   name: string | null
-  /** What the provider says, or nothing: nobody has proved it to us. */
+  /** The provider's claim, if any. It is not proved to us. */
   email: string | null
 }
 
-/** Remembers them for this browser; the newest replaces the older. */
+/** Keeps the newcomer for this browser. The newest replaces the older. */
 export async function keepNewcomer(ports: NewcomerPorts, handle: string, newcomer: Newcomer): Promise<void> {
   const id = ports.random.id()
   const now = ports.clock.now()
@@ -39,7 +39,7 @@ export async function keepNewcomer(ports: NewcomerPorts, handle: string, newcome
   await ports.oneTimeTokens.put(token, null, { keep: 1, now })
 }
 
-/** Who waits in this browser; null: nobody, or no longer. */
+/** The newcomer in this browser; null without one, and after it has expired. */
 export async function findNewcomer(ports: NewcomerPorts, handle: string | null): Promise<Newcomer | null> {
   if (handle === null) return null
   const hashes = ports.keyring.digests('oauth_identity', handle)
@@ -53,7 +53,7 @@ export async function findNewcomer(ports: NewcomerPorts, handle: string | null):
   }))
 }
 
-/** A name as the provider tells it, where it is one that anybody could have here. */
+/** The provider's name for the user, if our rules allow it. */
 export function newcomerName(name: string | null): string | null {
   try {
     return requireName(name)
@@ -64,8 +64,8 @@ export function newcomerName(name: string | null): string | null {
 }
 
 /**
- * The extra fields of somebody who was asked for none: what the owner's schema makes of nothing. Where it wants some, there
- * are none, as with accounts that the application itself creates.
+ * The extra fields of a newcomer, who was not asked for any: the result of the application's schema for an empty object. If
+ * the schema requires fields, there are none, as with accounts that the application itself creates.
  */
 export async function newcomerFields({ policy }: Pick<Ports, 'policy'>): Promise<Readonly<Record<string, unknown>>> {
   try {

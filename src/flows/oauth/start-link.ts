@@ -11,10 +11,10 @@ export type StartLinkPorts = StartOAuthPorts &
   PasswordLimitPorts &
   Pick<Ports, 'sessions' | 'passwords' | 'audit' | 'random'>
 
-/** A change of a user's sign-in providers, and what proves that the user wants it. */
+/** A change of a user's linked providers, with the proof that the user wants it. */
 export interface IdentityRequest {
   provider: string
-  /** null where none was given. A sign-in that is recent enough then serves. */
+  /** null if none was given. Then a recent sign-in suffices. */
   password: string | null
   visitor: Visitor
   device: string | null

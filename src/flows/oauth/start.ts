@@ -5,19 +5,19 @@ import { browserHandle, keepState, type OAuthState, type OAuthStatePorts } from 
 export type StartOAuthPorts = OAuthStatePorts & Pick<Ports, 'providers'>
 
 export interface OAuthStart {
-  /** As in addresses. */
+  /** As in URLs. */
   provider: string
-  /** Where the browser asked to be led, checked. */
+  /** Where the browser asked to return, checked. */
   returnTo: string | null
-  /** What the browser holds of an earlier start. */
+  /** The browser's handle of an earlier start. */
   handle: string | null
   link?: NonNullable<OAuthState['link']>
 }
 
 export interface StartedOAuth {
-  /** Where the browser is to go; null when the provider does not answer. */
+  /** Where the browser must go; null when the provider does not answer. */
   url: string | null
-  /** What the browser keeps: only with it the way back counts. */
+  /** The browser keeps it. The callback needs it. */
   handle: string
 }
 

@@ -1,4 +1,4 @@
-import { choiceIn, type Fields, fieldsIn, nullOr, readFields, textIn } from '../../lib/json-fields.js'
+import { choiceIn, type Fields, fieldsIn, flagIn, nullOr, readFields, textIn } from '../../lib/json-fields.js'
 import { sleep } from '../../lib/runtime.js'
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
@@ -8,39 +8,41 @@ export type OAuthStatePorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'random'
 /** How long a browser may be away at a provider. */
 export const stateSeconds = 10 * 60
 
-/** Tabs of one browser that may sign in side by side. */
+/** Tabs of one browser that may sign in at the same time. */
 const statesPerBrowser = 5
 
-/** How long a callback that comes again waits for the first one. */
+/** How long a repeated callback waits for the first one. */
 const patienceMs = 5_000
 
-/** What a browser that goes to a provider leaves with us. */
+/** The state that we keep while a browser is at a provider. */
 export interface OAuthState {
   provider: string
-  /** PKCE (RFC 7636) and nonce (OpenID Connect Core §3.1.2.1): a code that is brought here must be of this very request. */
+  /** PKCE (RFC 7636) and nonce (OpenID Connect Core §3.1.2.1): the code must belong to this very request. */
   verifier: string
   nonce: string
-  /** Where the browser asked to be led, checked; null: it did not. */
+  /** Where the browser asked to return, checked; null: it did not ask. */
   returnTo: string | null
-  /** Who asked for one more way into their account, and where; null: somebody signs in. */
+  /** The user and session that link a further login; null: an ordinary sign-in. */
   link: { userId: string; sessionId: string } | null
 }
 
 const landings = ['success', 'two_factor', 'identity', 'linked', 'account', 'failure'] as const
 
-/** Where a callback ends; one that comes again ends there, too. */
+/** Where a callback ends. A repeated one ends there, too. */
 export interface Landing {
   to: (typeof landings)[number]
-  /** Where the browser asked to be led. */
+  /** Where the browser asked to return. */
   returnTo: string | null
   /** Why it ends at `account` or `failure`. */
   code: string | null
+  /** For `email_not_verified`: whether a new mail was sent. */
+  mailSent: boolean | null
 }
 
-/** What a callback finds: a state that is its own to go on with, or where the first one ended. */
+/** What a callback finds: a state that only it may use, or the landing of the first callback. */
 export type TakenState = { kind: 'state'; id: string; state: OAuthState } | { kind: 'landed'; landing: Landing }
 
-/** The handle that the browser has, or a new one: it is what one made, or none at all. */
+/** The browser's handle, if it has the form of ours; otherwise a new one. */
 export function browserHandle(ports: Pick<Ports, 'random'>, held: string | null): string {
   return held !== null && /^[\w-]{43}$/.test(held) ? held : ports.random.token()
 }
@@ -68,9 +70,9 @@ export async function keepState(ports: OAuthStatePorts, handle: string, secret: 
 }
 
 /**
- * Uses up the state of a callback. Of many callbacks with one state, one gets it, and the others wait for where that one
- * ends: a double click signs in once, and asks the provider once. Null for what is unknown, expired, of another browser
- * (which uses nothing up), or of another provider (which does; RFC 9700 §4.4).
+ * Uses up the state of a callback. Of many callbacks with one state, one gets it, and the others wait for its landing: a
+ * double click signs in once, and asks the provider once. Null for a state that is unknown, expired, of another browser (which
+ * uses nothing up), or of another provider (which uses it up; RFC 9700 §4.4).
  */
 export async function takeState(
   ports: OAuthStatePorts,
@@ -82,7 +84,7 @@ export async function takeState(
 
   const state = openState(ports, token)
   if (state?.provider === asked.provider) return { kind: 'state', id: token.id, state }
-  await noteLanding(ports, token.id, { to: 'failure', returnTo: null, code: 'oauth_state' })
+  await noteLanding(ports, token.id, { to: 'failure', returnTo: null, code: 'oauth_state', mailSent: null })
   return null
 }
 
@@ -108,7 +110,7 @@ async function awaitLanding(
   return null
 }
 
-/** The live token under that secret, if this is the browser that it was made for. */
+/** The live token under that secret, if it was made for this browser. */
 async function findOwn(
   ports: OAuthStatePorts,
   purpose: Extract<OneTimePurpose, 'oauth_state' | 'oauth_landed'>,
@@ -144,5 +146,6 @@ function openLanding(ports: OAuthStatePorts, id: string, sealed: string): Landin
     to: choiceIn(fields, 'to', landings),
     returnTo: nullOr(fields, 'returnTo', textIn),
     code: nullOr(fields, 'code', textIn),
+    mailSent: nullOr(fields, 'mailSent', flagIn),
   }))
 }

@@ -1,31 +1,27 @@
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import { decoyTemplate, type OutboxMail } from '../../model/outbox-mail.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
-import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { mayMail } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
+import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
 import { digestCode } from '../steps/mailed-code.js'
 import { requireEmail } from '../steps/require-email.js'
 
-export type RequestOtpPorts = Pick<
-  Ports,
-  'users' | 'oneTimeTokens' | 'audit' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'limiter'
->
+export type RequestOtpPorts = MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'policy'>
 
-export interface RequestOtpInput {
+export interface RequestOtpInput extends MailAsker {
   email: string
-  /** What the browser holds of an earlier request. */
+  /** The browser's handle of an earlier request. */
   handle: string | null
-  visitor: Visitor
 }
 
 /**
- * Mails a code and a link that sign in, and returns the handle without which neither counts: it stays in the browser (or
- * client) that asked, so that a code that was read out or phished is worth nothing elsewhere (ASVS 5.0, 6.6.2).
+ * Mails a code and a link that sign in, and returns the handle that both need. The handle stays in the browser (or client)
+ * that asked, so that a code that was read out or phished signs in nowhere else (ASVS 5.0, 6.6.2).
  *
  * Whatever the address is, one token and one mail are written: without an account, or for a disabled one, they are decoys
- * that open nothing and are never sent (OWASP ASVS 5.0, 6.3.8).
+ * that open nothing and are never sent (OWASP ASVS 5.0, 6.3.8). Without room in the mail limit neither is written, and the
+ * answer is the same.
  *
  * @throws {AuthError} `invalid_request`
  */
@@ -35,17 +31,14 @@ export async function requestOtp(ports: RequestOtpPorts, input: RequestOtpInput)
   const now = ports.clock.now()
   const user = known && !isDisabled(known, now) ? known : null
 
-  if (!(await mayMail(ports, email))) {
-    const facts = { userId: known?.id ?? null, outcome: 'failure', detail: { reason: 'mail_limit' } } as const
-    await ports.audit.record(auditEvent(ports, 'otp_requested', input.visitor, facts))
-    return handleOfLast(ports, email, input.handle)
-  }
+  const userId = known?.id ?? null
+  const event = 'otp_requested'
+  const { mailSent } = await countMail(ports, { purpose: 'otp', address: email, asker: input, event, userId })
+  if (!mailSent) return handleOfLast(ports, email, input.handle)
+
   const handle = ports.random.token()
   const { token, mail } = draftOtp(ports, { email, user, handle })
-  const audit = auditEvent(ports, 'otp_requested', input.visitor, {
-    userId: known?.id ?? null,
-    outcome: user ? 'success' : 'failure',
-  })
+  const audit = auditEvent(ports, event, input.visitor, { userId, outcome: user ? 'success' : 'failure' })
   await ports.oneTimeTokens.put(token, mail, { keep: 1, now, audit })
   return handle
 }
@@ -56,14 +49,14 @@ export function holdsOtp(ports: Pick<Ports, 'keyring'>, token: OneTimeToken, han
   return ports.keyring.digests('otp-handle', handle).includes(token.handleHash)
 }
 
-/** A browser that gets no further mail keeps what makes its last one count; any other gets a handle of nothing. */
+/** A browser that gets no further mail keeps the handle of its last one. Any other browser gets a handle that opens nothing. */
 async function handleOfLast(ports: RequestOtpPorts, email: string, handle: string | null): Promise<string> {
   const live = await ports.oneTimeTokens.listByEmail('otp', email, ports.clock.now())
   const own = live.some((token) => holdsOtp(ports, token, handle))
   return own && handle !== null ? handle : ports.random.token()
 }
 
-/** Code and link are in the mail to the stored address and nowhere else; at rest there are only digests. */
+/** Only the mail to the stored address holds code and link; the store keeps digests. */
 function draftOtp(
   ports: RequestOtpPorts,
   { email, user, handle }: { email: string; user: UserRecord | null; handle: string },
@@ -87,7 +80,7 @@ function draftOtp(
     expiresAt: now + otpSeconds,
   }
   const mail = ports.mails.compose(user ? 'otp' : decoyTemplate, email, {
-    // A name that nobody has proved to be the reader's does not greet them.
+    // The mail greets by name only if the address is verified. An unverified name may be a stranger's text.
     name: (user?.emailVerified && user.name) || '',
     url: `${ports.policy.authUrl}/otp?token=${secret}`,
     code,

@@ -18,23 +18,23 @@ export type VerifyOtpPorts = OpenSessionPorts &
   Pick<Ports, 'users' | 'oneTimeTokens' | 'audit' | 'keyring' | 'clock' | 'random' | 'policy' | 'limiter'>
 
 export interface VerifyOtpInput {
-  /** From the mail's link; else `code`, and `email` from clients that know which one they asked for. */
+  /** From the mail's link. Otherwise `code`, and `email` from clients that know which one they asked for. */
   token?: string
   email?: string | undefined
   code?: string
-  /** What the browser that asked holds. */
+  /** The handle of the browser that asked. */
   handle: string | null
   mode: SessionMode
   visitor: Visitor
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
 }
 
 /**
- * Signs in with the mailed code, or by the mailed link, in the browser that asked for them.
+ * Signs in with the mailed code or link, in the browser that asked for them.
  *
- * It proves the mailbox: on an account whose address was never verified, everything that another person may have planted
- * is thrown away first (GHSA-qq9h-g4jm-xgf3).
+ * It proves the mailbox. On an account whose address was never verified, everything that a stranger may have set is removed
+ * first (GHSA-qq9h-g4jm-xgf3).
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, foreign, guessed too often and without the handle
  *   look alike), `rate_limited` after too many guesses, and as `openSession`
@@ -53,15 +53,15 @@ export async function verifyOtp(ports: VerifyOtpPorts, input: VerifyOtpInput): P
 }
 
 /**
- * The live token that this browser asked for, or null; a decoy is one, too. Whoever lacks the handle stops here, so that
- * no stranger uses up the guesses of an owner (the limit of their own address counts them).
+ * The live token that this browser asked for, or null; it may be a decoy. A request without the handle ends here, so that a
+ * stranger cannot use up the owner's guesses (the limit of the stranger's own IP address counts them).
  */
 async function findAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<OneTimeToken | null> {
   const live = await listAsked(ports, input)
   return live.find((token) => token !== null && holdsOtp(ports, token, input.handle)) ?? null
 }
 
-/** A browser need not say the address again: what it holds is of one request, and so of one address. */
+/** A browser need not send the address again, because its handle belongs to one request, and so to one address. */
 async function listAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<readonly (OneTimeToken | null)[]> {
   const { oneTimeTokens, keyring } = ports
   const now = ports.clock.now()
@@ -73,8 +73,8 @@ async function listAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<
 }
 
 /**
- * Counted by the code and by the address, whether or not it has an account, before anything is compared: of any number
- * at once, no more than the limit get through. The link holds 256 bits, nobody guesses it.
+ * Counts by the code and by the address, whether or not it has an account, before anything is compared: of any number of
+ * concurrent guesses, no more than the limit pass. The link holds 256 bits, so its guesses are not counted.
  *
  * @throws {AuthError} `rate_limited`
  */
@@ -91,13 +91,14 @@ async function guessCode(
 
 async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor: Visitor): Promise<UserRecord | null> {
   const known = token.userId === null ? null : await ports.users.findById(token.userId)
-  // The first proof drops a planted second factor, and with it what was guessed at that. Before the code is used up: what
-  // fails here can be tried again.
+  // The first proof removes a second factor that a stranger may have set, and with it the counted guesses. It comes before
+  // the code is used up, so that a failed step can be repeated.
   const dropped = known && !known.emailVerified ? [guessesAt.factor(known.id)] : []
   await ports.limiter.forget('guess', [guessesAt.otp(token.email), ...dropped])
   const facts = { userId: token.userId, detail: { firstProof: true } }
   return ports.users.proveMailbox(token.id, 'otp', ports.clock.now(), {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_verified', visitor, facts),
+    strict: ports.policy.adminEmails.includes(token.email),
   })
 }

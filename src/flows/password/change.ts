@@ -21,18 +21,18 @@ export type ChangePasswordPorts = Pick<
   PasswordLimitPorts
 
 export interface ChangePasswordInput {
-  /** null where the account has none. */
+  /** null if the account has none. */
   currentPassword: string | null
   newPassword: string
   mode: SessionMode
   visitor: Visitor
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
 }
 
 /**
- * Changes the password of whoever is signed in. Every session ends, the caller's too, so that a copied token dies with
- * it, and a new one begins (ASVS 5.0, 7.4.3).
+ * Changes the password of the signed-in user. Every session ends, the caller's too, so that a copied token becomes invalid,
+ * and a new one begins (ASVS 5.0, 7.4.3).
  *
  * @throws {AuthError} `invalid_credentials`, `weak_password` with `reasons`, `token_revoked` when the session ended
  *   meanwhile, as by a reset that came first, `recent_login_required`, `forbidden` (the other mode's session), `busy`
@@ -49,7 +49,7 @@ export async function changePassword(
   await requirePassword(ports, state, { password, event: 'password_changed', visitor, device })
   const passwordHash = await ports.passwords.hash(input.newPassword)
 
-  // Had the password changed, the session would have ended with it.
+  // If the password had changed, the session would have ended with it.
   return atVersion(ports, { principal, state, refusal: 'token_revoked' }, (current) =>
     replace(ports, current, passwordHash, visitor),
   )
@@ -74,7 +74,7 @@ async function replace(
   return changed && issueTokens(ports, changed, session)
 }
 
-/** How the user came in still counts; a password, where there was one, was proved on top of it and just now. */
+/** The earlier proofs of the session still count. The password, if there was one, was proved just now in addition. */
 function successor(
   ports: ChangePasswordPorts,
   { user, session: former }: Pick<SessionState, 'user' | 'session'>,

@@ -1,6 +1,7 @@
 import { AuthError, type ErrorCode } from '../../errors.js'
+import type { MailOutcome } from '../../model/mail-limit.js'
 import type { SessionMode } from '../../model/session.js'
-import type { UserRecord } from '../../model/user.js'
+import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { readTypedHash } from '../registration/draft.js'
@@ -23,23 +24,23 @@ export interface LoginInput {
   password: string
   mode: SessionMode
   visitor: Visitor
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
 }
 
 /**
  * Checks an address and password and signs in.
  *
- * The account's hash is compared, or a dummy, so that an unknown address costs as much as a wrong password (OWASP ASVS
- * 5.0, 6.3.8). Where a registration waits there, its hash is compared as well, whether or not there is an account: a
- * stranger who registers an address and tries what they typed is told the same of both (ATK-001). What is wrong beyond
- * the password is said only after the right one.
+ * It compares the account's hash, or a dummy, so that an unknown address takes as long as a wrong password (OWASP ASVS 5.0,
+ * 6.3.8). If a registration waits there, its hash is compared as well, whether or not there is an account: a stranger who
+ * registers an address and tries the typed password gets the same answer in both cases (ATK-001). Faults beyond the password
+ * are reported only after the right one.
  *
- * Every comparison is counted before it begins, so that no number of them at once gets past the limit; while it is
- * reached, the right password is refused like a wrong one (ASVS 5.0, 6.3.1). Only the account's own password makes
- * failures forgotten.
+ * Every comparison is counted before it begins, so that concurrent tries cannot pass the limit. While the limit is reached,
+ * the right password is refused like a wrong one (ASVS 5.0, 6.3.1). Only the account's own password resets the count.
  *
- * @throws {AuthError} `rate_limited`, `invalid_credentials`, `email_not_verified`, `account_disabled`, `busy`, `hook_failed`
+ * @throws {AuthError} `rate_limited`, `invalid_credentials`, `email_not_verified`, `account_disabled`,
+ *   `password_reset_required`, `busy`, `hook_failed`
  */
 export async function login(ports: LoginPorts, input: LoginInput): Promise<SignInResult> {
   const startedAt = ports.clock.monotonicMs()
@@ -53,32 +54,44 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
     refuseLogin(ports, { userId: tried.userId, method: null, visitor: input.visitor }, fault),
   )
   const stored = user?.passwordHash ?? null
-  // At once: one after the other, the time would tell that something waits.
+  // In parallel: one after the other, the time would reveal that a registration waits.
   const [check, waits] = await Promise.all([
     ports.passwords.verify(input.password, stored),
     waiting && ports.passwords.verify(input.password, readTypedHash(ports, waiting)),
   ])
   if (!user || !check.matches) {
     const registered = waits?.matches ? waiting : undefined
-    if (registered) await mailAgain(ports, registered, input.visitor)
-    // At an account it is a wrong password like any other.
+    const mail = registered && (await mailAgain(ports, registered, input))
+    // For an account it is a wrong password like any other.
     await auditFailure(ports, user, input, registered && !user ? 'email_not_verified' : undefined)
     await ports.passwords.floor(startedAt)
-    throw new AuthError(registered ? 'email_not_verified' : 'invalid_credentials')
+    throw mail ? emailNotVerified(mail) : new AuthError('invalid_credentials')
   }
   await ports.limiter.forget('login', failures)
 
-  const fault = await judgeAndMailAgain(ports, user, input.visitor)
+  const fault = mustReset(ports, user) ?? (await judgeAndMailAgain(ports, user, input))
   if (fault) {
-    await auditFailure(ports, user, input, fault)
-    throw new AuthError(fault)
+    await auditFailure(ports, user, input, fault.code)
+    throw fault.mail ? emailNotVerified(fault.mail) : new AuthError(fault.code)
   }
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
   const { mode, visitor, device } = input
   return signIn(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device })
 }
 
-/** With `reason` the password was right, which is worth knowing all the more (ASVS 5.0, 16.3.1). */
+/** A disabled account gets that answer instead: no reset link would work there. */
+function mustReset({ clock }: Pick<Ports, 'clock'>, user: UserRecord): { code: ErrorCode; mail: null } | null {
+  return user.mustReset && !isDisabled(user, clock.now()) ? { code: 'password_reset_required', mail: null } : null
+}
+
+function emailNotVerified(mail: MailOutcome): AuthError {
+  const next = mail.mailSent
+    ? 'We have sent you a new mail.'
+    : 'No new mail was sent, because this address has had several. Use the last one, or try again later.'
+  return new AuthError('email_not_verified', { detail: `Confirm your email address first. ${next}`, mail })
+}
+
+/** With `reason` the password was right, which makes the event more important (ASVS 5.0, 16.3.1). */
 async function auditFailure(
   ports: LoginPorts,
   user: UserRecord | null,
@@ -90,7 +103,7 @@ async function auditFailure(
   await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
 }
 
-/** Rehashes under today's scheme. The sign-in does not depend on it: a full queue leaves it for the next time. */
+/** Rehashes with today's scheme. The sign-in does not depend on it: if the queue is full, a later sign-in does it. */
 async function upgrade(ports: LoginPorts, user: UserRecord, stored: string, password: string): Promise<void> {
   try {
     await ports.users.upgradePasswordHash(user.id, stored, await ports.passwords.hash(password))

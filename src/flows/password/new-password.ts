@@ -2,7 +2,7 @@ import { AuthError } from '../../errors.js'
 import type { Ports } from '../../ports.js'
 
 /**
- * Holds a new password to the rules; it has consumed nothing yet.
+ * Checks a new password against the rules, before anything is used up.
  *
  * @throws {AuthError} `weak_password` with `reasons`
  */

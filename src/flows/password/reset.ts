@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.js'
-import { isDisabled } from '../../model/user.js'
+import type { OneTimeToken, ResetPurpose } from '../../model/one-time-token.js'
+import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
@@ -23,12 +24,34 @@ export type ResetPasswordPorts = Pick<
   | 'tokens'
 >
 
+/** Whether a mailed link can still set a password. Only reads. */
+export async function isResetLink(
+  ports: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>,
+  token: string,
+): Promise<boolean> {
+  return (await findReset(ports, token)) !== null
+}
+
+/** The live token of a reset or an invitation. */
+async function findReset(
+  { oneTimeTokens, keyring, clock }: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>,
+  secret: string,
+): Promise<{ token: OneTimeToken; purpose: ResetPurpose } | null> {
+  for (const purpose of resetPurposes) {
+    const token = await oneTimeTokens.findByHash(purpose, keyring.digests(purpose, secret), clock.now())
+    if (token) return { token, purpose }
+  }
+  return null
+}
+
+const resetPurposes: readonly ResetPurpose[] = ['password_reset', 'invite']
+
 /**
- * Sets a new password by the mailed link. Ends every session and signs nobody in: what else the account asks for at a
- * sign-in is asked at the next one (ASVS 5.0, 6.4.3). Tells whether the browser itself held a session of that user, which
- * is worth nothing any more.
+ * Sets a new password by the mailed link of a reset or an invitation. It ends every session and does not sign in, because the next sign-in may ask for
+ * more, such as a second factor (ASVS 5.0, 6.4.3). It returns whether this browser held a session of that user, which has
+ * ended with the others.
  *
- * A password that is refused does not use the link up. Of many that hold one link, one sets the password.
+ * A refused password does not use the link up. Of concurrent calls with one link, one sets the password.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, and of a disabled account look alike),
  *   `weak_password` with `reasons`, `busy`
@@ -37,31 +60,33 @@ export async function resetPassword(
   ports: ResetPasswordPorts,
   input: { token: string; password: string; refreshToken: string | null; visitor: Visitor },
 ): Promise<{ endedHere: boolean }> {
-  const hashes = ports.keyring.digests('password_reset', input.token)
-  const token = await ports.oneTimeTokens.findByHash('password_reset', hashes, ports.clock.now())
-  const user = token?.userId ? await ports.users.findById(token.userId) : null
-  if (!token || !user || isDisabled(user, ports.clock.now())) throw new AuthError('invalid_token')
+  const found = await findReset(ports, input.token)
+  const user = found?.token.userId ? await ports.users.findById(found.token.userId) : null
+  if (!found || !user || isDisabled(user, ports.clock.now())) throw new AuthError('invalid_token')
 
+  const { token, purpose } = found
   await requireStrong(ports, input.password, user.emailCanonical)
   const passwordHash = await ports.passwords.hash(input.password)
 
-  // The first proof drops a planted second factor; before the link is used up, so that it can be tried again.
+  // The first proof removes a second factor. Its guesses are forgotten before the link is used up, so a failure can be retried.
   if (!user.emailVerified) await forgetFactorTries(ports, user.id)
-  const changed = await ports.users.resetPassword(token.id, passwordHash, ports.clock.now(), {
+  const changed = await ports.users.resetPassword(token.id, purpose, passwordHash, ports.clock.now(), {
     until: changeMattersUntil(ports),
+    strict: ports.policy.adminEmails.includes(token.email),
     audit: auditEvent(ports, 'password_reset', input.visitor, {
       userId: user.id,
       detail: { firstProof: !user.emailVerified },
     }),
-    // The link has just proved whose address it is.
-    ...notice(ports, 'password-changed', {
-      user: { ...user, emailVerified: true },
-      userAgent: input.visitor.userAgent,
-    }),
+    ...(purpose === 'password_reset' && changeNotice(ports, user, input.visitor)),
   })
   if (!changed) throw new AuthError('invalid_token')
-  // Whoever was locked out by another's guesses has proved the mailbox: the way in is open again.
+  // The user has proved the mailbox, so guesses of others must not lock them out any longer.
   await ports.limiter.forget('login', [user.emailCanonical])
   const held = input.refreshToken === null ? null : ports.tokens.checkRefresh(input.refreshToken)
   return { endedHere: held?.sub === user.id }
+}
+
+/** The link has just proved the address. */
+function changeNotice(ports: ResetPasswordPorts, user: UserRecord, { userAgent }: Visitor) {
+  return notice(ports, 'password-changed', { user: { ...user, emailVerified: true }, userAgent })
 }

@@ -6,12 +6,12 @@ import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { runHook } from '../steps/run-hook.js'
-import { registrationsSideBySide } from './draft.js'
+import { registrationPlaces } from './draft.js'
 
 /**
- * Runs the hook on an account that has just been created. Where it refuses or fails, the account goes again: otherwise
- * whoever was denied would sign in with it. Where it fails, the registration that was used up is there again, so that
- * the same link and code work once the hook does.
+ * Runs the hook on an account that has just been created. If the hook refuses or fails, the account is deleted again, because
+ * otherwise the denied user could sign in. If the hook fails, the used registration is restored, so that the same link and
+ * code work when the hook does.
  *
  * @throws {AuthError} as `runHook`
  */
@@ -20,7 +20,7 @@ export async function afterRegister(
   input: { user: UserRecord; method: string; visitor: Visitor; registration?: OneTimeToken },
 ): Promise<void> {
   try {
-    await runHook(ports.hooks.afterRegister, input)
+    await runHook(ports, 'afterRegister', input)
   } catch (refusal) {
     const { id: userId } = input.user
     const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId, detail: { reason: 'hook' } })
@@ -30,11 +30,11 @@ export async function afterRegister(
   }
 }
 
-/** No answer of the hook's: it failed, or something that it needs did. */
+/** Whether the hook, or something that it needs, failed instead of refusing. */
 function isOutage(refusal: unknown): boolean {
   return !(refusal instanceof AuthError) || refusal.status >= 500
 }
 
 async function putBack(ports: Pick<Ports, 'oneTimeTokens' | 'clock'>, registration: OneTimeToken): Promise<void> {
-  await ports.oneTimeTokens.put(registration, null, { keep: registrationsSideBySide, now: ports.clock.now() })
+  await ports.oneTimeTokens.put(registration, null, { ...registrationPlaces, now: ports.clock.now() })
 }

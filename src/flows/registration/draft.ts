@@ -1,3 +1,4 @@
+import { coarseNetwork } from '../../lib/ip-address.js'
 import { type Fields, fieldsIn, nullOr, readFields, textIn } from '../../lib/json-fields.js'
 import type { Identity } from '../../model/identity.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
@@ -6,11 +7,11 @@ import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { digestCode } from '../steps/mailed-code.js'
 
-/** What waits inside a registration's token until its address is confirmed. */
+/** The sealed content of a registration's token until its address is confirmed. */
 export interface Applicant {
   email: string
   name: string | null
-  /** null where an identity lets in. */
+  /** null if the user signs in by an identity. */
   passwordHash: string | null
   /** The login at a provider that the account will have. */
   identity: Pick<Identity, 'provider' | 'subject'> | null
@@ -19,8 +20,12 @@ export interface Applicant {
 
 type RegistrationPorts = Pick<Ports, 'keyring' | 'random' | 'mails' | 'policy' | 'clock'>
 
-/** Registrations that may be live side by side for one address, so that nobody can replace another's. */
-export const registrationsSideBySide = 3
+/**
+ * Live registrations of one address. There are several, so that a stranger's does not replace the owner's. The network with
+ * the most of them loses its oldest: fewer than three networks cannot push out the only one of another network. Three can
+ * use up all mails of the address in any case (ATK-215).
+ */
+export const registrationPlaces = { keep: 3, sharedBy: 'email' } as const
 
 /** A mail's secrets and the row that keeps only their digests. */
 export interface Drafted {
@@ -51,20 +56,20 @@ export function draftSecrets(
 }
 
 /**
- * What a registration is sealed for. A decoy's purpose is another, so that nothing which makes accounts can open it
- * whatever becomes of the row; its text is the same, so that its size tells nothing.
+ * The purposes under which registrations are sealed. A decoy has another purpose, so that no code that makes accounts can
+ * open it. Its text has the same size, so that the size reveals nothing.
  */
 const sealedFor = { account: 'registration-payload', decoy: 'registration-decoy' } as const
 
 /**
- * A registration that waits for its mail. For an address that has an account already it is a decoy: the same rows and
- * the same work, but nothing to confirm, and the mail tells the owner (OWASP ASVS 5.0, 6.3.8).
+ * A registration that waits for its mail. For an address that has an account already it is a decoy: the same rows and the
+ * same work, but nothing to confirm, and the mail informs the owner (OWASP ASVS 5.0, 6.3.8).
  */
 export function draftRegistration(
   ports: RegistrationPorts,
   email: string,
   handle: string,
-  { applicant, isDecoy }: { applicant: Applicant; isDecoy: boolean },
+  { applicant, isDecoy, ip }: { applicant: Applicant; isDecoy: boolean; ip: string | null },
 ): Drafted {
   const id = ports.random.id()
   const row = { id, purpose: 'registration', email } as const
@@ -72,7 +77,7 @@ export function draftRegistration(
   const token: OneTimeToken = {
     ...row,
     ...secrets,
-    subject: email,
+    subject: `${email} ${networkDigest(ports, ip)}`,
     userId: null,
     handleHash: ports.keyring.digest('registration-handle', handle),
     payload: ports.keyring.seal(isDecoy ? sealedFor.decoy : sealedFor.account, id, JSON.stringify(applicant)),
@@ -80,6 +85,11 @@ export function draftRegistration(
     createdAt: ports.clock.now(),
   }
   return { token, mail: isDecoy ? accountExistsMail(ports, email) : mail }
+}
+
+/** Short, so that it fits beside the longest address. Keyed, so that it does not reveal where a registration came from. */
+function networkDigest({ keyring }: Pick<Ports, 'keyring'>, ip: string | null): string {
+  return keyring.digest('registration-network', coarseNetwork(ip) ?? 'unknown').slice(-22)
 }
 
 /** The confirmation of an account that exists already; `handle` is null when no browser asked for it. */
@@ -99,17 +109,17 @@ export function draftVerification(ports: RegistrationPorts, user: UserRecord, ha
   return { token, mail }
 }
 
-/** The mail to somebody whose address another person, or they themselves, tried to register again. */
+/** The mail to the owner of an account whose address was registered again, by the owner or another person. */
 export function accountExistsMail(ports: Pick<Ports, 'mails' | 'policy'>, email: string): OutboxMail {
   return ports.mails.compose('account-exists', email, { url: `${ports.policy.authUrl}/login` })
 }
 
-/** The applicant inside; null for a decoy, when the key that sealed it is gone, or when the text is no applicant. */
+/** The sealed applicant; null for a decoy, when the key that sealed it is gone, or when the text is no applicant. */
 export function readApplicant(ports: Pick<Ports, 'keyring'>, token: OneTimeToken): Applicant | null {
   return openSealed(ports, token, sealedFor.account)
 }
 
-/** The hash of the password that was typed, a decoy's too: to compare a sign-in with, and for nothing else. */
+/** The hash of the typed password, also of a decoy. It is only for comparing a sign-in with it. */
 export function readTypedHash(ports: Pick<Ports, 'keyring'>, token: OneTimeToken): string | null {
   const typed = readApplicant(ports, token) ?? openSealed(ports, token, sealedFor.decoy)
   return typed?.passwordHash ?? null

@@ -34,8 +34,15 @@ export async function listByEmail(ports: FindPorts, email: string): Promise<OneT
   return lists.flat()
 }
 
-/** Whether this browser is the one that asked for that link; reads only. */
-export async function ownsVerification(ports: FindPorts, input: { token: string; handle: string }): Promise<boolean> {
+/** The state of a mailed link in this browser: invalid, registered here, or registered in another browser. */
+export type LinkStanding = 'invalid' | 'own' | 'foreign'
+
+/** Reads only: looking at a link does not use it up. */
+export async function findLinkStanding(
+  ports: FindPorts,
+  input: { token: string; handle: string | null },
+): Promise<LinkStanding> {
   const token = await findByLink(ports, input.token)
-  return token !== null && holdsHandle(ports, token, input.handle)
+  if (token === null) return 'invalid'
+  return holdsHandle(ports, token, input.handle) ? 'own' : 'foreign'
 }

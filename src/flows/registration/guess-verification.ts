@@ -18,9 +18,9 @@ export interface Guess {
 }
 
 /**
- * The token that this code confirms, or null. A code counts only with the browser's handle or the password, and only with
- * one of them does a guess use up anything: else strangers could stop a code that they cannot use. The browser that
- * registered need not say the address again: what it holds is of one registration.
+ * The token that this code confirms, or null. A guess needs the browser's handle or the password, and only then uses up
+ * guesses: otherwise strangers could block a code that they cannot use. The browser that registered need not send the address
+ * again, because its handle belongs to one registration.
  *
  * @throws {AuthError} `rate_limited`, `invalid_request`, `busy`
  */
@@ -37,8 +37,8 @@ export async function guessVerification(ports: GuessPorts, guess: Guess): Promis
 }
 
 /**
- * A code that has been guessed at too often uses up none of the address's guesses, and an address that has had too many
- * none of the code's: whoever has to wait can use it then.
+ * Code and address have separate guesses. A guess that one of them refuses uses up none of the other's, so that the user can
+ * still use those after the wait.
  */
 async function guessByHandle(
   ports: GuessPorts,
@@ -58,11 +58,10 @@ async function guessByHandle(
 }
 
 /**
- * Counted like a sign-in, and forgotten only where the code is right, too. One password is compared, also where nothing
- * waits (OWASP ASVS 5.0, 6.3.8): that of the registration whose code it is, else that of any one, chosen anew each time, so
- * that the guesses of somebody who has registered the same address count there soon, whoever registered it since. The
- * answer is the same and as late whichever of code and password is wrong: it would tell a code that nobody has counted, or
- * whether an account was in the way.
+ * Counted like a sign-in, and forgotten only if the code is right, too. Exactly one password is compared, even if no
+ * registration waits (OWASP ASVS 5.0, 6.3.8): that of the code's registration, otherwise that of a random one. So guesses of a
+ * stranger who registered the same address soon count there, however often it was registered since. The answer and its time
+ * are the same whether code or password is wrong: a difference would reveal an uncounted code, or that an account exists.
  */
 async function guessByPassword(
   ports: GuessPorts,
@@ -85,12 +84,12 @@ async function guessByPassword(
   return null
 }
 
-/** Uses up one guess at that code; false when there was none left. */
+/** Uses up one guess at that code; false when none was left. */
 function countAt(ports: GuessPorts, { id }: OneTimeToken): Promise<boolean> {
   return ports.oneTimeTokens.countTry(id, ports.policy.codeTries)
 }
 
-/** The password that opens what the token confirms; null for a decoy, or where another way leads in. */
+/** The hash of the password that can confirm the token; null for a decoy, or if the user signs in without a password. */
 async function passwordHashOf(ports: GuessPorts, token: OneTimeToken): Promise<string | null> {
   if (token.purpose === 'registration') return readApplicant(ports, token)?.passwordHash ?? null
   const user = token.userId === null ? null : await ports.users.findById(token.userId)

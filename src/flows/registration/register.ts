@@ -1,20 +1,24 @@
 import { AuthError } from '../../errors.js'
+import { type EmailAddress, parseEmailAddress } from '../../lib/email-address.js'
+import type { MailOutcome } from '../../model/mail-limit.js'
 import type { SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { type OpenSessionPorts, openSession } from '../session/open-session.js'
-import { mayMail } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
+import { isReserved } from '../steps/email-tokens.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
-import { requireEmail } from '../steps/require-email.js'
+import { countMail, type MailLimitPorts } from '../steps/mail-limit.js'
+import { invalidEmail } from '../steps/require-email.js'
 import { runHook } from '../steps/run-hook.js'
 import { afterRegister } from './after-register.js'
 import { draftVerification } from './draft.js'
 import { fileRegistration } from './file.js'
 
 export type RegisterPorts = OpenSessionPorts &
-  Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'passwordFaults' | 'keyring' | 'mails' | 'limiter' | 'audit'>
+  MailLimitPorts &
+  Pick<Ports, 'oneTimeTokens' | 'passwords' | 'passwordFaults'>
 
 export interface RegisterInput {
   email: string
@@ -23,46 +27,65 @@ export interface RegisterInput {
   fields: Readonly<Record<string, unknown>>
   mode: SessionMode
   visitor: Visitor
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
 }
 
 export interface Registered {
-  /** What the asking browser keeps; with it one click or the code confirms. */
+  /** The browser keeps it. With it, one click or the code confirms. */
   handle: string
-  /** Only where verification is optional: the account exists and is signed in. */
-  issued: IssuedSession | null
+  /** Only if verification is optional: the account exists and is signed in. */
+  created: Created | null
+}
+
+export interface Created {
+  issued: IssuedSession
+  /** Whether the mail that confirms the address was sent. */
+  mail: MailOutcome
 }
 
 /**
  * Registers an address.
  *
- * With required verification no account is made yet: everything waits inside the registration's own token, and the
- * answer, its work and its mail count are the same whether or not the address has an account (ASVS 5.0, 6.3.8).
+ * With required verification no account is made yet: the token of the registration holds everything, and the answer, its work
+ * and its mail count are the same whether or not the address has an account (ASVS 5.0, 6.3.8).
  *
  * @throws {AuthError} `registration_disabled`, `invalid_request`, `weak_password` with `reasons`, `busy`, `hook_failed`,
- *   and where verification is optional `email_taken`
+ *   and, if verification is optional, `email_taken`
  */
 export async function register(ports: RegisterPorts, input: RegisterInput): Promise<Registered> {
   if (!ports.policy.registrationEnabled) throw new AuthError('registration_disabled')
-  const email = requireEmail(input.email)
-  const reasons = await ports.passwordFaults(input.password, email.canonical)
-  if (reasons.length > 0) throw new AuthError('weak_password', { reasons })
+  const email = await requireAddressAndPassword(ports, input)
   const fields = await ports.policy.parseFields(input.fields)
 
   const user = newUser(ports, { email: email.typed, canonical: email.canonical, name: input.name, fields })
-  await runHook(ports.hooks.beforeRegister, { user, method: 'password', visitor: input.visitor })
+  await runHook(ports, 'beforeRegister', { user, method: 'password', visitor: input.visitor })
   const passwordHash = await ports.passwords.hash(input.password)
 
   const handle = ports.random.token()
   if (ports.policy.emailVerification === 'optional') {
-    return { handle, issued: await createAtOnce(ports, { ...user, passwordHash }, handle, input) }
+    return { handle, created: await createAtOnce(ports, { ...user, passwordHash }, handle, input) }
   }
   await fileRegistration(ports, email.canonical, handle, {
     applicant: { email: email.typed, name: input.name, fields, passwordHash, identity: null },
-    visitor: input.visitor,
+    asker: input,
   })
-  return { handle, issued: null }
+  return { handle, created: null }
+}
+
+/** Reports a bad address together with a weak password, so that one attempt shows both. */
+async function requireAddressAndPassword(
+  { passwordFaults }: Pick<Ports, 'passwordFaults'>,
+  input: Pick<RegisterInput, 'email' | 'password'>,
+): Promise<EmailAddress> {
+  const email = parseEmailAddress(input.email)
+  const reasons = await passwordFaults(input.password, email?.canonical ?? '')
+  if (email && reasons.length > 0) throw new AuthError('weak_password', { reasons })
+  if (email) return email
+  const errors = [invalidEmail()]
+  if (reasons.length === 0) throw new AuthError('invalid_request', { errors })
+  errors.push({ path: 'password', message: 'is too weak' })
+  throw new AuthError('invalid_request', { errors, reasons })
 }
 
 async function createAtOnce(
@@ -70,24 +93,32 @@ async function createAtOnce(
   user: UserRecord,
   handle: string,
   { mode, visitor, device }: RegisterInput,
-): Promise<IssuedSession> {
+): Promise<Created> {
+  const { emailCanonical: address } = user
+  // Before the mail is counted: a registration that is refused must not use up the mails of the address's owner.
+  const [existing, reserved] = await Promise.all([ports.users.findByEmail(address), isReserved(ports, address)])
+  if (existing !== null || reserved) return refuseTaken(ports, existing, visitor)
+
   const audit = auditEvent(ports, 'account_created', visitor, { userId: user.id })
-  const confirm = (await mayMail(ports, user.emailCanonical)) ? draftVerification(ports, user, handle) : undefined
+  // The address may be taken meanwhile, and then this user is never created.
+  const asked = { asker: { visitor, device }, event: 'verification_requested', userId: null } as const
+  const mail = await countMail(ports, { purpose: 'registration', address, ...asked })
+  const confirm = mail.mailSent ? draftVerification(ports, user, handle) : undefined
   const created = await ports.users.create(user, audit, confirm)
-  if (!created) return refuseTaken(ports, user.emailCanonical, visitor)
+  if (!created) return refuseTaken(ports, await ports.users.findByEmail(address), visitor)
 
   await afterRegister(ports, { user, method: 'password', visitor })
-  return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
+  const issued = await openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
+  return { issued, mail }
 }
 
-async function refuseTaken(ports: RegisterPorts, email: string, visitor: Visitor): Promise<never> {
-  const existing = await ports.users.findByEmail(email)
+async function refuseTaken(ports: RegisterPorts, existing: UserRecord | null, visitor: Visitor): Promise<never> {
   const facts = { userId: existing?.id ?? null, outcome: 'failure', detail: { reason: 'email_taken' } } as const
   await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, facts))
   throw new AuthError('email_taken')
 }
 
-/** A user as it is first written; `passwordHash` and `emailVerified` are the caller's to set. */
+/** A new user as it is first written. The caller sets `passwordHash`, `emailVerified` and `verifiedBy`. */
 export function newUser(
   ports: Pick<Ports, 'clock' | 'random'>,
   from: { email: string; canonical: string; name: string | null; fields: Readonly<Record<string, unknown>> },
@@ -97,6 +128,7 @@ export function newUser(
     email: from.email,
     emailCanonical: from.canonical,
     emailVerified: false,
+    verifiedBy: null,
     name: from.name,
     passwordHash: null,
     roles: [],
@@ -104,9 +136,16 @@ export function newUser(
     version: 1,
     disabledAt: null,
     disabledUntil: null,
+    disabledReason: null,
+    mustReset: false,
     factors: [],
     identities: [],
     createdAt: ports.clock.now(),
     lastLoginAt: null,
   }
+}
+
+/** How far the application's own word verifies the address of a new account. */
+export function provedByApplication(emailVerified: boolean): Pick<UserRecord, 'emailVerified' | 'verifiedBy'> {
+  return { emailVerified, verifiedBy: emailVerified ? 'application' : null }
 }

@@ -21,25 +21,25 @@ export type VerifyEmailPorts = OpenSessionPorts &
   Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring' | 'audit'>
 
 export interface VerifyEmailInput {
-  /** From the mail's link; else `code`, with `email` in any browser but the one that registered. */
+  /** From the mail's link. Otherwise `code`, with `email` in any browser except the one that registered. */
   token?: string
   email?: string | undefined
   code?: string
-  /** Needed in any browser but the one that registered. */
+  /** Required in any browser except the one that registered. */
   password: string | null
-  /** What the browser that registered holds. */
+  /** The handle of the browser that registered. */
   handle: string | null
   mode: SessionMode
   visitor: Visitor
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
 }
 
 /**
  * Confirms an address and signs in.
  *
- * One click (or the code) suffices in the browser that registered; any other must give the password, so that nobody
- * can be made to confirm an account that another person planted.
+ * In the browser that registered, one click (or the code) suffices. Any other browser must send the password, so that a
+ * stranger cannot trick the owner of an address into confirming the stranger's registration.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, expired, foreign and guessed too often look alike),
  *   `rate_limited` after too many guesses, `invalid_request` when the password is needed, `invalid_credentials` when it is wrong
@@ -53,7 +53,7 @@ export async function verifyEmail(ports: VerifyEmailPorts, input: VerifyEmailInp
 async function guessCode(ports: VerifyEmailPorts, input: VerifyEmailInput): Promise<OneTimeToken | null> {
   const by = { userId: null, method: 'registration', visitor: input.visitor }
   return guessVerification(ports, input).catch((fault: unknown) => {
-    // What is no address is no sign-in, either.
+    // A request without a valid address is no sign-in, so it is not recorded as one.
     if (fault instanceof AuthError && fault.code === 'rate_limited') return refuseLogin(ports, by, fault)
     throw fault
   })
@@ -66,7 +66,7 @@ async function confirmRegistration(
 ): Promise<SignInResult> {
   const applicant = readApplicant(ports, token)
   if (!applicant) return refuse(ports, token, input, 'invalid_token')
-  // Without a password only the browser that registered confirms.
+  // Without a password only the browser that registered may confirm.
   const own = holdsHandle(ports, token, input.handle)
   if (applicant.identity && !own) return refuse(ports, token, input, 'invalid_token')
   await requirePassword(ports, token, applicant.passwordHash, input)
@@ -91,6 +91,8 @@ async function confirmUser(
   const known = token.userId === null ? null : await ports.users.findById(token.userId)
   if (!known) return refuse(ports, token, input, 'invalid_token')
   await requirePassword(ports, token, known.passwordHash, input)
+  // The registration's password would sign in here.
+  if (known.mustReset) return refuse(ports, token, input, 'password_reset_required')
 
   const audit = auditEvent(ports, 'email_verified', input.visitor, { userId: known.id })
   const until = changeMattersUntil(ports)
@@ -99,7 +101,7 @@ async function confirmUser(
   return enter(ports, user, input, 'pwd')
 }
 
-/** A code has counted with the handle or the password only. */
+/** A code was accepted with the handle or the password already. */
 async function requirePassword(
   ports: VerifyEmailPorts,
   token: OneTimeToken,
@@ -120,7 +122,7 @@ async function requirePassword(
   return refuse(ports, token, input, 'invalid_credentials')
 }
 
-/** Confirming signs in, so what fails is a sign-in that failed (ASVS 5.0, 16.3.1). */
+/** Confirming signs in, so a failure is a failed sign-in (ASVS 5.0, 16.3.1). */
 function refuse(
   ports: VerifyEmailPorts,
   token: OneTimeToken | null,
@@ -134,7 +136,7 @@ function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: 
   const { email, name, fields, passwordHash, identity } = applicant
   const user = newUser(ports, { email, canonical: token.email, name, fields })
   const identities = identity ? [{ provider: identity.provider, linkedAt: user.createdAt }] : []
-  return { ...user, passwordHash, emailVerified: true, identities }
+  return { ...user, passwordHash, emailVerified: true, verifiedBy: 'mailbox', identities }
 }
 
 function enter(

@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { asImpersonated } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
@@ -7,7 +8,7 @@ import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
 
 /**
- * Two holders used one refresh lineage: ends the session for both, writes it down and tells the user.
+ * Two holders used tokens of one session. Ends the session for both, records it and notifies the user.
  *
  * @throws {AuthError} `token_revoked`, always
  */
@@ -18,6 +19,7 @@ export async function endAsTheft(
 ): Promise<never> {
   await ports.sessions.end(session.id, null, {
     until: changeMattersUntil(ports),
+    impersonated: asImpersonated(session),
     audit: auditEvent(ports, 'refresh_token_reuse', visitor, {
       userId: user.id,
       sessionId: session.id,

@@ -18,33 +18,31 @@ interface Arrived {
 }
 
 /**
- * Runs the hook and returns the user as proved. The hash may just have been replaced by a stronger one of the same password,
- * which raises no version: read before the hook raises it, it is what the account is compared with.
+ * Runs the hook and returns the user as proved. A stronger hash of the same password may just have replaced the old one, which
+ * raises no version. So the account is read before the hook can raise it, and compared with that state later.
  *
  * @throws {AuthError} as `runHook`
  */
 export async function beforeLogin(ports: LoginHookPorts, { user, method, visitor }: Arrived): Promise<UserRecord> {
-  const hook = ports.hooks.beforeLogin
-  if (!hook) return user
+  if (!ports.hooks.beforeLogin) return user
   const found = await ports.users.findById(user.id)
   const proved = found?.version === user.version ? found : user
-  await runHook(hook, { user: proved, method, visitor }).catch((refusal) =>
+  await runHook(ports, 'beforeLogin', { user: proved, method, visitor }).catch((refusal) =>
     refuseLogin(ports, { userId: user.id, method, visitor }, refusal),
   )
   return proved
 }
 
 /**
- * Runs the hook and returns the user as it leaves them: tokens of former roles would be dead at once.
+ * Runs the hook and returns the user with its changes, because tokens with former roles would be revoked at once.
  *
  * @throws {AuthError} as `runHook`; `invalid_credentials` when the hook has ended the session
  */
 export async function afterLogin(ports: LoginHookPorts, session: Session, arrived: Arrived): Promise<UserRecord> {
   const { user, method, visitor } = arrived
-  const hook = ports.hooks.afterLogin
-  if (!hook) return user
+  if (!ports.hooks.afterLogin) return user
   try {
-    await runHook(hook, arrived)
+    await runHook(ports, 'afterLogin', arrived)
   } catch (refusal) {
     await endRefused(ports, session, visitor)
     return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
@@ -54,7 +52,7 @@ export async function afterLogin(ports: LoginHookPorts, session: Session, arrive
   return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_credentials'))
 }
 
-/** Nobody has its tokens yet; in a list of sessions it would be somebody's that never was. */
+/** Ends the refused session. Its tokens were never sent, so it must not appear in the user's list of sessions. */
 async function endRefused(ports: LoginHookPorts, { id, userId }: Session, visitor: Visitor): Promise<void> {
   const detail = { reason: 'hook' }
   const audit = auditEvent(ports, 'session_revoked', visitor, { userId, sessionId: id, detail })

@@ -20,26 +20,28 @@ export type OpenSessionPorts = DevicePorts &
 export interface SignIn {
   user: UserRecord
   mode: SessionMode
-  /** How the user came, for hooks and audit: `password`, `registration`, … */
+  /** How the user signed in, for hooks and audit: `password`, `registration`, … */
   method: string
   /** RFC 8176 */
   amr: readonly string[]
   visitor: Visitor
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
+  /** When the user proved who they are, Unix seconds. Default: now. */
+  authTime?: number
   /** Used up when the session opens. */
   secondStep?: SecondStep
 }
 
 /**
- * The last step of every way in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a notice where
- * the user has not come from before, a browser remembered, tokens.
+ * The last step of every sign-in: hooks, a new session under a new id (ASVS 5.0, 7.2.4), a notice about an unknown place, a
+ * remembered browser, tokens.
  *
- * The session opens for the user that was checked: where anything that was proved has changed in between (password, address,
- * second factor, disabled), it does not. A hook, or somebody else, may set roles or a name meanwhile.
+ * The session opens only for the user that was checked. If anything that was proved has changed since (password, address,
+ * second factor, disabled), it does not open. Roles and name may change meanwhile, for example by a hook.
  *
  * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `invalid_code` when it did or the second
- *   step is used up, `hook_failed`, or what a hook throws
+ *   step is used up, `hook_failed`, or errors of a hook
  */
 export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Promise<IssuedSession> {
   const { method, visitor } = signIn
@@ -54,7 +56,7 @@ export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Prom
   return { ...(await issueTokens(ports, signedIn, session)), deviceToken }
 }
 
-/** The user that the session has begun for; a refusal is written down (ASVS 5.0, 16.3.1). */
+/** The user that the session has begun for. A refusal is recorded (ASVS 5.0, 16.3.1). */
 async function open(
   ports: OpenSessionPorts,
   signIn: SignIn,
@@ -82,7 +84,7 @@ async function open(
   return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
 }
 
-/** Nobody is told of the first time, or of the sign-in that confirms a registration: they are at it. */
+/** The first sign-in, and the one that confirms a registration, cause no notice, because the user expects them. */
 async function isFamiliar(ports: OpenSessionPorts, signIn: SignIn, device: Device | null): Promise<boolean> {
   if (signIn.user.lastLoginAt === null || signIn.method === 'registration') return true
   return isKnownPlace(ports, signIn, device)
@@ -91,7 +93,7 @@ async function isFamiliar(ports: OpenSessionPorts, signIn: SignIn, device: Devic
 /** A session that begins now, under a new id. */
 export function newSession(
   ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
-  { user, mode, amr, visitor }: Pick<SignIn, 'user' | 'mode' | 'amr' | 'visitor'>,
+  { user, mode, amr, visitor, authTime }: Pick<SignIn, 'user' | 'mode' | 'amr' | 'visitor' | 'authTime'>,
 ): Session {
   const now = ports.clock.now()
   const expiresAt = now + ports.policy.sessionSeconds
@@ -104,11 +106,12 @@ export function newSession(
     refreshIssuedAt: now,
     refreshExpiresAt: Math.min(now + ports.policy.refreshTokenSeconds, expiresAt),
     amr,
-    authTime: now,
+    authTime: authTime ?? now,
     createdAt: now,
     expiresAt,
     lastSeenAt: now,
     ip: visitor.ip,
     userAgent: visitor.userAgent,
+    actor: null,
   }
 }

@@ -6,12 +6,13 @@ import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import type { RefreshClaims } from '../../tokens/access-tokens.js'
 import { auditEvent } from '../steps/audit.js'
-import { type IssuedSession, issueAccess, issueTokens } from '../steps/issue-tokens.js'
+import { type IssuedSession, isCurrent, issueAccess, issueTokens } from '../steps/issue-tokens.js'
 import { endAsTheft } from './end-as-theft.js'
+import { endImpersonationById } from './end-impersonation.js'
 
 export type RefreshPorts = Pick<
   Ports,
-  'sessions' | 'tokens' | 'proofs' | 'clock' | 'random' | 'policy' | 'audit' | 'mails'
+  'sessions' | 'tokens' | 'proofs' | 'revocations' | 'clock' | 'random' | 'policy' | 'audit' | 'mails'
 >
 
 export interface RefreshInput {
@@ -21,19 +22,22 @@ export interface RefreshInput {
 }
 
 /**
- * How long a proof must stand, by the store's clock, before the counter rises or a late sibling becomes a thief.
+ * How long a rotation must be proven, by the store's clock, before the counter rises or an older token counts as stolen.
  * Longer than two one-way delays of a browser's slowest request, so that a tab that lost the race is never signed out.
  */
 const provenForMs = 30_000
 
-/** A refresh that loses the compare-and-set looks again; more than twice means the store is failing, not the client. */
+/** A refresh that loses a race reads again. After more than two losses the store is failing, not the client. */
 const attempts = 3
 
 /**
  * Turns a refresh token into a fresh access token, and into its successor when it is time.
  *
- * The current counter proves itself and rises once in a compare-and-set; the one before gets the same successor again until
- * somebody has used that; anything older is theft and ends the session (RFC 9700 §4.14.2; ASVS 5.0, 10.4.5).
+ * A token of the current counter proves that rotation and raises the counter in a compare-and-set. A token of the one before
+ * gets the same successor again until that successor was used. An older token is stolen, so the session ends (RFC 9700
+ * §4.14.2; ASVS 5.0, 10.4.5).
+ *
+ * When the administrator may impersonate the user no more, an impersonated session ends here.
  *
  * @throws {AuthError} `unauthenticated`, `session_expired`, `token_revoked`, `forbidden` (the other mode's token)
  */
@@ -41,17 +45,28 @@ export async function refresh(ports: RefreshPorts, input: RefreshInput): Promise
   const claims = ports.tokens.checkRefresh(input.refreshToken)
   if (!claims) throw new AuthError('unauthenticated')
   if (claims.exp <= ports.clock.now()) throw new AuthError('session_expired')
+  try {
+    return await renew(ports, claims, input)
+  } catch (error) {
+    if (claims.act !== undefined && error instanceof AuthError && error.code === 'token_revoked') {
+      await endImpersonationById(ports, claims.sid, { visitor: input.visitor, reason: 'administrator' })
+    }
+    throw error
+  }
+}
 
+async function renew(ports: RefreshPorts, claims: RefreshClaims, input: RefreshInput): Promise<IssuedSession> {
   await ports.proofs.settle(claims.sid)
 
-  // Most come with a token whose proof was written long ago: for these one step decides and does it all.
+  // Most tokens were proven long ago. For these, one step decides and does everything.
   const risen = mayBeTime(ports, claims) ? await rise(ports, claims, input.mode) : null
-  if (risen) return issueTokens(ports, risen.user, risen.session)
+  const renewed = risen && (await issueTokens(ports, risen.user, risen.session))
+  if (renewed && isCurrent(ports, renewed)) return renewed
 
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const state = livingState(ports, claims, input.mode, await ports.sessions.find(claims.sid))
     const issued = await answerFor(ports, state, claims, input)
-    if (issued) return issued
+    if (issued && isCurrent(ports, issued)) return issued
   }
   throw new AuthError('busy', { retryAfterSeconds: 1 })
 }
@@ -70,7 +85,7 @@ function livingState(
   return state
 }
 
-/** Null when another refresh won the compare-and-set: look again. */
+/** Null when another refresh won the compare-and-set: read again. */
 async function answerFor(
   ports: RefreshPorts,
   state: SessionState,
@@ -108,12 +123,12 @@ async function presentCurrent(
   return risen && issueTokens(ports, risen.user, risen.session)
 }
 
-/** A token that is younger than its proof must be cannot have been proven long enough. */
+/** A token younger than the required proof cannot have been proven long enough. */
 function mayBeTime({ clock }: Pick<RefreshPorts, 'clock'>, { ctr, iat }: RefreshClaims): boolean {
   return ctr === 0 || 1_000 * (clock.now() - iat) >= provenForMs
 }
 
-/** Raises the counter if it is time. Null when it is not, when another refresh has done it, or the session is none. */
+/** Raises the counter if it is time. Null if it is not, if another refresh has done it, or without such a session. */
 function rise(
   ports: RefreshPorts,
   { sid, sub, ctr }: Pick<RefreshClaims, 'sid' | 'sub' | 'ctr'>,
@@ -132,11 +147,12 @@ function rise(
   })
 }
 
-/** The successor again: its answer was lost, or a sibling tab asked at the same time. */
+/** Issues the successor again: its response was lost, or another tab asked at the same time. */
 async function reissue(ports: RefreshPorts, { session, user }: SessionState, visitor: Visitor): Promise<IssuedSession> {
   if (visitor.ip !== session.ip || visitor.userAgent !== session.userAgent) {
     const ids = { userId: user.id, sessionId: session.id }
-    await ports.audit.record(auditEvent(ports, 'refresh_reissued', signedInVisitor(visitor, ids), ids))
+    const who = signedInVisitor(visitor, { ...ids, actor: session.actor })
+    await ports.audit.record(auditEvent(ports, 'refresh_reissued', who, ids))
   }
   return issueTokens(ports, user, session)
 }

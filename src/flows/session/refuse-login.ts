@@ -4,9 +4,8 @@ import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 
 /**
- * Writes down a sign-in that was refused, whatever had been proved by then, and throws on (ASVS 5.0, 16.3.1). What fails on
- * our side refuses nobody: the log tells of it. There is one event a request, as of a wrong password, so that limits per
- * IP bound these alike.
+ * Records a refused sign-in, at whichever step, and rethrows (ASVS 5.0, 16.3.1). A failure on our side is no refusal, so only
+ * the log reports it. Each request writes one event, as for a wrong password, so the limits per IP bound these alike.
  */
 export async function refuseLogin(
   ports: Pick<Ports, 'audit' | 'clock' | 'random'>,

@@ -7,20 +7,20 @@ import { askSecondStep } from './two-factor-challenge.js'
 
 export type SignInPorts = OpenSessionPorts & Pick<Ports, 'oneTimeTokens'>
 
-/** How a way in ends: in a session, or one step before it. */
+/** The result of a sign-in: a session, or one step before it. */
 export type SignInResult =
   | { kind: 'session'; issued: IssuedSession }
   | {
       kind: 'challenge'
-      /** Opens nothing but the second step. */
+      /** Valid only for the second step. */
       challenge: string
-      /** What that step takes. */
+      /** The methods of that step. */
       methods: readonly string[]
     }
 
 /**
- * What every way into an existing account ends with, once the first factor is proved: a session, or the question for the
- * second factor where one is on, whatever the first one was (ASVS 5.0, 6.3.4).
+ * The end of every sign-in to an existing account, after the first factor is proved: a session, or a challenge for the second
+ * factor if one is on, whatever the first factor was (ASVS 5.0, 6.3.4).
  *
  * @throws {AuthError} as `openSession`
  */

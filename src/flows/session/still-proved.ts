@@ -5,9 +5,9 @@ import type { Ports } from '../../ports.js'
 const attempts = 3
 
 /**
- * Takes a step that holds only for the account as it is, once somebody has proved to be its user. A role or a name may
- * have changed since, by a hook for one: then the step is tried again with what is there now, but only while everything
- * that a proof rests on is as it was. Whoever proved a password that is no longer the password has proved nothing.
+ * Takes a step for an account whose user has just been proved. If a role or a name has changed since, by a hook for example,
+ * the step is repeated with the current account, but only while everything that the proof rests on is unchanged. A proof by
+ * a former password counts no more.
  *
  * @param step False when it was refused, as for an account that is disabled or at another version.
  * @returns The account that the step was taken for; null when it was refused.
@@ -27,12 +27,13 @@ export async function atVersionProved(
   return null
 }
 
-/** The password, the mailbox, the logins at providers and the second factors that were asked for. */
+/** Whether password (and that it counts), mailbox, identities at providers and required second factors are unchanged. */
 function provesStill(was: UserRecord, is: UserRecord): boolean {
   return (
     is.passwordHash === was.passwordHash &&
     is.emailCanonical === was.emailCanonical &&
     is.emailVerified === was.emailVerified &&
+    is.mustReset === was.mustReset &&
     sameFactors(was, is) &&
     was.identities.every((linked) =>
       is.identities.some(({ provider, linkedAt }) => provider === linked.provider && linkedAt === linked.linkedAt),

@@ -9,12 +9,12 @@ import type { SignIn } from './open-session.js'
 /** How long the second step of a sign-in may take. */
 export const challengeSeconds = 5 * 60
 
-/** What the second step must know of the first. */
+/** What the second step must know about the first. */
 export interface FirstStep {
   amr: readonly string[]
   method: string
   mode: SessionMode
-  /** What the account was at: a password or role that changed since makes the first step void. */
+  /** The account's version. A password or role that changed since makes the first step void. */
   version: number
 }
 
@@ -24,7 +24,7 @@ export interface Challenge {
   first: FirstStep
 }
 
-/** Remembers a first step and returns the secret that leads on from it; it opens nothing but the second (RFC 9700 §4.15). */
+/** Keeps a first step and returns its secret, which is valid for the second step only (RFC 9700 §4.15). */
 export async function askSecondStep(
   ports: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock' | 'random'>,
   { user, mode, method, amr, visitor }: SignIn,
@@ -52,7 +52,7 @@ export async function askSecondStep(
   return secret
 }
 
-/** The first step that this secret leads on from; null when it is unknown, used, replaced, expired or void. */
+/** The first step of this secret; null when it is unknown, used, replaced, expired or void. */
 export async function findChallenge(
   ports: Pick<Ports, 'oneTimeTokens' | 'users' | 'keyring' | 'clock'>,
   secret: string | null,

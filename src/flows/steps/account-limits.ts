@@ -7,32 +7,32 @@ export type PasswordLimitPorts = Pick<Ports, 'limiter' | 'devices' | 'keyring' |
   passwords: Pick<Ports['passwords'], 'requireRoom'>
 }
 
-/** Whose password is tried, and from which browser. */
+/** A try at a password: for which account, and from which browser. */
 export interface PasswordTry {
   /** Canonical. */
   address: string
-  /** Of the account at that address; null when there is none. */
+  /** The id of the account at that address; null without an account. */
   userId: string | null
-  /** What the browser holds of its device. */
+  /** The browser's device secret. */
   device: string | null
 }
 
-/** What guesses are counted at, each apart: who has used up those at one has used up none at another. */
+/** The subjects that guesses are counted at. Each has a count of its own. */
 export const guessesAt = {
-  /** Codes that sign in; only who holds the handle gets to guess. Canonical. */
+  /** Codes that sign in; a guess needs the browser's handle. The address is canonical. */
   otp: (address: string) => `otp ${address}`,
-  /** Codes that confirm an address, in the browser that registered; with a password it counts as a sign-in. Canonical. */
+  /** Codes that confirm an address, with the browser's handle; with a password it counts as a sign-in. Canonical address. */
   verification: (address: string) => `verification ${address}`,
   /** Codes of any second factor, and backup codes. */
   factor: (userId: string) => `factor ${userId}`,
 }
 
 /**
- * Counts a password that is about to be compared, and returns what a success makes forgotten.
+ * Counts a password that is about to be compared, and returns the subjects whose counts a success resets.
  *
- * By address, whether or not it has an account, so that a refusal tells nothing (OWASP ASVS 5.0, 6.3.8). A browser that
- * has signed in to this account before has a count of its own: whoever locks an address does not lock out its owner
- * (ASVS 6.1.1). Where no password can be compared now, nothing is counted: a full queue must not lock accounts.
+ * It counts by address, whether or not it has an account, so that a refusal reveals nothing (OWASP ASVS 5.0, 6.3.8). A browser
+ * that has signed in to this account before has a count of its own, so a stranger who locks an address does not lock out its
+ * owner (ASVS 6.1.1). If no password can be compared now, nothing is counted: a full queue must not lock accounts.
  *
  * @throws {AuthError} `rate_limited`, `busy`
  */
@@ -57,10 +57,4 @@ export async function countTry(ports: LimiterPorts, kind: 'login' | 'guess', sub
   const verdict = await ports.limiter.account(kind, subject)
   if (verdict === null || verdict.allowed) return
   throw new AuthError('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
-}
-
-/** Counts a mail that somebody asks for, by where it would go; false: it is not sent, and nobody is told. */
-export async function mayMail(ports: LimiterPorts, address: string): Promise<boolean> {
-  const verdict = await ports.limiter.account('mail', address)
-  return verdict === null || verdict.allowed
 }

@@ -8,21 +8,28 @@ const mostLookedThrough = 100
 type FieldPorts = { policy: Pick<Ports['policy'], 'parseFields'> }
 
 /**
- * A user's extra fields with those in them that a client sends, by the owner's schema over all of them; null where there is
- * nothing to write.
+ * Merges the fields that a client sends into a user's extra fields. The owner's schema checks the result. Returns null when
+ * there is nothing to write.
  *
- * Nothing that was not sent gets lost or in the way: what the application has imported need not be known to the schema,
- * and what the schema has made of a field need not be what it takes.
+ * Fields that were not sent stay: imported fields need not be known to the schema, and the stored form of a field need
+ * not be one that the schema accepts. Fields in `cleared` are removed, and the schema refuses when it requires them.
  *
  * @throws {AuthError} `invalid_request` by the owner's schema
  */
-export async function changeFields(ports: FieldPorts, stored: Fields, sent: Fields): Promise<Fields | null> {
-  if (Object.keys(sent).length === 0) return null
-  const others = Object.entries(stored).filter(([name]) => !Object.hasOwn(sent, name))
+export async function changeFields(
+  ports: FieldPorts,
+  stored: Fields,
+  sent: Fields,
+  cleared: readonly string[] = [],
+): Promise<Fields | null> {
+  const kept = Object.entries(stored).filter(([name]) => !cleared.includes(name))
+  const clears = kept.length < Object.keys(stored).length
+  if (Object.keys(sent).length === 0 && !clears) return null
+  const others = kept.filter(([name]) => !Object.hasOwn(sent, name))
   const parsed = await parseAmong(ports, sent, others)
-  // Without a schema, too: then none may be set.
-  if (Object.keys(parsed).length === 0) return null
-  return { ...stored, ...parsed, ...Object.fromEntries(others) }
+  // Without a schema no field may be set.
+  if (Object.keys(parsed).length === 0 && !clears) return null
+  return { ...Object.fromEntries(kept), ...parsed, ...Object.fromEntries(others) }
 }
 
 async function parseAmong(ports: FieldPorts, sent: Fields, others: readonly [string, unknown][]): Promise<Fields> {
@@ -37,8 +44,8 @@ async function parseAmong(ports: FieldPorts, sent: Fields, others: readonly [str
 }
 
 /**
- * Those of the stored fields that the schema takes as they are, one after the other, so that each is judged in the company
- * of the others; twice, so that their order says nothing. Only the rest is kept from it: rules between fields hold.
+ * The stored fields that the schema accepts as they are. They are tried one after the other, each together with the accepted
+ * ones, and twice, so that their order does not matter. The schema does not see the rest, but its rules between fields apply.
  */
 async function fitFields(ports: FieldPorts, others: readonly [string, unknown][]): Promise<Map<string, unknown>> {
   let known = await issuesOf(ports, {})

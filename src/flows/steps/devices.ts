@@ -10,10 +10,10 @@ export type DevicePorts = Pick<Ports, 'devices' | 'keyring' | 'clock' | 'random'
 /** How long a browser is known after its last sign-in. */
 export const deviceSeconds = 180 * 24 * 60 * 60
 
-/** Browsers that one user may have known. */
+/** The most known browsers of one user. */
 const devicesPerUser = 50
 
-/** The device whose secret this is, or null; whose it is stands inside. */
+/** The device with this secret, or null. It names its user. */
 export async function findDevice(
   ports: Pick<Ports, 'devices' | 'keyring' | 'clock'>,
   token: string | null,
@@ -23,8 +23,8 @@ export async function findDevice(
 }
 
 /**
- * Whether the user has come from here before: a browser that is known by its secret, a client without cookies by a live
- * session of the same user agent from the same network.
+ * Whether the user has signed in from here before: a known browser by its secret, a client without cookies by a live session
+ * of the same user agent from the same network.
  */
 export async function isKnownPlace(
   ports: Pick<Ports, 'sessions' | 'clock'>,
@@ -34,13 +34,15 @@ export async function isKnownPlace(
   if (mode === 'cookie') return device?.userId === user.id
   const live = await ports.sessions.list(user.id, ports.clock.now())
   const network = coarseNetwork(visitor.ip)
-  return live.some(({ userAgent, ip }) => userAgent === visitor.userAgent && coarseNetwork(ip) === network)
+  // An administrator who impersonates the user signs in from a place of their own.
+  const own = live.filter(({ actor }) => actor === null)
+  return own.some(({ userAgent, ip }) => userAgent === visitor.userAgent && coarseNetwork(ip) === network)
 }
 
 /**
- * Remembers the browser that has just signed in and returns the secret that it keeps, the one it brought if it is this
- * user's already (then `known` is what it stands for); null for a client without cookies. The secret lets nobody in: it
- * only counts failures apart and tells new devices from known ones.
+ * Remembers the browser that has just signed in, and returns the secret for its cookie. A secret of this user is renewed
+ * (`known` is its device). Null for a client without cookies. The secret gives no access: it only separates the browser's
+ * failed tries from those of others, and known devices from new ones.
  */
 export async function rememberDevice(
   ports: DevicePorts,

@@ -7,7 +7,7 @@ import type { Ports } from '../../ports.js'
 /** `email_change` goes to the new address, `email_undo` to the former one. */
 type EmailPurpose = 'email_change' | 'email_undo'
 
-/** How long they live, and the pages behind their links. */
+/** Their lifetimes, and the pages of their links. */
 const kinds = {
   email_change: { seconds: 60 * 60, page: 'email-change' },
   email_undo: { seconds: 7 * 24 * 60 * 60, page: 'email-undo' },
@@ -21,17 +21,17 @@ export interface EmailToken extends Sealed {
   user: UserRecord
 }
 
-/** What the token was made of. */
+/** The sealed content of the token. */
 interface Sealed {
   /** Its address as it was typed. */
   typed: string
-  /** What the account was at. */
+  /** The account's version. */
   version: number
-  /** When the second factor that was on had been turned on (Unix seconds); null: there was none. */
+  /** When the second factor that was on had been turned on (Unix seconds); null: none was on. */
   factorSince: number | null
 }
 
-/** A token that gives its user this address. The secret is in the link and nowhere else. */
+/** A token that gives its user this address. Only the link holds the secret. */
 export function draftEmailToken(
   ports: Pick<Ports, 'keyring' | 'random' | 'clock' | 'policy'>,
   purpose: EmailPurpose,
@@ -82,7 +82,7 @@ function parseSealed(text: string | null): Sealed | null {
   }))
 }
 
-/** Whether a change has left that address, and can still be undone by anybody but `userId`. */
+/** Whether another user than `userId` left that address by a change that can still be undone. */
 export async function isReserved(
   ports: Pick<Ports, 'oneTimeTokens' | 'clock'>,
   emailCanonical: string,

@@ -1,8 +1,8 @@
 import { AuthError } from '../../errors.js'
 
 /**
- * For the last steps of a sign-in. The session is open and nobody holds it until its tokens are given out: what is missing
- * besides must not keep them back.
+ * For the last steps of a sign-in. The session is open, but its tokens are not sent yet. A failure of a further step must not
+ * withhold them.
  */
 export async function ignoreAuthError<Result>(step: Promise<Result>, otherwise: Result): Promise<Result> {
   return step.catch((error: unknown) => {

@@ -4,7 +4,7 @@ import type { Ports } from '../../ports.js'
 
 type Coded = Pick<OneTimeToken, 'id' | 'purpose'>
 
-/** What is kept of a mailed code. The token's id is part of what is digested: equal codes look different at rest. */
+/** The stored form of a mailed code. The token's id is part of the digest, so equal codes differ in the store. */
 export function digestCode(ports: Pick<Ports, 'keyring'>, token: Coded, code: string): string {
   return ports.keyring.digest(`${token.purpose}-code`, codeText(token, code))
 }

@@ -2,7 +2,7 @@ import type { OutboxMail } from '../../model/outbox-mail.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 
-/** What a user is told of at once (ASVS 5.0, 6.3.5 and 6.3.7). None of these mails has a link: it is what phishing copies. */
+/** Events that the user is mailed about at once (ASVS 5.0, 6.3.5, 6.3.7). No such mail has a link: phishing copies them. */
 type Notice =
   | 'new-device'
   | 'password-changed'
@@ -12,8 +12,8 @@ type Notice =
   | 'identity-changed'
 
 /**
- * The notice, for the step that it tells of. None to an address that nobody has proved to be the user's: whoever reads
- * there would learn of an account that is none of theirs.
+ * The notice for a step. An unverified address gets none: its reader may be a stranger, who would learn of an account that is
+ * not theirs.
  */
 export function notice(
   ports: Pick<Ports, 'mails' | 'clock'>,
@@ -28,7 +28,7 @@ export function notice(
   return { mail: ports.mails.compose(name, user.emailCanonical, { ...circumstances(ports, userAgent), ...values }) }
 }
 
-/** From what and when it was done, as every mail about it tells. */
+/** Device and time of the event, for every mail about it. */
 export function circumstances(ports: Pick<Ports, 'clock'>, userAgent: string | null): { device: string; at: string } {
   return { device: userAgent ?? '', at: new Date(ports.clock.nowMs()).toISOString() }
 }

@@ -4,18 +4,37 @@ const defaultLimit = 50
 const highestLimit = 200
 
 /**
- * How many a page holds.
+ * The size of a page.
  *
  * @throws {AuthError} `invalid_request`
  */
-export function requireLimit(limit = defaultLimit): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= highestLimit) return limit
-  throw malformed('limit', `must be a whole number from 1 to ${highestLimit}`)
+export function requireLimit(limit = defaultLimit, highest = highestLimit): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= highest) return limit
+  throw malformed('limit', `must be a whole number from 1 to ${highest}`)
 }
 
-/** Where a list that runs by time and id goes on. */
+/** The cursor of a list that is ordered by time and id. */
 export function cursorOf({ createdAt, id }: { createdAt: number; id: string }): string {
   return `${createdAt}.${id}`
+}
+
+/** Where the store has no count, counting by reading stops here. */
+const mostRead = 500
+
+/** How many there are of something; `more`: at least so many. */
+export interface Count {
+  count: number
+  more: boolean
+}
+
+/** @param exact what the store counted; null: `read` reads up to that many instead */
+export async function countOf(
+  exact: number | null,
+  read: (limit: number) => Promise<readonly unknown[]>,
+): Promise<Count> {
+  if (exact !== null) return { count: exact, more: false }
+  const found = await read(mostRead + 1)
+  return { count: Math.min(found.length, mostRead), more: found.length > mostRead }
 }
 
 /** @throws {AuthError} `invalid_request` */

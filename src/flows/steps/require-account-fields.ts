@@ -1,15 +1,16 @@
 import { AuthError } from '../../errors.js'
+import { adminRole } from '../../model/admin-role.js'
 
 /** An access token carries the roles and must fit a cookie. */
 const longestRoles = 1024
 const longestName = 100
 const longestReason = 200
-/** A row of the users table should stay a row. */
+/** Keeps rows of the users table small. */
 const mostFieldBytes = 16 * 1024
 const deepestFields = 16
 
 /**
- * A name that is not known would be a role, an end or a network that does not hold.
+ * Refuses unknown names: a misspelt role, end or network would silently have no effect.
  *
  * @throws {AuthError} `invalid_request`
  */
@@ -27,10 +28,13 @@ export function requireName(name: unknown): string | null {
   return name.trim() || null
 }
 
-/** @throws {AuthError} `invalid_request` unless they are words, all together at most 1,024 bytes as JSON */
+/** @throws {AuthError} `invalid_request` unless they are words other than ADMIN, all together at most 1,024 bytes as JSON */
 export function requireRoles(roles: unknown): readonly string[] {
   if (!Array.isArray(roles) || !roles.every((role) => isLine(role, longestName) && role !== '')) {
     throw malformed('roles', 'must be a list of words')
+  }
+  if (roles.includes(adminRole)) {
+    throw malformed('roles', 'must not name ADMIN: the setting admin.emails gives it')
   }
   const once = [...new Set(roles)]
   if (Buffer.byteLength(JSON.stringify(once)) > longestRoles) throw malformed('roles', 'must be at most 1,024 bytes')

@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { toUser, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
-import type { PortHook } from '../../ports.js'
+import type { PortHooks, Ports } from '../../ports.js'
 
 /**
  * Runs a hook of the owner, if there is one.
@@ -9,13 +9,15 @@ import type { PortHook } from '../../ports.js'
  * @throws {AuthError} what the hook throws if it is one; `hook_failed` for everything else
  */
 export async function runHook(
-  hook: PortHook | undefined,
+  { hooks, policy }: Pick<Ports, 'hooks' | 'policy'>,
+  name: keyof PortHooks,
   { user, method, visitor }: { user: UserRecord; method: string; visitor: Visitor },
 ): Promise<void> {
+  const hook = hooks[name]
   if (!hook) return
   try {
     const { ip, userAgent } = visitor
-    await hook({ user: toUser(user), method, request: { ip, userAgent } }, visitor)
+    await hook({ user: toUser(user, policy.adminEmails), method, request: { ip, userAgent } }, visitor)
   } catch (error) {
     if (error instanceof AuthError) throw error
     throw new AuthError('hook_failed', { retryAfterSeconds: 1, cause: error })

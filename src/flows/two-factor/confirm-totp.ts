@@ -30,8 +30,8 @@ export interface ConfirmTotpInput {
  * Turns the second factor on by the first code of the authenticator, which is used up by it. Every session ends, the
  * caller's too, and a new one begins that has proved the factor (ASVS 5.0, 7.4.3).
  *
- * Wrong codes count on the enrolment alone: its session was shown the secret and has nothing to guess, and nobody else's
- * guesses at the account keep its owner from a factor.
+ * Wrong codes count against the enrolment alone. Its session has seen the secret, so there is nothing to guess, and guesses of
+ * others at the account must not keep its owner from turning a factor on.
  *
  * @throws {AuthError} `invalid_token` when this session has begun no enrolment, or it was replaced, expired, or guessed
  *   at too often, `invalid_code`, `forbidden` (the other mode's session), `token_revoked`, `busy`
@@ -56,7 +56,7 @@ export async function confirmTotp(
   return { issued, backupCodes: readable }
 }
 
-/** The factor as the account will keep it, proved by its first code. */
+/** The factor for the account, proved by its first code. */
 async function provenFactor(
   ports: ConfirmTotpPorts,
   { payload }: OneTimeToken,
@@ -89,7 +89,7 @@ async function turnOn(
 ): Promise<IssuedSession | null> {
   const { mode, authTime } = former
   const amr = withFactor(former.amr, { kind: 'totp', step: enrolled.factor.lastStep })
-  // The code shows that the app has the secret; who the user is was proved before.
+  // The code only shows that the app has the secret. The user was proved before.
   const session = { ...newSession(ports, { user, mode, amr, visitor }), authTime }
   const changed = await ports.secondFactors.turnOn(
     { userId: user.id, version: user.version, fromSessionId: former.id, session, ...enrolled },

@@ -30,7 +30,7 @@ export interface PassTwoFactorInput {
  * with one code, on any number of instances, one gets a session (RFC 6238 §5.2; ASVS 5.0, 6.5.1).
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, void and guessed too often look alike),
- *   `invalid_code` (wrong and used before look alike), `rate_limited`, `forbidden` (the other mode's), `hook_failed`
+ *   `invalid_code` (wrong and used before look alike), `password_reset_required`, `rate_limited`, `forbidden` (the other mode's), `hook_failed`
  */
 export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFactorInput): Promise<IssuedSession> {
   const { visitor } = input
@@ -57,6 +57,10 @@ async function enter(
   // The first step was right, so a refused second one is worth knowing (ASVS 5.0, 16.3.1).
   if (!proof) return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_code'))
   await forgetFactorTries(ports, user.id)
+  // The password of the first step may have stopped counting since.
+  if (user.mustReset && first.amr.includes('pwd')) {
+    return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('password_reset_required'))
+  }
   const secondStep = { challengeId: token.id, proof }
   const amr = withFactor(first.amr, proof)
   return openSession(ports, { user, mode, method, amr, visitor, device, secondStep })

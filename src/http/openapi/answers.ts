@@ -29,20 +29,20 @@ const text: ApiSchema = { type: 'string' }
 
 /** Headers that answers of ours may have, for `components.headers`. */
 export const apiHeaders = {
-  'X-Request-Id': { description: 'What the log calls this request.', schema: text },
-  RateLimit: { description: 'What is left for this client address, where it is known.', schema: text },
-  'RateLimit-Policy': { description: 'How many requests in how many seconds.', schema: text },
+  'X-Request-Id': { description: 'The id of this request in the log.', schema: text },
+  RateLimit: { description: 'Requests left for this client address, if it is known.', schema: text },
+  'RateLimit-Policy': { description: 'Requests allowed, and the window in seconds.', schema: text },
   'WWW-Authenticate': { description: 'Always Bearer.', schema: text },
-  'Retry-After': { description: 'In seconds.', schema: { type: 'integer', minimum: 1 } },
-  Location: { description: 'Where to.', schema: text },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
+  Location: { description: 'The address to go to.', schema: text },
 } as const satisfies Record<string, { description: string; schema: ApiSchema }>
 
-const led = 'Leads a browser on.'
+const led = 'Redirects the browser.'
 const successSentences: Readonly<Record<string, string>> = {
   200: 'Done.',
-  201: 'Made.',
-  202: 'Accepted; the answer is the same whatever there is.',
-  204: 'Done; there is nothing to tell.',
+  201: 'Created.',
+  202: 'Accepted. The response is the same whether or not the account exists.',
+  204: 'Done. The response has no body.',
 }
 
 /** The answers of a success, and the one that a form of our own pages gets. */
@@ -53,11 +53,15 @@ export function successes(route: Route, { schemas, settings }: ApiFacts): Record
     const description = successSentences[status] ?? led
     if (status.startsWith('3')) return [status, { description, headers: location }]
     if (answer === null) return [status, { description, headers }]
+    if (answer === 'lines')
+      return [status, { description, headers, content: { 'application/jsonl': { schema: text } } }]
     if (answer === 'page')
       return [status, { description: 'A page.', headers, content: { 'text/html': { schema: text } } }]
     return [status, { description, headers, content: { 'application/json': { schema: schemas.refer(answer) } } }]
   })
-  const form = { 303: { description: 'To a form of our own pages, whether or not it succeeds.', headers: location } }
+  const form = {
+    303: { description: 'For forms of our own pages, on success and failure: redirects to a page.', headers: location },
+  }
   return { ...(route.method === 'POST' ? form : {}), ...Object.fromEntries(entries) }
 }
 
@@ -89,9 +93,12 @@ export function sharedRefusals({ settings }: ApiFacts): Record<string, ApiRespon
 }
 
 /** In the order of the table, each once. */
-function refusalCodes({ method, signedIn, errors = [] }: Route): ErrorCode[] {
+function refusalCodes({ method, signedIn, changes, duringImpersonation, errors = [] }: Route): ErrorCode[] {
   const order = Object.keys(errorTable)
-  const codes = [...always, ...(method === 'GET' ? [] : withBody), ...(signedIn ? whenSignedIn : []), ...errors]
+  const closed: readonly ErrorCode[] =
+    (method === 'GET' && !changes) || duringImpersonation ? [] : ['impersonation_forbidden']
+  const whatever = [...always, ...closed, ...(method === 'GET' ? [] : withBody)]
+  const codes = [...whatever, ...(signedIn ? whenSignedIn : []), ...errors]
   return [...new Set(codes)].sort((one, other) => order.indexOf(one) - order.indexOf(other))
 }
 
@@ -106,7 +113,7 @@ function refusalOf(
   const examples = Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]))
   const sentences = codes.map((code) => `\`${code}\`: ${errorTable[code][1]}`)
   return {
-    description: [...sentences, ...(open ? ['Or as a hook of the application refuses.'] : [])].join('\n\n'),
+    description: [...sentences, ...(open ? ['Or the error of a hook of the application.'] : [])].join('\n\n'),
     headers: { ...everyHeader(settings), ...(status === null ? {} : headersOf(status)) },
     content: { 'application/problem+json': { schema: open ? problem : { allOf: [problem, narrowed] }, examples } },
   }

@@ -24,6 +24,8 @@ export interface ApiSchemas {
 
 /** What the document is made of. */
 export interface ApiFacts {
+  /** What the routes are for; the title of the document is the name of the application and this. */
+  title: string
   /** The route table. */
   routes: readonly Route[]
   schemas: ApiSchemas
@@ -36,6 +38,7 @@ export interface ApiFacts {
 /** What we use of an operation of OpenAPI 3.1. */
 export interface ApiOperation {
   operationId: string
+  tags: readonly string[]
   summary: string
   description?: string
   security: readonly Readonly<Record<string, readonly string[]>>[]
@@ -57,6 +60,7 @@ export interface ApiDocument {
   info: { title: string; version: string; description: string }
   jsonSchemaDialect: string
   servers: readonly { url: string }[]
+  tags: readonly { name: string; description: string }[]
   paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>
   components: {
     schemas: Readonly<Record<string, ApiSchema>>

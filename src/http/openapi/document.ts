@@ -3,6 +3,8 @@ import type { Route } from '../route.js'
 import { parameterValue } from '../route-table.js'
 import { apiHeaders, problemExamples, refusals, sharedRefusals, successes } from './answers.js'
 import type { ApiDocument, ApiFacts, ApiOperation, ApiParameter, ApiSchemas } from './document-types.js'
+import { tagOf, tagsOf } from './tags.js'
+import { withUsedComponents } from './used-components.js'
 
 const description = `Errors are problems by RFC 9457; \`code\` is the contract.
 
@@ -11,11 +13,11 @@ cookie is set or read, answers carry the tokens, and the access token comes back
 a session begins, and refused to browsers.
 
 Pages of the application's own origin may post forms in place of JSON. These are answered by a redirect or a page, and may
-say \`_method=PATCH\` or \`DELETE\`, and in \`_redirect\` where they are to end. Writes of other origins are refused unless
-the settings trust them. HEAD is answered like GET where GET changes nothing; any other method is 405.`
+add \`_method=PATCH\` or \`DELETE\`, and \`_redirect\` with the address of the next page. Writes from other origins are
+refused unless the settings trust them. HEAD is answered like GET where GET changes nothing; any other method is 405.`
 
 /** The version of this interface, which is the package's. */
-const interfaceVersion = '0.1.0'
+export const interfaceVersion = '0.1.0'
 
 /** OpenAPI 3.1 of the routes that answer with JSON or lead a browser on; pages and what they load are no interface. */
 export function openApiDocument(facts: ApiFacts): ApiDocument {
@@ -27,11 +29,12 @@ export function openApiDocument(facts: ApiFacts): ApiDocument {
       paths[templated] = { ...paths[templated], [route.method.toLowerCase()]: operation(facts, route, path) }
     }
   }
-  return {
+  return withUsedComponents({
     openapi: '3.1.1',
-    info: { title: `${settings.brand.name}: accounts and sessions`, version: interfaceVersion, description },
+    info: { title: `${settings.brand.name}: ${facts.title}`, version: interfaceVersion, description },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: `${settings.origin}${authPath}` }],
+    tags: tagsOf(Object.keys(paths)),
     paths,
     components: {
       schemas: schemas.named,
@@ -41,7 +44,7 @@ export function openApiDocument(facts: ApiFacts): ApiDocument {
       examples: problemExamples(),
       securitySchemes: securitySchemes(cookieNames),
     },
-  }
+  })
 }
 
 function operation(facts: ApiFacts, route: Route, path: string): ApiOperation {
@@ -49,6 +52,7 @@ function operation(facts: ApiFacts, route: Route, path: string): ApiOperation {
   const description = path === route.path ? {} : { description: `The same as \`${route.path}\`.` }
   return {
     operationId: operationId(route.method, path),
+    tags: [tagOf(path)],
     summary: route.summary,
     ...description,
     security: securityOf(route),
@@ -60,9 +64,19 @@ function operation(facts: ApiFacts, route: Route, path: string): ApiOperation {
 
 function securitySchemes(names: CookieNames): ApiDocument['components']['securitySchemes'] {
   return {
-    accessCookie: { type: 'apiKey', in: 'cookie', name: names.access, description: 'How a browser is known.' },
-    refreshCookie: { type: 'apiKey', in: 'cookie', name: names.refresh, description: 'What a browser refreshes by.' },
-    accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The same in token mode.' },
+    accessCookie: { type: 'apiKey', in: 'cookie', name: names.access, description: 'The access token of a browser.' },
+    refreshCookie: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: names.refresh,
+      description: 'The refresh token of a browser.',
+    },
+    accessToken: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'The access token in token mode.',
+    },
   }
 }
 
@@ -81,7 +95,7 @@ const authMode: ApiParameter = {
   name: 'X-Auth-Mode',
   in: 'header',
   required: false,
-  description: 'For a client without cookies, which answers then give its tokens.',
+  description: 'For clients without cookies: the response contains the tokens.',
   schema: { const: 'token' },
 }
 

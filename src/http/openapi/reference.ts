@@ -22,7 +22,7 @@ export interface ReferenceShape {
 }
 
 /** The interface as the reference page shows it: plain values, made of nothing but the document. */
-export function referenceOf({ servers, paths, components }: ApiDocument) {
+export function referenceOf({ servers, tags, paths, components }: ApiDocument) {
   const { schemas } = components
   const base = new URL(servers[0]?.url ?? '').pathname
   const listed = Object.entries(paths).flatMap(([path, byMethod]) =>
@@ -30,11 +30,17 @@ export function referenceOf({ servers, paths, components }: ApiDocument) {
   )
   const ofOne = new Set(listed.flatMap(({ operation }) => ownSchemas(operation.operationId)))
   const shapes = (schema: ApiSchema) => shapesOf(schema, schemas, (name) => !ofOne.has(name))
+  const operationsOf = (tag: string) =>
+    listed
+      .filter(({ operation }) => operation.tags.includes(tag))
+      .map(({ path, method, operation }) => {
+        const { operationId: id, summary, description = '' } = operation
+        const place = { id, method: method.toUpperCase(), path, summary, description }
+        return { ...place, ...partsOf(operation, components, shapes) }
+      })
   return {
-    operations: listed.map(({ path, method, operation }) => {
-      const { operationId: id, summary, description = '' } = operation
-      const place = { id, method: method.toUpperCase(), path, summary, description }
-      return { ...place, ...partsOf(operation, components, shapes) }
+    groups: tags.map(({ name, description: about }) => {
+      return { id: `group-${name.toLowerCase()}`, name, about, operations: operationsOf(name) }
     }),
     schemas: Object.entries(schemas)
       .filter(([name, schema]) => !ofOne.has(name) && !schema.anyOf)

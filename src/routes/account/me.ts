@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { deleteAccount, readProfile, updateProfile } from '../../flows/account/profile.js'
+import { deleteAccount, readMe, updateProfile } from '../../flows/account/profile.js'
 import { clearCookie } from '../../http/cookies.js'
 import { empty, json, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'
 import { sessionSchema } from '../answer-schemas.js'
 import { nameField, passwordField } from '../fields.js'
+import { sentFields } from '../sent-fields.js'
 import { clearedSession, sessionAnswer } from '../session/answer.js'
 
 export const readMeRoute = defineRoute({
@@ -13,12 +14,12 @@ export const readMeRoute = defineRoute({
   path: '/me',
   limit: 'other',
   body: null,
-  summary: 'Tells who is signed in.',
+  summary: 'Returns the signed-in user.',
   signedIn: true,
   answers: { 200: sessionSchema },
-  async handle({ ports, session }) {
-    const state = await readProfile(ports, (await session()).principal)
-    return json(200, sessionAnswer(state.user, state.session))
+  async handle(context) {
+    const state = await readMe(context.ports, (await context.session()).principal)
+    return json(200, sessionAnswer(context, state))
   },
 })
 
@@ -26,18 +27,17 @@ export const updateMeRoute = defineRoute({
   method: 'PATCH',
   path: '/me',
   limit: 'other',
-  body: z.looseObject({ name: nameField.nullable().optional() }),
+  body: z.looseObject({ name: nameField.nullable().optional().describe('The name to show. null or empty for none.') }),
   page: '/account',
   section: 'profile',
   signedIn: true,
-  summary: 'Changes the name or the extra fields that the application allows.',
+  summary: 'Changes the name or the extra fields of the signed-in user.',
   answers: { 200: sessionSchema },
-  async handle(context, { name, ...fields }) {
+  async handle(context, { name, ...sent }) {
     const { principal, visitor } = await context.session()
-    const changes = { fields, visitor, ...(name === undefined ? {} : { name }) }
-    const state = await updateProfile(context.ports, principal, changes)
+    const state = await updateProfile(context.ports, principal, { ...sentFields(context, sent), name, visitor })
     if (context.form) return accountDone(context, 'profile', 'profile_changed')
-    return json(200, sessionAnswer(state.user, state.session))
+    return json(200, sessionAnswer(context, { ...state, actor: null }))
   },
 })
 
@@ -49,15 +49,15 @@ export const deleteMeRoute = defineRoute({
   page: '/account',
   section: 'delete',
   signedIn: true,
-  summary: 'Deletes the account for good, after its password.',
+  summary: 'Deletes the account for good. Asks for its password.',
   answers: { 204: null },
-  errors: ['invalid_credentials', 'recent_login_required', 'busy'],
+  errors: ['invalid_credentials', 'recent_login_required', 'would_lock_out', 'busy'],
   async handle(context, { password = null }) {
     const { ports, session, mode, cookies, settings, authPath, form, returnTo } = context
     const { principal, visitor } = await session()
     await deleteAccount(ports, principal, { password, visitor, device: cookies.device })
     if (mode === 'token') return empty(204)
     const gone = { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] }
-    return form ? redirect(303, returnTo ?? settings.redirectLogoutUrl, gone) : empty(204, gone)
+    return form ? redirect(303, returnTo ?? `${authPath}/signed-out?deleted=1`, gone) : empty(204, gone)
   },
 })

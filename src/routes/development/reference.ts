@@ -9,9 +9,9 @@ import { jsonSchemasOf } from '../json-schemas.js'
 import { showPage } from '../show-page.js'
 
 /**
- * What describes the routes of the table, themselves among them.
+ * The routes that describe the route table, including themselves.
  *
- * @param table the route table, which is not there yet when these become a part of it
+ * @param table returns the route table, which does not exist yet when these routes are added to it
  */
 export function referenceRoutes(table: () => readonly Route[]): Route[] {
   const documentRoute = defineRoute({
@@ -19,7 +19,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
     path: '/openapi.json',
     limit: 'other',
     body: null,
-    summary: 'Describes these routes in OpenAPI 3.1, as far as the settings let them answer.',
+    summary: 'Describes the routes that the settings enable, in OpenAPI 3.1.',
     answers: { 200: documentSchema },
     handle: async (context) => json(200, documentOf(table(), context)),
   })
@@ -30,7 +30,7 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
     limit: 'other',
     body: null,
     development: true,
-    summary: 'Shows the same to people, in development only.',
+    summary: 'Shows that description as a page, in development only.',
     handle(context) {
       const documentUrl = `${context.authPath}${documentRoute.path}`
       return showPage(context, 'reference', { documentUrl, ...referenceOf(documentOf(table(), context)) })
@@ -40,6 +40,13 @@ export function referenceRoutes(table: () => readonly Route[]): Route[] {
 }
 
 function documentOf(table: readonly Route[], { settings, cookieNames, authPath }: RouteContext): ApiDocument {
-  const routes = table.filter((route) => answers(route, settings))
-  return openApiDocument({ routes, schemas: jsonSchemasOf(routes), settings, cookieNames, authPath })
+  const routes = table.filter((route) => !route.control && answers(route, settings))
+  return openApiDocument({
+    title: 'accounts and sessions',
+    routes,
+    schemas: jsonSchemasOf(routes),
+    settings,
+    cookieNames,
+    authPath,
+  })
 }

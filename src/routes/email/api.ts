@@ -16,7 +16,7 @@ export const confirmEmailRoute = defineRoute({
   body: z.object({ token: tokenField }),
   page: '/email-change',
   keepsOnError: ['token'],
-  summary: 'Changes the address by the mailed link, with or without a session.',
+  summary: 'Changes the address with the mailed link, with or without a session.',
   answers: { 200: emailChangedSchema },
   errors: ['invalid_token', 'email_taken'],
   cookies: ['access'],
@@ -39,7 +39,7 @@ export const undoEmailRoute = defineRoute({
   body: z.object({ token: tokenField, code: factorCodeField.optional() }),
   page: '/email-undo',
   keepsOnError: ['token'],
-  summary: 'Takes the former address back by the mailed notice and ends every session.',
+  summary: 'Restores the former address with the link in its notice, and ends every session.',
   answers: { 200: statusSchema('email_restored') },
   errors: ['invalid_token', 'invalid_code'],
   async handle({ ports, visitor, form, authPath }, { token, code }) {

@@ -5,24 +5,25 @@ import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'
 import { statusSchema } from '../answer-schemas.js'
 import { emailField, passwordField } from '../fields.js'
+import { mailOutcomeSchema } from '../mail-outcome-schema.js'
 
 export const changeEmailRoute = defineRoute({
   method: 'POST',
   path: '/email/change',
   limit: 'mail',
-  body: z.object({ newEmail: emailField, password: passwordField.optional() }),
+  body: z.object({ newEmail: emailField.describe('The new email address.'), password: passwordField.optional() }),
   page: '/account',
   section: 'email',
   signedIn: true,
-  summary: 'Mails a new address a link that makes it the account’s; answers the same whatever the address is.',
-  answers: { 202: statusSchema('confirmation_sent') },
+  summary: 'Mails a new address a link to confirm it. The answer is the same for every address.',
+  answers: { 202: z.object({ ...statusSchema('confirmation_sent').shape, ...mailOutcomeSchema.shape }) },
   errors: ['invalid_credentials', 'recent_login_required', 'busy'],
   async handle(context, { newEmail, password }) {
     const { ports, session, cookies, form } = context
     const { principal, visitor } = await session()
     const input = { newEmail, password: password ?? null, visitor, device: cookies.device }
-    await changeEmail(ports, principal, input)
-    const status = 'confirmation_sent'
-    return form ? accountDone(context, 'email', status) : json(202, { status })
+    const mail = await changeEmail(ports, principal, input)
+    if (!form) return json(202, { status: 'confirmation_sent', ...mail })
+    return accountDone(context, 'email', mail.mailSent ? 'confirmation_sent' : 'confirmation_not_sent')
   },
 })

@@ -9,7 +9,7 @@ import { browserCookie, hasProviders, landingUrl } from './landing.js'
 import { navigating } from './navigating.js'
 import { returnedByProvider } from './return.js'
 
-/** The browser keeps its cookie: other tabs may be under way, and this callback may come again. It lets nobody in. */
+/** The cookie stays, because other tabs may be at a provider and this callback may be repeated. It gives no access. */
 export const finishOAuthRoute = defineRoute({
   method: 'GET',
   path: '/oauthcallback/:provider',
@@ -17,7 +17,7 @@ export const finishOAuthRoute = defineRoute({
   body: null,
   changes: true,
   enabled: hasProviders,
-  summary: 'Takes the browser back from the provider and signs in, or links the login to the account that asked.',
+  summary: 'Receives the browser back from the provider and signs in, or links the login to the account that asked.',
   answers: { 200: 'page', 302: null },
   errors: ['not_found'],
   cookies: ['oauth'],
@@ -30,7 +30,7 @@ export const finishOAuthRoute = defineRoute({
       const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
       const given = new URLSearchParams(request.query)
       if (settings.cookies.sameSite === 'strict' && !given.has('here')) {
-        // No strict cookie comes with a navigation from another site, nor with a redirect of one: a page of ours leads on.
+        // A navigation or redirect from another site sends no strict cookie. So a page of ours forwards the browser.
         const url = withQuery(`${authPath}/oauthcallback/${provider}?${request.query}`, { here: '1' })
         return showPage(context, 'oauth-return', { url })
       }

@@ -12,7 +12,7 @@ export const unlinkIdentityRoute = defineRoute({
   page: '/account',
   section: 'identities',
   signedIn: true,
-  summary: 'Takes a login at a provider away from the account of whoever is signed in, never the last way in.',
+  summary: 'Unlinks a provider login from the signed-in account, unless it is the last way to sign in.',
   answers: { 204: null },
   errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'last_credential', 'busy'],
   async handle(context, { password }) {

@@ -1,19 +1,20 @@
 import type { Landing } from '../../flows/oauth/state.js'
 import { serializeCookie } from '../../http/cookies.js'
+import { mailInQuery } from '../../http/refusal.js'
 import type { RouteContext } from '../../http/route.js'
 import { withQuery } from '../../lib/url.js'
 import type { Settings } from '../../settings.js'
 
-/** Whether there is anybody to go to. */
+/** Whether the settings name a provider. */
 export function hasProviders({ providers }: Pick<Settings, 'providers'>): boolean {
   return providers.length > 0
 }
 
-/** Where a browser goes that comes from a provider, or cannot go to it. */
+/** Where a browser goes after the provider, or if the provider cannot be reached. */
 export function landingUrl(
-  { settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>,
+  { settings, authPath }: { settings: Pick<Settings, 'redirectSuccessUrl' | 'redirectFailUrl'>; authPath: string },
   provider: string,
-  { to, returnTo, code }: Landing,
+  { to, returnTo, code, mailSent = null }: Omit<Landing, 'mailSent'> & Partial<Pick<Landing, 'mailSent'>>,
 ): string {
   const onward = returnTo === null ? {} : { redirect: returnTo }
   const error = { error: code ?? 'oauth_failed', provider }
@@ -29,14 +30,14 @@ export function landingUrl(
     case 'account':
       return withQuery(`${authPath}/account`, error)
     case 'failure': {
-      // Signing in with what the account has leads on to where the login can be linked.
+      // After the user signs in another way, the next page offers to link this login.
       const linking = code === 'oauth_link_required' ? { redirect: `${authPath}/account?link=${provider}` } : onward
-      return withQuery(settings.redirectFailUrl, { ...error, ...linking })
+      return withQuery(settings.redirectFailUrl, { ...error, ...mailInQuery(mailSent), ...linking })
     }
   }
 }
 
-/** What the browser keeps of its way to a provider, for that long. */
+/** The cookies of the browser's visit to a provider, with their lifetime. */
 export function browserCookie(
   { settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>,
   handle: string,

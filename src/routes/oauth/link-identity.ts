@@ -18,7 +18,7 @@ export const linkIdentityRoute = defineRoute({
   section: 'identities',
   signedIn: true,
   enabled: hasProviders,
-  summary: 'Begins to link a login at the provider to the account of whoever is signed in; answers where to go.',
+  summary: 'Starts to link a provider login to the signed-in account. Returns the URL to open.',
   answers: { 200: urlSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'not_found', 'busy'],
   cookies: ['oauth'],
@@ -36,13 +36,13 @@ export const linkIdentityRoute = defineRoute({
     const cookie = { 'set-cookie': [browserCookie(context, started.handle, stateSeconds)] }
     const url = started.url ?? landingUrl(context, provider, { to: 'account', returnTo, code: 'oauth_failed' })
     if (!form) return json(200, { url }, cookie)
-    // Browsers hold the redirects after a form to `form-action`, and no provider stands there: a page leads on.
+    // `form-action` also restricts redirects after a form, and it names no provider. So a page forwards the browser.
     const label = ports.providers.find(provider)?.label ?? provider
     return withHeaders(await showPage(context, 'oauth-continue', { url, provider: label }), cookie)
   },
 })
 
-/** A page that the origin rule let through, but from whose requests browsers keep no Lax cookie. */
+/** Whether the page is of a trusted origin on another site: browsers ignore Lax cookies in responses to its requests. */
 function isFromAnotherSite({ request, settings }: Pick<RouteContext, 'request' | 'settings'>): boolean {
   const origin = singleHeader(request, 'origin')
   return origin !== null && !settings.ownOrigins.includes(origin)

@@ -4,7 +4,7 @@ import { redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
 import { landingUrl } from './landing.js'
 
-/** A browser that navigates is led on by what is refused, too; only where there is nothing at all, there is nothing. */
+/** A refusal redirects a navigating browser too. Only an unknown provider answers 404. */
 export async function navigating(
   context: RouteContext,
   { provider, returnTo }: { provider: string; returnTo: string | null },

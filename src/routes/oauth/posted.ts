@@ -6,8 +6,8 @@ import { hasProviders } from './landing.js'
 import { returnedByProvider } from './return.js'
 
 /**
- * Takes an answer that a provider posts (`response_mode=form_post`). Browsers send no cookies with a post from another site,
- * so a navigation of our own brings the answer to the callback. Nothing is read or changed here, so any site may post.
+ * Accepts an answer that a provider posts (`response_mode=form_post`). Browsers send no cookies with a post from another site,
+ * so a redirect to our own origin passes the answer to the callback. This route reads and changes nothing, so any site may post.
  */
 export const postedOAuthRoute = defineRoute({
   method: 'POST',
@@ -17,7 +17,7 @@ export const postedOAuthRoute = defineRoute({
   crossSite: true,
   page: '/login',
   enabled: hasProviders,
-  summary: 'Takes an answer that a provider posts, and has the browser bring it to the same address by itself.',
+  summary: 'Receives an answer that a provider posts, and redirects the browser to the same address with GET.',
   answers: { 303: null },
   browserOnly: true,
   async handle({ params, authPath }, body) {

@@ -16,13 +16,13 @@ export const registerIdentityRoute = defineRoute({
   limit: 'mail',
   body: z.object({ email: emailField }),
   page: '/register/identity',
-  summary: 'Registers whoever came from a provider with the address that they name, and mails what confirms it.',
+  summary: 'Registers a new user of a provider with the address they enter, and mails a link to confirm it.',
   answers: { 202: statusSchema('verification_sent') },
   errors: ['invalid_token', 'registration_disabled', 'hook_failed'],
   cookies: ['oauth'],
   browserOnly: true,
   async handle({ ports, visitor, cookies, settings, authPath, form, returnTo }, { email }) {
-    const handle = await registerIdentity(ports, { email, handle: cookies.oauth, visitor })
+    const handle = await registerIdentity(ports, { email, handle: cookies.oauth, visitor, device: cookies.device })
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
     const headers = { 'set-cookie': [cookie] }
     if (!form) return json(202, { status: 'verification_sent' }, headers)
@@ -39,7 +39,7 @@ export const registerIdentityPageRoute = defineRoute({
   path: '/register/identity',
   limit: 'other',
   body: null,
-  summary: 'Shows the page that asks whoever came from a provider for their address.',
+  summary: 'Shows the page that asks a new user of a provider for an address.',
   async handle(context) {
     const { ports, cookies, settings } = context
     const newcomer = await findNewcomer(ports, cookies.oauth)

@@ -1,4 +1,4 @@
-/** What a provider brings back: each null unless it is there once, and no longer than providers make it. */
+/** The parameters of a provider's answer. Each is null unless it occurs once and has a plausible length. */
 export interface ProviderReturn {
   state: string | null
   code: string | null
@@ -7,7 +7,7 @@ export interface ProviderReturn {
   issuer: string | null
 }
 
-/** Our own states have 43 characters; codes of some providers are whole tokens. */
+/** Upper bounds. Our states have 43 characters. Some providers use whole tokens as codes. */
 const longest = { state: 128, code: 4096, error: 128, iss: 2048 } as const
 
 export function returnedByProvider(given: URLSearchParams): ProviderReturn {
@@ -15,7 +15,7 @@ export function returnedByProvider(given: URLSearchParams): ProviderReturn {
     const [value = '', ...more] = given.getAll(name)
     return value === '' || more.length > 0 || value.length > longest[name] ? null : value
   }
-  // An error that is there in whatever form is an error.
+  // An error parameter of any form counts as an error.
   const error = given.has('error') ? (once('error') ?? 'invalid') : null
   return { state: once('state'), code: once('code'), error, issuer: once('iss') }
 }

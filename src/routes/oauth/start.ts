@@ -14,7 +14,8 @@ export const startOAuthRoute = defineRoute({
   body: null,
   changes: true,
   enabled: hasProviders,
-  summary: 'Sends the browser to the provider; redirect in the query says where it is to end.',
+  summary:
+    'Redirects the browser to the provider. The query parameter redirect names the page that follows the sign-in.',
   answers: { 302: null },
   errors: ['not_found'],
   cookies: ['oauth'],

@@ -7,6 +7,7 @@ import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema, waitingSchema } from '../answer-schemas.js'
 import { codeField, emailField, tokenField, transactionField } from '../fields.js'
+import { checkingCookie } from '../session/kept-cookies.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
 
 const transaction = transactionField.optional()
@@ -18,16 +19,18 @@ export const requestOtpRoute = defineRoute({
   body: z.object({ email: emailField }),
   page: '/otp',
   enabled: ({ otp }) => otp.enabled,
-  summary: 'Mails a code and a link that sign in; answers the same whatever the address is.',
+  summary: 'Mails a code and a link to sign in with. The answer is the same for every address.',
   answers: { 202: waitingSchema('code_sent') },
   cookies: ['otp'],
-  async handle({ ports, mode, visitor, cookies, form, returnTo, settings, authPath }, { email }) {
-    const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor })
+  async handle(context, { email }) {
+    const { ports, mode, visitor, cookies, form, returnTo, settings, authPath } = context
+    const handle = await requestOtp(ports, { email, handle: cookies.otp, visitor, device: cookies.device })
     const answer = { status: 'code_sent' }
     if (mode === 'token') return json(202, { ...answer, transaction: handle })
     const cookie = serializeCookie('otp', handle, ports.policy.otpSeconds, settings, authPath)
     const headers = { 'set-cookie': [cookie] }
-    return form ? redirect(303, withReturnTo(`${authPath}/otp`, returnTo), headers) : json(202, answer, headers)
+    const next = checkingCookie(context, withReturnTo(`${authPath}/otp`, returnTo))
+    return form ? redirect(303, next, headers) : json(202, answer, headers)
   },
 })
 
@@ -42,7 +45,7 @@ export const verifyOtpRoute = defineRoute({
   enabled: ({ otp }) => otp.enabled,
   page: '/otp',
   keepsOnError: ['token'],
-  summary: 'Signs in by the mailed code or link, in the browser that asked for it.',
+  summary: 'Signs in with the mailed code or link, in the browser that asked for it.',
   answers: { 200: signInSchema },
   errors: ['invalid_token', 'invalid_credentials', 'hook_failed'],
   cookies: ['otp'],

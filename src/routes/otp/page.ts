@@ -1,6 +1,8 @@
 import { withReturnTo } from '../../http/landing.js'
+import { redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
-import { pageValues } from '../page-values.js'
+import { errorAt, mailLimit, pageValues } from '../page-values.js'
+import { cookieOutcome } from '../session/kept-cookies.js'
 import { showPage } from '../show-page.js'
 
 export const otpPageRoute = defineRoute({
@@ -9,11 +11,15 @@ export const otpPageRoute = defineRoute({
   limit: 'other',
   body: null,
   enabled: ({ otp }) => otp.enabled,
-  summary: 'Shows the page that asks for a code, and then takes it; opening the mailed link signs nobody in.',
-  handle(context) {
+  summary: 'Shows the page that asks for a mailed code and takes it. Opening the mailed link does not sign in.',
+  async handle(context) {
     const values = pageValues(context)
+    const outcome = cookieOutcome(context, context.cookies.otp)
+    if (outcome === 'kept') return redirect(303, withReturnTo(`${context.authPath}/otp`, values.redirect))
+    const error = outcome === 'refused' ? 'cookies_refused' : values.error
     const waiting = context.cookies.otp !== null && !values.again
     const againUrl = withReturnTo(`${context.authPath}/otp?again=1`, values.redirect)
-    return showPage(context, 'otp', { ...values, waiting, againUrl })
+    const at = errorAt(error, waiting && values.token === '' ? ['code'] : [])
+    return showPage(context, 'otp', { ...values, error, at, waiting, againUrl, mailLimit: mailLimit(context) })
   },
 })

@@ -15,10 +15,10 @@ export const forgotPasswordRoute = defineRoute({
   limit: 'mail',
   body: z.object({ email: emailField }),
   page: '/forgot',
-  summary: 'Mails a link that sets a new password; answers the same whatever the address is.',
+  summary: 'Mails a link to set a new password. The answer is the same for every address.',
   answers: { 202: statusSchema('reset_sent') },
-  async handle({ ports, visitor, form, authPath }, { email }) {
-    await forgotPassword(ports, { email, visitor })
+  async handle({ ports, visitor, cookies, form, authPath }, { email }) {
+    await forgotPassword(ports, { email, visitor, device: cookies.device })
     return form ? redirect(303, `${authPath}/forgot?done=1`) : json(202, { status: 'reset_sent' })
   },
 })
@@ -27,11 +27,14 @@ export const changePasswordRoute = defineRoute({
   method: 'POST',
   path: '/password/change',
   limit: 'login',
-  body: z.object({ currentPassword: passwordField.optional(), newPassword: passwordField }),
+  body: z.object({
+    currentPassword: passwordField.optional().describe('Not needed where the account has no password yet.'),
+    newPassword: passwordField.describe('The new password.'),
+  }),
   page: '/account',
   section: 'password',
   signedIn: true,
-  summary: 'Changes the password of whoever is signed in; every session ends, and a new one begins.',
+  summary: 'Changes the password of the signed-in user. Every session ends, and a new one begins.',
   answers: { 200: sessionSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'weak_password', 'busy'],
   async handle(context, { currentPassword, newPassword }) {

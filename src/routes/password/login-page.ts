@@ -2,16 +2,21 @@ import { withReturnTo } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
-import { pageValues, providerLinks } from '../page-values.js'
+import { errorAt, pageValues } from '../page-values.js'
+import { providerLinks } from '../provider-links.js'
+import { cookieOutcome } from '../session/kept-cookies.js'
 import { optionalSession } from '../session/optional.js'
 import { showPage } from '../show-page.js'
+
+/** Errors that the user resolves on the page for the mailed code. */
+const unconfirmed = new Set(['email_not_verified', 'verification_sent', 'verification_not_sent'])
 
 export const loginPageRoute = defineRoute({
   method: 'GET',
   path: '/login',
   limit: 'other',
   body: null,
-  summary: 'Shows the sign-in page; redirects a signed-in user.',
+  summary: 'Shows the sign-in page, or redirects a signed-in user.',
   async handle(context) {
     const values = pageValues(context)
     // An error means that the visitor was just sent back here: another redirect would loop.
@@ -21,11 +26,21 @@ export const loginPageRoute = defineRoute({
       const againUrl = withReturnTo(`${context.authPath}/login?again=1`, values.redirect)
       return showPage(context, 'continue', { ...values, againUrl })
     }
-    return showPage(context, 'login', { ...values, ...waysIn(context) })
+    const { access, refresh } = context.cookies
+    const error = cookieOutcome(context, access, refresh) === 'refused' ? 'cookies_refused' : values.error
+    const at = errorAt(error, ['password'])
+    return showPage(context, 'login', {
+      ...values,
+      ...waysIn(context),
+      error,
+      at,
+      unconfirmed: unconfirmed.has(values.error),
+      mustReset: values.error === 'password_reset_required',
+    })
   },
 })
 
-/** What there is besides a password. */
+/** The ways to sign in besides the password. */
 function waysIn(context: RouteContext) {
   const { settings } = context
   return {

@@ -13,7 +13,14 @@ export const loginRoute = defineRoute({
   body: z.object({ email: emailField, password: passwordField }),
   summary: 'Signs in with an address and password.',
   answers: { 200: signInSchema },
-  errors: ['invalid_credentials', 'email_not_verified', 'account_disabled', 'busy', 'hook_failed'],
+  errors: [
+    'invalid_credentials',
+    'email_not_verified',
+    'account_disabled',
+    'password_reset_required',
+    'busy',
+    'hook_failed',
+  ],
   async handle(context, { email, password }) {
     const { ports, mode, visitor, cookies } = context
     return signInAnswer(context, await login(ports, { email, password, mode, visitor, device: cookies.device }))

@@ -1,5 +1,7 @@
 import { defineRoute } from '../../http/route.js'
-import { pageValues, providerLinks } from '../page-values.js'
+import { fieldInputs } from '../field-inputs.js'
+import { errorAt, pageValues } from '../page-values.js'
+import { providerLinks } from '../provider-links.js'
 import { showPage } from '../show-page.js'
 
 export const registerPageRoute = defineRoute({
@@ -8,10 +10,13 @@ export const registerPageRoute = defineRoute({
   aliases: ['/signup'],
   limit: 'other',
   body: null,
-  summary: 'Shows the page to register on, or says that registration is closed.',
+  summary: 'Shows the registration page, or says that registration is closed.',
   handle(context) {
+    const values = pageValues(context)
     const providers = providerLinks(context)
     const { enabled } = context.settings.registration
-    return showPage(context, 'register', { ...pageValues(context), enabled, providers })
+    const at = errorAt(values.error, ['password'])
+    const inputs = fieldInputs(context, null, values.wrong)
+    return showPage(context, 'register', { ...values, ...inputs, at, enabled, providers })
   },
 })

@@ -1,6 +1,6 @@
-import { ownsVerification } from '../../flows/registration/find-verification.js'
+import { findLinkStanding, type LinkStanding } from '../../flows/registration/find-verification.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
-import { pageValues } from '../page-values.js'
+import { errorAt, type FieldName, mailLimit, pageValues } from '../page-values.js'
 import { showPage } from '../show-page.js'
 
 export const verifyEmailPageRoute = defineRoute({
@@ -8,15 +8,33 @@ export const verifyEmailPageRoute = defineRoute({
   path: '/verify-email',
   limit: 'other',
   body: null,
-  summary: 'Shows the page behind the mailed link; opening it confirms nothing.',
+  summary: 'Shows the page of the mailed link. Opening it confirms nothing.',
   async handle(context) {
-    const values = pageValues(context)
-    const ownBrowser = await isOwnBrowser(context, values.token)
-    return showPage(context, 'verify-email', { ...values, ownBrowser })
+    const { token, error, ...values } = pageValues(context)
+    const standing = await standingOf(context, token)
+    const isRefused = standing === 'invalid' || error === 'invalid_link'
+    const ownBrowser = standing === 'own' || (standing !== 'foreign' && context.cookies.registration !== null)
+    const over = isRefused && !ownBrowser
+    return showPage(context, 'verify-email', {
+      ...values,
+      token: standing === 'invalid' ? '' : token,
+      error: standing === 'invalid' ? 'invalid_link' : error,
+      ownBrowser,
+      // The browser that registered can still enter the code. Elsewhere a password would not help any more.
+      over,
+      at: errorAt(error, over ? [] : fieldsOn(token, ownBrowser)),
+      mailLimit: mailLimit(context),
+      registrationEnabled: context.settings.registration.enabled,
+    })
   },
 })
 
-async function isOwnBrowser({ ports, cookies }: RouteContext, token: string): Promise<boolean> {
-  if (cookies.registration === null) return false
-  return token === '' || ownsVerification(ports, { token, handle: cookies.registration })
+/** null: the page was opened without a link. */
+async function standingOf({ ports, cookies }: RouteContext, token: string): Promise<LinkStanding | null> {
+  return token === '' ? null : findLinkStanding(ports, { token, handle: cookies.registration })
+}
+
+function fieldsOn(token: string, ownBrowser: boolean): FieldName[] {
+  const code: FieldName[] = token === '' ? ['code'] : []
+  return ownBrowser ? code : [...code, 'password']
 }

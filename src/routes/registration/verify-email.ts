@@ -24,9 +24,9 @@ export const verifyEmailRoute = defineRoute({
   body,
   page: '/verify-email',
   keepsOnError: ['token'],
-  summary: 'Confirms an address by the mailed link or code and signs in.',
+  summary: 'Confirms an address with the mailed link or code, and signs in.',
   answers: { 200: signInSchema },
-  errors: ['invalid_token', 'invalid_credentials', 'busy', 'hook_failed'],
+  errors: ['invalid_token', 'invalid_credentials', 'password_reset_required', 'busy', 'hook_failed'],
   cookies: ['registration'],
   async handle(context, { password = null, transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
@@ -44,7 +44,7 @@ export const resendVerificationRoute = defineRoute({
   limit: 'mail',
   body: z.object({ email: emailField.optional(), transaction: transactionField.optional() }),
   page: '/verify-email',
-  summary: 'Mails again what this browser, or whoever is signed in, has to confirm; answers alike in every case.',
+  summary: 'Mails the confirmation again, for this browser or the signed-in user. The answer is always the same.',
   answers: { 202: waitingSchema('verification_sent') },
   cookies: ['registration', 'access'],
   async handle(context, { email = null, transaction }) {
@@ -52,7 +52,7 @@ export const resendVerificationRoute = defineRoute({
     const { principal, visitor } = await optionalSession(context)
     const held = mode === 'token' ? (transaction ?? null) : cookies.registration
     const userId = principal?.userId ?? null
-    const handle = await resendVerification(ports, { email, handle: held, userId, visitor })
+    const handle = await resendVerification(ports, { email, handle: held, userId, visitor, device: cookies.device })
 
     const answer = { status: 'verification_sent' }
     if (mode === 'token') return json(202, handle === null ? answer : { ...answer, transaction: handle })

@@ -7,20 +7,19 @@ import type { HttpResponse } from '../../http/message.js'
 import { json, redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
 import { isoTime } from '../../lib/iso-time.js'
-import type { Session } from '../../model/session.js'
-import type { SessionAnswer } from '../../model/session-answer.js'
-import { toUser, type UserRecord } from '../../model/user.js'
+import { rolesOf } from '../../model/admin-role.js'
+import { type SessionAnswer, toSessionAnswer } from '../../model/session-answer.js'
 import { lacksFactor } from '../../settings/required-factor.js'
 import { sessionCookies } from './cookies.js'
+import { throughCheck } from './kept-cookies.js'
 
-export function sessionAnswer(user: UserRecord, session: Session): SessionAnswer {
-  const endsAt = Math.min(session.refreshExpiresAt, session.expiresAt)
-  return { user: toUser(user), session: { id: session.id, expiresAt: isoTime(endsAt) } }
+export function sessionAnswer({ settings }: RouteContext, state: Parameters<typeof toSessionAnswer>[0]): SessionAnswer {
+  return toSessionAnswer(state, settings.admin.emails)
 }
 
 /**
- * A session with its tokens: in cookies, or in the body for a client without cookies, never both. `more` is what a JSON
- * answer shows besides.
+ * A session with its tokens: in cookies, or in the body for a client without cookies, never both. `more` extends a JSON
+ * response.
  */
 export function issuedAnswer(
   context: RouteContext,
@@ -28,7 +27,7 @@ export function issuedAnswer(
   issued: IssuedSession,
   more: Readonly<Record<string, unknown>> = {},
 ): HttpResponse {
-  const answer = { ...more, ...sessionAnswer(issued.user, issued.session) }
+  const answer = { ...more, ...sessionAnswer(context, issued) }
   if (context.mode === 'token') return json(status, { ...answer, ...tokensOf(issued) })
 
   const cookies = sessionCookies(context, issued)
@@ -37,33 +36,35 @@ export function issuedAnswer(
 }
 
 /**
- * The same after a sign-in. What this browser held before ends: a planted session gains nothing (ASVS 5.0, 7.2.4), and
- * signing in twice leaves no session behind that nobody holds. Where that fails, the new one is not to be such a session.
+ * The same after a sign-in. It ends the browser's former session: a session that an attacker set there gains nothing (ASVS
+ * 5.0, 7.2.4), and signing in twice leaves no unused session behind. If that fails, the new session still stands.
  */
 export async function signedInAnswer(
   context: RouteContext,
   status: 200 | 201,
   issued: IssuedSession,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<HttpResponse> {
   const { ports, cookies, visitor } = context
   const former = { accessToken: cookies.access, refreshToken: cookies.refresh, visitor }
   await ignoreAuthError(logout(ports, former), undefined)
-  return issuedAnswer({ ...context, landing: landingAfter(context, issued) }, status, issued)
+  const landing = throughCheck(context, landingAfter(context, issued))
+  return issuedAnswer({ ...context, landing }, status, issued, more)
 }
 
-/** Where a browser goes that has just signed in: whoever lacks a demanded second factor sets one up on the way. */
+/** Where a browser goes after a sign-in. A user who lacks a required second factor sets one up first. */
 function landingAfter({ settings, authPath, landing }: RouteContext, { user, session }: IssuedSession): string {
-  const lacking = lacksFactor(settings.twoFactor, { roles: user.roles, amr: session.amr })
+  const lacking = lacksFactor(settings.twoFactor, { roles: rolesOf(user, settings.admin.emails), amr: session.amr })
   return lacking ? enrolUrl(authPath, landing) : landing
 }
 
-/** Takes both cookies away, with the attributes they were set with. The browser stays a known device. */
+/** Removes both cookies, with the attributes they were set with. The browser stays a known device. */
 export function clearedSession(context: RouteContext): string[] {
   const { settings, authPath } = context
   return [clearCookie('access', settings, authPath), clearCookie('refresh', settings, authPath)]
 }
 
-/** Those of its tokens that are new, for a client without cookies. */
+/** The new tokens, for a client without cookies. */
 export function tokensOf(issued: IssuedSession): Record<string, string> {
   return {
     ...(issued.accessToken === null

@@ -3,7 +3,7 @@ import type { IssuedSession } from '../../flows/steps/issue-tokens.js'
 import { serializeCookie } from '../../http/cookies.js'
 import type { RouteContext } from '../../http/route.js'
 
-/** The `Set-Cookie` lines of a session that begins or goes on; what its holder keeps gets none. */
+/** The `Set-Cookie` lines of a new or continued session. A token that the browser keeps gets none. */
 export function sessionCookies({ ports, settings, authPath }: RouteContext, issued: IssuedSession): string[] {
   const now = ports.clock.now()
   const kept = [

@@ -9,9 +9,10 @@ export const logoutRoute = defineRoute({
   path: '/logout',
   limit: 'other',
   body: refreshTokenBody,
-  summary: 'Signs out, with or without a session, and clears the cookies.',
+  summary: 'Signs out and clears the cookies. Works without a session too.',
   answers: { 204: null },
   cookies: ['access', 'refresh'],
+  duringImpersonation: true,
   async handle(context, body) {
     const { ports, mode, cookies, visitor, bearer, settings, returnTo } = context
     await logout(ports, {

@@ -15,10 +15,11 @@ export const refreshRoute = defineRoute({
   limit: 'refresh',
   body: refreshTokenBody,
   page: '/login',
-  summary: 'Gives a fresh access token, and a new refresh token when it is time.',
+  summary: 'Issues a fresh access token, and a new refresh token when one is due.',
   answers: { 200: sessionSchema },
   errors: ['unauthenticated', 'token_revoked', 'session_expired', 'busy'],
   cookies: ['refresh'],
+  duringImpersonation: true,
   async handle(context, body) {
     const { ports, mode, visitor } = context
     const refreshToken = sentRefreshToken(context, body)
@@ -32,7 +33,7 @@ export const refreshRoute = defineRoute({
   },
 })
 
-/** That token will never be worth anything again: without it the page that offers to go on is not shown once more. */
+/** Removes a refresh token that can never work again. Otherwise the browser would see the page "Continue" again. */
 function toSignIn(context: RouteContext, { code }: AuthError): HttpResponse {
   const target = withReturnTo(`${context.authPath}/login?error=${code}`, context.returnTo)
   return redirect(303, target, { 'set-cookie': clearedSession(context) })

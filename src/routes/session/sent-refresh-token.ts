@@ -2,12 +2,15 @@ import { z } from 'zod'
 import { AuthError } from '../../errors.js'
 import type { RouteContext } from '../../http/route.js'
 
-export const refreshTokenBody = z.object({ refreshToken: z.string().max(4096).optional() })
+export const refreshTokenBody = z.object({
+  refreshToken: z.string().max(4096).optional().describe('In token mode: the refresh token.'),
+})
 
 /**
- * A browser sends it in its cookie, any other client in the body and with the header that says so.
+ * A browser sends the refresh token in its cookie. Other clients send it in the body, with `X-Auth-Mode: token`.
  *
- * @throws {AuthError} `invalid_request` without the header: it would be told that the session is over while it lives on
+ * @throws {AuthError} `invalid_request` for a token in the body without the header. A 401 would wrongly say that the session
+ *   has ended.
  */
 export function sentRefreshToken(
   { mode, cookies }: Pick<RouteContext, 'mode' | 'cookies'>,

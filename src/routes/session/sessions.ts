@@ -3,7 +3,7 @@ import { empty, json } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { toSessionEntry } from '../../model/session.js'
 import { accountDone } from '../account-form.js'
-import { sessionsSchema } from '../answer-schemas.js'
+import { sessionsSchema } from './sessions-schema.js'
 
 export const listSessionsRoute = defineRoute({
   method: 'GET',
@@ -17,8 +17,8 @@ export const listSessionsRoute = defineRoute({
     const { userId, sessionId } = (await session()).principal
     const sessions = await listSessions(ports, userId)
     return json(200, {
-      sessions: sessions.map(toSessionEntry).map(({ id, device, ip, createdAt, lastSeenAt }) => {
-        return { id, device, ip, createdAt, lastSeenAt, current: id === sessionId }
+      sessions: sessions.map(toSessionEntry).map(({ id, device, ip, createdAt, lastSeenAt, actor }) => {
+        return { id, device, ip, createdAt, lastSeenAt, actor, current: id === sessionId }
       }),
     })
   },
@@ -51,7 +51,7 @@ export const revokeSessionsRoute = defineRoute({
   page: '/account',
   section: 'sessions',
   signedIn: true,
-  summary: 'Ends all sessions of the signed-in user but this one.',
+  summary: 'Ends all other sessions of the signed-in user.',
   answers: { 204: null },
   async handle(context) {
     const { ports, session, form } = context

@@ -6,6 +6,7 @@ import type { HttpResponse } from '../../http/message.js'
 import { json, redirect } from '../../http/problem.js'
 import type { RouteContext } from '../../http/route.js'
 import { signedInAnswer } from './answer.js'
+import { checkingCookie } from './kept-cookies.js'
 
 /** What every way into an existing account answers with: a session, or what the second step needs. */
 export async function signInAnswer(context: RouteContext, result: SignInResult): Promise<HttpResponse> {
@@ -14,8 +15,9 @@ export async function signInAnswer(context: RouteContext, result: SignInResult):
   const answer = { status: 'two_factor_required', challenge, methods }
   if (context.mode === 'token') return json(200, answer)
 
-  // Never in an address, where it would be kept and sent on.
+  // In a cookie, never in a URL: URLs end up in histories, logs and Referer headers.
   const { settings, authPath, form, returnTo } = context
   const cookie = { 'set-cookie': [serializeCookie('challenge', challenge, challengeSeconds, settings, authPath)] }
-  return form ? redirect(303, withReturnTo(`${authPath}/two-factor`, returnTo), cookie) : json(200, answer, cookie)
+  const next = checkingCookie(context, withReturnTo(`${authPath}/two-factor`, returnTo))
+  return form ? redirect(303, next, cookie) : json(200, answer, cookie)
 }

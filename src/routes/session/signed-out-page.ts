@@ -6,6 +6,10 @@ export const signedOutPageRoute = defineRoute({
   path: '/signed-out',
   limit: 'other',
   body: null,
-  summary: 'Says that one is signed out: a place that redirectLogoutUrl may name.',
-  handle: (context) => showPage(context, 'signed-out', { signInUrl: context.settings.redirectFailUrl }),
+  summary: 'Says that the user has signed out. redirectLogoutUrl may point here.',
+  handle(context) {
+    const { redirectFailUrl, redirectLogoutUrl } = context.settings
+    const deleted = new URLSearchParams(context.request.query).has('deleted')
+    return showPage(context, 'signed-out', { deleted, signInUrl: redirectFailUrl, startUrl: redirectLogoutUrl })
+  },
 })

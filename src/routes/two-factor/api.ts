@@ -20,7 +20,7 @@ export const backupCodesRoute = defineRoute({
   page: '/account',
   section: 'two-factor',
   signedIn: true,
-  summary: 'Gives new backup codes in place of the old ones.',
+  summary: 'Replaces the backup codes with new ones.',
   answers: { 200: backupCodesSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
   async handle(context, { password = null, code }) {
@@ -40,7 +40,7 @@ export const turnOffTwoFactorRoute = defineRoute({
   page: '/account',
   section: 'two-factor',
   signedIn: true,
-  summary: 'Turns two-factor authentication off; every session ends, and a new one begins.',
+  summary: 'Turns off two-factor authentication. Every session ends, and a new one begins.',
   answers: { 200: sessionSchema, 204: null },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'not_found', 'busy'],
   async handle(context, { password = null, code }) {

@@ -2,23 +2,27 @@ import { z } from 'zod'
 import { passTwoFactor } from '../../flows/two-factor/pass.js'
 import { clearCookie } from '../../http/cookies.js'
 import { withReturnTo } from '../../http/landing.js'
-import { withHeaders } from '../../http/problem.js'
+import { redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { sessionSchema } from '../answer-schemas.js'
 import { factorCodeField, tokenField } from '../fields.js'
-import { pageValues } from '../page-values.js'
+import { errorAt, pageValues } from '../page-values.js'
 import { signedInAnswer } from '../session/answer.js'
+import { cookieOutcome } from '../session/kept-cookies.js'
 import { showPage } from '../show-page.js'
 
 export const loginTwoFactorRoute = defineRoute({
   method: 'POST',
   path: '/login/two-factor',
   limit: 'login',
-  body: z.object({ challenge: tokenField.optional(), code: factorCodeField }),
+  body: z.object({
+    challenge: tokenField.optional().describe('The challenge of the first step. A browser has it in a cookie.'),
+    code: factorCodeField,
+  }),
   page: '/two-factor',
-  summary: 'Finishes a sign-in by a code of the authenticator or a backup code.',
+  summary: 'Completes a sign-in with a code of the authenticator app or a backup code.',
   answers: { 200: sessionSchema },
-  errors: ['invalid_token', 'invalid_code', 'hook_failed'],
+  errors: ['invalid_token', 'invalid_code', 'password_reset_required', 'hook_failed'],
   cookies: ['challenge'],
   async handle(context, { challenge, code }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
@@ -34,11 +38,15 @@ export const twoFactorPageRoute = defineRoute({
   path: '/two-factor',
   limit: 'other',
   body: null,
-  summary: 'Shows the page that asks for the second step of a sign-in.',
-  handle(context) {
+  summary: 'Shows the page for the second step of a sign-in.',
+  async handle(context) {
     const values = pageValues(context)
+    const outcome = cookieOutcome(context, context.cookies.challenge)
+    if (outcome === 'kept') return redirect(303, withReturnTo(`${context.authPath}/two-factor`, values.redirect))
+    const error = outcome === 'refused' ? 'cookies_refused' : values.error
     const waiting = context.cookies.challenge !== null && values.error !== 'invalid_token'
+    const at = errorAt(error, waiting ? ['code'] : [])
     const signInUrl = withReturnTo(context.settings.redirectFailUrl, values.redirect)
-    return showPage(context, 'two-factor', { ...values, waiting, signInUrl })
+    return showPage(context, 'two-factor', { ...values, error, at, waiting, signInUrl })
   },
 })

@@ -6,7 +6,7 @@ import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { lacksFactor } from '../../settings/required-factor.js'
 import { accountError, signInAgainUrl } from '../account-form.js'
-import { pageValues } from '../page-values.js'
+import { errorAt, pageValues } from '../page-values.js'
 import { showPage } from '../show-page.js'
 
 const path = '/two-factor/setup'
@@ -17,7 +17,7 @@ export const twoFactorSetupPageRoute = defineRoute({
   limit: 'other',
   body: null,
   signedIn: true,
-  summary: 'Shows the page that leads through setting up two-factor authentication.',
+  summary: 'Shows the page to set up two-factor authentication.',
   async handle(context) {
     const { ports, session, settings, authPath } = context
     const { principal } = await session()
@@ -29,6 +29,7 @@ export const twoFactorSetupPageRoute = defineRoute({
     return showSetup(context, returnTo, {
       step: { start: !waiting, scan: false, confirm: waiting },
       error: accountError(error),
+      at: errorAt(error, waiting ? ['code'] : ['password']),
       hasPassword,
       stale: !hasPassword && !isRecent,
       required: lacksFactor(settings.twoFactor, principal),
@@ -36,7 +37,7 @@ export const twoFactorSetupPageRoute = defineRoute({
   },
 })
 
-/** The page at that step. What a step does not need may be left out. */
+/** The page at that step. Values that the step does not need may be left out. */
 export function showSetup(
   context: RouteContext,
   returnTo: string,

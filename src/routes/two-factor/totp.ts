@@ -11,7 +11,11 @@ import { sessionCookies } from '../session/cookies.js'
 import { showBackupCodes } from './backup-codes-page.js'
 import { showSetup } from './setup.js'
 
-const enrolmentSchema = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string().describe('A data URI.') })
+const enrolmentSchema = z.object({
+  secret: z.string().describe('To type into the authenticator app, base32.'),
+  uri: z.string().describe('The same as an otpauth: URI.'),
+  qrCode: z.string().describe('The URI as a QR code, a data URI.'),
+})
 
 export const enrolTotpRoute = defineRoute({
   method: 'POST',
@@ -20,7 +24,7 @@ export const enrolTotpRoute = defineRoute({
   body: z.object({ password: passwordField.optional(), code: factorCodeField.optional() }),
   page: '/two-factor/setup',
   signedIn: true,
-  summary: 'Gives the secret for an authenticator app; nothing changes until a code of it is confirmed.',
+  summary: 'Returns a secret for an authenticator app. Nothing changes until a code confirms it.',
   answers: { 200: enrolmentSchema },
   errors: ['invalid_credentials', 'recent_login_required', 'invalid_code', 'busy'],
   async handle(context, { password = null, code = null }) {
@@ -39,7 +43,7 @@ export const confirmTotpRoute = defineRoute({
   body: z.object({ code: factorCodeField }),
   page: '/two-factor/setup',
   signedIn: true,
-  summary: 'Turns two-factor authentication on by the first code; every session ends, and a new one begins.',
+  summary: 'Turns on two-factor authentication with the first code. Every session ends, and a new one begins.',
   answers: { 200: twoFactorOnSchema },
   errors: ['invalid_token', 'invalid_code', 'busy'],
   async handle(context, { code }) {
@@ -51,7 +55,7 @@ export const confirmTotpRoute = defineRoute({
   },
 })
 
-/** Shows the secret this once, as the answer to the form itself: a redirect must not carry it (ASVS 5.0, 14.2.1). */
+/** Shows the secret once, in the response to the form itself: a redirect must not carry it (ASVS 5.0, 14.2.1). */
 function showEnrolment(context: RouteContext, { secret, uri, qrCode }: Enrolment): Promise<HttpResponse> {
   const readable = secret.match(/.{1,4}/g)?.join(' ') ?? secret
   const step = { start: false, scan: true, confirm: true }

@@ -1,58 +1,87 @@
 import type { AuditEvent } from '../../model/audit-event.js'
-import type { AccessSettings } from '../access-settings.js'
-import type { InstallationTable } from '../rows.js'
+import { applicationScope, subjectIn } from '../../model/scope.js'
+import type { AccessSettings, NetworkOutcome } from '../access-settings.js'
+import { type AccessEntriesTable, type InstallationTable, scopeOf } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps } from './engine/steps.js'
-import { accessEntries, installation, onlyRow } from './engine/tables.js'
+import { accessEntries, installation, keySets, onlyRow } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
 
-export function createAccessSettings(steps: Steps): AccessSettings {
+export function createAccessSettings(steps: Steps, scope: string): AccessSettings {
   return {
     read: () =>
       steps.read(async (view) => {
-        const { jwks_url } = await readInstallation(view)
-        const rows = await view.find(accessEntries, {})
-        return { jwksUrl: jwks_url, networks: rows.map(({ network }) => network).toSorted() }
+        const entries = await readEntries(view, scope)
+        return { jwksUrl: await readJwksUrl(view, scope), networks: networksOf(entries) }
       }),
 
-    addNetwork: (network, event) =>
-      steps.step(async (unit) => {
-        if (await unit.get(accessEntries, network)) return false
-        unit.put(accessEntries, { network, created_at: Math.floor(event.atMs / 1000) })
-        await recordChange(unit, 'allow_list', event)
-        return true
+    addNetwork: (network, event, accept) =>
+      steps.step<NetworkOutcome>(async (unit) => {
+        const networks = networksOf(await readEntries(unit, scope))
+        if (networks.includes(network)) return 'unchanged'
+        if (!accept([...networks, network].toSorted())) return 'refused'
+        unit.put(accessEntries, { scope, network, created_at: Math.floor(event.atMs / 1000) })
+        await recordChange(unit, subjectIn(scope, 'allow_list'), event)
+        return 'changed'
       }),
 
-    removeNetwork: (network, event) =>
-      steps.step(async (unit) => {
-        const entry = await unit.get(accessEntries, network)
-        if (!entry) return false
+    removeNetwork: (network, event, accept) =>
+      steps.step<NetworkOutcome>(async (unit) => {
+        const entries = await readEntries(unit, scope)
+        const entry = entries.find((each) => each.network === network)
+        if (!entry) return 'unchanged'
+        if (!accept(networksOf(entries).filter((other) => other !== network))) return 'refused'
         unit.remove(accessEntries, [entry])
-        await recordChange(unit, 'allow_list', event)
-        return true
+        await recordChange(unit, subjectIn(scope, 'allow_list'), event)
+        return 'changed'
       }),
 
     setJwksUrl: (url, event) =>
       steps.step(async (unit) => {
-        const row = await readInstallation(unit)
-        if (row.jwks_url === url) return false
-        unit.put(installation, { ...row, jwks_url: url })
-        await recordChange(unit, 'jwks', event)
+        if ((await readJwksUrl(unit, scope)) === url) return false
+        await putJwksUrl(unit, scope, url)
+        await recordChange(unit, subjectIn(scope, 'jwks'), event)
         return true
       }),
   }
 }
 
-/** @throws {Error} when somebody has taken it away: without its id no token would be ours */
+/** The scope is in no query, because documents of earlier releases have none. */
+async function readEntries(view: View, scope: string): Promise<AccessEntriesTable[]> {
+  const rows = await view.find(accessEntries, {})
+  return rows.filter((row) => scopeOf(row) === scope)
+}
+
+function networksOf(entries: readonly AccessEntriesTable[]): string[] {
+  return entries.map(({ network }) => network).toSorted()
+}
+
+async function readJwksUrl(view: View, scope: string): Promise<string | null> {
+  if (scope === applicationScope) return (await readInstallation(view)).jwks_url
+  return (await view.get(keySets, scope))?.url ?? null
+}
+
+async function putJwksUrl(unit: Unit, scope: string, url: string | null): Promise<void> {
+  if (scope === applicationScope) {
+    unit.put(installation, { ...(await readInstallation(unit)), jwks_url: url })
+    return
+  }
+  const former = await unit.get(keySets, scope)
+  if (url !== null) unit.put(keySets, { scope, url, issuer: null, audience: null, algorithms: null, exclusive: null })
+  else if (former) unit.remove(keySets, [former])
+}
+
+/** @throws {Error} when the record was deleted: without the installation's id every token would be invalid */
 export async function readInstallation(view: View): Promise<InstallationTable> {
   const row = await view.get(installation, onlyRow)
-  if (!row) throw new Error('The record of the installation is gone.')
+  if (!row)
+    throw new Error('The record of the installation is gone. Restore the collections of latchkey from a backup.')
   return row
 }
 
-/** What was changed is read anew by whoever hears of it, and by whoever starts later: the row need not outlive the feed's window. */
-async function recordChange(unit: Unit, setting: string, event: AuditEvent): Promise<void> {
+/** Every process reads the changed setting again when it sees this row, and at its start, so the row may expire early. */
+async function recordChange(unit: Unit, subject: string, event: AuditEvent): Promise<void> {
   await writeAudit(unit, event)
-  writeChanges(unit, 'setting', [setting], Math.floor(event.atMs / 1000))
+  writeChanges(unit, 'setting', [subject], Math.floor(event.atMs / 1000))
 }

@@ -1,19 +1,33 @@
-import type { CounterRule, Hit } from '../../model/counter.js'
-import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
+import type { CounterHit, CounterRule, Hit } from '../../model/counter.js'
+import {
+  anyFullUntil,
+  counterGroup,
+  endOfFirst,
+  expiresAt,
+  firstHit,
+  firstRow,
+  fullUntil,
+  isOver,
+  nextHit,
+} from '../counter-windows.js'
 import type { Counters } from '../counters.js'
 import type { CountersTable } from '../rows.js'
 import { queueOf, type Steps } from './engine/steps.js'
 import { counters } from './engine/tables.js'
+import type { View } from './engine/unit.js'
 
-/** Each counter is written in the queue of its id, beside the steps of accounts: one document, one write. */
+/**
+ * Counters have queues of their own, apart from those of accounts, one for each group. Counters that are counted together
+ * are in one group, so one step writes them.
+ */
 export function createCounters(steps: Steps): Counters {
   return {
     async hit(id, rule, now) {
       const seen = await steps.glance((view) => view.get(counters, id))
-      // Told by a read alone: a flood of refused requests waits for nobody.
+      // A read alone recognises a full counter, so a flood of refused requests never waits in the queue.
       const refused = seen && refusal(seen, rule, now)
       if (refused) return refused
-      return steps.apart(id, async (unit) => {
+      return steps.apart(counterGroup(id), async (unit) => {
         const row = await unit.get(counters, id)
         if (!row) {
           unit.put(counters, firstRow(id, rule, now))
@@ -26,6 +40,21 @@ export function createCounters(steps: Steps): Counters {
       })
     },
 
+    async hitTogether(hits, now) {
+      const seen = await Promise.all(hits.map((hit) => steps.glance((view) => withRow(view, hit))))
+      const refused = anyFullUntil(seen, now)
+      if (refused !== null) return refused
+      return steps.apart(counterGroup(hits[0]?.id ?? ''), async (unit) => {
+        const found = await Promise.all(hits.map((hit) => withRow(unit, hit)))
+        const full = anyFullUntil(found, now)
+        if (full !== null) return full
+        for (const { id, row, rule } of found) {
+          unit.put(counters, row ? counted(row, rule, now) : firstRow(id, rule, now))
+        }
+        return null
+      })
+    },
+
     async forget(ids) {
       await Promise.all(ids.map((id) => dropIf(steps, [id], () => true)))
     },
@@ -34,11 +63,11 @@ export function createCounters(steps: Steps): Counters {
       const due = await steps.glance((view) =>
         view.find(counters, { expires_at: { lte: now } }, { sort: { expires_at: 1 }, limit: count }),
       )
-      const queues = [...new Set(due.map(({ id }) => queueOf(id)))]
+      const queues = [...new Set(due.map(({ id }) => queueOf(counterGroup(id))))]
       const dropped = await Promise.all(
         queues.map((queue) => {
-          const ids = due.map(({ id }) => id).filter((id) => queueOf(id) === queue)
-          // Asked again: a hit may have come since.
+          const ids = due.map(({ id }) => id).filter((id) => queueOf(counterGroup(id)) === queue)
+          // Checked again, because a hit may have come since.
           return dropIf(steps, ids, (row) => row.expires_at <= now)
         }),
       )
@@ -47,12 +76,16 @@ export function createCounters(steps: Steps): Counters {
   }
 }
 
+async function withRow(view: Pick<View, 'get'>, hit: CounterHit): Promise<CounterHit & { row: CountersTable | null }> {
+  return { ...hit, row: await view.get(counters, hit.id) }
+}
+
 function refusal(row: CountersTable, rule: CounterRule, now: number): Hit | null {
   const full = fullUntil(row, rule, now)
   return full === null ? null : { counted: false, remaining: 0, resetsAt: full }
 }
 
-/** The row after one more hit, for which there is room. */
+/** The row after one more hit, if there is room for it. */
 function counted(row: CountersTable, rule: CounterRule, now: number): CountersTable {
   return { ...row, ...countedShort(row, rule, now), ...countedLong(row, rule, now), expires_at: expiresAt(rule, now) }
 }
@@ -70,7 +103,7 @@ function countedLong(row: CountersTable, { long }: CounterRule, now: number): Pa
   return { long_hits: row.long_hits + 1 }
 }
 
-/** Counters of one queue. */
+/** Drops counters of one queue. */
 async function dropIf(
   steps: Steps,
   ids: readonly string[],
@@ -78,7 +111,7 @@ async function dropIf(
 ): Promise<number> {
   const [name] = ids
   if (name === undefined) return 0
-  return steps.apart(name, async (unit) => {
+  return steps.apart(counterGroup(name), async (unit) => {
     const rows = await Promise.all(ids.map((id) => unit.get(counters, id)))
     const due = rows.filter((row) => row !== null).filter(condition)
     unit.remove(counters, due)

@@ -50,14 +50,15 @@ function linkIdentities(steps: Steps): Pick<Identities, 'link' | 'linkByProof'> 
   return {
     link: (linking, step) => unlessTaken(() => steps.step((unit) => linkTo(unit, linking, step))),
 
-    linkByProof: (identity, email, step) =>
+    linkByProof: (identity, { email, verifiedBy }, step) =>
       unlessTaken(() =>
         steps.step(async (unit) => {
           const { userId: id, linkedAt: now } = identity
           const row = await requireUser(unit, id)
           if (row.email_canonical !== email || !isEnabled(row, now)) throw new Refused()
-          const proved = await wipeUnproven(unit, row)
-          if (!proved) throw new Refused()
+          const wiped = await wipeUnproven(unit, row)
+          if (!wiped) throw new Refused()
+          const proved = { ...wiped, verified_by: verifiedBy }
           await writeIdentity(unit, identity)
           await dropLosses(unit, id, everyHold)
           return changeUser(unit, { ...proved, identities: await linkedProviders(unit, id) }, step)

@@ -4,6 +4,7 @@ import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { Refused } from '../refused.js'
 import type { OneTimeTokensTable } from '../rows.js'
+import { type Places, surplusTokens } from '../surplus.js'
 import { writeAudit } from './audit.js'
 import { expiredAtOnce } from './devices.js'
 import type { Query } from './engine/query.js'
@@ -17,9 +18,9 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   return {
     ...findTokens(steps),
 
-    put: (token, mail, { keep, now, audit }) =>
+    put: (token, mail, { audit, ...places }) =>
       steps.step(async (unit) => {
-        await keepToken(unit, token, { keep, now })
+        await keepToken(unit, token, places)
         if (mail) writeMail(unit, mail)
         if (audit) await writeAudit(unit, audit)
       }),
@@ -51,14 +52,23 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   }
 }
 
-/** Tokens that go on as something else once they are used. */
-function reuseTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'note'> {
+/** Tokens that stay when they are used, with another purpose or payload. */
+function reuseTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'reseal' | 'note'> {
   return {
     claim: (id, from, to, now) =>
       steps.step(async (unit) => {
         const row = await unit.get(oneTimeTokens, id)
         if (!row || row.purpose !== from || row.expires_at <= now) return false
         unit.put(oneTimeTokens, { ...row, purpose: to, payload: null })
+        return true
+      }),
+
+    reseal: (id, payload, { purpose, tries, now, audit }) =>
+      steps.step(async (unit) => {
+        const row = await unit.get(oneTimeTokens, id)
+        if (!row || row.purpose !== purpose || row.tries !== tries || row.expires_at <= now) return false
+        unit.put(oneTimeTokens, { ...row, payload, tries: tries + 1 })
+        if (audit) await writeAudit(unit, audit)
         return true
       }),
 
@@ -94,21 +104,22 @@ function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHan
 export async function keepToken(
   unit: Unit,
   token: OneTimeToken,
-  { keep, now }: { keep: number; now: number },
+  { now, ...places }: Places & { now: number },
 ): Promise<void> {
   // Sooner than housekeeping: what strangers asked for and left holds addresses and hashes.
   const expired = await unit.find(oneTimeTokens, { expires_at: { lte: now } }, { limit: expiredAtOnce })
   unit.remove(oneTimeTokens, expired)
   const newestFirst = { created_at: -1, ordinal: -1 } as const
+  const sharedBy = places.sharedBy ?? 'subject'
   const others = await unit.find(
     oneTimeTokens,
-    { subject: token.subject, purpose: token.purpose },
+    { [sharedBy]: token[sharedBy], purpose: token.purpose },
     { sort: newestFirst },
   )
   const live = others.filter(({ expires_at }) => expires_at > now)
   unit.remove(oneTimeTokens, [
     ...others.filter(({ expires_at }) => expires_at <= now),
-    ...live.slice(Math.max(keep - 1, 0)),
+    ...surplusTokens(live, token.subject, places),
   ])
   unit.put(oneTimeTokens, toTokenRow(token, unit))
 }
@@ -133,5 +144,5 @@ export async function dropTokens(unit: Unit, userId: string, dropped: DroppedTok
 
 /** Whatever gives an address to an account ends every registration that waits for it. */
 export async function dropRegistrations(unit: Unit, email: string): Promise<void> {
-  unit.remove(oneTimeTokens, await unit.find(oneTimeTokens, { subject: email, purpose: 'registration' }))
+  unit.remove(oneTimeTokens, await unit.find(oneTimeTokens, { email, purpose: 'registration' }))
 }

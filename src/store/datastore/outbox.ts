@@ -6,9 +6,14 @@ import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
 import { outbox } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
+import { administerMails } from './outbox-administration.js'
 import { removeDue } from './prune.js'
 
 export function createOutbox(steps: Steps): Outbox {
+  return { ...sendMails(steps), ...administerMails(steps) }
+}
+
+function sendMails(steps: Steps): Omit<Outbox, 'find' | 'list' | 'retry' | 'drop'> {
   return {
     put: (mail, audit) =>
       steps.step(async (unit) => {
@@ -76,6 +81,14 @@ async function findDue(view: View, count: number, now: number): Promise<OutboxTa
 async function leasedBy(unit: Unit, { id, leaseId }: MailLease): Promise<OutboxTable | null> {
   const row = await unit.get(outbox, id)
   return row?.lease_id === leaseId ? row : null
+}
+
+/** Makes a held mail due at that moment, if it is not due sooner. It tells when what it is about has ended. */
+export async function makeDue(unit: Unit, id: string, at: number): Promise<void> {
+  const row = await unit.get(outbox, id)
+  if (!row || row.created_at <= at || row.lease_id !== null) return
+  unit.put(outbox, { ...row, created_at: at, next_attempt_at: at })
+  unit.mailed = true
 }
 
 /** Makes the mail due in the step that it tells of; the worker hears of it once that has happened. */

@@ -2,12 +2,12 @@ import type { Steps } from './engine/steps.js'
 import type { Table } from './engine/tables.js'
 import type { View } from './engine/unit.js'
 
-/** One step's writes stand in one text, which must not grow without bound. */
+/** All writes of a step are kept in one text, which must not grow without bound. */
 const atOnce = 100
 
 /**
- * Removes what `find` finds; returns how many. What is due stays due, so nothing can happen to it in between but that
- * somebody else removes it.
+ * Removes the rows that `find` finds; returns how many. A due row stays due, so the only change in between can be its removal
+ * by another process.
  */
 export async function removeDue<R extends object>(
   steps: Steps,

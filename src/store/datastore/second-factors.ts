@@ -21,6 +21,11 @@ export function createSecondFactors(steps: Steps): SecondFactors {
       return rows.find(({ code_hash }) => codeHashes.includes(code_hash))?.id ?? null
     },
 
+    async countBackupCodes(userId) {
+      const rows = await steps.glance((view) => view.find(backupCodes, { user_id: userId }))
+      return rows.length
+    },
+
     beginEnrolment: (token, now, proved) =>
       steps.step(async (unit) => {
         if (proved) {

@@ -1,26 +1,36 @@
-import type { Session } from '../../model/session.js'
+import { type ImpersonatedSession, impersonatedAmr, type Session } from '../../model/session.js'
 import { lossesWithSignIn } from '../account-losses.js'
 import type { SessionsTable, UsersTable } from '../rows.js'
-import { forgottenBefore, isLive, toSession, toSessionRow } from '../session-rows.js'
+import { forgottenBefore, isLive, overSince, toImpersonated, toSession, toSessionRow } from '../session-rows.js'
 import type { EndSessions, OpenSessions, Proof, SessionState, Sessions } from '../sessions.js'
 import { surplus } from '../surplus.js'
 import { toUser } from '../user-rows.js'
-import { dropLosses } from './account-losses.js'
+import { dropLosses, recordImpersonationEnds } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { changeMany } from './engine/change-many.js'
 import type { Steps } from './engine/steps.js'
 import { sessions, users } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
+import { newestBefore } from './newest-before.js'
 import { writeMail } from './outbox.js'
 import { removeDue } from './prune.js'
 import { spendProof, useUp } from './second-factors.js'
-import { isEnabled, requireAt } from './user-rows.js'
+import { isEnabled, recordUserChange, requireAt } from './user-rows.js'
+
+/** A query cannot ask for what is not null. */
+const impersonated = JSON.stringify(impersonatedAmr)
 
 const newestFirst = { created_at: -1, ordinal: -1 } as const
 
 export function createSessions(steps: Steps): Sessions {
-  return { ...openSessions(steps), ...readSessions(steps), ...rotateSessions(steps), ...endSessions(steps) }
+  return {
+    ...openSessions(steps),
+    ...impersonateSessions(steps),
+    ...readSessions(steps),
+    ...rotateSessions(steps),
+    ...endSessions(steps),
+  }
 }
 
 function openSessions(steps: Steps): Pick<Sessions, 'open'> {
@@ -44,7 +54,34 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
   }
 }
 
-function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
+function impersonateSessions(steps: Steps): Pick<Sessions, 'impersonate' | 'impersonated'> {
+  return {
+    impersonate: (session, { version, actorVersion, until, audit, mail }) =>
+      steps.step(async (unit) => {
+        const { actor, createdAt: now } = session
+        await requireAt(unit, session.userId, version, now)
+        const administrator = await requireAt(unit, actor.userId, actorVersion, now)
+        const own = await unit.get(sessions, actor.sessionId)
+        if (own?.user_id !== actor.userId || own.actor_user_id !== null || !isLive(own, now)) return false
+        const raised = { ...administrator, version: actorVersion + 1 }
+        unit.put(users, raised)
+        unit.put(sessions, { ...own, ...overSince(now) })
+        unit.put(sessions, toSessionRow(session, unit))
+        await writeAudit(unit, audit)
+        if (mail) writeMail(unit, mail)
+        recordUserChange(unit, raised, until)
+        return true
+      }, false),
+
+    impersonated: (count) =>
+      steps.glance(async (view) => {
+        const rows = await view.find(sessions, { amr: impersonated }, { sort: { created_at: 1 }, limit: count })
+        return rows.flatMap(toImpersonated)
+      }),
+  }
+}
+
+function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list' | 'recent' | 'count'> {
   return {
     find: (id) =>
       steps.read(async (view) => {
@@ -58,6 +95,21 @@ function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
         const rows = await view.find(sessions, { user_id: userId }, { sort: newestFirst })
         return rows.filter((row) => isLive(row, now)).map(toSession)
       }),
+
+    recent: ({ after, limit, now }) =>
+      steps.read(async (view) => {
+        const rows = await newestBefore(view, sessions, after, { limit, keep: (row) => isLive(row, now) })
+        const ids = [...new Set(rows.map(({ user_id }) => user_id))]
+        const owners = ids.length === 0 ? [] : await view.find(users, { key: { in: ids } })
+        const emails = new Map(owners.map(({ id, email }) => [id, email]))
+        return rows.flatMap((row) => {
+          const email = emails.get(row.user_id)
+          return email === undefined ? [] : [{ session: toSession(row), email }]
+        })
+      }),
+
+    // The Datastore has no count.
+    count: async () => null,
   }
 }
 
@@ -103,7 +155,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         const row = await unit.get(sessions, id)
         if (!row || (userId !== null && row.user_id !== userId)) return false
         unit.remove(sessions, [row])
-        await recordSessionEnd(unit, [id], options)
+        await recordSessionEnd(unit, [id], options, options.impersonated ? [options.impersonated] : [])
         return true
       }),
 
@@ -113,7 +165,7 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         const ended = rows.filter(({ id }) => id !== exceptId)
         unit.remove(sessions, ended)
         const ids = ended.map(({ id }) => id)
-        if (ids.length > 0) await recordSessionEnd(unit, ids, options)
+        if (ids.length > 0) await recordSessionEnd(unit, ids, options, ended.flatMap(toImpersonated))
         return ids.length
       }),
   }
@@ -125,7 +177,8 @@ async function endSurplus(
   { userId, createdAt }: Session,
   { maxSessions, until }: OpenSessions,
 ): Promise<string[]> {
-  const rows = await unit.find(sessions, { user_id: userId }, { sort: newestFirst })
+  const all = await unit.find(sessions, { user_id: userId }, { sort: newestFirst })
+  const rows = all.filter(({ actor_user_id }) => actor_user_id === null)
   const forgotten = rows.filter((row) => row.refresh_expires_at < forgottenBefore({ createdAt, until }))
   const live = rows.filter((row) => isLive(row, createdAt))
   const ended = surplus(live, maxSessions)
@@ -141,8 +194,10 @@ async function recordSessionEnd(
   unit: Unit,
   ids: readonly string[],
   { until, audit, mail }: EndSessions,
+  impersonated: readonly ImpersonatedSession[],
 ): Promise<void> {
   await writeAudit(unit, audit)
+  await recordImpersonationEnds(unit, impersonated, audit)
   if (mail) writeMail(unit, mail)
   writeChanges(unit, 'session', ids, until)
 }

@@ -1,9 +1,10 @@
 import { realMonotonic } from '../../lib/runtime.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
+import { applicationScope, requireScope } from '../../model/scope.js'
 import type { CodehooksDatastore } from '../../settings/database.js'
 import { type AuditSeal, markedText } from '../audit-chain.js'
-import type { Store } from '../store.js'
+import type { ScopedParts, Store } from '../store.js'
 import { createAccessSettings } from './access-settings.js'
 import { createApiTokens } from './api-tokens.js'
 import { createAudit } from './audit.js'
@@ -18,6 +19,7 @@ import { auditHead, indexedFields, installation, onlyRow } from './engine/tables
 import type { Unit } from './engine/unit.js'
 import { createHashKinds } from './hash-kinds.js'
 import { createIdentities } from './identities.js'
+import { createKeyIds } from './key-ids.js'
 import { keysInUse } from './keys-in-use.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
@@ -110,16 +112,21 @@ function join(steps: Steps, installationId: string): Store {
     secondFactors: createSecondFactors(steps),
     devices: createDevices(steps),
     hashKinds: createHashKinds(steps),
-    apiTokens: createApiTokens(steps),
+    keyIds: createKeyIds(steps),
     counters: createCounters(steps),
     outbox: createOutbox(steps),
     audit: createAudit(steps),
     changes: createChanges(steps),
-    accessSettings: createAccessSettings(steps),
+    ...partsOf(steps, applicationScope),
+    at: (scope) => partsOf(steps, requireScope(scope)),
     installationId,
     keysInUse: (now) => keysInUse(steps, now),
     migrations: async () => ({ applied: [], pending: [] }),
     // The Datastore is the platform's: it stays open.
     close: () => steps.drain(),
   }
+}
+
+function partsOf(steps: Steps, scope: string): ScopedParts {
+  return { apiTokens: createApiTokens(steps, scope), accessSettings: createAccessSettings(steps, scope) }
 }

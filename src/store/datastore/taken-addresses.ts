@@ -4,8 +4,8 @@ import type { Unit } from './engine/unit.js'
 import { findByEmail } from './user-rows.js'
 
 /**
- * Nobody else has the address, nor left it by a change that can still be undone. Accounts change one after another, so
- * what is free here stays free until the step is made.
+ * Requires that no other account has the address, or left it by a change that can still be undone. Accounts change one after
+ * another, so an address that is free here stays free until the step is made.
  *
  * @throws {Taken}
  */

@@ -27,7 +27,7 @@ export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEma
   }
 }
 
-/** What a change and an undo have in common. */
+/** The common part of a change and an undo. */
 interface Move {
   tokenId: string
   now: number
@@ -36,7 +36,7 @@ interface Move {
 
 async function moveTo(
   unit: Unit,
-  { email, version, undo }: EmailChange,
+  { email, verifiedBy, version, undo }: EmailChange,
   { tokenId, now, step }: Move,
 ): Promise<UserRecord> {
   const token = await requireToken(unit, tokenId, { purpose: 'email_change', now })
@@ -44,10 +44,10 @@ async function moveTo(
   if (row.email_canonical !== undo.token.email) throw new Refused()
   await requireFree(unit, token.email, { now, userId: row.id })
   unit.remove(oneTimeTokens, [token])
-  const { values, losses } = changedAddress({ typed: email, canonical: token.email })
+  const { values, losses } = changedAddress({ typed: email, canonical: token.email }, verifiedBy)
   await dropLosses(unit, row.id, losses)
   await dropRegistrations(unit, token.email)
-  // Only an address that was proved is worth an undo.
+  // Only a proven address gets an undo.
   if (row.email_verified === 1) {
     unit.put(oneTimeTokens, toTokenRow(undo.token, unit))
     writeMail(unit, undo.mail)
@@ -66,7 +66,7 @@ async function takeBack(
   const answered = await answer(unit, row, { factorSince, proof })
   unit.remove(oneTimeTokens, [token])
   await dropLaterUndos(unit, token)
-  // Of that second itself, too: an owner links again what was theirs, a thief's would stay.
+  // Also those of that same second. The owner can link an identity again, but a thief's identity would stay.
   await dropIdentities(unit, row.id, ({ linked_at }) => linked_at >= token.created_at)
   const identities = await linkedProviders(unit, row.id)
   const { values, losses } = restoredAddress({ typed: email, canonical: token.email })
@@ -75,8 +75,8 @@ async function takeBack(
 }
 
 /**
- * The row once the factor that was on at the change is proved, or is on no more. One that was turned on since may be of
- * whoever made the change; it stops nobody, and goes.
+ * The row, if the factor that was on at the change is proved or no longer on. A factor that was turned on since may belong to
+ * the person who made the change. It needs no proof and is removed.
  *
  * @throws {Refused} when the proof is used up, missing, or of a factor that is gone
  */
@@ -95,7 +95,7 @@ async function answer(
   return { ...row, ...noFactor }
 }
 
-/** Whoever had the address first gets it: what came after was not theirs to give away. */
+/** The earlier owner of the address wins: later undos stem from changes that a thief may have made. */
 async function dropLaterUndos(unit: Unit, { user_id, created_at, ordinal }: OneTimeTokensTable): Promise<void> {
   if (user_id === null) return
   const undos = await unit.find(oneTimeTokens, { user_id, purpose: 'email_undo' })

@@ -1,6 +1,6 @@
 import type { Session } from '../../model/session.js'
-import { changedPassword } from '../account-changes.js'
-import { everyHold } from '../account-losses.js'
+import { changedPassword, entrustedAccount, entrustedProof, resetAccount } from '../account-changes.js'
+import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused } from '../refused.js'
 import { toSessionRow } from '../session-rows.js'
 import type { Users } from '../users.js'
@@ -12,17 +12,18 @@ import { wipeUnproven } from './first-proof.js'
 import { requireToken } from './one-time-tokens.js'
 import { changeUser, isEnabled, requireAt, requireUser } from './user-rows.js'
 
-export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword'> {
+export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'changePassword' | 'entrust'> {
   return {
-    resetPassword: (tokenId, passwordHash, now, step) =>
+    resetPassword: (tokenId, purpose, passwordHash, now, step) =>
       steps.step(async (unit) => {
-        const token = await requireToken(unit, tokenId, { purpose: 'password_reset', now })
+        const token = await requireToken(unit, tokenId, { purpose, now })
         const row = await requireUser(unit, token.user_id)
         if (row.email_canonical !== token.email || !isEnabled(row, now)) throw new Refused()
-        const proved = (await wipeUnproven(unit, row)) ?? row
+        const proved = (await wipeUnproven(unit, row, step)) ?? row
         unit.remove(oneTimeTokens, [token])
-        await dropLosses(unit, row.id, everyHold)
-        return changeUser(unit, { ...proved, password_hash: passwordHash }, step)
+        const { values, losses } = resetAccount(passwordHash)
+        await dropLosses(unit, row.id, losses)
+        return changeUser(unit, { ...proved, ...values }, step)
       }, null),
 
     changePassword: ({ userId, version, fromSessionId, passwordHash, session }, step) =>
@@ -32,6 +33,17 @@ export function changePasswords(steps: Steps): Pick<Users, 'resetPassword' | 'ch
         const { values, losses } = changedPassword(passwordHash)
         await dropLosses(unit, userId, losses)
         return changeUser(unit, { ...row, ...values }, step)
+      }, null),
+
+    entrust: ({ id, emailCanonical }, { passwordHash, invitation, now }, step) =>
+      steps.step(async (unit) => {
+        const row = await requireUser(unit, id)
+        if (row.email_canonical !== emailCanonical || !isEnabled(row, now)) throw new Refused()
+        const proved = (await wipeUnproven(unit, row, { strict: true, renewal: entrustedProof })) ?? row
+        const { values, losses } = entrustedAccount(passwordHash)
+        await dropLosses(unit, id, losses)
+        if (invitation) unit.put(oneTimeTokens, toTokenRow(invitation, unit))
+        return changeUser(unit, { ...proved, ...values }, step)
       }, null),
   }
 }

@@ -20,7 +20,7 @@ export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
         const user = toUser(row)
         if (user.emailCanonical !== token.email || isDisabled(user, now)) throw new Refused()
         unit.remove(oneTimeTokens, [token])
-        const proved = await wipeUnproven(unit, row)
+        const proved = await wipeUnproven(unit, row, step)
         if (!proved) return user
         await dropLosses(unit, row.id, everyHold)
         return changeUser(unit, proved, step)

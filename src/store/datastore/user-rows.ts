@@ -4,7 +4,7 @@ import { Refused } from '../refused.js'
 import type { UsersTable } from '../rows.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
-import { writeAudit } from './audit.js'
+import { recordLosses } from './account-losses.js'
 import { writeChanges } from './changes.js'
 import { users } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
@@ -36,14 +36,11 @@ export async function requireAt(unit: Unit, id: string, version: number, now: nu
  * Writes the user with the version raised, and what tells of it: event, notice, and the row that kills every older access
  * token.
  */
-export async function changeUser(
-  unit: Unit,
-  row: UsersTable,
-  { until, audit, mail, secondMail }: AccountStep,
-): Promise<UserRecord> {
+export async function changeUser(unit: Unit, row: UsersTable, step: AccountStep): Promise<UserRecord> {
+  const { until, mail, secondMail } = step
   const changed = { ...row, version: row.version + 1 }
   unit.put(users, changed)
-  await writeAudit(unit, audit)
+  await recordLosses(unit, step)
   if (mail) writeMail(unit, mail)
   if (secondMail) writeMail(unit, secondMail)
   recordUserChange(unit, changed, until)

@@ -5,11 +5,12 @@ import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused } from '../refused.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
-import { dropLosses } from './account-losses.js'
+import { dropLosses, recordLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens, users } from './engine/tables.js'
 import { writeIdentity } from './identity-rows.js'
+import { isLastAdmin } from './last-admin.js'
 import { dropRegistrations, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { requireFree } from './taken-addresses.js'
@@ -37,12 +38,13 @@ export function createUsers(steps: Steps): Users {
     ...changePasswords(steps),
     ...proveUsers(steps),
     ...administerUsers(steps),
-    delete: (id, until, audit) =>
-      steps.step(async (unit) => {
+    delete: (id, until, audit, keepAdmin = []) =>
+      steps.step<boolean | 'last_admin'>(async (unit) => {
+        if (await isLastAdmin(unit, id, keepAdmin, Math.floor(audit.atMs / 1000))) return 'last_admin'
         const row = await requireUser(unit, id)
         unit.remove(users, [row])
         await dropLosses(unit, id, lossesWithDeletion)
-        await writeAudit(unit, audit)
+        await recordLosses(unit, { audit, until })
         recordUserChange(unit, { id, version: Number.MAX_SAFE_INTEGER }, until)
         return true
       }, false),
@@ -88,7 +90,7 @@ function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePassw
         const token = await requireToken(unit, tokenId, { purpose: 'email_verification', now })
         const row = await requireUser(unit, token.user_id)
         if (row.email_canonical !== token.email) throw new Refused()
-        const changed = { ...row, email_verified: 1 as const, version: row.version + 1 }
+        const changed = { ...row, email_verified: 1, verified_by: 'mailbox', version: row.version + 1 } as const
         unit.put(users, changed)
         unit.remove(oneTimeTokens, [token])
         await dropLosses(unit, row.id, lossesWithVerification)

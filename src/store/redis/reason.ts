@@ -1,23 +1,35 @@
-/** What a server says at the beginning of a refusal, in words that help. */
+/** A port of Redis Sentinel answers, but holds no data. */
+export const sentinelReason =
+  'it is a Redis Sentinel, which holds no data. Give `redis` an ioredis client instead: new Redis({ sentinels: [{ host, port }], name })'
+
+/** The beginning of a refusal as servers write it, and a clearer wording. */
 const refusals: Readonly<Record<string, string>> = {
-  WRONGPASS: 'the server does not take this user and password (WRONGPASS)',
-  NOAUTH: 'the server asks for a password (NOAUTH)',
-  NOPERM: 'the user may not do what counters and wake-ups need (NOPERM)',
-  OOM: 'the server is out of memory (OOM)',
-  READONLY: 'the server is a replica (READONLY)',
-  MOVED: 'the server is one of a cluster, which needs an address that stands for all of it (MOVED)',
+  WRONGPASS: 'the server refuses this user and password (WRONGPASS). Correct them',
+  NOAUTH: 'the server asks for a password (NOAUTH). Add it to the URL or the client',
+  NOPERM:
+    'the user lacks the rights that counters and wake-ups need (NOPERM). docs/deploy/several-processes.md lists them',
+  OOM: 'the server is out of memory (OOM). Raise its maxmemory',
+  READONLY: 'the server is a replica (READONLY). Name the primary',
+  MOVED:
+    'the server is one node of a cluster (MOVED). Give `redis` an ioredis client instead: new Cluster([{ host, port }])',
   LOADING: 'the server is starting (LOADING)',
 }
 
-/** What ioredis says by itself. */
+/** Errors of ioredis itself. */
 const ownWords: readonly (readonly [RegExp, string])[] = [
+  [/^ERR unknown command/, 'the server lacks a command that counters need: EVALSHA or DEL'],
+  [
+    /subscriber mode/i,
+    'the client is subscribed to a channel, so it takes no other command. Give `redis` a client of its own',
+  ],
+  [/sentinels are unreachable/i, 'no Sentinel answers'],
   [/timed? ?out/i, 'no answer in time'],
   [/max retries|connection is closed|writeable/i, 'no connection'],
 ]
 
 /**
- * What is wrong, in a few words without anything that was sent: errors of ioredis carry the command with its arguments,
- * of AUTH the password, and some servers repeat them in their answer.
+ * What is wrong, in a few words and without anything that was sent. Errors of ioredis carry the command with its arguments
+ * (the password, in the case of AUTH), and some servers repeat them in their reply.
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
@@ -28,7 +40,13 @@ export function reasonOf(error: unknown): string {
   return /^[A-Z][A-Z0-9_]+$/.test(code) ? code : error.name
 }
 
-/** Whether trying again in a moment cannot help: somebody has to change something first. */
+/** Whether trying again cannot help, because a setting or a right is wrong. */
 export function isRefusal(error: unknown): boolean {
-  return error instanceof Error && /^(?:WRONGPASS|NOAUTH|NOPERM|MOVED) /.test(error.message)
+  return (
+    isUnknownCommand(error) || (error instanceof Error && /^(?:WRONGPASS|NOAUTH|NOPERM|MOVED) /.test(error.message))
+  )
+}
+
+export function isUnknownCommand(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('ERR unknown command')
 }

@@ -1,23 +1,24 @@
-import type { Redis } from 'ioredis'
 import { coalesced } from '../../lib/coalesce.js'
+import type { RedisClient } from '../../settings.js'
 import type { Wake } from '../wake.js'
+import type { Send } from './connect.js'
 
 export interface RedisWakeOptions {
-  /** The connection that counters use too. */
-  commands: Redis
-  /** A connection of its own: one that is subscribed takes no other command. */
-  subscriber: Redis
+  /** Sends a command within a second, on the connection that counters use too. */
+  send: Send
+  /** A connection of its own: a subscribed connection takes no other command. */
+  subscriber: RedisClient
   channel: string
-  /** Tells this process's own wake-ups from those of others. */
+  /** Distinguishes this process's own wake-ups from those of other processes. */
   self: string
   timer: (milliseconds: number, callback: () => void) => () => void
 }
 
-/** How often the subscription is asked whether it lives: what nobody sends on shows no loss by itself. */
+/** How often the subscription is checked: an idle connection does not show by itself that it is lost. */
 const heartbeatMs = 10_000
 
-/** Wake-ups by PUBLISH and SUBSCRIBE. The message is an id that was drawn for this process, nothing else. */
-export function createRedisWake({ commands, subscriber, channel, self, timer }: RedisWakeOptions): Wake {
+/** Wake-ups by PUBLISH and SUBSCRIBE. The message is only an id that was drawn for this process. */
+export function createRedisWake({ send, subscriber, channel, self, timer }: RedisWakeOptions): Wake {
   let wake = () => {}
   let state: 'away' | 'asked' | 'subscribed' = 'away'
   let stopTimer = () => {}
@@ -27,13 +28,13 @@ export function createRedisWake({ commands, subscriber, channel, self, timer }: 
     try {
       await subscriber.subscribe(channel)
       state = 'subscribed'
-      wake() // what was told meanwhile
+      wake() // messages that were published meanwhile
     } catch {
       state = 'away'
     }
   }
 
-  /** What stays without an answer ends the connection (`socketTimeout`), and then there is another. */
+  /** A check without a reply ends the connection if the client has a `socketTimeout`, as ours has; it then opens another. */
   function beat(): void {
     if (state === 'subscribed') subscriber.ping().catch(() => {})
     if (state === 'away' && subscriber.status === 'ready') void subscribe()
@@ -44,14 +45,14 @@ export function createRedisWake({ commands, subscriber, channel, self, timer }: 
   subscriber.on('close', () => {
     state = 'away'
   })
-  subscriber.on('message', (_channel: string, from: string) => {
+  subscriber.on('message', (_channel, from) => {
     if (from !== self) wake()
   })
   stopTimer = timer(heartbeatMs, beat)
-  subscriber.connect().catch(() => {}) // comes back by itself
+  subscriber.connect().catch(() => {}) // It may be connecting already, and reconnects by itself.
 
   return {
-    notify: coalesced(() => commands.publish(channel, self)),
+    notify: coalesced(() => send((client) => client.publish(channel, self))),
     listen(listener) {
       wake = listener
       wake()

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import { subjectIn } from '../../model/scope.js'
 import { rotatedToken, toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
 import { writeAudit } from './audit.js'
@@ -8,28 +9,31 @@ import type { ApiTokensTable, Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { prune } from './prune.js'
 
-export function createApiTokens(steps: Steps): ApiTokens {
-  return { ...readApiTokens(steps), ...changeApiTokens(steps), ...useApiTokens(steps) }
+/** Each statement asks for the scope besides the id or digest, whose own index finds the row. */
+export function createApiTokens(steps: Steps, scope: string): ApiTokens {
+  return { ...readApiTokens(steps, scope), ...changeApiTokens(steps, scope), ...useApiTokens(steps, scope) }
 }
 
-function readApiTokens(steps: Steps): Pick<ApiTokens, 'findByHash' | 'list'> {
+function readApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'findByHash' | 'list'> {
   return {
     async findByHash(tokenHashes) {
       if (tokenHashes.length === 0) return null
       const row = await steps.step((db) =>
-        db.selectFrom('latchkey_api_tokens').selectAll().where('token_hash', 'in', tokenHashes).executeTakeFirst(),
+        db
+          .selectFrom('latchkey_api_tokens')
+          .selectAll()
+          .where('token_hash', 'in', tokenHashes)
+          .where('scope', '=', scope)
+          .executeTakeFirst(),
       )
       return row ? toApiToken(row) : null
     },
 
     list: ({ after, limit }) =>
       steps.step(async (db) => {
-        let rows = db.selectFrom('latchkey_api_tokens').selectAll()
+        let rows = db.selectFrom('latchkey_api_tokens').selectAll().where('scope', '=', scope)
         if (after !== null) {
-          const { createdAt, id } = after
-          rows = rows.where((eb) =>
-            eb.or([eb('created_at', '<', createdAt), eb.and([eb('created_at', '=', createdAt), eb('id', '<', id)])]),
-          )
+          rows = rows.where(steps.flavour.before(['created_at', 'id'], [after.createdAt, after.id]))
         }
         const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
         return found.map(toApiToken)
@@ -37,11 +41,11 @@ function readApiTokens(steps: Steps): Pick<ApiTokens, 'findByHash' | 'list'> {
   }
 }
 
-function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'rotate'> {
+function changeApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'create' | 'remove' | 'rotate'> {
   return {
     create: (token, audit) =>
       steps.transaction(async (unit) => {
-        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(token)).execute()
+        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(token, scope)).execute()
         await writeAudit(unit, audit)
       }),
 
@@ -50,10 +54,11 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         const { numDeletedRows } = await unit.db
           .deleteFrom('latchkey_api_tokens')
           .where('id', '=', id)
+          .where('scope', '=', scope)
           .executeTakeFirst()
         if (numDeletedRows === 0n) return false
         await writeAudit(unit, audit)
-        await writeChanges(unit, 'api_token', [id], until)
+        await writeChanges(unit, 'api_token', [subjectIn(scope, id)], until)
         return true
       }, false),
 
@@ -65,6 +70,7 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
           .updateTable('latchkey_api_tokens')
           .set({ replaced_by: replacement.successor.id })
           .where('id', '=', id)
+          .where('scope', '=', scope)
           .where('replaced_by', 'is', null)
           .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
           .executeTakeFirst()
@@ -72,24 +78,24 @@ function changeApiTokens(steps: Steps): Pick<ApiTokens, 'create' | 'remove' | 'r
         if (!former) return null
 
         const { successor, formerEndsAt } = rotatedToken(toApiToken(former), replacement)
-        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(successor)).execute()
+        await unit.db.insertInto('latchkey_api_tokens').values(toApiTokenRow(successor, scope)).execute()
         await unit.db
           .updateTable('latchkey_api_tokens')
           .set({ expires_at: formerEndsAt })
           .where('id', '=', id)
           .execute()
         await writeAudit(unit, audit)
-        await writeChanges(unit, 'api_token', [id], until)
+        await writeChanges(unit, 'api_token', [subjectIn(scope, id)], until)
         return successor
       }, null),
   }
 }
 
-function useApiTokens(steps: Steps): Pick<ApiTokens, 'touch' | 'prune'> {
+function useApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'touch' | 'prune'> {
   return {
     async touch(uses) {
       for (const [at, ids] of byTime(uses)) {
-        for (const part of parts(ids)) await steps.step((db) => writeUses(db, part, at), 'repeatable')
+        for (const part of parts(ids)) await steps.step((db) => writeUses(db, { scope, ids: part, at }), 'repeatable')
       }
     },
 
@@ -110,7 +116,7 @@ function readRow({ db }: Unit, id: string): Promise<Selectable<ApiTokensTable> |
   return db.selectFrom('latchkey_api_tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Which tokens were used at a time; their ids in one order everywhere, so that two batches seldom wait for each other. */
+/** The tokens of one time of use. Ids have the same order everywhere, so that two batches seldom wait for each other. */
 function byTime(uses: readonly ApiTokenUse[]): Map<number, string[]> {
   const times = new Map<number, string[]>()
   for (const { id, at } of uses) {
@@ -122,12 +128,16 @@ function byTime(uses: readonly ApiTokenUse[]): Map<number, string[]> {
   return times
 }
 
-/** A statement of its own: the row of a token must not stay locked while others are written, as it may be to be removed. */
-async function writeUses(db: Kysely<Tables>, ids: readonly string[], at: number): Promise<void> {
+/** One statement without a transaction: rows must not stay locked while others are written, because that delays a removal. */
+async function writeUses(
+  db: Kysely<Tables>,
+  { scope, ids, at }: { scope: string; ids: readonly string[]; at: number },
+): Promise<void> {
   await db
     .updateTable('latchkey_api_tokens')
     .set({ last_used_at: at })
     .where('id', 'in', ids)
+    .where('scope', '=', scope)
     .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<', at)]))
     .execute()
 }

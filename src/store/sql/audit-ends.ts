@@ -3,7 +3,7 @@ import type { Unit } from './engine/steps.js'
 
 type MarkingUnit = Pick<Unit, 'db' | 'flavour' | 'seal'>
 
-/** Whoever has locked the ends is the only writer of the log, of all processes, until the transaction ends. */
+/** The transaction that has locked the ends is the only writer of the log, of all processes, until it ends. */
 export async function lockEnds({ db, flavour, seal }: MarkingUnit): Promise<ChainEnds> {
   return toEnds(await flavour.lockAuditHead(db), seal)
 }

@@ -12,7 +12,7 @@ export function createChanges(steps: Steps): Changes {
   return {
     recent: (windowMs) =>
       steps.step(async (db) => {
-        // Clock and head before the rows: a row that commits in between is seen now or by the next read, never missed.
+        // Clock and head are read before the rows: this read or the next one finds a row that commits in between.
         const clock = await readClock(steps, db)
         const since = clock.storeNowMs - windowMs
         const rows = await db.selectFrom('latchkey_changes').selectAll().where('at_ms', '>', since).execute()
@@ -30,7 +30,7 @@ export function createChanges(steps: Steps): Changes {
       prune(steps, 'latchkey_changes', async (db) => {
         const { headMs } = await readClock(steps, db)
         if (headMs === null) return []
-        // The newest row stays: without it the head would go back, which means to readers that the store did.
+        // The newest row stays. Without it, the head would go back, which readers take for a restored backup.
         return db
           .selectFrom('latchkey_changes')
           .select('id')
@@ -53,11 +53,11 @@ async function readClock({ flavour }: Steps, db: Kysely<Tables>): Promise<Pick<C
 }
 
 /**
- * Writes one row for each subject, by the store's clock at the insert: the last write of its transaction, so that it
- * is as young as can be when it commits. The process itself hears of them once the transaction has committed.
+ * Writes one row for each subject, dated by the store's clock at the insert. It must be the last write of its transaction,
+ * so that the row is as young as possible at the commit. This process gets the changes after the commit.
  *
- * @throws {Refused} for an id with a blank after it: MySQL finds the row without the blank (PAD SPACE), and a row that named
- * the id with it would reach nobody
+ * @throws {Refused} for an id that ends with a blank: MySQL finds the row without the blank (PAD SPACE), but no process would
+ * match a change row that names the id with it
  */
 export async function writeChanges(
   unit: Unit,

@@ -1,14 +1,24 @@
 import type { Kysely, Selectable, UpdateQueryBuilder, UpdateResult } from 'kysely'
 import { gathered } from '../../lib/gather.js'
-import type { CounterRule, Hit } from '../../model/counter.js'
-import { endOfFirst, expiresAt, firstHit, firstRow, fullUntil, isOver, nextHit } from '../counter-windows.js'
+import type { CounterHit, CounterRule, Hit } from '../../model/counter.js'
+import {
+  anyFullUntil,
+  endOfFirst,
+  expiresAt,
+  firstHit,
+  firstRow,
+  fullUntil,
+  isOver,
+  nextHit,
+} from '../counter-windows.js'
 import type { Counters } from '../counters.js'
+import { Refused, unavailable } from '../refused.js'
 import { type Batches, mostTogether } from './engine/batches.js'
 import { isUniqueViolation, untilHeldUp, wasHeldUp } from './engine/retry.js'
 import type { CountersTable, Tables } from './engine/schema.js'
 import type { Steps } from './engine/steps.js'
 
-/** Another call changes the state of a counter (new, over, full) a few times in its life, not in every round. */
+/** Rounds. A counter changes its state (new, over, full) only a few times, so a call rarely loses more than one round. */
 const rounds = 10
 
 /** How many counters are remembered as full. */
@@ -16,8 +26,8 @@ const rememberedFull = 1_000
 
 export function createCounters(steps: Steps): Counters {
   /**
-   * Counters that this process has found full, and until when. One statement counts where there is room, but locks the row
-   * where there is none: after the first refusal a flood is told by reads alone. It decides nothing else.
+   * Counters that this process has found full, and until when. The counting statement locks a row even if it has no room. So
+   * after the first refusal, a read alone refuses a flood. Nothing else depends on this.
    */
   const full = new Map<string, number>()
   const { batches } = steps.flavour
@@ -39,6 +49,8 @@ export function createCounters(steps: Steps): Counters {
       return found
     },
 
+    hitTogether: (hits, now) => hitTogether(steps, hits, now),
+
     async forget(ids) {
       if (ids.length === 0) return
       await steps.step((db) => db.deleteFrom('latchkey_counters').where('id', 'in', ids).execute())
@@ -47,7 +59,7 @@ export function createCounters(steps: Steps): Counters {
     async prune(now, count) {
       const ids = await steps.step((db) => findExpired(db, now, count))
       if (ids.length === 0) return 0
-      // Asked again: a hit may have come since.
+      // Read again, because a hit may have come since.
       const { numDeletedRows } = await steps.step((db) =>
         db
           .deleteFrom('latchkey_counters')
@@ -71,7 +83,7 @@ async function findExpired(db: Kysely<Tables>, now: number, count: number): Prom
   return rows.map(({ id }) => id)
 }
 
-/** One window, open again when it ends: what every request of a client address is counted by. */
+/** A rule with one window and no wait, as for the requests of a client address. */
 function isPlain({ waitSeconds, long }: CounterRule): boolean {
   return waitSeconds === undefined && long === undefined
 }
@@ -82,12 +94,12 @@ interface PendingHit {
   now: number
 }
 
-/** Those that one statement can count: one rule, and one moment. */
+/** Hits that one statement can count: they have the same rule and the same time. */
 function groupOf({ rule: { limit, windowSeconds }, now }: PendingHit): string {
   return `${limit}/${windowSeconds}/${now}`
 }
 
-/** The same as below in one statement, which calls share where they may. Null for a counter that is full: nothing was written. */
+/** Does the same as below in one statement, which several calls may share. Null if the counter is full; nothing is written then. */
 function atOnce(steps: Steps, batches: Batches): (pendingHit: PendingHit) => Promise<Hit | null> {
   if (!steps.gathers) return async (pendingHit) => (await hitAll(steps, batches, [pendingHit]))[0] ?? null
   return gathered({
@@ -118,8 +130,8 @@ async function hitAll(
 }
 
 /**
- * Reads, then writes on the condition that the counter is still in the state that was read: new, over, or with room. The
- * write decides; who finds the state changed reads again.
+ * Reads the counter, then writes on the condition that its state (new, over, or with room) is still the same. The write
+ * decides. If the state has changed, the call reads again.
  */
 async function hit(db: Kysely<Tables>, id: string, rule: CounterRule, now: number): Promise<Hit> {
   for (let round = 0; round < rounds; round += 1) {
@@ -133,6 +145,34 @@ async function hit(db: Kysely<Tables>, id: string, rule: CounterRule, now: numbe
     if (await count(db, row, rule, now)) return nextHit(row, rule, now)
   }
   throw new Error('A counter did not come to rest.')
+}
+
+/** As `hit`, for several counters: one transaction of conditional writes, which is rolled back if one of them is refused. */
+async function hitTogether(steps: Steps, hits: readonly CounterHit[], now: number): Promise<number | null> {
+  const ids = hits.map(({ id }) => id)
+  for (let round = 0; round < rounds; round += 1) {
+    const rows = await steps.step((db) =>
+      db.selectFrom('latchkey_counters').selectAll().where('id', 'in', ids).execute(),
+    )
+    const found = hits.map((hit) => ({ ...hit, row: rows.find(({ id }) => id === hit.id) ?? null }))
+    const full = anyFullUntil(found, now)
+    if (full !== null) return full
+    if (await steps.transaction(({ db }) => countEach(db, found, now), false)) return null
+  }
+  throw unavailable(new Error('The counters did not come to rest.'))
+}
+
+/** @throws {Refused} when another call has changed the state of a counter since it was read */
+async function countEach(
+  db: Kysely<Tables>,
+  found: readonly (CounterHit & { row: CounterRow | null })[],
+  now: number,
+): Promise<true> {
+  for (const { id, rule, row } of found) {
+    const counted = row ? await count(db, row, rule, now) : await begin(db, id, rule, now)
+    if (!counted) throw new Refused()
+  }
+  return true
 }
 
 async function begin(db: Kysely<Tables>, id: string, rule: CounterRule, now: number): Promise<boolean> {
@@ -166,7 +206,7 @@ function countShort(update: CounterUpdate, row: CounterRow, rule: CounterRule, n
   const closing =
     waitSeconds === undefined
       ? update
-      : // Before `hits` is raised: MySQL assigns from left to right, and later expressions see what was assigned.
+      : // Before `hits` is raised: MySQL assigns from left to right, and later expressions see the assigned values.
         update.set((eb) => ({
           ends_at: eb
             .case()

@@ -50,7 +50,7 @@ export function createDevices(steps: Steps): Devices {
   }
 }
 
-/** Oldest by its end: that moves on with every sign-in. */
+/** The oldest is the one that ends first, because every sign-in moves the end. */
 async function dropOldest(unit: Unit, { id, userId }: Device, keep: number): Promise<void> {
   const others = await unit.db
     .selectFrom('latchkey_devices')

@@ -17,9 +17,9 @@ import { dropTokens } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
-import { isEnabled, readUser } from './user-rows.js'
+import { holdUser, isEnabled, readUser } from './user-rows.js'
 
-/** The user's row is written first in each, so that the links, passwords and sessions of one user queue up. */
+/** Each step writes the user's row first, so that changes of one user's links, passwords and sessions queue up. */
 export function createIdentities(steps: Steps): Identities {
   return { ...findIdentities(steps), ...linkIdentities(steps), ...unlinkIdentities(steps) }
 }
@@ -55,14 +55,14 @@ function linkIdentities(steps: Steps): Pick<Identities, 'link' | 'linkByProof'> 
   return {
     link: (linking, step) => unlessTaken(() => steps.transaction((unit) => linkTo(unit, linking, step))),
 
-    linkByProof: (identity, email, step) =>
+    linkByProof: (identity, { email, verifiedBy }, step) =>
       unlessTaken(() =>
         steps.transaction(async (unit) => {
           const { userId: id, linkedAt: now } = identity
           if (!(await wipeUnproven(unit, id))) throw new Refused()
           await unit.db
             .updateTable('latchkey_users')
-            .set((eb) => ({ version: eb('version', '+', 1) }))
+            .set((eb) => ({ verified_by: verifiedBy, version: eb('version', '+', 1) }))
             .where('id', '=', id)
             .where('email_canonical', '=', email)
             .where(isEnabled(now))
@@ -84,7 +84,7 @@ async function linkTo(unit: Unit, { identity, by }: Linking, step: AccountStep):
   await deciding.executeTakeFirst().then(requireOne)
   if ('sessionId' in by) await requireSession(unit, { userId: id, sessionId: by.sessionId, now })
 
-  // Asked before the insert: PostgreSQL goes on with no transaction in which one has failed.
+  // Read before the insert, because PostgreSQL aborts a transaction after a failed statement.
   const former = await unit.db
     .selectFrom('latchkey_identities')
     .select('user_id')
@@ -122,24 +122,16 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
   }
 }
 
-/** Changes nothing, but begins the transaction with a write, and holds the user's row until the commit. */
-function holdUser(unit: Unit, id: string) {
-  return unit.db
-    .updateTable('latchkey_users')
-    .set((eb) => ({ version: eb.ref('version') }))
-    .where('id', '=', id)
-}
-
 function hasVerified(email: string) {
   return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
     eb.and([eb('email_canonical', '=', email), eb('email_verified', '=', 1)])
 }
 
 /**
- * Asked once the user's row is held, and by itself: as part of the statement that waits for the row, it would see the
- * session that whoever held the row before has ended.
+ * A separate statement after the one that locks the user's row. As a part of that statement, it would still see a session that
+ * the previous holder of the lock has ended.
  *
- * @throws {Refused} when it has ended
+ * @throws {Refused} when the session has ended
  */
 async function requireSession(
   unit: Unit,
@@ -162,7 +154,7 @@ async function requireUser(db: Kysely<Tables>, id: string): Promise<UserRecord> 
   return user
 }
 
-/** No token dies by it, so no process has to hear of it. */
+/** The change revokes no token, so no other process needs a change row. */
 async function recordLinkEvent(unit: Unit, { audit, mail }: AccountStep): Promise<void> {
   await writeAudit(unit, audit)
   if (mail) await writeMail(unit, mail)

@@ -3,7 +3,7 @@ import { linkedColumn, toIdentityRow } from '../identity-rows.js'
 import type { Unit } from './engine/steps.js'
 import { refuseTaken } from './taken-addresses.js'
 
-/** @throws {Taken} when it is another user's, or the user has another one of that provider */
+/** @throws {Taken} if another user has this identity, or the user has another identity of that provider */
 export async function writeIdentity(unit: Pick<Unit, 'db'>, identity: Identity): Promise<void> {
   await unit.db.insertInto('latchkey_identities').values(toIdentityRow(identity)).execute().catch(refuseTaken)
 }
@@ -13,8 +13,8 @@ export async function dropIdentities(unit: Pick<Unit, 'db'>, userId: string): Pr
 }
 
 /**
- * Identities that were linked from that second on. Of that second itself, too: an owner links again what was theirs, a
- * thief's would stay.
+ * Identities that were linked in that second or later. In that second too: a thief's identity would stay otherwise, while an
+ * owner can link again.
  */
 export async function dropIdentitiesSince(unit: Pick<Unit, 'db'>, userId: string, since: number): Promise<void> {
   await unit.db
@@ -25,7 +25,7 @@ export async function dropIdentitiesSince(unit: Pick<Unit, 'db'>, userId: string
   await recordIdentityChange(unit, userId)
 }
 
-/** Writes into the user's row what its identities are now; the caller holds that row. */
+/** Writes the user's current identities into the user's row, which the caller has locked. */
 export async function recordIdentityChange(unit: Pick<Unit, 'db'>, userId: string): Promise<void> {
   const rows = await unit.db
     .selectFrom('latchkey_identities')

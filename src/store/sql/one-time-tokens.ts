@@ -4,7 +4,7 @@ import type { DroppedTokens } from '../account-losses.js'
 import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { Refused } from '../refused.js'
-import { surplus } from '../surplus.js'
+import { type Places, surplusTokens } from '../surplus.js'
 import { writeAudit } from './audit.js'
 import type { OneTimeTokensTable, Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
@@ -15,9 +15,9 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   return {
     ...findTokens(steps),
 
-    put: (token, mail, { keep, now, audit }) =>
+    put: (token, mail, { audit, ...places }) =>
       steps.transaction(async (unit) => {
-        await keepToken(unit, token, { keep, now })
+        await keepToken(unit, token, places)
         if (mail) await writeMail(unit, mail)
         if (audit) await writeAudit(unit, audit)
       }),
@@ -62,8 +62,8 @@ export function createOneTimeTokens(steps: Steps): OneTimeTokens {
   }
 }
 
-/** Tokens that go on as something else once they are used. */
-function reusedTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'note'> {
+/** Tokens that stay when they are used, with another purpose or payload. */
+function reusedTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'reseal' | 'note'> {
   return {
     claim: (id, from, to, now) =>
       steps.step(async (db) => {
@@ -75,6 +75,21 @@ function reusedTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'note'> {
           .where('expires_at', '>', now)
           .executeTakeFirst()
         return numUpdatedRows > 0n
+      }),
+
+    reseal: (id, payload, { purpose, tries, now, audit }) =>
+      steps.transaction(async (unit) => {
+        const { numUpdatedRows } = await unit.db
+          .updateTable('latchkey_one_time_tokens')
+          .set({ payload, tries: tries + 1 })
+          .where('id', '=', id)
+          .where('purpose', '=', purpose)
+          .where('tries', '=', tries)
+          .where('expires_at', '>', now)
+          .executeTakeFirst()
+        if (numUpdatedRows === 0n) return false
+        if (audit) await writeAudit(unit, audit)
+        return true
       }),
 
     async note(id, payload) {
@@ -135,36 +150,37 @@ async function newestFirst(
 export async function keepToken(
   unit: Unit,
   token: OneTimeToken,
-  { keep, now }: { keep: number; now: number },
+  { now, ...places }: Places & { now: number },
 ): Promise<void> {
-  // No row stands for "the tokens of this subject", so those who put one at the same time queue up by name.
-  await unit.flavour.serialise(unit.db, `latchkey:${token.purpose}:${token.subject}`)
+  // No row stands for "the tokens of this subject", so steps that put one at the same time queue up by name.
+  await unit.flavour.serialise(unit.db, `latchkey:${token.purpose}:${token[places.sharedBy ?? 'subject']}`)
   await dropExpired(unit, now)
   await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(token, unit)).execute()
-  await dropOldest(unit, token, keep)
+  await dropSurplus(unit, token, places)
 }
 
-/** Of every subject, sooner than housekeeping: what strangers asked for and left holds addresses and hashes. */
+/** Of every subject, and sooner than housekeeping: abandoned tokens hold addresses and hashes. */
 async function dropExpired(unit: Unit, now: number): Promise<void> {
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('expires_at', '<=', now).execute()
 }
 
-async function dropOldest(unit: Unit, token: OneTimeToken, keep: number): Promise<void> {
+async function dropSurplus(unit: Unit, token: OneTimeToken, places: Places): Promise<void> {
+  const sharedBy = places.sharedBy ?? 'subject'
   const others = await unit.db
     .selectFrom('latchkey_one_time_tokens')
-    .select('id')
+    .select(['id', 'subject'])
     .where('purpose', '=', token.purpose)
-    .where('subject', '=', token.subject)
+    .where(sharedBy, '=', token[sharedBy])
     .where('id', '<>', token.id)
     .orderBy('created_at', 'desc')
     .orderBy('ordinal', 'desc')
     .execute()
-  const ids = surplus(others, keep).map(({ id }) => id)
+  const ids = surplusTokens(others, token.subject, places).map(({ id }) => id)
   if (ids.length === 0) return
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', ids).execute()
 }
 
-/** Whose a token is, which address it is about, and its place among others: `createdAt`, then `ordinal`. */
+/** The user and address of a token, and its place among others: by `createdAt`, then by `ordinal`. */
 export interface TokenOwner {
   id: string
   email: string
@@ -172,7 +188,7 @@ export interface TokenOwner {
   ordinal: number
 }
 
-/** Whom a token is for never changes, so it may be read before the transaction, which must begin with a write. */
+/** The owner of a token never changes, so it may be read before the transaction, which must begin with a write. */
 export async function ownerOf(steps: Steps, tokenId: string, purpose: OneTimePurpose): Promise<TokenOwner | null> {
   const token = await steps.step((db) =>
     db

@@ -5,15 +5,20 @@ import { failedColumns, toLeasedMail, toOutboxRow } from '../outbox-rows.js'
 import { writeAudit } from './audit.js'
 import { type Tables, toNumber } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { administerMails } from './outbox-administration.js'
 import { prune } from './prune.js'
 
 /**
- * Another worker may have taken all that was found; then there may be others. Whoever loses has seen somebody else win, so
- * that this bounds only what bad luck costs: of four that look in step, one loses that often less than once in a million.
+ * Other workers may take all the mails that this one has found, and then it looks again. In each round that a worker loses,
+ * another one wins. Of four workers in step, one loses this many rounds less than once in a million.
  */
 const rounds = 50
 
 export function createOutbox(steps: Steps): Outbox {
+  return { ...sendMails(steps), ...administerMails(steps) }
+}
+
+function sendMails(steps: Steps): Omit<Outbox, 'find' | 'list' | 'retry' | 'drop'> {
   return {
     put: (mail, audit) =>
       steps.transaction(async (unit) => {
@@ -32,7 +37,7 @@ export function createOutbox(steps: Steps): Outbox {
       return []
     },
 
-    // Repeatable, so that a connection that breaks mails nothing twice; whoever is told false does not send it again either.
+    // Repeatable: a broken connection never sends a mail twice, because a worker that gets false does not send it again.
     sent: (lease) => steps.step((db) => takeOut(db, lease), 'repeatable'),
 
     failed: ({ id, leaseId }, reason, nextAttemptAt) =>
@@ -82,7 +87,7 @@ async function findDue(db: Kysely<Tables>, count: number, now: number): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** The conditional update decides which of the candidates are ours; the lease id tells them apart afterwards. */
+/** The conditional update decides which of the candidates this worker gets. The lease id identifies them afterwards. */
 async function takeDue(
   unit: Unit,
   candidates: readonly string[],
@@ -123,7 +128,19 @@ async function readDepth(db: Kysely<Tables>): ReturnType<Outbox['depth']> {
   }
 }
 
-/** Makes the mail due in the step that it tells of; the worker hears of it once the transaction has committed. */
+/** Makes a held mail due at that moment, if it is not due sooner. It tells when what it is about has ended. */
+export async function makeDue(unit: Unit, id: string, at: number): Promise<void> {
+  await unit.db
+    .updateTable('latchkey_outbox')
+    .set({ created_at: at, next_attempt_at: at })
+    .where('id', '=', id)
+    .where('created_at', '>', at)
+    .where('lease_id', 'is', null)
+    .execute()
+  unit.mailed = true
+}
+
+/** Makes the mail due in the step that causes it. The worker is notified after the commit. */
 export async function writeMail(unit: Unit, mail: OutboxMail): Promise<void> {
   await unit.db.insertInto('latchkey_outbox').values(toOutboxRow(mail, unit)).execute()
   unit.mailed = true

@@ -2,7 +2,7 @@ import { cutBefore } from '../audit-ends.js'
 import { lockEnds, writeEnds } from './audit-ends.js'
 import type { Steps } from './engine/steps.js'
 
-/** Removes the oldest events up to the first that is younger, and moves the floor up to the last that went. */
+/** Deletes the oldest events up to the first younger one, and raises the floor to the last deleted one. */
 export function pruneAudit(steps: Steps, beforeMs: number, count: number): Promise<number> {
   return steps.transaction(async (unit) => {
     const locked = await lockEnds(unit)

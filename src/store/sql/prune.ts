@@ -11,8 +11,8 @@ type Pruned =
   | 'latchkey_changes'
 
 /**
- * Deletes what `find` finds; returns how many. Two small statements: MySQL deletes by no limited subquery. What is due
- * stays due, so that nothing can happen to it in between but that somebody else deletes it.
+ * Deletes the rows that `find` returns; returns how many. Two small statements, because MySQL cannot delete by a limited
+ * subquery. A due row stays due, so in between another process can only delete it.
  */
 export async function prune(
   steps: Steps,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { AuthError } from '../../errors.js'
 import { gathered } from '../../lib/gather.js'
+import { unavailable } from '../refused.js'
 import type { Proof, Rotation, SessionState, Sessions } from '../sessions.js'
 import { type Batches, mostTogether } from './engine/batches.js'
 import type { Flavour } from './engine/flavour.js'
@@ -26,7 +26,7 @@ function oneByOne(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
       ),
 
     async prove(proofs) {
-      // In one order everywhere, so that two batches cannot wait for each other.
+      // The same order everywhere, so that two batches cannot deadlock.
       const ordered = [...proofs].sort((a, b) => (a.sessionId < b.sessionId ? -1 : 1))
       for (const part of parts(ordered, provenAtOnce)) {
         await steps.transaction(async (unit) => {
@@ -37,7 +37,7 @@ function oneByOne(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
   }
 }
 
-/** A row stays locked for as many round trips as its transaction has left: whoever refreshes that session waits for them. */
+/** A row stays locked for the remaining round trips of its transaction, and a refresh of that session waits for them. */
 const provenAtOnce = 20
 
 function together(steps: Steps, batches: Batches): Pick<Sessions, 'rotate' | 'prove'> {
@@ -63,7 +63,7 @@ function together(steps: Steps, batches: Batches): Pick<Sessions, 'rotate' | 'pr
   }
 }
 
-/** In the order of the rotations: the row of each session that rose, null for the others. */
+/** In the order of the rotations: the session's row if its counter rose, otherwise null. */
 async function raiseAll(
   steps: Steps,
   batches: Batches,
@@ -74,12 +74,12 @@ async function raiseAll(
   return rotations.map(({ sessionId }) => risen.get(sessionId) ?? null)
 }
 
-/** A row that cannot be read is a fault of the store, and of nobody else who shared its statement. */
+/** An unreadable row fails its own call, not the other calls that share the statement. */
 function soundState(row: StateRow): SessionState {
   try {
     return toState(row)
   } catch (cause) {
-    throw new AuthError('store_unavailable', { cause, retryAfterSeconds: 1 })
+    throw unavailable(cause)
   }
 }
 
@@ -122,7 +122,7 @@ async function raiseIf(
   return numUpdatedRows > 0n
 }
 
-/** One statement for both: the proof, where it still says something, and the last sight, which only moves forward. */
+/** One statement for both: the proof, if it still matters, and the time last seen, which only moves forward. */
 async function writeProof(unit: Unit, { sessionId, counter, ageMs }: Proof): Promise<void> {
   const age = Math.max(0, Math.floor(ageMs))
   const provenAtMs = unit.flavour.storeNowMs(-age)

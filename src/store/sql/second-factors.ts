@@ -14,7 +14,7 @@ import { writeMail } from './outbox.js'
 import { recordUserChange, requireDeleted, requireOne, startAnew } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
-/** The user's row is written first in each, as everywhere: whoever opens a session waits for it. */
+/** Each step writes the user's row first, as everywhere, so that a concurrent sign-in waits for it. */
 export function createSecondFactors(steps: Steps): SecondFactors {
   return {
     async findBackupCode(userId, codeHashes) {
@@ -28,6 +28,13 @@ export function createSecondFactors(steps: Steps): SecondFactors {
           .executeTakeFirst(),
       )
       return row?.id ?? null
+    },
+
+    async countBackupCodes(userId) {
+      const rows = await steps.step((db) =>
+        db.selectFrom('latchkey_backup_codes').select('id').where('user_id', '=', userId).execute(),
+      )
+      return rows.length
     },
 
     beginEnrolment: (token, now, proved) =>
@@ -89,15 +96,15 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
   }
 }
 
-/** A condition on the user's row, for the write that decides: a factor is on, and the code's step newer than any before. */
+/** A condition on the user's row for the deciding write: a factor is on, and the code's step is newer than any before. */
 export function accepts(proof: FactorProof) {
   return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
     proof.kind === 'totp' ? eb('totp_step', '<', proof.step) : eb('totp_step', 'is not', null)
 }
 
 /**
- * A condition for taking an address back: the factor that was on at the change is proved, or is no longer on. A factor
- * that was turned on since may belong to the person who made the change, so it does not count.
+ * A condition for the undo of a change of address: the factor that was on at the change is proved, or is off by now. A factor
+ * that was turned on later may belong to the person who made the change, so it is not asked for.
  */
 export function acceptsUndo({ factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>) {
   return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) => {
@@ -108,9 +115,9 @@ export function acceptsUndo({ factorSince, proof }: Pick<EmailUndo, 'factorSince
 }
 
 /**
- * The rest of a second step, once the user's row has accepted its proof.
+ * The rest of a second step, after the user's row has accepted its proof.
  *
- * @throws {Refused} when the challenge is gone or expired, or the backup code used up
+ * @throws {Refused} when the challenge is gone or expired, or the backup code is used up
  */
 export async function finishSecondStep(
   unit: Unit,
@@ -122,7 +129,7 @@ export async function finishSecondStep(
   await spendBackupCode(unit, userId, proof)
 }
 
-/** @throws {Refused} when the proof is used up, or the user disabled or at another version */
+/** @throws {Refused} when the proof is used up, or the user is disabled or at another version */
 async function spend(
   unit: Unit,
   { userId, version, proof }: { userId: string; version: number; proof: FactorProof },
@@ -140,7 +147,7 @@ async function spend(
   await spendBackupCode(unit, userId, proof)
 }
 
-/** @throws {Refused} when the proof is a backup code that is used up */
+/** @throws {Refused} when the proof is a used backup code */
 export async function spendBackupCode(unit: Unit, userId: string, proof: FactorProof): Promise<void> {
   if (proof.kind !== 'backup_code') return
   await unit.db
@@ -166,7 +173,7 @@ async function consume(
     .then(requireDeleted)
 }
 
-/** Ids of the encryption keys that second factors and backup codes name. */
+/** Ids of the encryption keys that made the stored second factors and backup codes. */
 export async function factorKeys(db: Kysely<Tables>, flavour: Flavour): Promise<(string | null)[]> {
   const ofSecrets = await db
     .selectFrom('latchkey_users')

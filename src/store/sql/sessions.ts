@@ -1,33 +1,40 @@
-import type { Session } from '../../model/session.js'
+import type { ImpersonatedSession, Session } from '../../model/session.js'
 import { lossesWithSignIn } from '../account-losses.js'
 import { raisedStep } from '../factor-columns.js'
-import { forgottenBefore, toSession, toSessionRow } from '../session-rows.js'
+import { forgottenBefore, toImpersonated, toSession, toSessionRow } from '../session-rows.js'
 import type { EndSessions, OpenSessions, Sessions } from '../sessions.js'
 import { surplus } from '../surplus.js'
-import { dropLosses } from './account-losses.js'
+import { dropLosses, recordImpersonationEnds } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import { parts } from './engine/parts.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { impersonateSessions } from './impersonate-sessions.js'
 import { writeMail } from './outbox.js'
 import { prune } from './prune.js'
 import { rotateSessions } from './rotate-sessions.js'
 import { accepts, finishSecondStep } from './second-factors.js'
 import { readState } from './session-state.js'
 import { requireOne } from './user-passwords.js'
-import { isEnabled } from './user-rows.js'
+import { holdUser, isEnabled } from './user-rows.js'
 
 export function createSessions(steps: Steps): Sessions {
-  return { ...openSessions(steps), ...readSessions(steps), ...rotateSessions(steps), ...endSessions(steps) }
+  return {
+    ...openSessions(steps),
+    ...impersonateSessions(steps),
+    ...readSessions(steps),
+    ...rotateSessions(steps),
+    ...endSessions(steps),
+  }
 }
 
 function openSessions(steps: Steps): Pick<Sessions, 'open'> {
   return {
     open: (session, version, limit, audit) =>
       steps.transaction(async (unit) => {
-        // Decides, and holds the user's row until the commit: a password change either comes before, and then the
-        // version is another, or waits, and then finds this session among those it ends. It also makes sign-ins of one
-        // user queue up, so that they count each other.
+        // This write decides, and locks the user's row until the commit. A password change that came first has raised the
+        // version. A later one waits and then ends this session too. Sign-ins of one user also queue up here, so that each
+        // counts the sessions of the others.
         const { secondStep } = limit
         const holding = unit.db
           .updateTable('latchkey_users')
@@ -50,7 +57,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
   }
 }
 
-function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
+function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list' | 'recent' | 'count'> {
   return {
     find: (id) => steps.step((db) => readState(steps.flavour, db, id)),
 
@@ -66,6 +73,30 @@ function readSessions(steps: Steps): Pick<Sessions, 'find' | 'list'> {
           .orderBy('ordinal', 'desc')
           .execute()
         return rows.map(toSession)
+      }),
+
+    recent: ({ after, limit, now }) =>
+      steps.step(async (db) => {
+        const live = db
+          .selectFrom('latchkey_sessions')
+          .innerJoin('latchkey_users', 'latchkey_users.id', 'latchkey_sessions.user_id')
+          .selectAll('latchkey_sessions')
+          .select('latchkey_users.email')
+          .where('latchkey_sessions.expires_at', '>', now)
+          .where('latchkey_sessions.refresh_expires_at', '>', now)
+        const columns = ['latchkey_sessions.created_at', 'latchkey_sessions.id'] as const
+        const rows = after ? live.where(steps.flavour.before(columns, [after.createdAt, after.id])) : live
+        const found = await rows.orderBy(columns[0], 'desc').orderBy(columns[1], 'desc').limit(limit).execute()
+        return found.map((row) => ({ session: toSession(row), email: row.email }))
+      }),
+
+    count: (now) =>
+      steps.step(async (db) => {
+        const live = db
+          .selectFrom('latchkey_sessions')
+          .select((eb) => eb.fn.countAll().as('count'))
+          .where('refresh_expires_at', '>', now)
+        return Number((await live.executeTakeFirstOrThrow()).count)
       }),
   }
 }
@@ -89,28 +120,25 @@ function endSessions(steps: Steps): Pick<Sessions, 'end' | 'endAll' | 'prune'> {
         if (userId !== null) deletion = deletion.where('user_id', '=', userId)
         const { numDeletedRows } = await deletion.executeTakeFirst()
         if (numDeletedRows === 0n) return false
-        await recordSessionEnd(unit, [id], options)
+        await recordSessionEnd(unit, [id], options, options.impersonated ? [options.impersonated] : [])
         return true
       }, false),
 
     endAll: (userId, exceptId, options) =>
       steps.transaction(async (unit) => {
-        // Changes nothing, but begins the transaction with a write and holds the user's row against new sign-ins.
-        await unit.db
-          .updateTable('latchkey_users')
-          .set((eb) => ({ version: eb.ref('version') }))
-          .where('id', '=', userId)
-          .execute()
-        const rows = await unit.db.selectFrom('latchkey_sessions').select('id').where('user_id', '=', userId).execute()
-        const ids = rows.map(({ id }) => id).filter((id) => id !== exceptId)
+        // New sign-ins of the user wait.
+        await holdUser(unit, userId).execute()
+        const rows = await unit.db.selectFrom('latchkey_sessions').selectAll().where('user_id', '=', userId).execute()
+        const others = rows.filter(({ id }) => id !== exceptId)
+        const ids = others.map(({ id }) => id)
         const ended = await deleteSessions(unit, ids)
-        if (ended > 0) await recordSessionEnd(unit, ids, options)
+        if (ended > 0) await recordSessionEnd(unit, ids, options, others.flatMap(toImpersonated))
         return ended
       }),
   }
 }
 
-/** Ends what is beyond the limit, the oldest first, and forgets what expired so long ago that no access token lives. */
+/** Ends the oldest sessions beyond the limit. Deletes those that expired so long ago that no access token of theirs is valid. */
 async function endSurplus(
   unit: Unit,
   { id, userId, createdAt }: Session,
@@ -120,6 +148,7 @@ async function endSurplus(
     .deleteFrom('latchkey_sessions')
     .where('user_id', '=', userId)
     .where('refresh_expires_at', '<', forgottenBefore({ createdAt, until }))
+    .where('actor_user_id', 'is', null)
     .execute()
   const others = await unit.db
     .selectFrom('latchkey_sessions')
@@ -128,6 +157,7 @@ async function endSurplus(
     .where('id', '<>', id)
     .where('expires_at', '>', createdAt)
     .where('refresh_expires_at', '>', createdAt)
+    .where('actor_user_id', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('ordinal', 'desc')
     .execute()
@@ -149,8 +179,10 @@ async function recordSessionEnd(
   unit: Unit,
   ids: readonly string[],
   { until, audit, mail }: EndSessions,
+  impersonated: readonly ImpersonatedSession[],
 ): Promise<void> {
   await writeAudit(unit, audit)
+  await recordImpersonationEnds(unit, impersonated, audit)
   if (mail) await writeMail(unit, mail)
   await writeChanges(unit, 'session', ids, until)
 }

@@ -1,7 +1,8 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
+import { applicationScope, requireScope } from '../../model/scope.js'
 import type { AuditSeal } from '../audit-chain.js'
-import type { Store } from '../store.js'
+import type { ScopedParts, Store } from '../store.js'
 import { createAccessSettings } from './access-settings.js'
 import { createApiTokens } from './api-tokens.js'
 import { createAudit } from './audit.js'
@@ -13,6 +14,7 @@ import { isBusy, retrying } from './engine/retry.js'
 import { createSteps, type Steps } from './engine/steps.js'
 import { createHashKinds } from './hash-kinds.js'
 import { createIdentities } from './identities.js'
+import { createKeyIds } from './key-ids.js'
 import { keysInUse } from './keys-in-use.js'
 import { migrate } from './migrations/migrate.js'
 import { planOn } from './migrations/plan.js'
@@ -33,12 +35,14 @@ export interface SqlStoreOptions {
   random(): number
   /** Marks the audit log by a key outside the store. */
   seal: AuditSeal
-  /** A change row was committed by this process: it acts at once, without waiting for the feed. */
+  /** Called when this process has committed a change row, so that it applies the change without waiting for the feed. */
   onChange(change: Change): void
-  /** Mails were committed by this process. */
+  /** Called when this process has committed mails. */
   onMail(): void
-  /** Audit events were committed by this process. */
+  /** Called when this process has committed audit events. */
   onAudit?(event: AuditEvent): void
+  /** Called once if PostgreSQL is behind a pooler and the URL does not say so. */
+  onPooler?(): void
 }
 
 /** Opening waits longer than a step: another process may be migrating. */
@@ -47,12 +51,13 @@ const openingPatienceMs = 30_000
 /**
  * Opens the database and brings its tables up to date.
  *
- * @throws {Error} in words when the folder, the file, the driver or the dialect is at fault; else what the driver throws
+ * @throws {Error} that explains a fault of the folder, the file, the driver or the dialect; any other error is the driver's own
  * @example
  * const store = await openSqlStore({ database: { kind: 'sqlite', file: './latchkey.db' }, now: Date.now, … })
  */
 export async function openSqlStore(options: SqlStoreOptions): Promise<Store> {
-  const connecting = retrying(options, openingPatienceMs, () => connect(options.database, options.now))
+  const { database, now, onPooler } = options
+  const connecting = retrying(options, openingPatienceMs, () => connect(database, now, onPooler))
   const connection = await connecting.catch(explainLock)
   try {
     const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options))
@@ -64,7 +69,10 @@ export async function openSqlStore(options: SqlStoreOptions): Promise<Store> {
 }
 
 function explainLock(error: unknown): never {
-  if (isBusy(error)) throw new Error('database: another program keeps it locked.', { cause: error })
+  if (isBusy(error))
+    throw new Error('database: another program keeps it locked. Stop that program, or name another file.', {
+      cause: error,
+    })
   throw error
 }
 
@@ -88,12 +96,13 @@ function join(steps: Steps, { db, flavour }: Connection, installationId: string)
     secondFactors: createSecondFactors(steps),
     devices: createDevices(steps),
     hashKinds: createHashKinds(steps),
-    apiTokens: createApiTokens(steps),
+    keyIds: createKeyIds(steps),
     counters: createCounters(steps),
     outbox: createOutbox(steps),
     audit: createAudit(steps),
     changes: createChanges(steps),
-    accessSettings: createAccessSettings(steps),
+    ...partsOf(steps, applicationScope),
+    at: (scope) => partsOf(steps, requireScope(scope)),
     installationId,
     keysInUse: (now) => keysInUse(steps, now),
     migrations: () => steps.step((on) => planOn(on, flavour)),
@@ -102,4 +111,8 @@ function join(steps: Steps, { db, flavour }: Connection, installationId: string)
       return closing
     },
   }
+}
+
+function partsOf(steps: Steps, scope: string): ScopedParts {
+  return { apiTokens: createApiTokens(steps, scope), accessSettings: createAccessSettings(steps, scope) }
 }

@@ -7,11 +7,11 @@ export function refuseTaken(error: unknown): never {
 }
 
 /**
- * An address that a change left is taken for everybody but its user for as long as the change can be undone.
+ * Refuses an address that another user's change left and can still take back by an undo.
  *
- * Asked after the write that claims the address: the unique index makes that write wait for whoever is giving the address
- * up, whose undo stands there when it goes on. It must be the transaction's first plain read, too: the snapshot of a
- * REPEATABLE READ begins with that, and one from before the wait would not show the undo.
+ * It runs after the write that claims the address. The unique index makes that write wait for a transaction that gives the
+ * address up, whose undo is then visible. It must also be the transaction's first plain read: the snapshot of a REPEATABLE
+ * READ begins with that read, and a snapshot from before the wait would not show the undo.
  *
  * @throws {Taken}
  */
@@ -31,11 +31,11 @@ export async function refuseReserved(
   if (undo) throw new Taken()
 }
 
-/** Whatever gives an address to an account ends every registration that waits for it. */
+/** Every step that gives an address to an account ends the registrations that wait for it. */
 export async function dropRegistrations(unit: Pick<Unit, 'db'>, email: string): Promise<void> {
   await unit.db
     .deleteFrom('latchkey_one_time_tokens')
     .where('purpose', '=', 'registration')
-    .where('subject', '=', email)
+    .where('email', '=', email)
     .execute()
 }

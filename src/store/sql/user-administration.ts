@@ -1,61 +1,124 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import type { UserFilter } from '../../model/account.js'
+import { provingWays } from '../../model/admin-role.js'
+import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { UserRecord } from '../../model/user.js'
 import {
   type AccountChange,
+  demandedReset,
   disabledAccount,
   enabledAccount,
   replacedPassword,
   updatedAccount,
 } from '../account-changes.js'
+import { toTokenRow } from '../one-time-token-rows.js'
+import { Refused } from '../refused.js'
 import { toUser } from '../user-rows.js'
 import type { AccountStep, Users } from '../users.js'
 import { dropLosses } from './account-losses.js'
-import type { Steps } from './engine/steps.js'
+import type { Flavour } from './engine/flavour.js'
+import type { Tables } from './engine/schema.js'
+import type { Steps, Unit } from './engine/steps.js'
+import { isLastAdmin } from './last-admin.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
+import { holdUser, isDisabled, isEnabled, readUser } from './user-rows.js'
 
-/** What the application's own calls do to accounts. */
+/** Changes of accounts by the application's own calls. */
 export function administerUsers(
   steps: Steps,
-): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'setPassword' | 'list'> {
+): Pick<Users, 'updateAccount' | 'disable' | 'enable' | 'setPassword' | 'demandReset' | 'list' | 'count'> {
   return {
     updateAccount: (id, changes, step) => change(steps, id, updatedAccount(changes), step),
-    disable: (id, span, step) => change(steps, id, disabledAccount(span), step),
-    enable: (id, step) => change(steps, id, enabledAccount, step),
+    disable: (id, disabling, step, keepAdmin = []) =>
+      steps.transaction<UserRecord | 'last_admin' | null>(async (unit) => {
+        if (await isLastAdmin(unit, id, keepAdmin, disabling.at)) return 'last_admin'
+        return apply(unit, id, disabledAccount(disabling), step)
+      }, null),
+    enable: (id, now, step) => change(steps, id, enabledAccount(now), step),
     setPassword: (id, hash, step) => change(steps, id, replacedPassword(hash), step),
+    demandReset: (id, reset, step) => change(steps, id, demandedReset, step, reset),
 
-    list: ({ query, after, limit }) =>
+    list: ({ after, limit, ...filter }) =>
       steps.step(async (db) => {
-        let rows = db.selectFrom('latchkey_users').selectAll()
-        if (query !== null) {
-          const { contains } = steps.flavour
-          rows = rows.where((eb) => eb.or([contains('email_canonical', query), contains('name', query)]))
-        }
+        if (filter.verifiedAs?.length === 0) return []
+        let rows = db.selectFrom('latchkey_users').selectAll().where(conditionsOf(steps.flavour, filter))
         if (after !== null) {
-          const { createdAt, id } = after
-          rows = rows.where((eb) =>
-            eb.or([eb('created_at', '<', createdAt), eb.and([eb('created_at', '=', createdAt), eb('id', '<', id)])]),
-          )
+          rows = rows.where(steps.flavour.before(['created_at', 'id'], [after.createdAt, after.id]))
         }
         const found = await rows.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
         return found.map(toUser)
       }),
+
+    count: () =>
+      steps.step(async (db) => {
+        const all = db.selectFrom('latchkey_users').select((eb) => eb.fn.countAll().as('count'))
+        return Number((await all.executeTakeFirstOrThrow()).count)
+      }),
   }
 }
 
-/** One statement for values and version, then the losses, then the records of the change. */
+type Conditions = Omit<UserFilter, 'after' | 'limit'>
+
+function conditionsOf(flavour: Flavour, { query, email, verifiedAs, role, state }: Conditions) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) => {
+    const all: Expression<SqlBool>[] = []
+    if (email !== undefined) all.push(eb('email_canonical', '=', email))
+    if (verifiedAs !== undefined) {
+      all.push(
+        eb('email_canonical', 'in', verifiedAs),
+        eb('email_verified', '=', 1),
+        eb('verified_by', 'in', provingWays),
+      )
+    }
+    if (query !== null) all.push(eb.or(['email_canonical', 'name'].map((column) => flavour.contains(column, query))))
+    if (role !== undefined) all.push(eb.or(rolesWith(role).map((text) => flavour.holds('roles', text))))
+    if (state?.is === 'disabled') all.push(isDisabled(state.at)(eb))
+    else if (state) all.push(isEnabled(state.at)(eb), eb('email_verified', '=', state.is === 'active' ? 1 : 0))
+    return eb.and(all)
+  }
+}
+
+/**
+ * What the JSON text of a list of roles contains if and only if that role is among them. Inside a role, every quote has a
+ * backslash before it.
+ */
+function rolesWith(role: string): string[] {
+  return ['[', ','].map((before) => before + JSON.stringify(role))
+}
+
 function change(
   steps: Steps,
   id: string,
-  { values, losses }: AccountChange,
+  change: AccountChange,
   step: AccountStep,
+  kept?: OneTimeToken,
 ): Promise<UserRecord | null> {
-  return steps.transaction<UserRecord | null>(async (unit) => {
-    await unit.db
-      .updateTable('latchkey_users')
-      .set((eb) => ({ ...values, version: eb('version', '+', 1) }))
-      .where('id', '=', id)
-      .executeTakeFirst()
-      .then(requireOne)
-    await dropLosses(unit, id, losses)
-    return recordUserChange(unit, id, step)
-  }, null)
+  return steps.transaction<UserRecord | null>((unit) => apply(unit, id, change, step, kept), null)
+}
+
+/** One statement for values and version, then the losses, then the token to keep and the records of the change. */
+async function apply(
+  unit: Unit,
+  id: string,
+  { values, losses, judge }: AccountChange,
+  step: AccountStep,
+  kept?: OneTimeToken,
+): Promise<UserRecord> {
+  if (judge) {
+    // What is judged is what the step changes.
+    await holdUser(unit, id).execute()
+    const user = await readUser(unit.db, 'id', id)
+    const verdict = user ? judge(user) : 'refuse'
+    if (!user || verdict === 'refuse') throw new Refused()
+    if (verdict === 'done') return user
+  }
+  await unit.db
+    .updateTable('latchkey_users')
+    .set((eb) => ({ ...values, version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .executeTakeFirst()
+    .then(requireOne)
+  await dropLosses(unit, id, losses)
+  if (kept) await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(kept, unit)).execute()
+  return recordUserChange(unit, id, step)
 }

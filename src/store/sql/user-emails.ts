@@ -14,7 +14,7 @@ import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresse
 import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
-/** The user's row is written first in each, so that the changes and undos of one user queue up. */
+/** Each step writes the user's row first, so that the changes and undos of one user queue up. */
 export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
   return {
     async changeEmail(tokenId, change, now, step) {
@@ -34,7 +34,7 @@ export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEma
   }
 }
 
-/** What a change and an undo have in common. */
+/** The common part of a change and an undo. */
 interface Move {
   tokenId: string
   now: number
@@ -44,9 +44,9 @@ interface Move {
 async function moveTo(
   unit: Unit,
   { id, email: canonical }: TokenOwner,
-  { email, version, undo, tokenId, now, step }: EmailChange & Move,
+  { email, verifiedBy, version, undo, tokenId, now, step }: EmailChange & Move,
 ): Promise<UserRecord> {
-  // Holds the row: until the commit nobody else decides whether the former address is verified.
+  // Locks the row: until the commit no other transaction decides whether the former address is verified.
   await unit.db
     .updateTable('latchkey_users')
     .set({ version: version + 1 })
@@ -58,7 +58,7 @@ async function moveTo(
     .then(requireOne)
   await consumeToken(unit, tokenId, { purpose: 'email_change', now })
   await keepUndo(unit, undo)
-  const { values, losses } = changedAddress({ typed: email, canonical })
+  const { values, losses } = changedAddress({ typed: email, canonical }, verifiedBy)
   await unit.db.updateTable('latchkey_users').set(values).where('id', '=', id).execute().catch(refuseTaken)
   await refuseReserved(unit, canonical, { now, userId: id })
   await dropLosses(unit, id, losses)
@@ -93,7 +93,7 @@ async function takeBack(
   return recordUserChange(unit, owner.id, step)
 }
 
-/** One statement decides whether the address that the user has until now was verified, and so worth an undo. */
+/** One statement decides whether the user's current address was verified. Only then is an undo kept. */
 async function keepUndo(unit: Unit, { token, mail }: EmailChange['undo']): Promise<void> {
   const values = toTokenRow(token, unit)
   const { numInsertedOrUpdatedRows } = await unit.db
@@ -111,7 +111,7 @@ async function keepUndo(unit: Unit, { token, mail }: EmailChange['undo']): Promi
   if (numInsertedOrUpdatedRows) await writeMail(unit, mail)
 }
 
-/** Whoever had the address first gets it: what came after was not theirs to give away. */
+/** The earlier owner of the address wins: later undos stem from changes that a thief may have made. */
 async function dropLaterUndos(unit: Unit, { id, createdAt, ordinal }: TokenOwner): Promise<void> {
   await unit.db
     .deleteFrom('latchkey_one_time_tokens')

@@ -9,14 +9,14 @@ import { consumeToken, ownerOf } from './one-time-tokens.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled, readUser } from './user-rows.js'
 
-/** What a mailed token proves of its user. */
+/** Steps in which a mailed token proves the user's mailbox. */
 export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
   return {
     async proveMailbox(tokenId, purpose, now, step) {
       const owner = await ownerOf(steps, tokenId, purpose)
       if (!owner) return null
       return steps.transaction<UserRecord | null>(async (unit) => {
-        const first = await wipeUnproven(unit, owner.id)
+        const first = await wipeUnproven(unit, owner.id, step)
         if (first) {
           await unit.db
             .updateTable('latchkey_users')
@@ -32,7 +32,7 @@ export function proveUsers(steps: Steps): Pick<Users, 'proveMailbox'> {
           await dropLosses(unit, owner.id, everyHold)
           return recordUserChange(unit, owner.id, step)
         }
-        // Nothing of the user was written. Whoever changes them meanwhile raises the version, and no session opens.
+        // No column of the user was written. A concurrent change raises the version, so no session opens by this proof.
         const user = await readUser(unit.db, 'id', owner.id)
         if (user?.emailCanonical !== owner.email || isDisabled(user, now)) throw new Refused()
         return user

@@ -3,6 +3,7 @@ import type { UserRecord } from '../../model/user.js'
 import { factorColumns } from '../factor-columns.js'
 import { toUser } from '../user-rows.js'
 import type { Tables, UsersTable } from './engine/schema.js'
+import type { Unit } from './engine/steps.js'
 
 export async function readUser(
   db: Kysely<Tables>,
@@ -13,10 +14,27 @@ export async function readUser(
   return row ? toUser(row) : null
 }
 
-/** The account is not disabled at that moment; the SQL of `isDisabled` in model/user.ts. */
+/** Changes nothing, but begins the transaction with a write and locks the user's row until the commit. */
+export function holdUser(unit: Unit, id: string) {
+  return unit.db
+    .updateTable('latchkey_users')
+    .set((eb) => ({ version: eb.ref('version') }))
+    .where('id', '=', id)
+}
+
+/** A condition: the account is not disabled at that time. The SQL form of `isDisabled` in model/user.ts. */
 export function isEnabled(now: number) {
   return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
     eb.or([eb('latchkey_users.disabled_at', 'is', null), eb('latchkey_users.disabled_until', '<=', now)])
+}
+
+/** The opposite. `not` alone would be unknown where `disabled_until` is null. */
+export function isDisabled(now: number) {
+  return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
+    eb.and([
+      eb('latchkey_users.disabled_at', 'is not', null),
+      eb.or([eb('latchkey_users.disabled_until', 'is', null), eb('latchkey_users.disabled_until', '>', now)]),
+    ])
 }
 
 export const userColumns = [
@@ -24,6 +42,7 @@ export const userColumns = [
   'email',
   'email_canonical',
   'email_verified',
+  'verified_by',
   'name',
   'password_hash',
   'roles',
@@ -31,6 +50,8 @@ export const userColumns = [
   'version',
   'disabled_at',
   'disabled_until',
+  'disabled_reason',
+  'must_reset',
   ...factorColumns,
   'identities',
   'created_at',

@@ -6,19 +6,20 @@ import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused } from '../refused.js'
 import { toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
-import { dropLosses } from './account-losses.js'
+import { dropLosses, recordLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { writeIdentity } from './identity-rows.js'
+import { isLastAdmin } from './last-admin.js'
 import { ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
 import { changeEmails } from './user-emails.js'
-import { changePasswords } from './user-passwords.js'
+import { changePasswords, requireOne } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
-import { readUser, userColumns } from './user-rows.js'
+import { holdUser, readUser, userColumns } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
   return {
@@ -30,13 +31,14 @@ export function createUsers(steps: Steps): Users {
     ...changePasswords(steps),
     ...proveUsers(steps),
     ...administerUsers(steps),
-    delete: (id, until, audit) =>
-      steps.transaction(async (unit) => {
-        const { numDeletedRows } = await unit.db.deleteFrom('latchkey_users').where('id', '=', id).executeTakeFirst()
-        if (numDeletedRows === 0n) return false
-        // Foreign keys do this too, unless a dialect of the application leaves them off.
+    delete: (id, until, audit, keepAdmin = []) =>
+      steps.transaction<boolean | 'last_admin'>(async (unit) => {
+        if (await isLastAdmin(unit, id, keepAdmin, Math.floor(audit.atMs / 1000))) return 'last_admin'
+        await holdUser(unit, id).executeTakeFirst().then(requireOne)
+        // Foreign keys do this too, but they do not tell which impersonations they end.
         await dropLosses(unit, id, lossesWithDeletion)
-        await writeAudit(unit, audit)
+        await unit.db.deleteFrom('latchkey_users').where('id', '=', id).execute()
+        await recordLosses(unit, { audit, until })
         await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
         return true
       }, false),
@@ -47,7 +49,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
   return {
     createFromRegistration: (user, registrationId, now, audit, identity) =>
       steps.transaction(async (unit) => {
-        // One statement decides: the registration lives, and the unique address lets one of many through.
+        // One statement decides: the registration must be live, and the unique address admits one of many.
         const row = toUserRow(withIdentity(user, identity))
         const insert = unit.db
           .insertInto('latchkey_users')
@@ -127,7 +129,7 @@ function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePassw
   }
 }
 
-/** The deciding write: of many that hold the token, one deletes it. */
+/** The deciding write: of many concurrent calls with the token, one deletes it. */
 async function consume(unit: Unit, tokenId: string, now: number): Promise<boolean> {
   const { numDeletedRows } = await unit.db
     .deleteFrom('latchkey_one_time_tokens')
@@ -137,11 +139,11 @@ async function consume(unit: Unit, tokenId: string, now: number): Promise<boolea
   return numDeletedRows > 0n
 }
 
-/** @throws {Refused} when the user is gone or has another address by now: then the token stays, too */
+/** @throws {Refused} when the user is gone or has another address by now; the token then stays as well */
 async function markVerified(unit: Unit, owner: { id: string; email: string }): Promise<UserRecord> {
   await unit.db
     .updateTable('latchkey_users')
-    .set((eb) => ({ email_verified: 1, version: eb('version', '+', 1) }))
+    .set((eb) => ({ email_verified: 1, verified_by: 'mailbox', version: eb('version', '+', 1) }))
     .where('id', '=', owner.id)
     .where('email_canonical', '=', owner.email)
     .execute()

@@ -1,4 +1,4 @@
-import type { AuditVerdict } from '../audit.js'
+import type { AuditVerdict } from '../../model/audit-event.js'
 import { toEnds } from '../audit-ends.js'
 import { type Snapshot, verifyAudit } from '../verify-audit.js'
 import type { Steps } from './engine/steps.js'
@@ -16,7 +16,7 @@ export function verifySqlAudit(steps: Steps): Promise<AuditVerdict> {
   })
 }
 
-/** In one statement, so that its parts are of one moment; null when somebody has taken the head away. */
+/** One statement, so that all parts show the same moment; null if the head was deleted. */
 function readSnapshot({ step, seal }: Steps): Promise<Snapshot | null> {
   return step(async (db) => {
     const row = await db

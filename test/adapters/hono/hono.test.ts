@@ -13,7 +13,14 @@ import { type AppRoute, adapterContract, type Running, type Scene } from '../../
 
 type App = Hono<{ Variables: { auth: Principal | null } }>
 
-const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const mounting = {
+  basePath: '/auth',
+  guarded: ['/api'],
+  hooked: false,
+  publicRoutes: [],
+  watch: () => () => {},
+  logger: { warn: () => {}, error: () => {} },
+}
 const traits = { prefix: true, ownsSocket: false, parentParser: false, resolvesDots: true }
 const pass: Pass = {
   kind: 'pass',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type ServerType, serve } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { init, type SettingsInput } from '../../../src/index.js'
+import { init, type LatchkeySettings } from '../../../src/index.js'
 import type { Principal } from '../../../src/model/principal.js'
 import { createTestRuntime, testSettings } from '../../../src/testing.js'
 import { ada } from '../../support/auth.js'
@@ -321,7 +321,7 @@ async function serveBelow(before: (c: Context) => unknown): Promise<{ port: numb
   return { port: await listening(serve({ fetch: parent.fetch, port: 0, hostname: '127.0.0.1' })), token }
 }
 
-function install(app: App, settings: Partial<SettingsInput> = {}) {
+function install(app: App, settings: Partial<LatchkeySettings> = {}) {
   const logger = { warn: () => {}, error: () => {} }
   const auth = init(app, testSettings({ baseUrl: 'http://127.0.0.1', logger, ...settings }), createTestRuntime())
   onTestFinished(() => auth.close())

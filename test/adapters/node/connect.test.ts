@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import connectPackage from 'connect'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { init, type SettingsInput } from '../../../src/index.js'
+import { init, type LatchkeySettings } from '../../../src/index.js'
 import { createTestRuntime, testSettings } from '../../../src/testing.js'
 import { rawRequest } from '../../support/raw-http.js'
 
@@ -91,7 +91,7 @@ describe('what connect takes for a path below a mount', () => {
 
 /** An application that answers at these mounts, with the layer before it. */
 async function serve(
-  settings: Partial<SettingsInput>,
+  settings: Partial<LatchkeySettings>,
   mounts: readonly string[],
   parent = '/',
   place: 'application' | 'server' | 'other' = 'application',

@@ -18,7 +18,14 @@ import { rawRequest } from '../../support/raw-http.js'
 /** The same calls as Express 5, and no types of its own. */
 const express4: typeof express5 = createRequire(import.meta.url)('express4')
 
-const paths = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const paths = {
+  basePath: '/auth',
+  guarded: ['/api'],
+  hooked: false,
+  publicRoutes: [],
+  watch: () => () => {},
+  logger: { warn: () => {}, error: () => {} },
+}
 const traits = { prefix: true, ownsSocket: true, parentParser: true, resolvesDots: false }
 const pass: Pass = {
   kind: 'pass',

@@ -9,7 +9,14 @@ import { type Handle, type Pass, privately, type Verdict } from '../../../src/ht
 import { SettingsError } from '../../../src/index.js'
 import { type AppRoute, adapterContract, type Running, type Scene } from '../../contracts/adapter.js'
 
-const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const mounting = {
+  basePath: '/auth',
+  guarded: ['/api'],
+  hooked: false,
+  publicRoutes: [],
+  watch: () => () => {},
+  logger: { warn: () => {}, error: () => {} },
+}
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
 const pass: Pass = {
   kind: 'pass',
@@ -98,7 +105,7 @@ describe('Fastify', () => {
     expect(met).toEqual(['layer', 'before', 'plugin', 'after'])
   })
 
-  test('whoever gets before the layer where Fastify keeps its hooks keeps the application from starting', async () => {
+  test('a hook that is put before the layer in the list of Fastify keeps the application from starting', async () => {
     const app = Fastify()
     mount(app, () => refusal)
     app.register(async (plugin) => {
@@ -113,7 +120,7 @@ describe('Fastify', () => {
     const key = keptUnder(description, app)
     Reflect.deleteProperty(app, key)
     expect(() => mount(app, () => pass)).toThrow(SettingsError)
-    expect(() => mount(app, () => pass)).toThrow('where nobody knows')
+    expect(() => mount(app, () => pass)).toThrow('in an unknown place')
   })
 
   test('plugins that were awaited before init have their hooks already, so it throws', async () => {

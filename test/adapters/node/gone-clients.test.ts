@@ -13,7 +13,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createListener } from '../../../src/adapters/node/answer.js'
 import { peerAddress } from '../../../src/adapters/node/peer-address.js'
 import { untouched } from '../../../src/http/verdict.js'
-import { type Auth, init, type SettingsInput } from '../../../src/index.js'
+import { type Auth, init, type LatchkeySettings } from '../../../src/index.js'
 import { createTestMailbox, createTestRuntime, type TestMailbox, testSettings } from '../../../src/testing.js'
 
 const express4: typeof express5 = createRequire(import.meta.url)('express4')
@@ -99,7 +99,7 @@ test('an address that a server in front has written onto a connection counts for
   expect(seen).toEqual(['192.0.2.1', '192.0.2.2'])
 })
 
-async function serve(install: Install, settings: Partial<SettingsInput>, unix = false): Promise<World> {
+async function serve(install: Install, settings: Partial<LatchkeySettings>, unix = false): Promise<World> {
   const mailbox = createTestMailbox()
   const served: string[] = []
   const made: Auth[] = []

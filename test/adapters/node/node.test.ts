@@ -12,7 +12,14 @@ import type { Principal } from '../../../src/model/principal.js'
 import { type AppRoute, adapterContract, type Running, type Scene } from '../../contracts/adapter.js'
 import { rawRequest } from '../../support/raw-http.js'
 
-const mounting = { basePath: '/auth', guarded: ['/api'], publicRoutes: [], watch: () => () => {} }
+const mounting = {
+  basePath: '/auth',
+  guarded: ['/api'],
+  hooked: false,
+  publicRoutes: [],
+  watch: () => () => {},
+  logger: { warn: () => {}, error: () => {} },
+}
 const traits = { prefix: false, ownsSocket: true, parentParser: false, resolvesDots: false }
 const principal: Principal = { kind: 'hook', subject: 'ada', claims: {} }
 const pass: Pass = { kind: 'pass', principal, spoofedHeaders: [], query: null, forwarded: null, responseHeaders: null }

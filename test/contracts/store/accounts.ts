@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { AccountState } from '../../../src/model/account.js'
 import type { UserRecord } from '../../../src/model/user.js'
 import type { Users } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
@@ -22,6 +23,7 @@ import {
 export function accountsContract(current: () => TestStore): void {
   updatingContract(current)
   disablingContract(current)
+  lastAdminContract(current)
   listingContract(current)
 }
 
@@ -34,8 +36,8 @@ function updatingContract(current: () => TestStore): void {
     const session = await openedSession(store, user)
     const token = await keptToken(store, aReset(user))
 
-    const roles = await store.users.updateAccount(user.id, { roles: ['ADMIN', 'EDITOR'] }, aStep())
-    expect(roles).toEqual({ ...user, roles: ['ADMIN', 'EDITOR'], version: 2, lastLoginAt: now })
+    const roles = await store.users.updateAccount(user.id, { roles: ['OWNER', 'EDITOR'] }, aStep())
+    expect(roles).toEqual({ ...user, roles: ['OWNER', 'EDITOR'], version: 2, lastLoginAt: now })
     const both = await store.users.updateAccount(user.id, { name: null, roles: [] }, aStep({ audit: anEvent() }))
     expect(both).toEqual({ ...roles, name: null, roles: [], version: 3 })
     expect(await store.users.findById(user.id)).toEqual(both)
@@ -59,9 +61,9 @@ function updatingContract(current: () => TestStore): void {
   test('an unknown user is not updated, disabled or enabled, and nothing is written down', async () => {
     const { store, changes } = current()
     const { users } = store
-    expect(await users.updateAccount('unknown', { roles: ['ADMIN'] }, aStep())).toBeNull()
-    expect(await users.disable('unknown', { at: now, until: null }, aStep({ mail: aMail() }))).toBeNull()
-    expect(await users.enable('unknown', aStep())).toBeNull()
+    expect(await users.updateAccount('unknown', { roles: ['OWNER'] }, aStep())).toBeNull()
+    expect(await users.disable('unknown', { at: now, until: null, reason: null }, aStep({ mail: aMail() }))).toBeNull()
+    expect(await users.enable('unknown', now, aStep())).toBeNull()
     expect([changes, await auditedEvents(store), await waitingMails(store)]).toEqual([[], [], []])
   })
 }
@@ -76,8 +78,12 @@ function disablingContract(current: () => TestStore): void {
     const foreign = await keptToken(store, aReset(other))
 
     const audit = anEvent({ event: 'account_disabled' })
-    const disabled = await store.users.disable(user.id, { at: now, until: now + 60 }, aStep({ audit }))
-    const span = { disabledAt: now, disabledUntil: now + 60 }
+    const disabled = await store.users.disable(
+      user.id,
+      { at: now, until: now + 60, reason: 'chargeback' },
+      aStep({ audit }),
+    )
+    const span = { disabledAt: now, disabledUntil: now + 60, disabledReason: 'chargeback' }
     expect(disabled).toEqual({ ...user, ...span, version: 2, lastLoginAt: now })
     expect(await store.sessions.find(session.id)).toBeNull()
     expect(await store.sessions.find(kept.id)).not.toBeNull()
@@ -90,11 +96,83 @@ function disablingContract(current: () => TestStore): void {
 
   test('an enabled user may sign in again, at a version of its own', async () => {
     const { store, changes } = current()
-    const user = await createdUser(store, { disabledAt: now, disabledUntil: null })
-    const enabled = await store.users.enable(user.id, aStep())
-    expect(enabled).toEqual({ ...user, disabledAt: null, version: 2 })
+    const user = await createdUser(store, { disabledAt: now, disabledUntil: null, disabledReason: 'chargeback' })
+    const enabled = await store.users.enable(user.id, now, aStep())
+    expect(enabled).toEqual({ ...user, disabledAt: null, disabledReason: null, version: 2 })
     expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
     await openedSession(store, { ...user, version: 2 })
+  })
+
+  test('what an account is already is not written again: of many at once, one call changes it', async () => {
+    const { store, changes } = current()
+    const user = await createdUser(store)
+    const disabling = { at: now, until: now + 60, reason: 'chargeback' }
+    const disable = (more = {}) => {
+      const audit = anEvent({ event: 'account_disabled' })
+      return store.users.disable(user.id, { ...disabling, ...more }, aStep({ audit }))
+    }
+    const enable = (at = now) =>
+      store.users.enable(user.id, at, aStep({ audit: anEvent({ event: 'account_enabled' }) }))
+    expect(await enable()).toEqual(user)
+
+    const disabled = await atOnce(() => disable())
+    expect(new Set(disabled.map((account) => account && typeof account === 'object' && account.version))).toEqual(
+      new Set([2]),
+    )
+    expect(await disable({ at: now + 5 })).toMatchObject({ version: 2, disabledAt: now })
+    expect(await enable(now + 60)).toMatchObject({ version: 2 })
+    expect(await disable({ reason: 'fraud' })).toMatchObject({ version: 3, disabledReason: 'fraud' })
+    expect(await disable({ reason: 'fraud', until: null })).toMatchObject({ version: 4, disabledUntil: null })
+    await atOnce(() => enable())
+    expect(await store.users.findById(user.id)).toEqual({ ...user, version: 5 })
+    expect(changes.map(({ version }) => version)).toEqual([2, 3, 4, 5])
+    const events = (await auditedEvents(store)).filter((event) => event !== 'account_created')
+    expect(events).toEqual(['account_disabled', 'account_disabled', 'account_disabled', 'account_enabled'])
+  })
+}
+
+function lastAdminContract(current: () => TestStore): void {
+  const proved = { emailVerified: true, verifiedBy: 'mailbox' } as const
+  const disabling = { at: now, until: null, reason: null }
+
+  test('the last administrator who is not disabled is neither disabled nor deleted', async () => {
+    const { store, changes } = current()
+    const [admin, second, shut, unproved, other] = [
+      await createdUser(store, proved),
+      await createdUser(store, { ...proved, verifiedBy: 'provider' }),
+      await createdUser(store, { ...proved, disabledAt: now - 5 }),
+      await createdUser(store, { emailVerified: true, verifiedBy: 'trusted_provider' }),
+      await createdUser(store, proved),
+    ]
+    const emails = [admin, second, shut, unproved].map(({ emailCanonical }) => emailCanonical)
+    const step = () => aStep({ audit: anEvent({ event: 'account_disabled' }) })
+    expect(await store.users.disable(second.id, disabling, step(), emails)).toMatchObject({ disabledAt: now })
+    const before = [changes.length, (await auditedEvents(store)).length]
+    expect(await store.users.disable(admin.id, disabling, step(), emails)).toBe('last_admin')
+    expect(await store.users.delete(admin.id, until, anEvent(), emails)).toBe('last_admin')
+    expect(await store.users.findById(admin.id)).toEqual(admin)
+    expect([changes.length, (await auditedEvents(store)).length]).toEqual(before)
+
+    for (const { id } of [other, shut, unproved])
+      expect(await store.users.delete(id, until, anEvent(), emails)).toBe(true)
+    expect(await store.users.delete('unknown', until, anEvent(), emails)).toBe(false)
+    expect(await store.users.delete(admin.id, until, anEvent())).toBe(true)
+  })
+
+  test('ATK-125 of many that take away an administrator at once, one administrator stays', async () => {
+    const { store } = current()
+    const admins = await Promise.all(Array.from({ length: 4 }, () => createdUser(store, proved)))
+    const emails = admins.map(({ emailCanonical }) => emailCanonical)
+    const results = await Promise.all(
+      admins.map(({ id }, index) =>
+        index % 2 === 0
+          ? store.users.delete(id, until, anEvent(), emails)
+          : store.users.disable(id, disabling, aStep({ audit: anEvent() }), emails),
+      ),
+    )
+    expect(results.filter((result) => result === 'last_admin')).toHaveLength(1)
+    const left = await Promise.all(admins.map(({ id }) => store.users.findById(id)))
+    expect(left.filter((user) => user && user.disabledAt === null)).toHaveLength(1)
   })
 }
 
@@ -124,6 +202,15 @@ function listingContract(current: () => TestStore): void {
     expect(paged).toEqual(all)
   })
 
+  test('users are counted, where the store can count', async () => {
+    const { users } = current().store
+    const counted = async () =>
+      (await users.count()) ?? (await users.list({ query: null, after: null, limit: 9 })).length
+    expect(await counted()).toBe(0)
+    for (let made = 1; made <= 3; made += 1) await createdUser(current().store)
+    expect(await counted()).toBe(3)
+  })
+
   test('a user in a list has every field as it was given', async () => {
     const { store } = current()
     const user = await createdUser(store, { roles: ['A'], fields: { plan: 'pro' }, disabledAt: now })
@@ -144,5 +231,78 @@ function listingContract(current: () => TestStore): void {
     expect(await ids({ query: "'; drop table latchkey_users; --\\" })).toEqual([])
     expect(await ids({ query: 'nobody' })).toEqual([])
     expect(await ids({ query: 'example', after: { createdAt: now - 1, id: 'z' } })).toEqual([])
+  })
+
+  test('a role finds the users who have exactly that role', async () => {
+    const { store } = current()
+    const roles = ['EDITOR', 'editor', 'EDIT', 'a"b', '","EDITOR', '["EDITOR"]', 'x"EDITOR', '%', 'back\\slash', 'Ünï']
+    const users = []
+    for (const role of roles) users.push(await createdUser(store, { roles: ['FIRST', role] }))
+    const alone = await createdUser(store, { roles: ['EDITOR'] })
+    await createdUser(store, { roles: [] })
+    expect((await ids({ role: 'EDITOR' })).sort()).toEqual([users[0]?.id, alone.id].sort())
+    for (const [index, role] of roles.entries()) {
+      if (index > 0) expect([role, await ids({ role })]).toEqual([role, [users[index]?.id]])
+    }
+    expect(await ids({ role: 'FIRST' })).toHaveLength(roles.length)
+    for (const role of ['', 'EDITO', 'EDITOR"', '"EDITOR"', '_DITOR']) expect(await ids({ role })).toEqual([])
+  })
+
+  test('every user is active, disabled or unverified, by that moment', async () => {
+    const { store } = current()
+    const emailVerified = true
+    const active = await createdUser(store, { emailVerified })
+    const unverified = await createdUser(store, { emailVerified: false })
+    const disabled = await createdUser(store, { emailVerified, disabledAt: now - 9 })
+    const forNow = await createdUser(store, { emailVerified: false, disabledAt: now - 9, disabledUntil: now + 1 })
+    const again = await createdUser(store, { emailVerified, disabledAt: now - 9, disabledUntil: now })
+    const never = await createdUser(store, { emailVerified: false, disabledAt: now - 9, disabledUntil: now })
+    const inState = async (is: AccountState, at = now) => (await ids({ state: { is, at } })).sort()
+    expect(await inState('active')).toEqual([active.id, again.id].sort())
+    expect(await inState('unverified')).toEqual([unverified.id, never.id].sort())
+    expect(await inState('disabled')).toEqual([disabled.id, forNow.id].sort())
+    expect(await inState('unverified', now + 1)).toEqual([unverified.id, never.id, forNow.id].sort())
+  })
+
+  test('an address finds its user alone, and a list of addresses those who proved one of them', async () => {
+    const { store } = current()
+    const proved = { emailVerified: true, verifiedBy: 'mailbox' } as const
+    const ada = await createdUser(store, { emailCanonical: 'ada@example.com', ...proved })
+    const more = await createdUser(store, {
+      emailCanonical: 'xada@example.com',
+      ...proved,
+      roles: ['EDITOR'],
+    })
+    await createdUser(store, { emailCanonical: 'bob@example.com', emailVerified: false })
+    await createdUser(store, { emailCanonical: 'dan@example.com', emailVerified: true, verifiedBy: null })
+    expect(await ids({ email: 'ada@example.com' })).toEqual([ada.id])
+    expect(await ids({ email: 'ada@example' })).toEqual([])
+    const verifiedAs = ['ada', 'bob', 'dan', 'xada', 'gone'].map((name) => `${name}@example.com`)
+    expect((await ids({ verifiedAs })).sort()).toEqual([ada.id, more.id].sort())
+    expect(await ids({ verifiedAs, email: 'xada@example.com' })).toEqual([more.id])
+    expect(await ids({ verifiedAs, email: 'bob@example.com' })).toEqual([])
+    expect(await ids({ verifiedAs: ['ada@example.com'], email: 'xada@example.com' })).toEqual([])
+    expect(await ids({ verifiedAs: [] })).toEqual([])
+  })
+
+  test('conditions of a list hold together, page after page', async () => {
+    const { store } = current()
+    const wanted = []
+    for (const createdAt of [now - 1, now, now, now + 1]) {
+      wanted.push(await createdUser(store, { createdAt, name: 'Lovelace', roles: ['EDITOR'], emailVerified: true }))
+      await createdUser(store, { createdAt, name: 'Lovelace', roles: ['READER'], emailVerified: true })
+      await createdUser(store, { createdAt, name: 'Lovelace', roles: ['EDITOR'], emailVerified: false })
+      await createdUser(store, { createdAt, name: 'Hopper', roles: ['EDITOR'], emailVerified: true })
+    }
+    const filter = { query: 'love', role: 'EDITOR', state: { is: 'active', at: now } } as const
+    const paged: string[] = []
+    for (let after: UserRecord | null = null; ; ) {
+      const [user]: UserRecord[] = await store.users.list({ ...filter, after, limit: 1 })
+      if (!user) break
+      paged.push(user.id)
+      after = user
+    }
+    expect(paged).toEqual(await ids(filter))
+    expect([...paged].sort()).toEqual(wanted.map(({ id }) => id).sort())
   })
 }

@@ -25,7 +25,7 @@ function aToken(overrides: Partial<ApiTokenRecord> = {}): ApiTokenRecord {
 }
 
 export async function keptApiToken(
-  { apiTokens }: Store,
+  { apiTokens }: Pick<Store, 'apiTokens'>,
   overrides: Partial<ApiTokenRecord> = {},
 ): Promise<ApiTokenRecord> {
   const token = aToken(overrides)

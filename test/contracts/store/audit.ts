@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Actor } from '../../../src/model/actor.js'
+import type { AuditEvent } from '../../../src/model/audit-event.js'
 import type { TestStore } from '../../support/databases.js'
 import { anEvent, atOnce, createdUser, crowd, now, until } from './rows.js'
 
@@ -7,6 +8,8 @@ const whole = { ok: true, brokenAt: null }
 
 export function auditContract(current: () => TestStore): void {
   listingContract(current)
+  timeContract(current)
+  onceContract(current)
   chainContract(current)
   retentionContract(current)
 }
@@ -100,6 +103,90 @@ function listingContract(current: () => TestStore): void {
     const events = await store.audit.list({ userId: user.id, limit: 10 })
     expect(events.map(({ event }) => event)).toEqual(['account_deleted', 'account_created'])
     expect(await store.audit.verify()).toEqual(whole)
+  })
+}
+
+function timeContract(current: () => TestStore): void {
+  const at = (milliseconds: number) => now * 1_000 + milliseconds
+
+  test('events of a span of time are listed by their time, its start included and its end not', async () => {
+    const { audit } = current().store
+    const events = [0, 2_000, 1_000, 3_000, 1_000].map((ms) => anEvent({ atMs: at(ms) }))
+    for (const event of events) await audit.record(event)
+    const [first, third, second, fourth, secondToo] = events
+    const span = async (filter: { fromMs?: number; toMs?: number }) => audit.list({ ...filter, limit: 10 })
+    expect(await span({ fromMs: at(1_000) })).toEqual([fourth, third, secondToo, second])
+    expect(await span({ toMs: at(2_000) })).toEqual([secondToo, second, first])
+    expect(await span({ fromMs: at(1_000), toMs: at(3_000) })).toEqual([third, secondToo, second])
+    expect(await span({ fromMs: at(1_000), toMs: at(1_000) })).toEqual([])
+    expect(await span({ fromMs: at(3_001) })).toEqual([])
+    expect(await audit.list({ limit: 10 })).toEqual(events.toReversed())
+  })
+
+  test('a span of time goes on page after page, each event once, with the other filters', async () => {
+    const { audit } = current().store
+    const wanted = []
+    for (const ms of [500, 0, 500, 900, 500, 1_000]) {
+      const event = anEvent({ atMs: at(ms), userId: 'ada', event: 'logout' })
+      await audit.record(event)
+      await audit.record(anEvent({ atMs: at(ms), userId: 'grace', event: 'logout' }))
+      await audit.record(anEvent({ atMs: at(ms), userId: 'ada', event: 'login' }))
+      if (ms < 1_000) wanted.push(event)
+    }
+    const filter = { userId: 'ada', event: 'logout', fromMs: at(0), toMs: at(1_000) }
+    const paged: AuditEvent[] = []
+    for (let after: { after?: string } = {}; ; ) {
+      const [next]: AuditEvent[] = await audit.list({ ...filter, ...after, limit: 1 })
+      if (!next) break
+      paged.push(next)
+      after = { after: next.id }
+    }
+    expect(paged.map(({ atMs }) => atMs - at(0))).toEqual([900, 500, 500, 500, 0])
+    expect(paged).toEqual(await audit.list({ ...filter, limit: 10 }))
+    expect(await audit.list({ ...filter, after: 'unknown', limit: 10 })).toEqual([])
+  })
+
+  test('a span of time goes on after an event that lies outside of it', async () => {
+    const { audit } = current().store
+    const events = [0, 1_000, 2_000].map((ms) => anEvent({ atMs: at(ms) }))
+    for (const event of events) await audit.record(event)
+    const [first, second, third] = events
+    expect(await audit.list({ toMs: at(2_000), after: third?.id ?? '', limit: 10 })).toEqual([second, first])
+    expect(await audit.list({ fromMs: at(1_000), after: first?.id ?? '', limit: 10 })).toEqual([])
+  })
+}
+
+function onceContract(current: () => TestStore): void {
+  const ada: Actor = { kind: 'user', userId: 'ada', sessionId: 'session', impersonating: null }
+  const read = (actor: Actor | null, atMs = now * 1_000) => anEvent({ event: 'audit_read', actor, atMs })
+
+  test('an event is recorded once in a while for each actor', async () => {
+    const { audit } = current().store
+    const since = now * 1_000
+    expect(await audit.recordOnce(read(ada), since)).toBe(true)
+    expect(await audit.recordOnce(read({ ...ada, sessionId: 'another' }), since)).toBe(false)
+    const others: (Actor | null)[] = [
+      { kind: 'user', userId: 'grace', sessionId: 'session', impersonating: null },
+      { kind: 'adminToken', tokenId: 'token' },
+      { kind: 'tool', osUser: 'ada' },
+      { kind: 'tool', osUser: 'root' },
+      { kind: 'system' },
+      null,
+    ]
+    for (const actor of others) expect([actor, await audit.recordOnce(read(actor), since)]).toEqual([actor, true])
+    for (const actor of others) expect([actor, await audit.recordOnce(read(actor), since)]).toEqual([actor, false])
+    expect(await audit.recordOnce({ ...read(ada), event: 'audit_verified' }, since)).toBe(true)
+    expect(await audit.recordOnce(read(ada, since + 1), since + 1)).toBe(true)
+    expect(await audit.list({ limit: 20 })).toHaveLength(others.length + 3)
+    expect(await audit.verify()).toEqual(whole)
+  })
+
+  test('of many who record one event once at the same time, exactly one does', async () => {
+    const { store, openSecond } = current()
+    const second = (await openSecond?.()) ?? store
+    const results = await atOnce((index) => (index % 2 ? store : second).audit.recordOnce(read(ada), now * 1_000))
+    expect(results.filter(Boolean)).toHaveLength(1)
+    expect(await store.audit.list({ limit: 20 })).toHaveLength(1)
   })
 }
 

@@ -24,6 +24,7 @@ async function counted({ store }: CountersUnderTest, rule: CounterRule, at: numb
 export function countersContract(current: () => CountersUnderTest): void {
   windowContract(current)
   crowdContract(current)
+  togetherContract(current)
   forgettingContract(current)
 }
 
@@ -137,6 +138,67 @@ function crowdContract(current: () => CountersUnderTest): void {
       { counted: true, remaining: 8, resetsAt: now + 600 },
     ])
     expect(await counters.hit('another', perMinute, now)).toMatchObject({ remaining: 0 })
+  })
+}
+
+function togetherContract(current: () => CountersUnderTest): void {
+  const group = 'g'.repeat(43)
+  const total = { id: `${group}.total`, rule: { limit: 5, windowSeconds: 1_000 } }
+  const asker = (name: string) => ({ id: `${group}.${name}`, rule: withLong })
+  const together = (name: string, at: number) => current().store.counters.hitTogether([asker(name), total], at)
+
+  test('counters that are counted together fill each for itself, and the fullest decides', async () => {
+    for (let time = 0; time < 3; time += 1) expect(await together('one', now)).toBe(null)
+    expect(await together('one', now)).toBe(now + 60)
+    expect(await together('other', now)).toBe(null)
+    expect(await together('other', now + 1)).toBe(null)
+    expect(await together('other', now + 2)).toBe(now + 1_000)
+    expect(await current().store.counters.hit(total.id, total.rule, now)).toMatchObject({ counted: false })
+  })
+
+  test('a hit that one of them refuses fills none', async () => {
+    for (let time = 0; time < 20; time += 1) await together('one', now)
+    for (const name of ['other', 'third']) expect(await together(name, now)).toBe(null)
+    for (let time = 0; time < 20; time += 1) expect(await together('last', now)).toBe(now + 1_000)
+    const { counters } = current().store
+    expect(await counters.hit(asker('last').id, withLong, now)).toMatchObject({ counted: true, remaining: 2 })
+    expect(await counters.hit(asker('other').id, withLong, now)).toMatchObject({ counted: true, remaining: 1 })
+  })
+
+  test('when several are full, the answer is when all have room', async () => {
+    for (let time = 0; time < 3; time += 1) await together('one', now)
+    for (let time = 0; time < 2; time += 1) await together('other', now + 999)
+    expect(await together('one', now + 59)).toBe(now + 1_000)
+    for (let time = 0; time < 2; time += 1) expect(await together('one', now + 1_000)).toBe(null)
+  })
+
+  test('windows end and begin anew as those of a single counter', async () => {
+    for (let time = 0; time < 3; time += 1) expect(await together('one', now)).toBe(null)
+    for (let time = 0; time < 2; time += 1) expect(await together('one', now + 60)).toBe(null)
+    expect(await together('one', now + 120)).toBe(now + 1_000)
+    expect(await together('one', now + 1_000)).toBe(null)
+  })
+
+  test('of 40 at once on two processes, as many count as each and all have room for', async () => {
+    const { store, openSecond } = current()
+    const second = (await openSecond?.()) ?? store
+    const ten = { ...total, rule: { ...total.rule, limit: 10 } }
+    const askers = [0, 1, 2, 3].map((index) => asker(`n${index}`))
+    const answers = await atOnce(async (index) => {
+      const one = askers[index % askers.length]
+      return one && (index % 8 < 4 ? store : second).counters.hitTogether([one, ten], now)
+    }, 40)
+    expect(answers.filter((answer) => answer === null)).toHaveLength(10)
+    const wide = { limit: 100, windowSeconds: 60, long: { limit: 100, windowSeconds: 1_000 } }
+    const left = await Promise.all(askers.map(({ id }) => store.counters.hit(id, wide, now)))
+    expect(left.reduce((sum, { remaining }) => sum + 99 - remaining, 0)).toBe(10)
+  })
+
+  test('counters of a group are forgotten one by one', async () => {
+    for (let time = 0; time < 3; time += 1) await together('one', now)
+    await current().store.counters.forget([asker('one').id])
+    for (let time = 0; time < 2; time += 1) expect(await together('one', now)).toBe(null)
+    expect(await together('one', now)).toBe(now + 1_000)
   })
 }
 

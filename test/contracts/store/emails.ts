@@ -50,7 +50,7 @@ function undoOf(email: string, overrides: Partial<EmailUndo> = {}): EmailUndo {
 
 function changeOf(user: UserRecord, overrides: Partial<EmailChange> = {}): EmailChange {
   const undo = { token: anUndo(user), mail: aMail({ template: 'email-changed' }) }
-  return { email: next, version: user.version, undo, ...overrides }
+  return { email: next, verifiedBy: 'mailbox', version: user.version, undo, ...overrides }
 }
 
 /** A user who has moved on, and the undo that their former address holds. */
@@ -84,7 +84,8 @@ function changingContract(current: () => TestStore): void {
     const change = changeOf(user)
 
     const changed = await store.users.changeEmail(token.id, change, now, aStep())
-    expect(changed).toEqual({ ...user, email: next, emailCanonical: nextCanonical, version: 2, lastLoginAt: now })
+    const address = { email: next, emailCanonical: nextCanonical, verifiedBy: 'mailbox' }
+    expect(changed).toEqual({ ...user, ...address, version: 2, lastLoginAt: now })
     expect(await store.users.findByEmail(nextCanonical)).toEqual(changed)
     expect(await store.users.findByEmail(user.emailCanonical)).toBeNull()
     expect((await store.sessions.find(session.id))?.user).toEqual(changed)
@@ -316,15 +317,15 @@ function survivalContract(current: () => TestStore): void {
     const step = () => aStep({ audit: anEvent() })
 
     const reset = await keptToken(store, aReset(user))
-    expect(await store.users.resetPassword(reset.id, '$hash$2', now, step())).not.toBeNull()
+    expect(await store.users.resetPassword(reset.id, 'password_reset', '$hash$2', now, step())).not.toBeNull()
     expect(await kept()).toEqual([undo])
     const session = await openedSession(store, { ...user, version: 3 })
     const change = { userId: user.id, version: 3, fromSessionId: session.id, passwordHash: '$hash$3', session }
     expect(await store.users.changePassword(change, step())).not.toBeNull()
     expect(await kept()).toEqual([undo])
     expect(await store.users.setPassword(user.id, '$hash$4', step())).not.toBeNull()
-    expect(await store.users.disable(user.id, { at: now, until: null }, step())).not.toBeNull()
-    expect(await store.users.enable(user.id, step())).not.toBeNull()
+    expect(await store.users.disable(user.id, { at: now, until: null, reason: null }, step())).not.toBeNull()
+    expect(await store.users.enable(user.id, now, step())).not.toBeNull()
     expect(await kept()).toEqual([undo])
   })
 
@@ -341,12 +342,18 @@ function survivalContract(current: () => TestStore): void {
       await waiting(await verified(store)),
       await waiting(await verified(store)),
     ]
-    await store.users.resetPassword((await keptToken(store, aReset(first))).id, '$hash$2', now, step())
+    await store.users.resetPassword(
+      (await keptToken(store, aReset(first))).id,
+      'password_reset',
+      '$hash$2',
+      now,
+      step(),
+    )
     const session = await openedSession(store, second)
     const change = { userId: second.id, version: 1, fromSessionId: session.id, passwordHash: '$hash$2', session }
     await store.users.changePassword(change, step())
     await store.users.setPassword(third.id, '$hash$2', step())
-    await store.users.disable(fourth.id, { at: now, until: null }, step())
+    await store.users.disable(fourth.id, { at: now, until: null, reason: null }, step())
     expect(await store.oneTimeTokens.listByEmail('email_change', nextCanonical, now)).toEqual([])
   })
 
@@ -378,7 +385,7 @@ function undoingContract(current: () => TestStore): void {
     const waiting = (await store.outbox.depth()).waiting
     const restored = await store.users.undoEmail(undo.id, undoOf('Ada@example.com'), now, aStep({ audit, ...mails }))
     expect((await store.outbox.depth()).waiting).toBe(waiting + 2)
-    const back = { email: 'Ada@example.com', emailCanonical: 'ada@example.com', emailVerified: true }
+    const back = { email: 'Ada@example.com', emailCanonical: 'ada@example.com', emailVerified: true, verifiedBy: null }
     expect(restored).toEqual({ ...user, ...back, version: 3, lastLoginAt: now })
     expect(await store.users.findByEmail('ada@example.com')).toEqual(restored)
     expect(await store.users.findByEmail(nextCanonical)).toBeNull()
@@ -411,7 +418,7 @@ function undoingContract(current: () => TestStore): void {
   test('an undo works on a disabled user, who stays disabled', async () => {
     const { store } = current()
     const { user, undo } = await moved(store, await verified(store))
-    await store.users.disable(user.id, { at: now, until: null }, aStep({ audit: anEvent() }))
+    await store.users.disable(user.id, { at: now, until: null, reason: null }, aStep({ audit: anEvent() }))
     const restored = await store.users.undoEmail(undo.id, undoOf(undo.email), now, aStep({ audit: anEvent() }))
     expect(restored).toMatchObject({ emailCanonical: undo.email, disabledAt: now })
   })

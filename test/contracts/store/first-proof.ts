@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import type { UserRecord } from '../../../src/model/user.js'
 import type { TestStore } from '../../support/databases.js'
 import {
   aMail,
   anEvent,
+  anIdentity,
   anOtp,
   aReset,
   aSession,
@@ -50,7 +52,8 @@ function provingContract(current: () => TestStore): void {
     const mail = aMail()
 
     const proved = await store.users.proveMailbox(token.id, 'otp', now, aStep({ mail }))
-    const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
+    const proof = { emailVerified: true, verifiedBy: 'mailbox' }
+    const clean = { ...proof, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
     expect(proved).toEqual({ ...plantedUser, ...clean, lastLoginAt: now })
     expect(await store.users.findById(plantedUser.id)).toEqual(proved)
     expect(await store.users.findById(other.id)).toEqual({ ...other, lastLoginAt: now })
@@ -84,6 +87,83 @@ function provingContract(current: () => TestStore): void {
     expect([changes, await auditedEvents(store)]).toEqual([[], before])
     expect(await waitingMails(store)).not.toContain('notice')
     expect(await store.users.proveMailbox(token.id, 'otp', now, aStep())).toBeNull()
+  })
+
+  test('a first proof of an invited account keeps the name, unless a stranger can have chosen it', async () => {
+    const { store } = current()
+    const invitation = { verifiedBy: 'invitation', passwordHash: null } as const
+    const prove = async (changes: Partial<UserRecord>) => {
+      const user = await createdUser(store, { ...invitation, ...changes })
+      const token = await keptToken(store, anOtp(user))
+      return store.users.proveMailbox(token.id, 'otp', now, aStep({ audit: anEvent() }))
+    }
+    const kept = { name: 'Ada', roles: ['EDITOR'], emailVerified: true, verifiedBy: 'mailbox', version: 2 }
+    expect(await prove({})).toMatchObject(kept)
+    expect(await prove({ passwordHash: '$hash$1' })).toMatchObject({ ...kept, name: null, passwordHash: null })
+    expect(await prove({ verifiedBy: null })).toMatchObject({ ...kept, name: null })
+    const linked = await createdUser(store, invitation)
+    const session = await openedSession(store, linked)
+    await store.identities.link(
+      { identity: anIdentity(linked.id), by: { sessionId: session.id } },
+      aStep({ audit: anEvent() }),
+    )
+    const token = await keptToken(store, anOtp(linked))
+    const proved = await store.users.proveMailbox(token.id, 'otp', now, aStep())
+    expect(proved).toMatchObject({ ...kept, name: null, identities: [] })
+  })
+
+  test.each([null, 'trusted_provider'] as const)(
+    'a strict proof of an address that was verified by %s removes what signs in without the mailbox',
+    async (verifiedBy) => {
+      const { store, changes } = current()
+      const user = await createdUser(store, { emailVerified: true, verifiedBy, factors })
+      const session = await openedSession(store, user)
+      const identity = anIdentity(user.id)
+      await store.identities.link({ identity, by: { sessionId: session.id } }, aStep({ audit: anEvent() }))
+      await keptToken(store, aReset(user))
+      const token = await keptToken(store, anOtp(user))
+
+      const proved = await store.users.proveMailbox(token.id, 'otp', now, { ...aStep(), strict: true })
+      const left = { verifiedBy: 'mailbox', version: 2, passwordHash: null, identities: [], lastLoginAt: now }
+      expect(proved).toEqual({ ...user, ...left })
+      expect(await store.users.findById(user.id)).toEqual(proved)
+      expect(await store.identities.find(identity.provider, identity.subject)).toBeNull()
+      expect(await store.sessions.find(session.id)).toBeNull()
+      expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toEqual([])
+      expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
+      expect(await auditedEvents(store)).toContain('email_verified')
+    },
+  )
+
+  test.each(['mailbox', 'provider', 'application'] as const)(
+    'a strict proof of an address that was proved by %s before changes nothing',
+    async (verifiedBy) => {
+      const { store, changes } = current()
+      const user = await createdUser(store, { emailVerified: true, verifiedBy, factors })
+      const session = await openedSession(store, user)
+      const token = await keptToken(store, anOtp(user))
+      const proved = await store.users.proveMailbox(token.id, 'otp', now, { ...aStep(), strict: true })
+      expect(proved).toEqual({ ...user, lastLoginAt: now })
+      expect(await store.sessions.find(session.id)).not.toBeNull()
+      expect(changes).toEqual([])
+    },
+  )
+
+  test('a strict reset proves the address, too, and unlinks the providers', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { emailVerified: true, factors })
+    const session = await openedSession(store, user)
+    const identity = anIdentity(user.id)
+    await store.identities.link({ identity, by: { sessionId: session.id } }, aStep({ audit: anEvent() }))
+    const mild = await keptToken(store, aReset(user))
+    const kept = await store.users.resetPassword(mild.id, 'password_reset', '$hash$2', now, aStep({ audit: anEvent() }))
+    expect(kept).toMatchObject({ verifiedBy: null, identities: [{ provider: identity.provider }] })
+    const strict = await keptToken(store, aReset(user))
+    const reset = await store.users.resetPassword(strict.id, 'password_reset', '$hash$3', now, {
+      ...aStep(),
+      strict: true,
+    })
+    expect(reset).toMatchObject({ verifiedBy: 'mailbox', passwordHash: '$hash$3', identities: [], factors })
   })
 }
 
@@ -148,7 +228,7 @@ function racingContract(current: () => TestStore): void {
     const [otp, reset] = [await keptToken(store, anOtp(user)), await keptToken(store, aReset(user))]
     const [proved, changed] = await Promise.all([
       store.users.proveMailbox(otp.id, 'otp', now, aStep()),
-      store.users.resetPassword(reset.id, '$hash$2', now, aStep({ audit: anEvent() })),
+      store.users.resetPassword(reset.id, 'password_reset', '$hash$2', now, aStep({ audit: anEvent() })),
     ])
     expect([proved, changed].filter((result) => result !== null)).toHaveLength(1)
     expect(await store.users.findById(user.id)).toEqual(proved ?? changed)

@@ -204,7 +204,7 @@ function linkingContract(current: () => TestStore): void {
     await store.sessions.end(session.id, null, { until, audit: anEvent() })
     expect(await attempt(session.id)).toBeNull()
     const { id } = await openedSession(store, user)
-    await store.users.disable(user.id, { at: now, until: null }, stepOf('account_disabled')())
+    await store.users.disable(user.id, { at: now, until: null, reason: null }, stepOf('account_disabled')())
     expect(await attempt(id)).toBeNull()
     expect((await store.users.findById(user.id))?.identities).toEqual([])
     expect(await store.identities.link({ identity: anIdentity('nobody'), by: { email: '' } }, linked())).toBeNull()
@@ -233,8 +233,13 @@ function provingContract(current: () => TestStore): void {
     await keptToken(store, aChallenge(plantedUser))
     const identity = anIdentity(plantedUser.id)
     const mail = aMail()
-    const proved = await store.identities.linkByProof(identity, plantedUser.emailCanonical, linked({ mail }))
-    const clean = { emailVerified: true, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
+    const proved = await store.identities.linkByProof(
+      identity,
+      { email: plantedUser.emailCanonical, verifiedBy: 'trusted_provider' },
+      linked({ mail }),
+    )
+    const proof = { emailVerified: true, verifiedBy: 'trusted_provider' }
+    const clean = { ...proof, version: 2, passwordHash: null, name: null, fields: {}, factors: [] }
     expect(proved).toEqual({ ...plantedUser, ...clean, lastLoginAt: now, identities: told(identity) })
     expect(await store.users.findById(plantedUser.id)).toEqual(proved)
     expect(await store.identities.find('github', thief.subject)).toBeNull()
@@ -250,7 +255,11 @@ function provingContract(current: () => TestStore): void {
     const disabled = await createdUser(store, { disabledAt: now })
     const plantedUser = await createdUser(store)
     const attempt = ({ id, emailCanonical }: Pick<UserRecord, 'id' | 'emailCanonical'>, subject = randomId()) =>
-      store.identities.linkByProof(anIdentity(id, { subject }), emailCanonical, linked())
+      store.identities.linkByProof(
+        anIdentity(id, { subject }),
+        { email: emailCanonical, verifiedBy: 'provider' },
+        linked(),
+      )
     expect(await attempt(verified)).toBeNull()
     expect(await attempt(disabled)).toBeNull()
     expect(await attempt({ id: 'unknown', emailCanonical: plantedUser.emailCanonical })).toBeNull()
@@ -269,7 +278,13 @@ function provingContract(current: () => TestStore): void {
     const identity = anIdentity(plantedUser.id)
     await store.identities.link({ identity, by: { sessionId: session.id } }, linked())
     const reset = await keptToken(store, aRegistration(plantedUser.emailCanonical, { ...ofUser(plantedUser) }))
-    const after = await store.users.resetPassword(reset.id, '$hash$2', now, stepOf('password_reset')())
+    const after = await store.users.resetPassword(
+      reset.id,
+      'password_reset',
+      '$hash$2',
+      now,
+      stepOf('password_reset')(),
+    )
     expect(after).toMatchObject({ emailVerified: true, identities: [] })
     expect(await store.identities.find('google', identity.subject)).toBeNull()
   })

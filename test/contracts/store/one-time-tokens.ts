@@ -21,6 +21,7 @@ export function oneTimeTokensContract(current: () => TestStore): void {
   guessingContract(current)
   renewingContract(current)
   claimingContract(current)
+  resealingContract(current)
   pruningContract(current)
 }
 
@@ -47,6 +48,37 @@ function keepingContract(current: () => TestStore): void {
     expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toEqual([tokens[4], tokens[3], tokens[2]])
     expect(await store.oneTimeTokens.listByEmail('email_verification', email, now)).toEqual([verification])
     expect(await store.oneTimeTokens.listByEmail('registration', 'grace@example.com', now)).toEqual([other])
+  })
+
+  test('where the subjects of an address share the places, the one with the most loses its oldest', async () => {
+    const { store } = current()
+    const put = async (subject: string) => {
+      const token = aRegistration(email, { subject })
+      await store.oneTimeTokens.put(token, null, { keep: 3, sharedBy: 'email', now })
+      return token
+    }
+    const live = async () => (await store.oneTimeTokens.listByEmail('registration', email, now)).map(({ id }) => id)
+    const other = await keptToken(store, aRegistration('grace@example.com', { subject: 'theirs' }))
+    const own = await put('own')
+    const [, second, third] = [await put('theirs'), await put('theirs'), await put('theirs')]
+    expect(await live()).toEqual([third.id, second.id, own.id])
+    const elsewhere = await put('elsewhere')
+    expect(await live()).toEqual([elsewhere.id, third.id, own.id])
+    // All have one: the oldest goes.
+    const fourth = await put('far')
+    expect(await live()).toEqual([fourth.id, elsewhere.id, third.id])
+    expect(await store.oneTimeTokens.listByEmail('registration', 'grace@example.com', now)).toEqual([other])
+  })
+
+  test('of many put at once by several subjects of an address no more than the limit stay', async () => {
+    const { store } = current()
+    let subject = 0
+    await atOnce(async () => {
+      subject += 1
+      const token = aRegistration(email, { subject: `${email} ${subject % 4}` })
+      await store.oneTimeTokens.put(token, null, { keep: 3, sharedBy: 'email', now })
+    })
+    expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toHaveLength(3)
   })
 
   test('where one is kept, the newest replaces the older', async () => {
@@ -210,6 +242,51 @@ function claimingContract(current: () => TestStore): void {
     const token = await keptToken(store, aRegistration(email, { purpose: 'oauth_state' }))
     const claims = await atOnce(() => store.oneTimeTokens.claim(token.id, 'oauth_state', 'oauth_landed', now))
     expect(claims.filter(Boolean)).toHaveLength(1)
+  })
+}
+
+function resealingContract(current: () => TestStore): void {
+  const device = (tries = 1) =>
+    keptToken(current().store, aRegistration(email, { purpose: 'device', tries, expiresAt: now + 5 }))
+  const find = async () => (await current().store.oneTimeTokens.listByEmail('device', email, now))[0]
+  const reseal = (id: string, { tries = 1, at = now, approve = true } = {}) => {
+    const audit = anEvent({ event: approve ? 'device_approved' : 'device_denied' })
+    const payload = approve ? 'key1.yes' : 'key1.no'
+    return current().store.oneTimeTokens.reseal(id, payload, { purpose: 'device', tries, now: at, audit })
+  }
+
+  test('a resealed token has its new payload, one try more and its event', async () => {
+    const token = await device(0)
+    const { store } = current()
+    const options = { purpose: 'device', tries: 0, now } as const
+    expect(await store.oneTimeTokens.reseal(token.id, 'key1.looked-up', options)).toBe(true)
+    expect(await auditedEvents(store)).toEqual([])
+    expect(await reseal(token.id)).toBe(true)
+    expect(await find()).toEqual({ ...token, payload: 'key1.yes', tries: 2 })
+    expect(await auditedEvents(store)).toEqual(['device_approved'])
+  })
+
+  test('a token that is gone, expired, of another purpose or seen before its last change is not resealed', async () => {
+    const { store } = current()
+    const token = await device()
+    const other = await keptToken(store, aRegistration(email, { tries: 1 }))
+    expect(await reseal('unknown')).toBe(false)
+    expect(await reseal(other.id)).toBe(false)
+    expect(await reseal(token.id, { at: now + 5 })).toBe(false)
+    expect(await reseal(token.id, { tries: 0 })).toBe(false)
+    expect(await reseal(token.id, { tries: 2 })).toBe(false)
+    expect(await find()).toEqual(token)
+    expect(await auditedEvents(store)).toEqual([])
+  })
+
+  test('of an approval and many denials at once exactly one counts, with its own payload and event', async () => {
+    const { store } = current()
+    const token = await device()
+    const counted = await atOnce((index) => reseal(token.id, { approve: index % 2 === 0 }))
+    expect(counted.filter(Boolean)).toHaveLength(1)
+    const approved = counted.indexOf(true) % 2 === 0
+    expect(await find()).toEqual({ ...token, payload: approved ? 'key1.yes' : 'key1.no', tries: 2 })
+    expect(await auditedEvents(store)).toEqual([approved ? 'device_approved' : 'device_denied'])
   })
 }
 

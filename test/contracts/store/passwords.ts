@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
+import type { OneTimePurpose, ResetPurpose } from '../../../src/model/one-time-token.js'
 import type { UserRecord } from '../../../src/model/user.js'
 import type { TestStore } from '../../support/databases.js'
 import {
+  aChallenge,
   aMail,
   anEvent,
+  anOtp,
+  anUndo,
   aReset,
   aSession,
   aTotp,
   atOnce,
+  aUser,
   auditedEvents,
   aVerification,
   createdUser,
@@ -25,8 +30,10 @@ const limit = { maxSessions: 50, until }
 export function passwordsContract(current: () => TestStore): void {
   resettingContract(current)
   resettingOnceContract(current)
+  demandingContract(current)
   changingContract(current)
   settingContract(current)
+  entrustingContract(current)
   signInContract(current)
 }
 
@@ -46,7 +53,7 @@ function resettingContract(current: () => TestStore): void {
     const token = await keptToken(store, aReset(user))
     const mail = aMail({ template: 'password-changed' })
 
-    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep({ mail }))
+    const reset = await store.users.resetPassword(token.id, 'password_reset', '$hash$2', now, aStep({ mail }))
     expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2, lastLoginAt: now })
     expect(await store.users.findById(user.id)).toEqual(reset)
     expect(await store.sessions.find(session.id)).toBeNull()
@@ -70,8 +77,16 @@ function resettingContract(current: () => TestStore): void {
       factors,
     })
     const token = await keptToken(store, aReset(plantedUser))
-    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
-    const clean = { name: null, fields: {}, factors: [], emailVerified: true, passwordHash: '$hash$2', version: 2 }
+    const reset = await store.users.resetPassword(token.id, 'password_reset', '$hash$2', now, aStep())
+    const clean = {
+      name: null,
+      fields: {},
+      factors: [],
+      emailVerified: true,
+      verifiedBy: 'mailbox',
+      passwordHash: '$hash$2',
+      version: 2,
+    }
     expect(reset).toEqual({ ...plantedUser, ...clean })
     expect(await store.users.findById(plantedUser.id)).toEqual(reset)
   })
@@ -80,7 +95,7 @@ function resettingContract(current: () => TestStore): void {
     const { store } = current()
     const user = await verified(store, { factors: [aTotp({ sealedSecret: 'key1.seed' })] })
     const token = await keptToken(store, aReset(user))
-    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
+    const reset = await store.users.resetPassword(token.id, 'password_reset', '$hash$2', now, aStep())
     expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2 })
   })
 
@@ -88,8 +103,79 @@ function resettingContract(current: () => TestStore): void {
     const { store } = current()
     const user = await verified(store, { passwordHash: null })
     const token = await keptToken(store, aReset(user))
-    const reset = await store.users.resetPassword(token.id, '$hash$2', now, aStep())
+    const reset = await store.users.resetPassword(token.id, 'password_reset', '$hash$2', now, aStep())
     expect(reset).toEqual({ ...user, passwordHash: '$hash$2', version: 2 })
+  })
+}
+
+function demandingContract(current: () => TestStore): void {
+  test('a demanded reset marks the account, keeps its token and mail, and removes every hold', async () => {
+    const { store, changes } = current()
+    const factors = [aTotp({ sealedSecret: 'key1.seed' })]
+    const [user, other] = [await createdUser(store, { factors }), await createdUser(store)]
+    const [session, kept] = [await openedSession(store, user), await openedSession(store, other)]
+    await store.devices.add(
+      { id: 'device', userId: user.id, tokenHash: 'key1.device', createdAt: now, expiresAt: now + 900 },
+      { keep: 5, now },
+    )
+    for (const token of [aReset(user), anOtp(user), aChallenge(user)]) await keptToken(store, token)
+    const undo = await keptToken(store, anUndo(user))
+    const [reset, mail] = [aReset(user), aMail()]
+    const audit = anEvent({ event: 'password_reset_requested' })
+
+    const demanded = await store.users.demandReset(user.id, reset, aStep({ audit, mail }))
+    expect(demanded).toEqual({ ...user, mustReset: true, version: 2, lastLoginAt: now })
+    expect(await store.users.findById(user.id)).toEqual(demanded)
+    expect(await store.sessions.find(session.id)).toBeNull()
+    expect(await store.sessions.find(kept.id)).not.toBeNull()
+    expect(await store.devices.find(['key1.device'], now)).toBeNull()
+    const live = (purpose: OneTimePurpose) => store.oneTimeTokens.listByEmail(purpose, user.emailCanonical, now)
+    expect(await live('password_reset')).toEqual([reset])
+    expect([await live('otp'), await live('two_factor')]).toEqual([[], []])
+    expect(await store.oneTimeTokens.listByEmail('email_undo', undo.email, now)).toEqual([undo])
+    expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
+    expect(await auditedEvents(store)).toContain('password_reset_requested')
+    expect(await waitingMails(store)).toContain(mail.id)
+  })
+
+  test('a reset and a password that is set end what was demanded; a change by the user does not', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { mustReset: true, emailVerified: true })
+    const token = await keptToken(store, aReset(user))
+    const reset = await store.users.resetPassword(token.id, 'password_reset', '$hash$2', now, aStep())
+    expect(reset?.mustReset).toBe(false)
+    await store.users.demandReset(user.id, aReset(user), aStep({ audit: anEvent() }))
+    expect((await store.users.setPassword(user.id, '$hash$3', aStep({ audit: anEvent() })))?.mustReset).toBe(false)
+
+    await store.users.demandReset(user.id, aReset(user), aStep({ audit: anEvent() }))
+    const { version } = (await store.users.findById(user.id)) ?? { version: 0 }
+    const session = aSession(user.id)
+    await store.sessions.open(session, version, { maxSessions: 5, until }, anEvent())
+    const change = { userId: user.id, version, fromSessionId: session.id, passwordHash: '$hash$4' }
+    const changed = await store.users.changePassword(
+      { ...change, session: aSession(user.id) },
+      aStep({ audit: anEvent() }),
+    )
+    expect(changed?.mustReset).toBe(true)
+  })
+
+  test('an unknown user is not asked for a reset, and nothing is written', async () => {
+    const { store, changes } = current()
+    const user = aUser()
+    expect(await store.users.demandReset(user.id, aReset(user), aStep({ mail: aMail() }))).toBeNull()
+    expect([changes, await auditedEvents(store), await waitingMails(store)]).toEqual([[], [], []])
+  })
+
+  test('an invitation sets a password, is no reset, and is not replaced by one', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { passwordHash: null, verifiedBy: 'invitation' })
+    const invite = await keptToken(store, aReset(user, { purpose: 'invite' }))
+    const reset = await keptToken(store, aReset(user))
+    const use = (purpose: ResetPurpose, id: string) =>
+      store.users.resetPassword(id, purpose, '$hash$2', now, aStep({ audit: anEvent() }))
+    expect([await use('password_reset', invite.id), await use('invite', reset.id)]).toEqual([null, null])
+    expect(await use('invite', invite.id)).toMatchObject({ passwordHash: '$hash$2', emailVerified: true, version: 2 })
+    expect([await use('invite', invite.id), await use('password_reset', reset.id)]).toEqual([null, null])
   })
 }
 
@@ -100,7 +186,8 @@ function resettingOnceContract(current: () => TestStore): void {
     const expiring = await keptToken(store, aReset(user, { expiresAt: now + 10 }))
     const otherPurpose = await keptToken(store, aVerification(user))
     const decoy = await keptToken(store, aReset(user, { subject: user.emailCanonical, userId: null }))
-    const reset = (id: string, at: number) => store.users.resetPassword(id, '$hash$2', at, aStep({ mail: aMail() }))
+    const reset = (id: string, at: number) =>
+      store.users.resetPassword(id, 'password_reset', '$hash$2', at, aStep({ mail: aMail() }))
     expect(await reset('unknown', now)).toBeNull()
     expect(await reset(expiring.id, now + 10)).toBeNull()
     expect(await reset(otherPurpose.id, now)).toBeNull()
@@ -118,12 +205,12 @@ function resettingOnceContract(current: () => TestStore): void {
     const disabled = await createdUser(store, { disabledAt: now - 10, disabledUntil: now + 1 })
     const former = await keptToken(store, aReset(moved, { email: 'former@example.com' }))
     const shut = await keptToken(store, aReset(disabled))
-    expect(await store.users.resetPassword(former.id, '$hash$2', now, aStep())).toBeNull()
-    expect(await store.users.resetPassword(shut.id, '$hash$2', now, aStep())).toBeNull()
+    expect(await store.users.resetPassword(former.id, 'password_reset', '$hash$2', now, aStep())).toBeNull()
+    expect(await store.users.resetPassword(shut.id, 'password_reset', '$hash$2', now, aStep())).toBeNull()
     expect(await store.users.findById(moved.id)).toEqual(moved)
     expect(await store.users.findById(disabled.id)).toEqual(disabled)
     expect(changes).toEqual([])
-    expect(await store.users.resetPassword(shut.id, '$hash$2', now + 1, aStep())).not.toBeNull()
+    expect(await store.users.resetPassword(shut.id, 'password_reset', '$hash$2', now + 1, aStep())).not.toBeNull()
   })
 
   test('of many who use one reset at once, exactly one sets its password, mails once and raises the version once', async () => {
@@ -132,7 +219,13 @@ function resettingOnceContract(current: () => TestStore): void {
     const token = await keptToken(store, aReset(user))
     const before = (await waitingMails(store)).length
     const results = await atOnce((index) =>
-      store.users.resetPassword(token.id, `$hash$${index}`, now, aStep({ audit: anEvent(), mail: aMail() })),
+      store.users.resetPassword(
+        token.id,
+        'password_reset',
+        `$hash$${index}`,
+        now,
+        aStep({ audit: anEvent(), mail: aMail() }),
+      ),
     )
     const [winner, ...others] = results.filter((result) => result !== null)
     expect(others).toEqual([])
@@ -148,7 +241,10 @@ function resettingOnceContract(current: () => TestStore): void {
     const token = await keptToken(store, aReset(user))
     const ids = Array.from({ length: crowd }, (_, index) => `session-${index}`)
     const opening = ids.map((id) => store.sessions.open(aSession(user.id, { id }), 1, limit, anEvent()))
-    const [reset] = await Promise.all([store.users.resetPassword(token.id, '$hash$2', now, aStep()), ...opening])
+    const [reset] = await Promise.all([
+      store.users.resetPassword(token.id, 'password_reset', '$hash$2', now, aStep()),
+      ...opening,
+    ])
     const left = (await Promise.all(ids.map((id) => store.sessions.find(id)))).filter((state) => state !== null)
     // Either the reset came first and nothing opened, or a sign-in did and took the reset with it.
     expect(reset ? left.length : crowd - left.length).toBe(0)
@@ -229,7 +325,7 @@ function changingContract(current: () => TestStore): void {
     const token = await keptToken(store, aReset(user))
     const [changed, reset] = await Promise.all([
       store.users.changePassword(change, aStep({ audit: anEvent() })),
-      store.users.resetPassword(token.id, '$hash$3', now, aStep()),
+      store.users.resetPassword(token.id, 'password_reset', '$hash$3', now, aStep()),
     ])
     expect([changed, reset].filter((result) => result !== null)).toHaveLength(1)
     expect(await store.users.findById(user.id)).toEqual(changed ?? reset)
@@ -281,5 +377,73 @@ function signInContract(current: () => TestStore): void {
       verification,
     ])
     expect(await store.oneTimeTokens.listByEmail('password_reset', other.emailCanonical, now)).toEqual([foreign])
+  })
+}
+
+function entrustingContract(current: () => TestStore): void {
+  const entrustStep = stepOf('account_updated')
+  const given = { passwordHash: '$hash$9', invitation: null, now }
+  const proof = { emailVerified: true, verifiedBy: 'application', mustReset: false } as const
+
+  test('a proved account that is entrusted loses its sessions and tokens, and keeps what its owner set up', async () => {
+    const { store, changes } = current()
+    const factors = [aTotp({ sealedSecret: 'key1.seed' })]
+    const user = await verified(store, { verifiedBy: 'mailbox', factors })
+    const session = await openedSession(store, user)
+    await keptToken(store, aReset(user))
+    const entrusted = await store.users.entrust(user, given, entrustStep())
+    expect(entrusted).toMatchObject({ ...proof, passwordHash: '$hash$9', version: 2, factors, name: user.name })
+    expect(await store.users.findById(user.id)).toEqual(entrusted)
+    expect(await store.sessions.find(session.id)).toBeNull()
+    expect(await store.oneTimeTokens.listByEmail('password_reset', user.emailCanonical, now)).toEqual([])
+    expect(changes.some(({ kind, subject }) => kind === 'user' && subject === user.id)).toBe(true)
+  })
+
+  test('an undo of an address change does not survive: its former owner cannot take the account back', async () => {
+    const { store } = current()
+    for (const verifiedBy of ['mailbox', 'trusted_provider'] as const) {
+      const user = await verified(store, { verifiedBy })
+      const undo = await keptToken(store, anUndo(user, { email: `former-${user.emailCanonical}` }))
+      expect(await store.users.entrust(user, given, entrustStep())).toMatchObject(proof)
+      const back = { email: undo.email, factorSince: null, proof: null }
+      expect(await store.users.undoEmail(undo.id, back, now, entrustStep())).toBeNull()
+      expect((await store.users.findById(user.id))?.emailCanonical).toBe(user.emailCanonical)
+    }
+  })
+
+  test('an account that was never confirmed is entrusted without password, name and second factor', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { factors: [aTotp({ sealedSecret: 'key1.seed' })] })
+    const invitation = aReset(user, { purpose: 'invite' })
+    const mail = aMail({ template: 'invited' })
+    const entrusted = await store.users.entrust(
+      user,
+      { ...given, passwordHash: null, invitation },
+      entrustStep({ mail }),
+    )
+    expect(entrusted).toMatchObject({ ...proof, passwordHash: null, name: null, factors: [] })
+    expect(await waitingMails(store)).toEqual([mail.id])
+    const set = await store.users.resetPassword(invitation.id, 'invite', '$hash$3', now, aStep())
+    expect(set).toMatchObject({ passwordHash: '$hash$3' })
+  })
+
+  test('an address that was verified but not proved is entrusted without what a stranger may have set', async () => {
+    const { store } = current()
+    const factors = [aTotp({ sealedSecret: 'key1.seed' })]
+    const user = await verified(store, { verifiedBy: 'trusted_provider', factors, name: 'Mallory' })
+    const entrusted = await store.users.entrust(user, given, entrustStep())
+    expect(entrusted).toMatchObject({ ...proof, passwordHash: '$hash$9', factors: [], name: null, identities: [] })
+  })
+
+  test('nothing changes where the user is gone, is disabled or has another address', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const entrust = (who: { id: string; emailCanonical: string }) => store.users.entrust(who, given, entrustStep())
+    expect(await entrust({ id: 'gone', emailCanonical: user.emailCanonical })).toBeNull()
+    expect(await entrust({ id: user.id, emailCanonical: 'other@example.org' })).toBeNull()
+    expect(await store.users.findById(user.id)).toEqual(user)
+    const disabled = await store.users.disable(user.id, { at: now, until: null, reason: null }, entrustStep())
+    expect(await entrust(user)).toBeNull()
+    expect(await store.users.findById(user.id)).toEqual(disabled)
   })
 }

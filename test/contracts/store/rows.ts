@@ -27,6 +27,7 @@ export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
     email,
     emailCanonical: email,
     emailVerified: false,
+    verifiedBy: null,
     name: 'Ada',
     passwordHash: '$hash$1',
     roles: ['EDITOR'],
@@ -34,6 +35,8 @@ export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
     version: 1,
     disabledAt: null,
     disabledUntil: null,
+    disabledReason: null,
+    mustReset: false,
     factors: [],
     identities: [],
     createdAt: now,
@@ -63,6 +66,7 @@ export function aSession(userId: string, overrides: Partial<Session> = {}): Sess
     lastSeenAt: now,
     ip: '192.0.2.1',
     userAgent: 'Browser/1.0',
+    actor: null,
     ...overrides,
   }
 }

@@ -240,6 +240,8 @@ function backupCodesContract(current: () => TestStore): void {
     expect(await findBackupCode(user.id, ['key1.c'])).toBeNull()
     expect(await findBackupCode(user.id, [])).toBeNull()
     expect(await findBackupCode(other.id, ['key1.a'])).toBeNull()
+    expect(await store.secondFactors.countBackupCodes(user.id)).toBe(2)
+    expect(await store.secondFactors.countBackupCodes(other.id)).toBe(0)
   })
 
   test('new ones take the place of all others, and end no session', async () => {
@@ -374,11 +376,23 @@ function administeringContract(current: () => TestStore): void {
     expect(await waitingMails(store)).toContain(mail.id)
   })
 
+  test('of many that take a factor away at once, exactly one does; where none is on, nothing is written', async () => {
+    const { store } = current()
+    const { user } = await secured(store)
+    const remove = () =>
+      store.users.updateAccount(user.id, { twoFactor: false }, aStep({ audit: anEvent({ event: 'account_updated' }) }))
+    const removed = await atOnce(remove)
+    expect(removed.filter((account) => account !== null)).toHaveLength(1)
+    expect(await remove()).toBeNull()
+    expect((await store.users.findById(user.id))?.version).toBe(user.version + 1)
+    expect((await auditedEvents(store)).filter((event) => event === 'account_updated')).toHaveLength(1)
+  })
+
   test('other changes of an account leave its factor alone', async () => {
     const { store } = current()
     const { user, session } = await secured(store)
-    const updated = await store.users.updateAccount(user.id, { roles: ['ADMIN'] }, aStep())
-    expect(updated).toMatchObject({ factors: user.factors, roles: ['ADMIN'] })
+    const updated = await store.users.updateAccount(user.id, { roles: ['OWNER'] }, aStep())
+    expect(updated).toMatchObject({ factors: user.factors, roles: ['OWNER'] })
     expect(await store.sessions.find(session.id)).not.toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).not.toBeNull()
   })

@@ -70,6 +70,7 @@ function openingContract(current: () => TestStore): void {
     expect(await open(store, user, { challengeId: challenge.id, proof })).toBe(true)
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.a'])).toBeNull()
     expect(await store.secondFactors.findBackupCode(user.id, ['key1.b'])).not.toBeNull()
+    expect(await store.secondFactors.countBackupCodes(user.id)).toBe(1)
     expect((await store.users.findById(user.id))?.factors).toEqual(user.factors)
   })
 

@@ -40,6 +40,18 @@ function openingContract(current: () => TestStore): void {
     expect(await auditedEvents(store)).toEqual(['account_created', 'login'])
   })
 
+  test('a session of an administrator who acts for the user names them and their session', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { mustReset: true, verifiedBy: 'mailbox', disabledReason: 'earlier' })
+    const actor = { userId: 'administrator', sessionId: 'of-the-administrator' }
+    const session = aSession(user.id, { actor, amr: ['imp'], authTime: 0 })
+    expect(await store.sessions.open(session, 1, limit, anEvent({ event: 'login' }))).toBe(true)
+    const state = await store.sessions.find(session.id)
+    expect(state?.session).toEqual(session)
+    expect(state?.user).toEqual({ ...user, lastLoginAt: now })
+    expect(await store.sessions.list(user.id, now)).toEqual([session])
+  })
+
   test('a session does not open for a user who is gone, disabled or at another version', async () => {
     const { store, changes } = current()
     const user = await createdUser(store, { version: 3 })
@@ -159,6 +171,58 @@ function readingContract(current: () => TestStore): void {
     await openedSession(store, other)
     expect(await store.sessions.list(user.id, now)).toEqual([third, second, old])
     expect(await store.sessions.list('unknown', now)).toEqual([])
+  })
+
+  test('the live sessions of all users are listed newest first with the address of their user', async () => {
+    const { store } = current()
+    const ada = await createdUser(store, { email: 'Ada@Example.com' })
+    const grace = await createdUser(store)
+    const old = await openedSession(store, ada, { createdAt: now - 50 })
+    const newest = await openedSession(store, grace, { createdAt: now + 1, mode: 'token', ip: null, userAgent: null })
+    const middle = await openedSession(store, ada, { amr: ['pwd', 'otp'] })
+    await openedSession(store, ada, { expiresAt: now })
+    await openedSession(store, grace, { refreshExpiresAt: now })
+    expect(await store.sessions.recent({ after: null, limit: 10, now })).toEqual([
+      { session: newest, email: grace.email },
+      { session: middle, email: 'Ada@Example.com' },
+      { session: old, email: 'Ada@Example.com' },
+    ])
+    await store.sessions.end(middle.id, null, { until, audit: anEvent() })
+    await store.users.delete(grace.id, until, anEvent())
+    expect(await store.sessions.recent({ after: null, limit: 10, now })).toMatchObject([{ session: old }])
+  })
+
+  test('live sessions are counted, where the store can count', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const counted = async () =>
+      (await store.sessions.count(now)) ?? (await store.sessions.recent({ after: null, limit: 9, now })).length
+    expect(await counted()).toBe(0)
+    await openedSession(store, user)
+    await openedSession(store, user, { refreshExpiresAt: now + 1, expiresAt: now + 1 })
+    await openedSession(store, user, { refreshExpiresAt: now })
+    expect(await counted()).toBe(2)
+  })
+
+  test('the list of all sessions goes on page after page, each once, also within one second', async () => {
+    const { store } = current()
+    const user = await createdUser(store)
+    const moments = [now, now - 1, now, now, now - 1, now + 1]
+    const opened = []
+    for (const createdAt of moments) opened.push(await openedSession(store, user, { createdAt }))
+    await openedSession(store, user, { expiresAt: now })
+    const all = await store.sessions.recent({ after: null, limit: 10, now })
+    expect(all.map(({ session }) => session.createdAt)).toEqual([now + 1, now, now, now, now - 1, now - 1])
+
+    const paged: string[] = []
+    for (let after: Session | null = null; ; ) {
+      const [next] = await store.sessions.recent({ after, limit: 1, now })
+      if (!next) break
+      paged.push(next.session.id)
+      after = next.session
+    }
+    expect(paged).toEqual(all.map(({ session }) => session.id))
+    expect([...paged].sort()).toEqual(opened.map(({ id }) => id).sort())
   })
 }
 

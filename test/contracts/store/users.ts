@@ -32,17 +32,29 @@ function creationContract(current: () => TestStore): void {
       email: 'Ada@Example.com',
       emailCanonical: 'ada@example.com',
       emailVerified: true,
+      verifiedBy: 'trusted_provider',
       name: 'Ada — "Countess" ✓',
-      roles: ['ADMIN', 'EDITOR'],
+      roles: ['OWNER', 'EDITOR'],
       fields: { plan: 'pro', nested: { list: [1, null, 'two'] } },
       version: 7,
       disabledAt: now - 5,
       disabledUntil: now + 5,
+      disabledReason: 'Chargeback — "again" ✓',
+      mustReset: true,
       lastLoginAt: now - 100,
     })
     expect(await users.create(user, anEvent())).toBe(true)
     expect(await users.findById(user.id)).toEqual(user)
     expect(await users.findByEmail('ada@example.com')).toEqual(user)
+  })
+
+  test('ATK-115 a role ADMIN that was written into the store is not read', async () => {
+    const { store } = current()
+    const user = await createdUser(store, { roles: ['EDITOR', 'ADMIN'] })
+    expect((await store.users.findById(user.id))?.roles).toEqual(['EDITOR'])
+    const session = await openedSession(store, user)
+    expect((await store.sessions.find(session.id))?.user.roles).toEqual(['EDITOR'])
+    expect((await store.users.list({ query: null, after: null, limit: 1 }))[0]?.roles).toEqual(['EDITOR'])
   })
 
   test('a user without name, password, roles and fields stays without', async () => {
@@ -189,7 +201,7 @@ function verificationContract(current: () => TestStore): void {
     const audit = anEvent({ event: 'email_verified', userId: user.id })
     const verified = await store.users.verifyEmail(token.id, now, until, audit)
 
-    expect(verified).toEqual({ ...user, emailVerified: true, version: 2 })
+    expect(verified).toEqual({ ...user, emailVerified: true, verifiedBy: 'mailbox', version: 2 })
     expect(await store.users.findById(user.id)).toEqual(verified)
     expect(changes).toEqual([expect.objectContaining({ kind: 'user', subject: user.id, version: 2, until })])
     expect((await store.changes.recent(60_000)).changes).toEqual(changes)

@@ -83,7 +83,7 @@ export function wholeStoreContract(current: () => TestStore): void {
     expect(await store.sessions.end(`${session.id} `, null, step())).toBe(false)
     expect(await store.users.updateAccount(`${user.id} `, { roles: ['OWNER'] }, step())).toBeNull()
     expect(await store.users.setPassword(`${user.id} `, 'hash', step())).toBeNull()
-    expect(await store.users.disable(`${user.id} `, { at: now, until: null }, step())).toBeNull()
+    expect(await store.users.disable(`${user.id} `, { at: now, until: null, reason: null }, step())).toBeNull()
     expect(await store.users.delete(`${user.id} `, until, anEvent())).toBe(false)
     expect(await store.apiTokens.remove(`${token.id} `, step())).toBe(false)
     expect(await store.apiTokens.rotate(replacement(`${token.id} `), step())).toBeNull()
@@ -114,7 +114,7 @@ export function wholeStoreContract(current: () => TestStore): void {
     await store.audit.record(audit)
     const error: unknown = await store.audit.record(audit).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ cause: expect.any(Error), details: { retryAfterSeconds: 1 } })
-    expect(String(error)).toBe('AuthError: The service is unavailable for the moment. Try again shortly.')
+    expect(String(error)).toBe('AuthError: The service is temporarily unavailable. Try again shortly.')
   })
 
   test('closing waits for what is under way, may be repeated, and refuses what comes later', async () => {

@@ -34,6 +34,7 @@ async function signedIn() {
     roles,
     amr,
     authTime,
+    actor: null,
   }
   return { ports, user, principal }
 }
@@ -91,8 +92,8 @@ const steps: [string, Step][] = [
   [
     'a shutting and opening of the account',
     async (ports, user) => {
-      await ports.users.disable(user.id, { at: ports.clock.now(), until: null }, aStep(ports, user.id))
-      await ports.users.enable(user.id, aStep(ports, user.id))
+      await ports.users.disable(user.id, { at: ports.clock.now(), until: null, reason: null }, aStep(ports, user.id))
+      await ports.users.enable(user.id, ports.clock.now(), aStep(ports, user.id))
     },
   ],
 ]

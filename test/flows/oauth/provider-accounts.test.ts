@@ -2,7 +2,11 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { finishOAuth } from '../../../src/flows/oauth/finish.js'
 import { startOAuth } from '../../../src/flows/oauth/start.js'
 import { newUser } from '../../../src/flows/registration/register.js'
+import { auditEvent } from '../../../src/flows/steps/audit.js'
+import { createLimiter } from '../../../src/limits/counters.js'
 import type { ProviderAccount, Providers } from '../../../src/oauth/provider.js'
+import { landingUrl } from '../../../src/routes/oauth/landing.js'
+import { limits } from '../../../src/settings/limits.js'
 import { RotationWorld } from '../../support/rotation-world.js'
 
 const visitor = { ip: '192.0.2.1', userAgent: 'test', actor: null }
@@ -18,11 +22,13 @@ async function careless() {
   const provider = {
     name: 'careless',
     label: 'Careless',
+    isAuthority: false,
     authorizationUrl: async ({ state }: { state: string }) => state,
     identify: async () => account,
   }
   const providers: Providers = { list: () => [provider], find: () => provider }
-  const ports = { ...own, providers }
+  const limiter = createLimiter({ counters: world.store.counters, limits: limits.parse({}), now: own.clock.now })
+  const ports = { ...own, providers, limiter }
 
   async function comeAs(changes: Partial<ProviderAccount>) {
     account = { ...ada, ...changes }
@@ -48,14 +54,14 @@ describe('an id that a provider tells', () => {
   ])('%s is nobody: a database might take it for somebody else’s', async (_, id) => {
     const { ports, comeAs } = await careless()
     const { landing, result } = await comeAs({ id })
-    expect([landing, result]).toEqual([{ to: 'failure', returnTo: null, code: 'oauth_failed' }, null])
+    expect([landing, result]).toEqual([{ to: 'failure', returnTo: null, code: 'oauth_failed', mailSent: null }, null])
     const [event] = await ports.audit.list({ event: 'login', limit: 1 })
     expect(event).toMatchObject({ outcome: 'failure', detail: { reason: 'oauth_failed' } })
   })
 
   test.each(['4', '4 2', 'x'.repeat(255), 'é|42'])('%s is somebody', async (id) => {
     const { comeAs } = await careless()
-    expect((await comeAs({ id })).landing).toEqual({ to: 'identity', returnTo: null, code: null })
+    expect((await comeAs({ id })).landing).toEqual({ to: 'identity', returnTo: null, code: null, mailSent: null })
   })
 })
 
@@ -83,4 +89,19 @@ describe('an address that a provider tells', () => {
     })
     expect((await comeAs({ ...said, emailVerified: true })).landing).toMatchObject({ to: 'success' })
   })
+})
+
+test('a login of an account that has yet to confirm its address leads to a page that says whether a mail was sent', async () => {
+  const { ports, comeAs } = await careless()
+  const user = newUser(ports, { email, canonical: email, name: null, fields: {} })
+  const linkedAt = ports.clock.now()
+  const identity = { provider: 'careless', subject: ada.id, userId: user.id, linkedAt }
+  const created = { ...user, identities: [{ provider: 'careless', linkedAt }] }
+  await ports.identities.create(created, identity, auditEvent(ports, 'account_created', visitor, { userId: user.id }))
+
+  const page = { settings: { redirectFailUrl: '/auth/login', redirectSuccessUrl: '/' }, authPath: '/auth' }
+  const queries: string[] = []
+  for (let nth = 0; nth < 4; nth += 1) queries.push(landingUrl(page, 'careless', (await comeAs({})).landing))
+  const url = '/auth/login?error=email_not_verified&provider=careless&mail='
+  expect(queries).toEqual(['sent', 'sent', 'sent', 'none'].map((mail) => url + mail))
 })

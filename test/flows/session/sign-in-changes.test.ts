@@ -1,6 +1,6 @@
 import { hash as bcrypt } from 'bcryptjs'
 import { expect, test } from 'vitest'
-import type { SettingsInput } from '../../../src/index.js'
+import type { LatchkeySettings } from '../../../src/index.js'
 import type { Account } from '../../../src/model/account.js'
 import type { SignedIn, TestClient } from '../../../src/testing.js'
 import { ada, type TestAuth, testAuth } from '../../support/auth.js'
@@ -16,7 +16,7 @@ const setsName: Change = (auth, id) => auth.users.update(id, { name: 'Ada' })
 /** Hooks are settings, and what they call comes of them. */
 function hooked(name: 'afterRegister' | 'beforeLogin' | 'afterLogin', change: Change) {
   const held: { auth?: TestAuth['auth'] } = {}
-  const hooks: SettingsInput['hooks'] = {
+  const hooks: LatchkeySettings['hooks'] = {
     [name]: async ({ user }: { user: { id: string } }) => {
       if (held.auth) await change(held.auth, user.id)
     },
@@ -24,7 +24,7 @@ function hooked(name: 'afterRegister' | 'beforeLogin' | 'afterLogin', change: Ch
   return { held, hooks }
 }
 
-async function worldOf(name: Parameters<typeof hooked>[0], change: Change, more: Partial<SettingsInput> = {}) {
+async function worldOf(name: Parameters<typeof hooked>[0], change: Change, more: Partial<LatchkeySettings> = {}) {
   const { held, hooks } = hooked(name, change)
   const world = await testAuth({ hooks, ...more })
   held.auth = world.auth

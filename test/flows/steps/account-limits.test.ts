@@ -15,6 +15,7 @@ test('ATK-019 where no password can be compared now, none is counted: a full que
         counted.push(subject)
         return null
       },
+      mail: async () => null,
       forget: async () => {},
     },
     devices: store.devices,

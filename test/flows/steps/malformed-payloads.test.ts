@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { SettingsInput } from '../../../src/index.js'
+import type { LatchkeySettings } from '../../../src/index.js'
 import { createKeyring } from '../../../src/lib/keyring.js'
 import { ada, testAuth } from '../../support/auth.js'
 import { adaAtGoogle, comeBack, enterAs, goTo, landedAt, oauthWorld } from '../../support/oauth.js'
@@ -14,7 +14,7 @@ const malformed = ['null', '[]', '"text"', '{}', '{"version":"1","typed":1,"prov
 
 /** A world on a database whose sealed payloads can be replaced. */
 function replaceable(): {
-  settings: Partial<SettingsInput>
+  settings: Partial<LatchkeySettings>
   replace(purpose: string, sealedFor: string, text: string): void
 } {
   const { database, dialect } = watchedDatabase({})

@@ -167,7 +167,11 @@ describe('an account', () => {
       code: 'invalid_credentials',
     })
     expect(mailbox.mails).toHaveLength(1)
-    expect((await elsewhere.post('/auth/login', ada)).body).toMatchObject({ status: 403, code: 'email_not_verified' })
+    expect((await elsewhere.post('/auth/login', ada)).body).toMatchObject({
+      status: 403,
+      code: 'email_not_verified',
+      mailSent: true,
+    })
     await expect.poll(() => mailbox.mails.length).toBe(2)
   })
 

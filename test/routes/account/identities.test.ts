@@ -34,7 +34,7 @@ describe('linked sign-ins on the account page', () => {
     expect(linked.text).toContain('You can sign in with it from now on.')
     expect(linked.text).toContain('action="/auth/identities/google"')
     expect(linked.text).not.toContain('action="/auth/oauth/google/link"')
-    expect(linked.text).toContain('<strong>Google</strong>')
+    expect(linked.text).toMatch(/<svg viewBox="0 0 48 48">.*<\/svg><\/span>Google<\/strong>/)
     expect(linked.text).toContain('action="/auth/oauth/github/link"')
 
     const removed = await browser.submit('/auth/identities/google', { _method: 'DELETE' })
@@ -54,11 +54,11 @@ describe('linked sign-ins on the account page', () => {
     const later = without.client()
     await later.signIn(ada)
     const shown = await later.open(page)
-    expect(shown.text).toContain('<strong>google</strong>')
+    expect(shown.text).toContain('</span>google</strong>')
     expect(shown.text).toContain('action="/auth/identities/google"')
     const removed = await later.submit('/auth/identities/google', { _method: 'DELETE' })
     expect(at(removed)).toBe(`${page}?done=identity_removed#identities`)
-    expect(removed.text).not.toContain('<strong>google</strong>')
+    expect(removed.text).not.toContain('</span>google</strong>')
   })
 
   it('ask for the password once the sign-in is old, and say when it is wrong', async () => {
@@ -67,7 +67,9 @@ describe('linked sign-ins on the account page', () => {
     expect((await browser.open(page)).text).toContain('id="link-google"')
     const wrong = await browser.submit('/auth/oauth/google/link', { password: 'not the password' })
     expect(at(wrong)).toBe(`${page}?error=invalid_credentials&at=identities#identities`)
-    expect(wrong.text).toMatch(/id="identities-title">[^<]*<\/h2>\s*<p class="error"[^>]*>The password is wrong\./)
+    expect(wrong.text).toMatch(
+      /id="identities-title">[^<]*<\/h2>\s*<p>[^<]*<\/p>\s*<\/header>\s*<p class="error"[^>]*>The password is wrong\./,
+    )
     expect((await browser.submit('/auth/oauth/google/link', { password: ada.password })).status).toBe(200)
   })
 
@@ -76,9 +78,9 @@ describe('linked sign-ins on the account page', () => {
     const browser = world.client()
     await enterAs(world, browser, adaAtGoogle)
     const shown = await browser.open(page)
-    expect(shown.text).toContain('<strong>Google</strong>')
+    expect(shown.text).toMatch(/<svg viewBox="0 0 48 48">.*<\/svg><\/span>Google<\/strong>/)
     expect(shown.text).not.toContain('action="/auth/identities/google"')
-    expect(shown.text).toContain('<span class="hint">This is the last way into the account.</span>')
+    expect(shown.text).toContain('<br>This is the last way into the account.</small>')
     const kept = await browser.submit('/auth/identities/google', { _method: 'DELETE' })
     expect(at(kept)).toBe(`${page}?error=last_credential&at=identities#identities`)
     expect(kept.text).toMatch(/<p class="error"[^>]*>This is the last way into the account\./)
@@ -91,7 +93,7 @@ describe('linked sign-ins on the account page', () => {
     expect(asked.text.indexOf('Finish linking Google')).toBeLessThan(asked.text.indexOf('id="profile"'))
     expect((await browser.open(`${page}?link=nobody`)).text).not.toContain('Finish linking')
     const failed = await browser.open(`${page}?error=identity_taken&provider=google`)
-    expect(failed.text).toMatch(/id="identities-title">[^<]*<\/h2>\s*<p class="error"/)
+    expect(failed.text).toMatch(/id="identities-title">[^<]*<\/h2>\s*<p>[^<]*<\/p>\s*<\/header>\s*<p class="error"/)
   })
 
   it('lead whoever must prove a second factor to setting one up', async () => {

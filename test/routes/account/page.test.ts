@@ -28,7 +28,7 @@ describe('GET /account', () => {
     const { browser } = await signedUp()
     const shown = await browser.open(page)
     expect(shown.status).toBe(200)
-    expect(shown.text).toContain('You are signed in as ada@example.test.')
+    expect(shown.text).toContain('<span class="address">ada@example.test</span>')
     expect(shown.text).toContain('value="Ada"')
     expect(shown.headers.get('cache-control')).toBe('no-store')
     expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -89,6 +89,19 @@ describe('GET /account', () => {
     expect(await refusedTo(browser, page)).toBe(signIn)
   })
 
+  it('counts the backup codes that are left, and marks the last two', async () => {
+    const { browser, client, runtime } = await signedUp()
+    expect((await browser.open(page)).text).not.toContain(' of 10 left')
+    const factor = await enrol(browser, ada.password, runtime.clock)
+    expect((await browser.open(page)).text).toContain('<span class="badge">10 of 10 left</span>')
+    const phone = client()
+    for (const code of factor.backupCodes.slice(0, 8)) {
+      const { body } = await phone.post<{ challenge: string }>('/auth/login', ada)
+      await phone.post('/auth/login/two-factor', { challenge: body.challenge, code })
+    }
+    expect((await phone.open(page)).text).toContain('<span class="badge warn">2 of 10 left</span>')
+  })
+
   it('says nothing that its address makes up', async () => {
     const { browser } = await signedUp()
     const { text } = await browser.open(`${page}?done=no_such&error=no_such&at=__proto__&link=nobody`)
@@ -128,11 +141,11 @@ describe('forms of the account page', () => {
     const saved = await browser.submit('/auth/me', { _method: 'PATCH', name: '  Ada Lovelace ' })
     expect(at(saved)).toBe(`${page}?done=profile_changed#profile`)
     expect(saved.text).toContain('value="Ada Lovelace"')
-    expect(saved.text).toMatch(/id="profile-title">[^<]*<\/h2>\s*<p class="done" role="status">Saved\./)
+    expect(saved.text).toMatch(/id="profile-title">[^<]*<\/h2><\/header>\s*<p class="done" role="status">Saved\./)
 
     const refused = await browser.submit('/auth/me', { _method: 'PATCH', name: 'two\nlines' })
     expect(at(refused)).toBe(`${page}?error=invalid_request&at=profile#profile`)
-    expect(refused.text).toMatch(/id="profile-title">[^<]*<\/h2>\s*<p class="error"/)
+    expect(refused.text).toMatch(/id="profile-title">[^<]*<\/h2><\/header>\s*<p class="error"/)
     expect(refused.text).toContain('value="Ada Lovelace"')
   })
 
@@ -144,7 +157,7 @@ describe('forms of the account page', () => {
     const refused = await browser.submit('/auth/password/change', wrong)
     expect(at(refused)).toBe(`${page}?error=invalid_credentials&at=password#password`)
     expect(refused.text).toContain('The password is wrong.')
-    expect(refused.text).toContain('<details open>')
+    expect(refused.text).toContain('<details class="edit" open>')
 
     const weak = { currentPassword: ada.password, newPassword: 'short' }
     const told = await browser.submit('/auth/password/change', weak)
@@ -163,7 +176,7 @@ describe('forms of the account page', () => {
     const asked = await browser.submit('/auth/email/change', fields)
     expect(at(asked)).toBe(`${page}?done=confirmation_sent#email`)
     expect(asked.text).toContain('A mail with a link is on its way to the new address.')
-    expect(asked.text).toContain('Your address is ada@example.test.')
+    expect(asked.text).toContain('<span>ada@example.test <span')
     await mailbox.waitFor('lovelace@example.test')
     const own = await browser.submit('/auth/email/change', { ...fields, newEmail: ada.email })
     expect(at(own)).toBe(`${page}?error=invalid_request&at=email#email`)
@@ -179,9 +192,9 @@ describe('forms of the account page', () => {
     expect(before.text).toContain('<strong>Firefox on Linux</strong>')
     expect(before.text).toContain('<bdi>192.0.2.0/24</bdi>')
     expect(before.text).not.toContain('192.0.2.77')
-    expect(before.text.match(/This one/g)).toHaveLength(1)
+    expect(before.text.match(/This device/g)).toHaveLength(1)
     // The own device first, though it signed in before the others.
-    expect(before.text.indexOf('This one')).toBeLessThan(before.text.indexOf('Firefox on Linux'))
+    expect(before.text.indexOf('This device')).toBeLessThan(before.text.indexOf('Firefox on Linux'))
 
     const one = await browser.submit(`/auth/sessions/${phoneId}`, { _method: 'DELETE' })
     expect(at(one)).toBe(`${page}?done=session_revoked#sessions`)
@@ -215,7 +228,8 @@ describe('forms of the account page', () => {
     const refused = await browser.submit('/auth/me', { _method: 'DELETE', password: 'not the password' })
     expect(at(refused)).toBe(`${page}?error=invalid_credentials&at=delete#delete`)
     const gone = await browser.submit('/auth/me', { _method: 'DELETE', password: ada.password })
-    expect(gone.url.pathname).toBe('/')
+    expect(at(gone)).toBe('/auth/signed-out?deleted=1')
+    expect(gone.text).toContain('Your account is deleted')
     expect(browser.cookies.all()).toEqual([])
     expect(await auth.users.findByEmail(ada.email)).toBeNull()
   })
@@ -404,7 +418,7 @@ describe('two-factor authentication by pages', () => {
 })
 
 function secretOn(text: string): string {
-  const [, secret = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(text) ?? []
+  const [, secret = ''] = /<code[^>]*>([A-Z2-7 ]+)<\/code>/.exec(text) ?? []
   expect(secret).not.toBe('')
   return secret.replaceAll(' ', '')
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TestClient, TestMailbox } from '../../../src/testing.js'
 import { attackServer, claimsOf, heldTokens } from '../../support/attack-server.js'
 import { ada, type TestAuth, testAuth } from '../../support/auth.js'
-import { inTurn, ipOf, limitedAuth, times } from '../../support/limits.js'
+import { inTurn, ipOf, limitedAuth, networkOf, times } from '../../support/limits.js'
 import { enrol, firstStep } from '../../support/totp.js'
 
 const next = 'ada@new.example.test'
@@ -445,8 +445,8 @@ describe('the pages behind the links', () => {
     const browser = client()
     await browser.signUp(ada)
     const bad = await browser.submit('/auth/email/confirm', { token: 'x&done=1' })
-    expect(bad.url.search).toBe('?error=invalid_token')
-    expect(bad.text).toContain('It may have been used, replaced or expired.')
+    expect(bad.url.search).toBe('?error=invalid_token&proof=link')
+    expect(bad.text).toContain('It may have been used, replaced by a newer one, or expired.')
     expect(bad.text).not.toContain('<form')
     const token = await tokenFor(browser, mailbox)
     await auth.users.create({ email: next })
@@ -454,19 +454,100 @@ describe('the pages behind the links', () => {
     expect(taken.text).toContain('This email address is already in use.')
     expect(taken.text).toContain(`value="${token}"`)
     const badUndo = await browser.submit('/auth/email/undo', { token: 'x' })
-    expect(badUndo.url.pathname + badUndo.url.search).toBe('/auth/email-undo?error=invalid_token')
+    expect(badUndo.url.pathname + badUndo.url.search).toBe('/auth/email-undo?error=invalid_token&proof=link')
     const asked = await browser.submit('/auth/email/change', { newEmail: 'x@example.test', password: ada.password })
     expect(asked.url.pathname + asked.url.search).toBe('/auth/account?done=confirmation_sent')
   })
 })
 
 describe('limits', () => {
-  it('ATK-020 mails a new address three links in 15 minutes, and answers every request alike', async () => {
+  it('says on the page that no mail was sent', async () => {
+    const { client } = await limitedAuth()
+    const browser = client()
+    await browser.signUp(ada)
+    const form = { newEmail: next, password: ada.password }
+    for (let nth = 0; nth < 3; nth += 1) {
+      const page = await browser.submit('/auth/email/change', form)
+      expect(page.url.search).toBe('?done=confirmation_sent')
+    }
+    const page = await browser.submit('/auth/email/change', form)
+    expect(page.url.search).toBe('?done=confirmation_not_sent')
+    expect(page.text).toContain('No mail was sent, because this address has had several.')
+  })
+
+  it('ATK-020 ATK-215 the devices of an account give no further mails to a new address', async () => {
+    const { client, mailbox, auth } = await limitedAuth()
+    await client().signUp(ada)
+    for (let nth = 0; nth < 6; nth += 1) {
+      const browser = client()
+      await browser.signIn(ada)
+      await browser.post('/auth/email/change', { newEmail: next, password: ada.password })
+    }
+    await auth.close()
+    expect(mailbox.mails.filter(({ to }) => to === next)).toHaveLength(3)
+  })
+
+  it('ATK-215 the known devices of an account get their own mails where other clients have used up all', async () => {
+    const { client, mailbox, auth } = await limitedAuth()
+    const owner = client()
+    await owner.signUp(ada)
+    const change = { newEmail: next, password: ada.password }
+    const { access } = heldTokens(owner)
+    const elsewhere = (index: number) =>
+      client({ as: 'server', ip: networkOf(Math.floor(index / 3)) }).post('/auth/email/change', change, {
+        headers: { authorization: `Bearer ${access}` },
+      })
+    await inTurn(18, elsewhere)
+    const [phone, laptop] = [client(), client()]
+    for (const browser of [phone, laptop]) await browser.signIn(ada)
+    const sent: unknown[] = []
+    for (const browser of [phone, laptop, phone, laptop]) {
+      sent.push(Reflect.get(Object((await browser.post('/auth/email/change', change)).body), 'mailSent'))
+    }
+    expect(sent).toEqual([true, true, true, false])
+    await auth.close()
+    expect(mailbox.mails.filter(({ to }) => to === next)).toHaveLength(15 + 3)
+  })
+
+  it('ATK-020 many accounts together give a new address no more mails than strangers do', async () => {
+    const { client, mailbox, auth } = await limitedAuth()
+    for (let nth = 0; nth < 7; nth += 1) {
+      const browser = client({ ip: networkOf(nth) })
+      const account = { ...ada, email: `account${nth}@example.test` }
+      await auth.users.create({ ...account, emailVerified: true })
+      await browser.signIn(account)
+      for (let time = 0; time < 3; time += 1) {
+        await browser.post('/auth/email/change', { newEmail: next, password: ada.password })
+      }
+    }
+    await auth.close()
+    expect(mailbox.mails.filter(({ to }) => to === next)).toHaveLength(15)
+  })
+
+  it('ATK-020 an account whose own address is not proved has no known device', async () => {
+    const { client, mailbox, auth } = await limitedAuth({ registration: { emailVerification: 'optional' } })
+    for (const nth of [1, 2]) {
+      const browser = client()
+      await browser.post('/auth/register', { ...ada, email: `account${nth}@example.test` })
+      for (let time = 0; time < 3; time += 1) {
+        await browser.post('/auth/email/change', { newEmail: next, password: ada.password })
+      }
+    }
+    await auth.close()
+    expect(mailbox.mails.filter(({ to }) => to === next)).toHaveLength(3)
+  })
+
+  it('ATK-020 mails a new address three links in 15 minutes, and says after the password whether it did', async () => {
     const { client, mailbox, auth } = await limitedAuth()
     const browser = client()
     await browser.signUp(ada)
     const ask = () => browser.post('/auth/email/change', { newEmail: next, password: ada.password })
-    expect(await inTurn(5, ask)).toEqual(times(5, 202))
+    for (let nth = 0; nth < 3; nth += 1) {
+      expect(await ask()).toMatchObject({ status: 202, body: { status: 'confirmation_sent', mailSent: true } })
+    }
+    for (let nth = 0; nth < 2; nth += 1) {
+      expect(await ask()).toMatchObject({ status: 202, body: { mailSent: false, retryAfter: 900 } })
+    }
     await auth.close()
     expect(mailbox.mails.filter(({ to }) => to === next)).toHaveLength(3)
   })

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AuthError, type SettingsInput } from '../../../src/index.js'
+import { AuthError, type LatchkeySettings } from '../../../src/index.js'
 import type { SignedIn } from '../../../src/testing/answer.js'
 import { attackServer } from '../../support/attack-server.js'
 import { ada, type TestAuth, testAuth } from '../../support/auth.js'
 
 const subject = 'Your code to sign in'
 
-async function withAda(settings: Partial<SettingsInput> = {}): Promise<TestAuth> {
+async function withAda(settings: Partial<LatchkeySettings> = {}): Promise<TestAuth> {
   const world = await testAuth(settings)
   await world.auth.users.create({ ...ada, name: 'Ada', emailVerified: true })
   return world
@@ -56,6 +56,18 @@ describe('signing in by a mailed code', () => {
     const token = mailbox.token(await mailbox.waitFor(ada.email, subject))
     expect((await browser.post('/auth/otp/verify', { token })).status).toBe(200)
     expect((await browser.get('/api/notes')).status).toBe(200)
+  })
+
+  it('says on the page that mails may run out, the same with and without an account and once they have', async () => {
+    const { client, mailbox } = await withAda({ limits: { mail: { ip: '100/1m', account: '3/15m' } } })
+    const pageAfter = async (email: string) => (await client().submit('/auth/otp', { email })).text
+    const pages: string[] = []
+    for (const email of [ada.email, 'stranger@example.test']) {
+      for (let asked = 0; asked < 4; asked += 1) pages.push(await pageAfter(email))
+    }
+    expect(new Set(pages).size).toBe(1)
+    expect(pages[0]).toContain('An address gets only a few mails a day.')
+    await expect.poll(() => mailbox.mails.map(({ to }) => to)).toEqual([ada.email, ada.email, ada.email])
   })
 
   it('works without cookies, by the transaction of the answer', async () => {
@@ -166,23 +178,23 @@ describe('the page of a mailed code', () => {
     const { client, mailbox } = await withAda({ redirectSuccessUrl: '/api/notes' })
     const browser = client()
     const page = await browser.open('/auth/otp')
-    expect(page.text).toContain('<form method="post" action="/auth/otp">')
+    expect(page.text).toContain('<form method="post" action="/auth/otp"')
     expect(page.text).not.toMatch(/<script(?! src="\/auth\/assets\/)|otp\/verify/)
     const sent = await browser.submit('/auth/otp', { email: ada.email })
     expect(sent.url.pathname + sent.url.search).toBe('/auth/otp')
     expect(sent.text).toContain('a mail with a code is on its way')
-    expect(sent.text).toContain('<form method="post" action="/auth/otp/verify">')
+    expect(sent.text).toContain('<form method="post" action="/auth/otp/verify"')
     expect(sent.text).toContain('autocomplete="one-time-code"')
     expect(sent.text).not.toContain(browser.cookies.get('otp'))
 
     const code = mailbox.code(await mailbox.waitFor(ada.email, subject))
     expect(sent.text).not.toContain('name="email"')
     const refused = await browser.submit('/auth/otp/verify', { code: 'never' })
-    expect(refused.url.search).toBe('?error=invalid_token')
-    expect(refused.text).toContain('This link or code is not valid.')
+    expect(refused.url.search).toBe('?error=invalid_token&proof=code')
+    expect(refused.text).toContain('This code is wrong, or it has expired.')
     expect(refused.text).toContain('name="code"')
     const again = await browser.open('/auth/otp?again=1')
-    expect(again.text).toContain('<form method="post" action="/auth/otp">')
+    expect(again.text).toContain('<form method="post" action="/auth/otp"')
     const done = await browser.submit('/auth/otp/verify', { code })
     expect(done.url.pathname).toBe('/api/notes')
     expect(done.status).toBe(200)
@@ -203,7 +215,7 @@ describe('the page of a mailed code', () => {
       expect(opened.headers.get('referrer-policy')).toBe('strict-origin')
     }
     const elsewhere = await client().submit('/auth/otp/verify', { token })
-    expect(elsewhere.url.pathname + elsewhere.url.search).toBe('/auth/otp?error=invalid_token')
+    expect(elsewhere.url.pathname + elsewhere.url.search).toBe('/auth/otp?error=invalid_token&proof=link')
     expect((await browser.submit('/auth/otp/verify', { token })).url.pathname).toBe('/api/notes')
   })
 
@@ -211,7 +223,7 @@ describe('the page of a mailed code', () => {
     const { client } = await testAuth()
     const browser = client()
     const refused = await browser.submit('/auth/otp', { email: 'no address' })
-    expect(refused.url.search).toBe('?error=invalid_request')
+    expect(refused.url.search).toBe('?error=invalid_request&reasons=invalid_email')
     expect(refused.text).toContain('Please check what you have entered')
     const plantedPage = await browser.open(
       `/auth/otp?token=${encodeURIComponent('"><b>')}&error=${encodeURIComponent('<b>')}`,

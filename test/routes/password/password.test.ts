@@ -38,6 +38,25 @@ describe('a forgotten password', () => {
     expect(items).toMatchObject([{ userId: expect.any(String), outcome: 'success', detail: { firstProof: false } }])
   })
 
+  it('is answered by the same page with and without an account, which offers a code where codes are on', async () => {
+    const { client, mailbox } = await testAuth({ limits: { mail: { ip: '100/1m', account: '3/15m' } } })
+    await client().signUp(ada)
+    const pages: string[] = []
+    for (const email of [ada.email, ada.email, ada.email, ada.email, 'stranger@example.test']) {
+      pages.push((await client().submit('/auth/password/forgot', { email })).text)
+    }
+    expect(new Set(pages).size).toBe(1)
+    expect(pages[0]).toContain('An address gets only a few mails a day.')
+    expect(pages[0]).toContain('<a href="/auth/otp">Email me a sign-in code</a>')
+    const links = () => mailbox.mails.filter(({ subject }) => subject.startsWith('Choose a new password'))
+    await expect.poll(() => links().length).toBe(3)
+
+    const without = await testAuth({ otp: { enabled: false } })
+    const { text } = await without.client().submit('/auth/password/forgot', { email: ada.email })
+    expect(text).toContain('a mail with a link is on its way')
+    expect(text).not.toContain('/auth/otp')
+  })
+
   it('is asked for again after a weak one, with the same link', async () => {
     const { client, mailbox } = await testAuth()
     const browser = client()
@@ -127,8 +146,8 @@ describe('the pages of a forgotten password', () => {
     const noAddress = await browser.submit('/auth/password/forgot', { email: 'no address' })
     expect(noAddress.text).toContain('Please check what you have entered')
     const badLink = await browser.submit('/auth/password/reset', { token: 'x&done=1', password: newPassword })
-    expect(badLink.url.search).toBe('?error=invalid_token')
-    expect(badLink.text).toContain('It may have been used, replaced or expired.')
+    expect(badLink.url.search).toBe('?error=invalid_token&proof=link')
+    expect(badLink.text).toContain('It may have been used, replaced by a newer one, or expired.')
     expect(badLink.text).toContain('href="/auth/forgot"')
     const noLink = await browser.open('/auth/reset')
     expect(noLink.text).not.toContain('<form')

@@ -2,8 +2,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { sleep } from '../../../src/lib/runtime.js'
 import type { CodehooksDatastore } from '../../../src/settings/database.js'
 import { type DatastoreLimits, openDatastoreStore } from '../../../src/store/datastore/store.js'
+import { keptApiToken } from '../../contracts/store/api-tokens.js'
 import { anEvent, atOnce, createdUser, now, openedSession, until } from '../../contracts/store/rows.js'
 import { storeContract } from '../../contracts/store.js'
+import { randomId } from '../../support/databases.js'
 import { createDatastoreBed, datastoreOptions, openDatastore, type Platform } from '../../support/datastores.js'
 
 /** As adapters for version 1.1 are: other signatures, objects for ids, no life times, and sums that are read afterwards. */
@@ -120,5 +122,33 @@ describe('clocks of processes differ', () => {
       }
     }
     for (const { seen } of readers) expect([...seen].sort()).toEqual([...ended].sort())
+  })
+})
+
+describe('documents of the release before the scopes, which have none', () => {
+  test('are the application’s: found, listed, changed and removed as before', async () => {
+    const { open, file } = await bed()
+    const store = await open()
+    const [kept, removed] = [await keptApiToken(store), await keptApiToken(store)]
+    await store.accessSettings.addNetwork('10.0.0.1', anEvent(), () => true)
+    await store.accessSettings.addNetwork('10.0.0.2', anEvent(), () => true)
+    const { default: Database } = await import('better-sqlite3')
+    const db = new Database(file)
+    onTestFinished(() => void db.close())
+    db.prepare("update documents set body = json_remove(body, '$.scope')").run()
+
+    const space = store.at(randomId())
+    expect(await space.apiTokens.list({ after: null, limit: 10 })).toEqual([])
+    expect(await space.apiTokens.findByHash([kept.tokenHash])).toBeNull()
+    expect((await space.accessSettings.read()).networks).toEqual([])
+    expect(await space.apiTokens.remove(kept.id, { until, audit: anEvent() })).toBe(false)
+
+    await store.apiTokens.touch([{ id: kept.id, at: now + 9 }])
+    expect(await store.apiTokens.findByHash([kept.tokenHash])).toEqual({ ...kept, lastUsedAt: now + 9 })
+    expect(await store.apiTokens.remove(removed.id, { until, audit: anEvent() })).toBe(true)
+    expect(await store.apiTokens.list({ after: null, limit: 10 })).toHaveLength(1)
+    expect(await store.accessSettings.addNetwork('10.0.0.1', anEvent(), () => true)).toBe('unchanged')
+    expect(await store.accessSettings.removeNetwork('10.0.0.2', anEvent(), () => true)).toBe('changed')
+    expect((await store.accessSettings.read()).networks).toEqual(['10.0.0.1'])
   })
 })

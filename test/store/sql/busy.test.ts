@@ -127,7 +127,9 @@ describe('a database that another program has locked', () => {
   test('a database that stays locked is named when it is opened', async () => {
     await open()
     const lock = await holdWriteLock(file)
-    await expect(open()).rejects.toThrow('database: another program keeps it locked.')
+    await expect(open()).rejects.toThrow(
+      'database: another program keeps it locked. Stop that program, or name another file.',
+    )
     lock.release()
   })
 })

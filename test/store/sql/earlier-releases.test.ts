@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createAuth, type SettingsInput } from '../../../src/index.js'
+import { createAuth, type LatchkeySettings } from '../../../src/index.js'
 import { createTestClock, createTestRuntime, testSettings } from '../../../src/testing.js'
 import { type TestAuth, temporaryFolder, testAuth } from '../../support/auth.js'
 import { startPostgres } from '../../support/pglite.js'
@@ -33,7 +33,7 @@ interface Credentials {
   password: string
 }
 
-async function load(name: string): Promise<NonNullable<SettingsInput['database']>> {
+async function load(name: string): Promise<NonNullable<LatchkeySettings['database']>> {
   const sql = readFileSync(join(folder, name), 'utf8')
   if (name.endsWith('.sqlite.sql')) {
     const file = join(temporaryFolder(), 'latchkey.db')
@@ -126,6 +126,8 @@ test.each(dumps)('the dry run on %s names the columns that come, and changes not
         'create index if not exists "latchkey_audit_actor_id_seq" on "latchkey_audit" ("actor_id", "seq")',
       ],
     },
+    { name: '0003-administration', sql: expect.arrayContaining([expect.stringContaining('"latchkey_key_ids"')]) },
+    { name: '0004-scopes', sql: expect.arrayContaining([expect.stringContaining('"latchkey_key_sets"')]) },
   ])
   expect(await plan()).toEqual(before)
 })

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../../src/store/sql/engine/sqlite-driver.js'
 import { openSqlStore } from '../../../src/store/sql/store.js'
 import type { Store } from '../../../src/store/store.js'
+import { rollingUpgradeContract } from '../../contracts/rolling-upgrade.js'
 import { atOnce, createdUser } from '../../contracts/store/rows.js'
 import { storeOptions, temporaryFolder } from '../../support/databases.js'
 
@@ -58,6 +59,8 @@ test('all tables carry our prefix, those of the migrations too', async () => {
     'latchkey_devices',
     'latchkey_identities',
     'latchkey_installation',
+    'latchkey_key_ids',
+    'latchkey_key_sets',
     'latchkey_migrations',
     'latchkey_migrations_lock',
     'latchkey_one_time_tokens',
@@ -76,6 +79,8 @@ test('of many that open a new file at once one migrates; all have one installati
   expect(await outside('select name from latchkey_migrations order by name')).toEqual([
     { name: '0001-first' },
     { name: '0002-actor' },
+    { name: '0003-administration' },
+    { name: '0004-scopes' },
   ])
   expect(await outside('select id from latchkey_installation')).toHaveLength(1)
 })
@@ -99,4 +104,8 @@ test('a process of an older release opens the file that a newer one has migrated
   const first = await open()
   await outside("insert into latchkey_migrations values ('9999-later', '2030-01-01T00:00:00.000Z')")
   expect((await open()).installationId).toBe(first.installationId)
+})
+
+describe('beside the release before the scopes', () => {
+  rollingUpgradeContract(async () => ({ database: { kind: 'sqlite', file }, query: outside }))
 })

@@ -36,6 +36,8 @@ export class TimedOut extends Error {}
 /** Isolates our keys from those of the application; it goes with every call. */
 const keyspace = 'latchkey'
 
+const noNumber = 'database: incr of this Datastore answers no number. Pass the Datastore of codehooks-js.'
+
 /** What the platform has is opened anew for each call: it may hand out connections that live as long as a request. */
 export function createConnection({ datastore, callMs, queryForm }: ConnectionOptions): Connection {
   function call(name: string, ...input: unknown[]): Promise<unknown> {
@@ -92,7 +94,7 @@ export function createConnection({ datastore, callMs, queryForm }: ConnectionOpt
     async increment(key) {
       const answer = await call('incr', key, 1, { keyspace })
       const sum = Number(typeof answer === 'object' && answer !== null ? memberOf(answer, 'val') : answer)
-      if (!Number.isSafeInteger(sum)) throw new Error('database: incr of this Datastore answers no number.')
+      if (!Number.isSafeInteger(sum)) throw new Error(noNumber)
       return sum
     },
   }

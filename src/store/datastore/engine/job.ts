@@ -2,19 +2,19 @@ import { TimedOut } from './connection.js'
 import { apply, type Journal, type Write } from './journal.js'
 import type { Lock, LockHold, LockOptions } from './lock.js'
 
-/** What a step found out: its answer, and what is to be written for it, all or nothing. */
+/** What a step has decided: its result, and the writes for it, all or nothing. */
 export interface Decision<T> {
   answer: T
   writes: readonly Write[]
-  /** The newest time that it wrote, if it wrote any. */
+  /** The newest time among its writes, if any. */
   clockMs?: number
 }
 
-/** A step in the queue of a lane. Never rejects: it tells whoever waits for it. */
+/** A step in a queue. It never rejects; it reports its outcome to its caller. */
 export interface Job {
   /**
-   * `again`: the turn was over before anything was written. `broken`: done, but a call may still be under way.
-   * `undecided`: a later turn knows whether the step was decided; until then the job stays in front of the queue.
+   * `again`: the lock was lost before anything was written. `broken`: done, but a call may still be under way.
+   * `undecided`: only a later lock holder can see whether the step was decided; until then the job stays first in the queue.
    */
   run(hold: LockHold, more: () => boolean): Promise<'done' | 'again' | 'broken' | 'undecided'>
   fail(error: unknown): void
@@ -30,14 +30,14 @@ interface Waiter<T> {
   reject(error: unknown): void
 }
 
-/** How often a step that took too long to be decided is begun again. */
+/** How often a step is restarted when it took too long to decide. */
 const beginnings = 3
-/** Between two attempts to make a decided step whole. */
+/** Between two attempts to finish the writes of a decided step. */
 const pauseMs = 20
 
 /**
- * A step is decided by one call: the only write there is, or that of the journal. Until then nothing has happened; after
- * it whoever has the turn makes it whole, this process or the next one.
+ * One call decides a step: its only write, or the write of its journal. Before that call, nothing has happened. After it, the
+ * lock holder finishes the writes, in this process or the next one.
  */
 export function createJob<T>(
   options: JobOptions,
@@ -47,7 +47,7 @@ export function createJob<T>(
   let undecided: { id: string; answer: T } | null = null
   let begun = 0
 
-  /** Told by the record: a later turn has found the journal and made it whole, or there was none. */
+  /** Reads the outcome from the record: a later lock holder has found the journal and finished its writes, or found none. */
   function settle({ id, answer }: { id: string; answer: T }, { record }: LockHold): 'done' {
     if (record.replayed.includes(id)) waiter.resolve(answer)
     else waiter.reject(new Error('The Datastore failed before the step was decided.'))
@@ -94,7 +94,7 @@ export function createJob<T>(
   }
 }
 
-/** `unknown`: the journal may stand there, or come to. @throws what the platform said when it does not */
+/** `unknown`: the journal may be stored, or may still arrive. @throws the platform's error when it is not stored */
 async function keepJournal(
   { lock }: JobOptions,
   hold: LockHold,
@@ -116,7 +116,7 @@ async function keepJournal(
   }
 }
 
-/** Makes the writes, again and again while there is time. @throws what the last attempt said */
+/** Repeats the writes while there is time. @throws the error of the last attempt */
 async function insist({ connection, sleep }: JobOptions, hold: LockHold, journal: Journal): Promise<void> {
   for (let anew = false; ; anew = true) {
     try {

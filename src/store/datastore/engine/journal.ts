@@ -1,26 +1,26 @@
 import type { Connection } from './connection.js'
 import type { Row } from './document.js'
 
-/** One document as it is to be: `row` null takes it away. */
+/** The wanted state of one document; with `row` null it is removed. */
 export interface Write {
   collection: string
   key: string
-  /** The platform's ids of what was found under that key; none: it is new. More than one is what a late call left behind. */
+  /** The platform's ids of the documents under that key; none: it is new. A late call may have left more than one. */
   ids: readonly string[]
   row: Row | null
-  /** Written once everything else is: whoever reads it may rely on the rest. */
+  /** Written after everything else, so that a reader who finds it can rely on the rest. */
   last?: true
 }
 
-/** All the writes of a step, kept as one text before the first of them is made. */
+/** All the writes of a step, stored as one text before the first of them is made. */
 export interface Journal {
   id: string
   writes: readonly Write[]
 }
 
 /**
- * Makes the writes, side by side, the last ones last. `anew`: some of them may have been made before; each is such that
- * making it again changes nothing.
+ * Makes the writes in parallel, those marked `last` at the end. `anew`: some of them may have been made before. Each write is
+ * idempotent, so that is safe.
  */
 export async function apply(connection: Connection, { writes }: Journal, anew: boolean): Promise<void> {
   const first = writes.filter(({ last }) => !last)
@@ -28,7 +28,7 @@ export async function apply(connection: Connection, { writes }: Journal, anew: b
   await all(writes.filter(({ last }) => last).map((write) => makeWrite(connection, write, anew)))
 }
 
-/** Like `Promise.all`, but waits for every one: none may be under way when the step is given up or made again. */
+/** Like `Promise.all`, but waits for every one: no write may be under way when the step is given up or repeated. */
 async function all(attempts: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(attempts)) {
     if (outcome.status === 'rejected') throw outcome.reason

@@ -2,13 +2,13 @@ import type { Connection } from './connection.js'
 import { apply } from './journal.js'
 import { afterReplay, parseRecord, type QueueRecord } from './queue-record.js'
 
-/** How long things may take, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface Timing {
-  /** Nothing is written later than this after a turn was asked for. */
+  /** The holder writes nothing later than this after it asked for the lock. */
   holdMs: number
-  /** From its first sight on, a turn that is not over by then is another's to take; longer than `holdMs`. */
+  /** When this time has passed since a process first saw the lock, it may take the lock over; longer than `holdMs`. */
   leaseMs: number
-  /** How long somebody waits for a turn; longer than `leaseMs`, so that the turn of a dead process is outlived. */
+  /** How long to wait for the lock; longer than `leaseMs`, so that a waiter outlives the lock of a dead process. */
   patienceMs: number
   /** How long one call of the platform may take. */
   callMs: number
@@ -24,7 +24,7 @@ export interface LockOptions {
   random(): number
 }
 
-/** The right to write in a lane, of all processes. */
+/** The lock of a queue: the right to write, for one process at a time. */
 export interface LockHold {
   number: number
   record: QueueRecord
@@ -32,25 +32,26 @@ export interface LockHold {
   isOver(): boolean
 }
 
-/** Takes turns in one lane: one at a time in this process. */
+/** Takes the lock of one queue, once at a time in this process. */
 export interface Lock {
-  /** @throws {Error} when the lane was not free in time */
+  /** @throws {Error} when the lock did not become free in time */
   take(): Promise<LockHold>
-  /** Writes the record of a turn that goes on, or is over when it is not `held`. */
+  /** Writes the record of a lock that is still held, or that is released when it is not `held`. */
   write(hold: LockHold, record: Partial<QueueRecord>): Promise<void>
   read(): Promise<QueueRecord>
-  /** The turn is left as it is: a call of it may still be under way. It is over for everybody once its lease is. */
+  /** Leaves the lock as it is, because a call of its holder may still be under way. It ends for all when its lease ends. */
   abandon(hold: LockHold): void
 }
 
-/** How many old keys stay: nobody is as late as that with asking for a turn. */
+/** How many old keys are kept. No process asks so late for a lock that it needs an older key. */
 const keptNumbers = 1_000
 const sweepEvery = 100
 
 /**
- * Turns are numbered, and a number is granted once: `incr` of its key answers 1 to exactly one. The next number may be
- * asked for when the record says that the one before is over, or when it was seen `leaseMs` ago and is not: then its holder
- * is dead, or too late to write. Nobody's wall clock counts. What a dead holder had decided is made whole first.
+ * Locks are numbered, and each number is granted once: `incr` of its key returns 1 to exactly one process. A process may ask
+ * for the next number when the record says that the previous lock was released, or when it has seen the same lock for
+ * `leaseMs`: then the holder is dead, or too late to write. Wall clocks play no part. The new holder first finishes what a
+ * dead holder had decided.
  */
 export function createLock(queue: string, options: LockOptions): Lock {
   const book: Book = { ...options, recordKey: `lane:${queue}`, seen: { number: 0, atMs: 0 }, recorded: false }
@@ -64,12 +65,12 @@ export function createLock(queue: string, options: LockOptions): Lock {
   }
 }
 
-/** What this process knows of a lane. */
+/** What this process knows about the lock of a queue. */
 interface Book extends LockOptions {
   recordKey: string
   /** The newest number that is known to be granted, and since when. */
   seen: { number: number; atMs: number }
-  /** It has met a record, and nobody ever takes one away. */
+  /** A record was seen. Records are never deleted. */
   recorded: boolean
 }
 
@@ -96,15 +97,15 @@ async function ask(book: Book): Promise<LockHold | null> {
   const startMs = monotonic()
   const granted = (await connection.increment(`${recordKey}:${number}`)) === 1
   notice(book, number)
-  // So late, the key may be a new one under an old name.
+  // This late, the key may have been deleted and created again.
   if (!granted || monotonic() - readMs > timing.holdMs) return null
-  // Read again: whoever had the turn before may have written in between.
+  // Read again, because the previous holder may have written in between.
   const record = await read(book)
   if (record.turn >= number) return null
   return { number, record, isOver: () => monotonic() - startMs > timing.holdMs }
 }
 
-/** The number that may be asked for now; null: somebody has the turn. */
+/** The number to ask for now; null: the lock is held. */
 function nextNumber(book: Book, { turn, held }: QueueRecord): number | null {
   if (held) notice(book, turn)
   const { seen, monotonic, timing } = book
@@ -117,10 +118,10 @@ function notice(book: Book, number: number): void {
   if (number > book.seen.number) book.seen = { number, atMs: book.monotonic() }
 }
 
-/** @throws {Error} when it is gone: hosts that fail may sound as if there were none, and whoever began anew would be a second one */
+/** @throws {Error} when the record is gone: a failing host may report it missing, and a second lock would begin beside it */
 async function read(book: Book): Promise<QueueRecord> {
   const text = await book.connection.getText(book.recordKey)
-  if (text === null && book.recorded) throw new Error('The record of the lane cannot be read.')
+  if (text === null && book.recorded) throw new Error('The record of the queue cannot be read.')
   book.recorded ||= text !== null
   return parseRecord(text)
 }
@@ -134,8 +135,8 @@ async function write({ connection, recordKey }: Book, hold: LockHold, record: Pa
 async function recover(book: Book, hold: LockHold): Promise<void> {
   if (!hold.record.journal) return
   await apply(book.connection, hold.record.journal, true)
-  if (hold.isOver()) throw new Error('The Datastore was too slow to make a step whole.')
-  // Kept before anything else is written: made whole once more, it would undo what comes now.
+  if (hold.isOver()) throw new Error('The Datastore was too slow to finish the writes of a step.')
+  // Recorded before any other write: a second replay would undo the later writes.
   await write(book, hold, afterReplay(hold.record, hold.number))
 }
 

@@ -28,7 +28,7 @@ export async function probe(
     }
   }
   throw new Error(
-    'database: this Datastore does not find documents by their fields, or does not keep what it is given.',
+    'database: this Datastore does not find documents by their fields, or does not keep what it is given. Pass the Datastore of codehooks-js.',
   )
 }
 
@@ -49,7 +49,9 @@ async function answersQueries(connection: Connection, name: string): Promise<boo
 async function incrementsApart(connection: Connection, key: string): Promise<boolean> {
   await connection.setText(`${key}:text`, '{}')
   if ((await connection.getText(`${key}:text`)) !== '{}') {
-    throw new Error('database: this Datastore does not keep the texts it is given under a key.')
+    throw new Error(
+      'database: this Datastore does not keep the texts it is given under a key. Pass the Datastore of codehooks-js.',
+    )
   }
   const sums = await Promise.all(Array.from({ length: atOnce }, () => connection.increment(key)))
   await Promise.all([connection.deleteKey(key), connection.deleteKey(`${key}:text`)])

@@ -1,13 +1,13 @@
 import { createJob, type Decision, type Job } from './job.js'
 import { createLock, type Lock, type LockHold, type LockOptions } from './lock.js'
 
-/** A queue in which steps are made one after another, of all processes. */
+/** A queue that runs steps one after another, across all processes. */
 export interface Queue {
-  /** Runs alone of all processes, with the newest time of the lane. May be run again when its turn was over too soon. */
+  /** Runs alone among all processes, with the newest time of the queue. May run again when its lock ended too soon. */
   step<T>(decide: (clockMs: number) => Promise<Decision<T>>): Promise<T>
-  /** Runs such that it sees every step whole or not at all. May be run again. */
+  /** Runs so that it sees every step as a whole or not at all. May run again. */
   read<T>(run: () => Promise<T>): Promise<T>
-  /** Once the turn of this process, if it has one, has ended: nobody needs to wait for its lease then. */
+  /** Resolves when this process has released its lock, if it had one, so that no other process waits for the lease. */
   idle(): Promise<void>
 }
 
@@ -15,7 +15,7 @@ export interface QueueOptions extends LockOptions {
   randomId(): string
 }
 
-/** Steps that wait in this process share a turn for so long; then others get theirs. */
+/** Waiting steps of this process share a lock for that long; then other processes may take it. */
 const sharedMs = 200
 const readAttempts = 5
 
@@ -45,7 +45,7 @@ export function createQueue(name: string, options: QueueOptions): Queue {
   }
 }
 
-/** Those who wait in this process. */
+/** The steps that wait in this process. */
 interface Line extends QueueOptions {
   lock: Lock
   queue: Job[]
@@ -68,16 +68,16 @@ async function work(line: Line): Promise<void> {
     const hold = await lock.take().catch((error: unknown) => {
       for (const job of queue.splice(0)) job.fail(error)
     })
-    // Whoever was told so may have come again already.
+    // The failed callers may have queued new jobs already.
     if (!hold) continue
     const ended = await share(line, hold)
-    // Others come first now.
+    // Give other processes the first chance now.
     if (ended && queue.length > 0) await sleep(10 + random() * 10)
   }
   line.working = false
 }
 
-/** Makes steps until the queue is empty or the turn was long enough; false when the turn was abandoned. */
+/** Runs steps until the queue is empty or the lock was held long enough; false when the lock was abandoned. */
 async function share(line: Line, hold: LockHold): Promise<boolean> {
   const { queue, lock, monotonic } = line
   const untilMs = monotonic() + sharedMs
@@ -97,7 +97,7 @@ async function share(line: Line, hold: LockHold): Promise<boolean> {
 
 async function release(lock: Lock, hold: LockHold): Promise<boolean> {
   try {
-    if (hold.isOver()) throw new Error('The turn was over too soon.')
+    if (hold.isOver()) throw new Error('The lock ended before it was released.')
     await lock.write(hold, { held: false })
     return true
   } catch {

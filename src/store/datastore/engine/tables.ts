@@ -1,3 +1,4 @@
+import { applicationScope } from '../../../model/scope.js'
 import { factorColumns, factorIndexes } from '../../factor-columns.js'
 import type {
   AccessEntriesTable,
@@ -10,6 +11,8 @@ import type {
   DevicesTable,
   IdentitiesTable,
   InstallationTable,
+  KeyIdsTable,
+  KeySetsTable,
   OneTimeTokensTable,
   OutboxTable,
   SessionsTable,
@@ -35,7 +38,10 @@ export const users: Table<UsersTable> = {
   collection: 'latchkey_users',
   keyOf: byId,
   indexes: ['email_canonical', 'created_at', ...factorIndexes],
-  nullable: ['name', 'password_hash', 'disabled_at', 'disabled_until', ...factorColumns, 'last_login_at'],
+  nullable: [
+    ...(['verified_by', 'name', 'password_hash', 'disabled_at', 'disabled_until', 'disabled_reason'] as const),
+    ...(['must_reset', ...factorColumns, 'last_login_at'] as const),
+  ],
 }
 
 export const identities: Table<IdentitiesTable> = {
@@ -53,8 +59,8 @@ export function identityKey({ provider, subject }: { provider: string; subject: 
 export const sessions: Table<SessionsTable> = {
   collection: 'latchkey_sessions',
   keyOf: byId,
-  indexes: ['user_id', 'refresh_expires_at'],
-  nullable: ['proven_at_ms', 'ip', 'user_agent'],
+  indexes: ['user_id', 'created_at', 'refresh_expires_at', 'actor_user_id'],
+  nullable: ['proven_at_ms', 'ip', 'user_agent', 'actor_user_id', 'actor_session_id'],
 }
 
 export const oneTimeTokens: Table<OneTimeTokensTable> = {
@@ -82,7 +88,7 @@ export const apiTokens: Table<ApiTokensTable> = {
   collection: 'latchkey_api_tokens',
   keyOf: byId,
   indexes: ['token_hash', 'created_at', 'expires_at'],
-  nullable: ['expires_at', 'last_used_at', 'replaced_by'],
+  nullable: ['scope', 'expires_at', 'last_used_at', 'replaced_by'],
 }
 
 export const counters: Table<CountersTable> = {
@@ -132,8 +138,28 @@ export const installation: Table<InstallationTable> = {
 
 export const accessEntries: Table<AccessEntriesTable> = {
   collection: 'latchkey_access_entries',
-  keyOf: ({ network }) => network,
+  keyOf: entryKey,
   indexes: [],
+  nullable: ['scope'],
+}
+
+/** Of the application the network alone, as earlier releases know it. */
+function entryKey({ scope, network }: AccessEntriesTable): string {
+  return scope === null || scope === applicationScope ? network : `${scope} ${network}`
+}
+
+/** Of spaces only: that of the application stays in `installation`. */
+export const keySets: Table<KeySetsTable> = {
+  collection: 'latchkey_key_sets',
+  keyOf: ({ scope }) => scope,
+  indexes: [],
+  nullable: ['issuer', 'audience', 'algorithms', 'exclusive'],
+}
+
+export const keyIds: Table<KeyIdsTable> = {
+  collection: 'latchkey_key_ids',
+  keyOf: ({ kid }) => kid,
+  indexes: ['first_used_at'],
   nullable: [],
 }
 
@@ -156,4 +182,6 @@ export const indexedFields: readonly { collection: string; fields: readonly stri
   changes,
   installation,
   accessEntries,
+  keySets,
+  keyIds,
 ].map(({ collection, indexes }) => ({ collection, fields: ['key', ...indexes] }))

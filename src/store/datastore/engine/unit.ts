@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
+import type { ImpersonatedSession } from '../../../model/session.js'
 import type { AuditSeal } from '../../audit-chain.js'
 import type { Connection } from './connection.js'
 import type { Found, Row } from './document.js'
@@ -13,27 +14,29 @@ export interface View {
   find<R extends object>(table: Table<R>, query: Query, page?: Page): Promise<R[]>
 }
 
-/** A step under way: it sees its own writes, and none of them is made before it is decided. */
+/** A step under way. It sees its own writes; they are stored only after the decision. */
 export interface Unit extends View {
   seal: AuditSeal
   randomId(): string
   ordinal(): number
-  /** The time of this step's change rows: this process's own, but later than any row that is there. Unix milliseconds. */
+  /** The time of this step's change rows: this process's clock, but later than any stored row. Unix milliseconds. */
   changeMs(): number
-  /** In place of the row under that key, if this step has read one; else it is new, and the step fails when it is not. */
+  /** Replaces the row under that key if this step has read it. Otherwise the row is new, and the step fails if it exists. */
   put<R extends object>(table: Table<R>, row: R): void
-  /** Rows that this step has read or put. */
+  /** Removes rows that this step has read or put. */
   remove<R extends object>(table: Table<R>, rows: readonly R[]): void
-  /** Told to this process once the step has happened. */
+  /** Changes that this process publishes after the step. */
   changes: Change[]
   audited: AuditEvent[]
   mailed: boolean
+  /** The impersonated sessions that the step has removed and whose end it has not recorded yet. */
+  unrecorded: ImpersonatedSession[]
 }
 
-/** What the unit has collected, for whoever makes it happen. */
+/** The writes that the unit has collected. */
 export interface Collected {
   unit: Unit
-  /** @throws {Error} when something that is new here is there already */
+  /** @throws {Error} when a row that is new here exists already */
   writes(): Promise<Write[]>
 }
 
@@ -53,7 +56,7 @@ export function createUnit(connection: Connection, options: UnitOptions): Collec
     const key = table.keyOf(row)
     const place = placeOf(collection, key)
     const ids = rows.idsOf(place)
-    // What this step made itself has never been there.
+    // A row that this step itself put was never stored.
     if (!kept && ids.length === 0) pending.delete(place)
     else {
       const write: Write = { collection, key, ids, row: kept ? toRow(row) : null, ...(last && { last }) }
@@ -63,7 +66,7 @@ export function createUnit(connection: Connection, options: UnitOptions): Collec
 
   async function find<R extends object>(table: Table<R>, query: Query, page: Page = {}): Promise<R[]> {
     const staged = [...pending.values()].filter(({ collection }) => collection === table.collection)
-    // More than asked for, as some of it may be gone.
+    // More than asked for, because the step may have removed some of them.
     const limit = page.limit === undefined ? {} : { limit: page.limit + staged.length }
     const stored: R[] = await rows.find(table, query, { ...page, ...limit })
     if (staged.length === 0) return stored
@@ -86,6 +89,7 @@ export function createUnit(connection: Connection, options: UnitOptions): Collec
     changes: [],
     audited: [],
     mailed: false,
+    unrecorded: [],
   }
   return {
     unit,
@@ -97,7 +101,7 @@ export function createUnit(connection: Connection, options: UnitOptions): Collec
   }
 }
 
-/** Reads rows, and knows the platform's ids of every document that it has seen. */
+/** Reads rows, and keeps the platform's ids of every document that it has seen. */
 function createRows(connection: Connection) {
   const known = new Map<string, string[]>()
   return {
@@ -123,7 +127,7 @@ function createRows(connection: Connection) {
   }
 }
 
-/** Keys are as good as unique; that they are is asked all the same, as other databases do. */
+/** Keys should be unique by design. They are checked all the same, because other databases do so. */
 async function requireNew(connection: Connection, writes: readonly Write[]): Promise<void> {
   const added = writes.filter(({ ids }) => ids.length === 0)
   const found = await Promise.all(
@@ -132,19 +136,19 @@ async function requireNew(connection: Connection, writes: readonly Write[]): Pro
       return connection.find(collection, { key: { in: keys } })
     }),
   )
-  if (found.some((documents) => documents.length > 0)) throw new Error('A document with that key is there already.')
+  if (found.some((documents) => documents.length > 0)) throw new Error('A document with that key exists already.')
 }
 
 function placeOf(collection: string, key: string): string {
   return `${collection} ${key}`
 }
 
-/** A copy, as the platform may keep what it is given. */
+/** A copy, because the platform may keep the given object. */
 function toRow(row: object): Row {
   return Object.fromEntries(Object.entries(row))
 }
 
-/** Boundary: only we write these documents. */
+/** Boundary: only this store writes these documents. */
 function fromRow<R>(row: Row): R {
   return Object.assign(Object.create(Object.prototype), row)
 }

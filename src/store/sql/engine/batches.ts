@@ -5,16 +5,16 @@ import type { Proof, Rotation } from '../../sessions.js'
 import type { CountersTable, Tables } from './schema.js'
 import { type StateRow, stateColumns } from './session-rows.js'
 
-/** How many calls share a statement at most: a row that is held, or a connection that breaks, is the fault of no more. */
+/** The most calls that share a statement, so that a locked row or a broken connection affects no more of them. */
 export const mostTogether = 100
 
-/** Steps on many rows in one statement, where the database has such a thing. Each row is decided for itself. */
+/** Steps on many rows in one statement, for databases that support it. Each row is decided separately. */
 export interface Batches {
-  /** Writes proofs, as `Sessions.prove` has it. */
+  /** Writes proofs, as `Sessions.prove` does. */
   prove(db: Kysely<Tables>, proofs: readonly Proof[]): Promise<void>
-  /** Raises counters of sessions, as `Sessions.rotate` has it; those that rose are given back. No session twice. */
+  /** Raises counters of sessions, as `Sessions.rotate` does. Returns the raised ones. No session may occur twice. */
   rotate(db: Kysely<Tables>, rotations: readonly Rotation[]): Promise<readonly StateRow[]>
-  /** Counts a hit in each plain counter that has room; those counted are given back. No counter twice. */
+  /** Counts a hit in each plain counter that has room. Returns those counters. No counter may occur twice. */
   hit(
     db: Kysely<Tables>,
     ids: readonly string[],
@@ -24,11 +24,11 @@ export interface Batches {
 }
 
 /**
- * PostgreSQL: parameters are lists, so that a text is the same for any number of rows and the server plans it once. Rows
- * are named in one order everywhere, so that two batches seldom wait for each other; if they do, one is tried again.
+ * PostgreSQL: parameters are lists, so that the statement has the same text for any number of rows and is planned once. Rows
+ * have the same order everywhere, so that two batches seldom wait for each other. If they deadlock, one is retried.
  */
 export function postgresBatches(sql: Sql): Batches {
-  // clock_timestamp, not now(): the latter stands still for the whole transaction.
+  // clock_timestamp, because now() returns the start of the transaction.
   const serverMs = sql`extract(epoch from clock_timestamp()) * 1000`
   const ofUser = sql.raw(stateColumns.join(', '))
   return {

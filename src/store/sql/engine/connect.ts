@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../../settings.js'
 import { createFlavour, type Flavour, flavourNameOf, isDialect } from './flavour.js'
 import { openMysql } from './mysql.js'
-import { openPostgres } from './postgres.js'
+import { openPostgres, type PostgresOptions } from './postgres.js'
 import type { Tables } from './schema.js'
 import { parseServerUrl } from './server-address.js'
 import { explainServerError } from './server-faults.js'
@@ -14,54 +14,63 @@ export type SqlDatabase = Exclude<Database, { kind: 'datastore' }>
 export interface Connection {
   db: Kysely<Tables>
   flavour: Flavour
-  /** Which driver is in use; `dialect` where the application gave its own. */
+  /** Which driver is in use; `dialect` for a dialect that the application gave. */
   driver: SqliteDriverName | 'postgres' | 'mysql' | 'dialect'
-  /** What a transaction has to ask for where neither the database nor the session does it. */
+  /** The isolation level that each transaction must ask for, because neither database nor session sets it. */
   isolation: 'read committed' | null
-  /** Whether steps are told of connections that break, and which statement a step has sent by then matters. */
+  /** Whether steps are notified of broken connections. Then it matters which statement a step has sent. */
   breakable: boolean
-  /** Whether calls may share a statement: only where no row can hold one up for long, and with it all the others. */
+  /** Whether calls may share a statement. Only where one locked row cannot delay all the other calls for long. */
   gathers: boolean
-  /** A connection of its own for migrations, where those of the pool have limits that they may need to exceed. */
+  /** Opens a separate connection for migrations, which may need to exceed the limits of the pool's connections. */
   openPatient: (() => Promise<Kysely<Tables>>) | null
-  /** What went wrong with the database as such, in words where we know them. */
+  /** Explains a fault of the database itself in plain words where we know them. */
   explain(error: unknown): unknown
 }
 
 /**
- * Connects. Kysely and drivers are loaded here and not before: importing latchkey stays fast.
+ * Connects. Kysely and drivers are loaded here and not before, so that importing latchkey stays fast.
  *
  * @throws {Error} naming the setting and what is wrong with it; what the driver throws, for example when the file is busy
  */
-export async function connect(database: SqlDatabase, now: () => number): Promise<Connection> {
+export async function connect(
+  database: SqlDatabase,
+  now: () => number,
+  onPooler?: PostgresOptions['onPooler'],
+): Promise<Connection> {
   if (database.kind === 'sqlite') return connectSqlite(database.file, now)
   if (database.kind === 'dialect') return connectDialect(database.dialect, now)
-  return connectServer(database.kind, database.url, now)
+  return connectServer(database, now, onPooler)
 }
 
-async function connectServer(kind: 'postgres' | 'mysql', url: string, now: () => number): Promise<Connection> {
+async function connectServer(
+  { kind, url }: Extract<SqlDatabase, { url: string }>,
+  now: () => number,
+  onPooler: PostgresOptions['onPooler'],
+): Promise<Connection> {
   const address = parseServerUrl(kind, url)
-  const openDialect = kind === 'postgres' ? openPostgres : openMysql
+  const openDialect = (patient: boolean) =>
+    kind === 'postgres' ? openPostgres(address, { patient, onPooler }) : openMysql(address, patient)
   const { Kysely, sql } = await import('kysely')
-  const dialect = await openDialect(address).catch((error: unknown) => {
+  const dialect = await openDialect(false).catch((error: unknown) => {
     throw explainMissingDriver(error, kind === 'postgres' ? 'pg' : 'mysql2')
   })
   return {
     db: new Kysely<Tables>({ dialect }),
     flavour: createFlavour(kind, sql, now),
     driver: kind,
-    // Of MySQL each session is told once; PostgreSQL hears it in the statement that begins a transaction, for nothing.
+    // MySQL keeps the level for a session. PostgreSQL takes it in the statement that begins a transaction, at no cost.
     isolation: kind === 'postgres' ? 'read committed' : null,
     breakable: true,
     gathers: kind === 'postgres' && !address.pooled,
-    openPatient: async () => new Kysely<Tables>({ dialect: await openDialect(address, true) }),
+    openPatient: async () => new Kysely<Tables>({ dialect: await openDialect(true) }),
     explain: (error) => explainServerError(error, address.place),
   }
 }
 
-/** Drivers are peers: whoever names a server installs the one for it. */
+/** Drivers are peer dependencies: the application installs the one for its server. */
 function explainMissingDriver(error: unknown, name: 'pg' | 'mysql2'): unknown {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND'
   return isMissing
     ? new Error(`database: this URL needs the package ${name} (npm install ${name}).`, { cause: error })
     : error
@@ -88,7 +97,7 @@ async function connectSqlite(setting: string, now: () => number): Promise<Connec
 }
 
 async function connectDialect(dialect: unknown, now: () => number): Promise<Connection> {
-  if (!isDialect(dialect)) throw new Error('database: neither a URL nor a Kysely dialect.')
+  if (!isDialect(dialect)) throw new Error('database: give a URL or a Kysely dialect.')
   const { Kysely, sql } = await import('kysely')
   const db = new Kysely<Tables>({ dialect })
   const flavour = createFlavour(flavourNameOf(db), sql, now)

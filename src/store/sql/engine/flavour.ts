@@ -7,25 +7,32 @@ import type { AuditHeadTable, Tables } from './schema.js'
 export interface Flavour {
   name: 'sqlite' | 'postgres' | 'mysql'
   /**
-   * Milliseconds of the store's clock plus `offset`, at the moment the statement runs. The one clock that all processes
-   * on this store share: change rows and proofs carry it. SQLite lives on the process's own machine, so there it is
-   * the process's clock.
+   * Milliseconds of the store's clock plus `offset`, at the time the statement runs. All processes on this store share this
+   * clock, and change rows and proofs are dated by it. SQLite runs on the machine of the process, so it uses the clock of
+   * the process.
    */
   storeNowMs(offset?: number): RawBuilder<number>
   /** The same in seconds, rounded down; `offsetMs` is in milliseconds. */
   storeNowSeconds(offsetMs: number): RawBuilder<number>
   /** The text before the first dot of a column: the key id of a digest or sealed text. */
   beforeDot(column: string): RawBuilder<string | null>
-  /** Whether the column contains that text, ASCII letters in either case, others at least as they stand. No wildcards. */
+  /** Whether the column contains the text. ASCII letters match in either case, others at least in the same one. No wildcards. */
   contains(column: string, text: string): RawBuilder<boolean>
-  /** Until the transaction ends, others that give the same name wait. For steps that no single row can decide. */
+  /** Whether the column contains exactly that text. No wildcards. */
+  holds(column: string, text: string): RawBuilder<boolean>
+  /**
+   * Whether a row comes after that place in a list that is ordered by these two columns, both descending. The bound on the
+   * first column stands by itself, because no database uses an index for the `or` alone.
+   */
+  before(columns: readonly [string, string], place: readonly [number, number | string]): RawBuilder<boolean>
+  /** Makes transactions with the same name wait for this one to end. For steps that no single row can decide. */
   serialise(transaction: Transaction<Tables>, name: string): Promise<void>
   /**
-   * Locks the head of the audit log until the transaction ends and reads it as the last commit left it, in one
-   * statement; where a transaction has to begin with a write, it is one.
+   * Locks the head of the audit log until the transaction ends, and reads its newest committed state, in one statement. It is
+   * a write if the database needs transactions to begin with one.
    */
   lockAuditHead(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>>
-  /** What can be done to many rows in one statement; null where it is done to one after the other. */
+  /** Statements for many rows at once; null if the database gets one statement a row. */
   batches: Batches | null
   /** The type of a column for more than the 64 KiB of MySQL's `text`. */
   longText: 'text' | RawBuilder<unknown>
@@ -47,6 +54,8 @@ function sqlite(sql: Sql, now: () => number): Flavour {
     storeNowSeconds: (offsetMs) => integer((now() + offsetMs) / 1000),
     beforeDot: (column) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, '.') - 1)`,
     contains: (column, text) => containsBy(sql, 'instr', column, text),
+    holds: (column, text) => holdsBy(sql, 'instr', column, text),
+    before: (columns, place) => beforeBy(sql, columns, place),
     // One writer at a time: the first write of a transaction makes the others wait.
     serialise: async () => {},
     lockAuditHead: (transaction) =>
@@ -62,7 +71,7 @@ function sqlite(sql: Sql, now: () => number): Flavour {
 }
 
 function postgres(sql: Sql): Flavour {
-  // clock_timestamp, not now(): the latter stands still for the whole transaction.
+  // clock_timestamp, because now() returns the start of the transaction.
   const clockMs = (offset: number) => sql`extract(epoch from clock_timestamp()) * 1000 + ${Math.floor(offset)}::bigint`
   return {
     name: 'postgres',
@@ -70,6 +79,8 @@ function postgres(sql: Sql): Flavour {
     storeNowSeconds: (offsetMs) => sql<number>`floor((${clockMs(offsetMs)}) / 1000)::bigint`,
     beforeDot: (column) => sql`split_part(${sql.ref(column)}, '.', 1)`,
     contains: (column, text) => containsBy(sql, 'strpos', column, text),
+    holds: (column, text) => holdsBy(sql, 'strpos', column, text),
+    before: (columns, place) => beforeBy(sql, columns, place),
     async serialise(transaction, name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
     },
@@ -81,7 +92,7 @@ function postgres(sql: Sql): Flavour {
 }
 
 function mysql(sql: Sql): Flavour {
-  // sysdate(3), not now(3): the latter stands still for the whole statement, however long it waited for a lock.
+  // sysdate(3), because now(3) returns the start of the statement, however long it waited for a lock.
   const clockMs = (offset: number) => sql`unix_timestamp(sysdate(3)) * 1000 + ${Math.floor(offset)}`
   return {
     name: 'mysql',
@@ -89,7 +100,9 @@ function mysql(sql: Sql): Flavour {
     storeNowSeconds: (offsetMs) => sql<number>`cast(floor((${clockMs(offsetMs)}) / 1000) as signed)`,
     beforeDot: (column) => sql`substring_index(${sql.ref(column)}, '.', 1)`,
     contains: (column, text) => containsBy(sql, 'instr', column, text),
-    // MySQL has no lock that ends with the transaction but those on rows: all names share the one row that always is.
+    holds: (column, text) => holdsBy(sql, 'instr', column, text),
+    before: (columns, place) => beforeBy(sql, columns, place),
+    // In MySQL, only row locks end with the transaction. So all names share one row that always exists.
     async serialise(transaction) {
       await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
     },
@@ -107,17 +120,30 @@ function lockByReading(transaction: Transaction<Tables>): Promise<Selectable<Aud
   return transaction.selectFrom('latchkey_audit_head').selectAll().forUpdate().executeTakeFirstOrThrow()
 }
 
-/** `lower` of SQLite knows ASCII only, so the text is also looked for as it stands. */
+/** `lower` of SQLite only converts ASCII letters, so the text is also searched unchanged. */
 function containsBy(sql: Sql, position: 'instr' | 'strpos', column: string, text: string): RawBuilder<boolean> {
   const [find, where] = [sql.raw(position), sql.ref(column)]
   return sql<boolean>`(${find}(lower(${where}), ${text.toLowerCase()}) > 0 or ${find}(${where}, ${text}) > 0)`
 }
 
+function holdsBy(sql: Sql, position: 'instr' | 'strpos', column: string, text: string): RawBuilder<boolean> {
+  return sql<boolean>`${sql.raw(position)}(${sql.ref(column)}, ${text}) > 0`
+}
+
+function beforeBy(
+  sql: Sql,
+  [first, second]: readonly [string, string],
+  [value, next]: readonly [number, number | string],
+): RawBuilder<boolean> {
+  const [one, two] = [sql.ref(first), sql.ref(second)]
+  return sql<boolean>`(${one} <= ${value} and (${one} < ${value} or ${two} < ${next}))`
+}
+
 /**
- * Which SQL a dialect of the application speaks, found out by letting it compile a query: class names do not survive
- * minifiers, second copies of Kysely and the many dialects of third parties; quotes and placeholders do.
+ * Finds out which SQL the application's dialect produces, by the quotes and placeholders of a compiled query. Class names are
+ * no help: minifiers change them, and third parties have dialects of their own.
  *
- * @throws {Error} when it speaks none of the three
+ * @throws {Error} if it is none of the three
  */
 export function flavourNameOf(db: Kysely<Tables>): Flavour['name'] {
   const { sql } = db.selectFrom('latchkey_installation').select('id').where('slot', '=', 1).compile()

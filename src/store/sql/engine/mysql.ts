@@ -1,11 +1,15 @@
+import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
 import type { Dialect, MysqlPool, MysqlPoolConnection, MysqlQueryResult } from 'kysely'
-import type { Pool, PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2'
+import type { createPool, Pool, PoolConnection, QueryOptions, ResultSetHeader, RowDataPacket } from 'mysql2'
 import { memberOf } from '../../../lib/members.js'
+import { requirePackage } from '../../../lib/optional-package.js'
 import type { ServerAddress } from './server-address.js'
 import { Lost, Unreachable, withoutValues } from './server-faults.js'
 
-/** What a statement may take beyond the server's own limit before the network counts as dead. */
+const require = createRequire(import.meta.url ?? __filename)
+
+/** How long after the server's own limit a statement may take before the connection counts as dead. */
 const graceMs = 2_000
 
 /** How long a statement waits for a row that another transaction holds, and how long a transaction may do nothing. */
@@ -13,12 +17,12 @@ const lockTimeoutSeconds = 2
 const idleInTransactionSeconds = 10
 
 /**
- * What every connection of ours is set to, whatever the server's defaults are:
+ * The settings of each connection, whatever the server's defaults are:
  *
- * READ COMMITTED, because a step writes on a condition and then reads: under REPEATABLE READ it would read what was there
- * when the transaction began. UTC, because `sysdate` is converted to a time of the session, and in a zone with summer time
- * one hour of the year stands for two. Strict, so that nothing is cut to fit; without NO_BACKSLASH_ESCAPES, by which the
- * driver's escapes would be none. `/*M!` is read by MariaDB only, `/*!80000` by MySQL only.
+ * READ COMMITTED, because a step writes on a condition and then reads. Under REPEATABLE READ it would read the state at the
+ * start of the transaction. UTC, because `sysdate` has the time zone of the session, and with summer time one hour of the year
+ * occurs twice. Strict mode, so that no value is truncated. NO_BACKSLASH_ESCAPES is off, because the driver escapes with
+ * backslashes. Only MariaDB reads `/*M!`, and only MySQL reads `/*!80000`.
  */
 function sessionOf({ statementTimeoutMs }: ServerAddress, patient: boolean): string[] {
   const limits = `/*M! max_statement_time = ${statementTimeoutMs / 1_000}, idle_transaction_timeout = ${idleInTransactionSeconds}, */
@@ -34,17 +38,18 @@ function sessionOf({ statementTimeoutMs }: ServerAddress, patient: boolean): str
  * A pool of connections to a MySQL or MariaDB server. No error of a connection that is idle, or between two statements
  * of a transaction, may reach the process as an uncaught one.
  *
- * @param patient for migrations: one connection, on which no statement takes too long
+ * @param patient for migrations: one connection without time limits for statements
  */
 export async function openMysql(address: ServerAddress, patient = false): Promise<Dialect> {
-  const [{ createPool }, { MysqlDialect }] = await Promise.all([import('mysql2'), import('kysely')])
+  const mysql = requireMysql()
+  const { MysqlDialect } = await import('kysely')
   const { url, connectionLimit, connectTimeoutMs, tls } = address
-  const pool = createPool({
+  const pool = mysql.createPool({
     uri: url,
     connectionLimit: patient ? 1 : connectionLimit,
     connectTimeout: connectTimeoutMs,
     charset: 'UTF8MB4_UNICODE_CI',
-    // mysql2 checks the certificate of a server by itself, but its name only when it is told to.
+    // mysql2 checks the server's certificate by default, but not the server's name.
     ...(tls && { ssl: { ...tls, verifyIdentity: tls.rejectUnauthorized } }),
   })
   pool.on('connection', (connection) => connection.on('error', () => {}))
@@ -54,13 +59,18 @@ export async function openMysql(address: ServerAddress, patient = false): Promis
     getConnection(answer) {
       acquire().then(
         (connection) => answer(null, connection),
-        // The type asks for a connection also where there is none.
+        // The type requires a connection, although there may be none.
         (error: unknown) => Reflect.apply(answer, null, [error]),
       )
     },
     end: (answer) => pool.end(answer),
   }
   return new MysqlDialect({ pool: guarded })
+}
+
+/** @throws what `require` throws where the package is missing */
+function requireMysql(): { createPool: typeof createPool } {
+  return requirePackage('mysql2', () => require('mysql2'))
 }
 
 interface Limits {
@@ -91,7 +101,7 @@ function createAcquire(pool: Pool, { sessionSql, waitMs, deadlineMs }: Limits): 
   }
 }
 
-/** The pool itself waits for ever. */
+/** Limits the wait for a connection, because the pool itself waits for ever. */
 function take(pool: Pool, waitMs: number): Promise<PoolConnection> {
   return new Promise((resolve, reject) => {
     let waiting = true
@@ -112,7 +122,7 @@ function guard(connection: PoolConnection, deadlineMs: number | undefined): Mysq
   let broken = false
 
   async function run(sql: string, values: unknown[]): Promise<MysqlQueryResult> {
-    // The server has rolled back what a broken connection had begun; to ask for it would hide what went wrong.
+    // When a connection breaks, the server rolls back by itself. A ROLLBACK here would fail and hide the cause.
     if (broken && sql === 'rollback') return []
     try {
       return await ask(connection, { sql, values, ...(deadlineMs !== undefined && { timeout: deadlineMs }) })
@@ -161,7 +171,7 @@ const farewells: readonly unknown[] = [
   'ER_CLIENT_INTERACTION_TIMEOUT',
 ]
 
-/** An error that the server reported has a SQL state; every other one is of the connection. */
+/** Errors that the server reports have an SQL state. All others come from the connection. */
 function isBroken(error: unknown): boolean {
   if (!(error instanceof Error) || !('sqlState' in error) || ('fatal' in error && error.fatal === true)) return true
   return farewells.includes('code' in error ? error.code : null)

@@ -3,21 +3,24 @@ import type { Client, ClientConfig } from 'pg'
 import { coalesced } from '../../../lib/coalesce.js'
 import type { Logger } from '../../../settings.js'
 import type { Wake } from '../../wake.js'
+import { requirePg } from './postgres.js'
 import type { ServerAddress } from './server-address.js'
 
 export interface NotifyOptions {
-  /** Of the primary. */
+  /** The primary server. */
   address: ServerAddress
-  /** Stands in the channel: several installations may share one database. */
+  /** Part of the channel's name, because several installations may share one database. */
   installationId: string
-  /** Drawn for this process: tells its own wake-ups from those of others. */
+  /** A random id of this process. It distinguishes its own wake-ups from those of other processes. */
   self: string
   random(): number
   timer: (milliseconds: number, callback: () => void) => () => void
   logger: Logger
 }
 
-/** How often the connection is asked whether it lives: one that nobody sends on shows no loss by itself. */
+type NotifyOnceOptions = Pick<NotifyOptions, 'address' | 'installationId' | 'self'>
+
+/** How often the connection is checked, because an idle connection does not report its loss. */
 const heartbeatMs = 10_000
 /** How long each statement may take. */
 const patienceMs = 2_000
@@ -26,17 +29,16 @@ const firstRetryMs = 250
 const longestRetryMs = 30_000
 
 /**
- * Wake-ups by LISTEN and NOTIFY, over one connection beside the pool. Opens in the background and comes back by itself: a
- * server or pooler that has no LISTEN costs half a second, not the news.
+ * Wake-ups by LISTEN and NOTIFY, over one connection beside the pool. It opens in the background and reconnects by itself.
+ * With a server or pooler without LISTEN, changes arrive by polling, half a second later.
  *
- * It is notified right after the commit and not within the transaction: notifying transactions commit one at a time in the
- * whole cluster of databases (PostgreSQL, `PreCommit_Notify`), and what a process killed in between does not tell is found
- * by polling.
+ * It notifies right after the commit, not within the transaction: notifying transactions commit one at a time in the whole
+ * cluster of databases (PostgreSQL, `PreCommit_Notify`). If the process is killed in between, polling finds the change.
  */
 export async function openNotifyWake(options: NotifyOptions): Promise<Wake> {
-  const { default: pg } = await import('pg')
+  const pg = requirePg()
   const { address, installationId, self } = options
-  const channel = `latchkey_${installationId}`
+  const channel = channelOf(installationId)
   const listenSql = `LISTEN ${pg.escapeIdentifier(channel)}`
   let wake = () => {}
 
@@ -46,7 +48,7 @@ export async function openNotifyWake(options: NotifyOptions): Promise<Wake> {
     async opened(client) {
       client.on('notification', ({ payload }) => void (payload !== self && wake()))
       await client.query(listenSql)
-      wake() // what was told meanwhile
+      wake() // notifications may have been lost in the meantime
     },
   }
   void open(options, use, kept)
@@ -66,12 +68,29 @@ export async function openNotifyWake(options: NotifyOptions): Promise<Wake> {
   }
 }
 
+/** Wakes the readers in other processes once, for a process that ends now. It uses a connection of its own. */
+export async function notifyOnce({ address, installationId, self }: NotifyOnceOptions): Promise<void> {
+  const pg = requirePg()
+  const line = createLine(address, (config) => new pg.Client(config))
+  line.client.on('error', () => {}) // The query below rejects.
+  try {
+    await line.client.connect()
+    await line.client.query('SELECT pg_notify($1, $2)', [channelOf(installationId), self])
+  } finally {
+    await line.end()
+  }
+}
+
+function channelOf(installationId: string): string {
+  return `latchkey_${installationId}`
+}
+
 /** One connection. */
 interface Line {
   client: Client
   isOpen: boolean
   end(): Promise<void>
-  /** Cuts a connection that answers nothing any more. */
+  /** Cuts a connection that no longer replies. */
   cut(): void
 }
 
@@ -79,7 +98,7 @@ function createLine(
   { url, tls, connectTimeoutMs }: ServerAddress,
   createClient: (config: ClientConfig) => Client,
 ): Line {
-  // A socket of ours, so that it can be cut and keeps no program alive.
+  // Our own socket, so that it can be cut and does not keep the program running.
   const socket = new Socket().unref()
   const client = createClient({
     connectionString: url,
@@ -95,7 +114,7 @@ function createLine(
     client,
     isOpen: false,
     async end() {
-      // Node would exit with code 13 while a script that has nothing else to do awaits this.
+      // Otherwise node would exit with code 13 while a script with nothing else to do awaits this.
       socket.ref()
       socket.setTimeout(goodbyeMs, () => socket.destroy())
       await client.end().catch(() => {})
@@ -104,7 +123,7 @@ function createLine(
   }
 }
 
-/** The connection of the moment, of which another is opened after each that ends, a little later each time. */
+/** The current connection. After it ends, another is opened, with a longer pause after each failure. */
 interface Kept {
   line: Line | null
   retryMs: number
@@ -115,7 +134,7 @@ interface Kept {
 
 interface Use {
   connect(): Line
-  /** Rejects when the connection is good for nothing. */
+  /** Rejects when the connection can no longer be used. */
   opened(client: Client): Promise<void>
 }
 
@@ -133,7 +152,7 @@ async function open(options: NotifyOptions, use: Use, kept: Kept): Promise<void>
   try {
     line = use.connect()
   } catch (error) {
-    // A certificate that was there at the start may be gone.
+    // A certificate file that existed at the start may be gone.
     return openLater(options, use, kept, error)
   }
   kept.line = line
@@ -159,17 +178,21 @@ async function open(options: NotifyOptions, use: Use, kept: Kept): Promise<void>
   beat()
 }
 
-/** Says once that it is lost and once, without an error, that it is back. */
+/** Logs once that the connection is lost and once, without an error, that it is back. */
 function report(logger: Logger, kept: Kept, error?: unknown): void {
   const failing = error !== undefined
   if (failing === kept.failing) return
   kept.failing = failing
   const fields = { event: 'wake_ups', error: codeOf(error) }
-  if (failing) logger.warn(fields, 'PostgreSQL cannot be listened to; news of other processes take half a second.')
-  else logger.warn(fields, 'PostgreSQL can be listened to again.')
+  if (failing)
+    logger.warn(
+      fields,
+      'LISTEN fails on PostgreSQL. Until it works again, changes by other processes arrive half a second later.',
+    )
+  else logger.warn(fields, 'LISTEN works again on PostgreSQL.')
 }
 
-/** The code alone: messages of a driver may quote what it was given. */
+/** The code alone, because driver messages may quote their input. */
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   return 'code' in error ? String(error.code) : error.name

@@ -1,4 +1,4 @@
-/** SQLite takes 32,766 parameters in one statement and PostgreSQL 65,535; no row of ours has more than 30. */
+/** Rows. SQLite accepts 32,766 parameters in a statement and PostgreSQL 65,535. No row of ours has more than 30. */
 const partSize = 500
 
 /** The list in parts that one statement can carry, or in smaller ones. */

@@ -1,30 +1,55 @@
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import type { Dialect, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
-import type { Pool } from 'pg'
+import type { Client, escapeIdentifier, Pool } from 'pg'
+import { requirePackage } from '../../../lib/optional-package.js'
 import type { ServerAddress } from './server-address.js'
 import { Lost, Unreachable, withoutValues } from './server-faults.js'
 
-/** What a statement may take beyond the server's own limit before the network counts as dead. */
+const require = createRequire(import.meta.url ?? __filename)
+
+/** How long after the server's own limit a statement may take before the connection counts as dead. */
 const graceMs = 2_000
 
 /** How long a statement waits for a row that another transaction holds. */
 const lockTimeoutMs = 2_000
 
-/** How long a transaction may do nothing: a process that stands still must not hold its locks. */
+/** How long a transaction may be idle: a process that hangs must not keep its locks. */
 const idleInTransactionMs = 10_000
 
-/** Kept on each connection; lists of differing length make texts of their own, and are not worth it. */
+/** Prepared statements on each connection. A statement with a list has another text for each length, so it is not prepared. */
 const preparedLimit = 256
 const preparedParameters = 32
+
+export interface PostgresOptions {
+  /** For migrations: one connection without time limits for statements. Default: false. */
+  patient?: boolean
+  /** Called once when a pooler turns out to share connections, although the URL does not say `pgbouncer=true`. */
+  onPooler?: (() => void) | undefined
+}
+
+/** The part of the package pg that we use. */
+interface Pg {
+  Client: typeof Client
+  Pool: typeof Pool
+  escapeIdentifier: typeof escapeIdentifier
+}
+
+/** @throws what `require` throws where the package is missing */
+export function requirePg(): Pg {
+  return requirePackage('pg', () => require('pg'))
+}
 
 /**
  * A pool of connections to a PostgreSQL server. No error of a connection that is idle, or between two statements of a
  * transaction, may reach the process as an uncaught one.
- *
- * @param patient for migrations: one connection, on which no statement takes too long
  */
-export async function openPostgres(address: ServerAddress, patient = false): Promise<Dialect> {
-  const [{ default: pg }, { PostgresDialect }] = await Promise.all([import('pg'), import('kysely')])
+export async function openPostgres(
+  address: ServerAddress,
+  { patient = false, onPooler }: PostgresOptions = {},
+): Promise<Dialect> {
+  const pg = requirePg()
+  const { PostgresDialect } = await import('kysely')
   const pool = new pg.Pool({
     application_name: 'latchkey',
     connectionString: address.url,
@@ -38,11 +63,11 @@ export async function openPostgres(address: ServerAddress, patient = false): Pro
   })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const names = createNames(!address.pooled && !patient)
+  const names = createNames(!address.pooled && !patient, onPooler)
   return new PostgresDialect({ pool: { connect: () => acquire(pool, names), end: () => pool.end() } })
 }
 
-/** PgBouncer refuses parameters of a session. Isolation is told with each transaction, in the statement that begins it. */
+/** PgBouncer refuses parameters of a session. Each transaction names its isolation in the statement that begins it. */
 function limitsOf({ statementTimeoutMs, pooled }: ServerAddress) {
   const waits = { query_timeout: statementTimeoutMs + graceMs }
   if (pooled) return waits
@@ -54,14 +79,14 @@ function limitsOf({ statementTimeoutMs, pooled }: ServerAddress) {
   }
 }
 
-/** Under which name a statement is prepared; undefined: it is not. */
+/** The name of a prepared statement; undefined if it is not prepared. */
 interface Names {
   of(text: string, parameters: number): string | undefined
   stop(): void
 }
 
-/** A name says the text: where connections are shared after all, it can never stand for another one. */
-function createNames(enabled: boolean): Names {
+/** The name is made from the text, so that it cannot mean another text on a connection that a pooler shares. */
+function createNames(enabled: boolean, onPooler?: () => void): Names {
   const names = new Map<string, string>()
   let stopped = !enabled
   return {
@@ -74,6 +99,7 @@ function createNames(enabled: boolean): Names {
       return name
     },
     stop() {
+      if (!stopped) onPooler?.()
       stopped = true
     },
   }
@@ -84,16 +110,24 @@ async function acquire(pool: Pool, names: Names): Promise<PostgresPoolClient> {
     throw new Unreachable(error)
   })
   let broken = false
+  let inTransaction = false
 
   async function run(text: string, values: readonly unknown[]) {
-    // The server has rolled back what a broken connection had begun; to ask for it would hide what went wrong.
+    // When a connection breaks, the server rolls back by itself. A ROLLBACK here would fail and hide the cause.
     if (broken && text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] }
+    if (/^(begin|start transaction)/.test(text)) inTransaction = true
     const name = names.of(text, values.length)
     try {
       return await client.query({ text, values: [...values], ...(name !== undefined && { name }) })
     } catch (error) {
-      const fault = faultOf(withoutValues(error), names)
-      broken = fault !== error
+      const plain = withoutValues(error)
+      if (isNameLost(plain)) {
+        names.stop()
+        // Nothing was run. A transaction must begin again, because the error has ended it.
+        if (name !== undefined && !inTransaction) return run(text, values)
+      }
+      const fault = faultOf(plain)
+      broken = fault !== plain
       throw fault
     }
   }
@@ -107,16 +141,22 @@ async function acquire(pool: Pool, names: Names): Promise<PostgresPoolClient> {
 }
 
 /** The error itself when the server reported it and the connection is as good as before. */
-function faultOf(error: unknown, names: Names): unknown {
+function faultOf(error: unknown): unknown {
   const { severity, code, message } = error instanceof Error ? fieldsOf(error) : {}
   if (severity === undefined) return new Lost(error)
   if (/^(57P|08|25P03)/.test(code ?? '')) return new Lost(error)
-  // A column was added to a table whose rows this connection has a plan for: nothing was run.
+  // A column was added to a table, and this connection has an older plan for its rows. Nothing was run.
   if (code === '0A000' && message?.includes('cached plan')) return new Unreachable(error)
-  if (code !== '26000' && code !== '42P05') return error
-  // Somebody between us and the server hands connections about, who was not announced by `pgbouncer=true`.
-  names.stop()
-  return new Unreachable(error)
+  return isNameLost(error) ? new Unreachable(error) : error
+}
+
+/**
+ * A prepared statement is gone (26000), or there already (42P05): a pooler shares the connections of the server, and the
+ * URL does not say `pgbouncer=true`. PgBouncer keeps statements even of processes that have ended.
+ */
+function isNameLost(error: unknown): boolean {
+  const { code } = error instanceof Error ? fieldsOf(error) : {}
+  return code === '26000' || code === '42P05'
 }
 
 function fieldsOf(error: Error): { severity?: string; code?: string; message?: string } {

@@ -2,11 +2,11 @@ import type { Kysely, KyselyPlugin } from 'kysely'
 import type { Tables } from './schema.js'
 import { Unreachable } from './server-faults.js'
 
-/** How far an attempt at a step has come: what decides whether it may be done again after its connection broke. */
+/** The progress of an attempt at a step. It decides whether the step may be repeated after its connection broke. */
 export interface Progress {
-  /** Just before a statement goes to the server; of a transaction only the commit counts as one that writes. */
+  /** Called just before a statement is sent. In a transaction, only the commit counts as a write. */
   send(kind: 'read' | 'write'): void
-  /** Whether nothing can have been written, now that the last statement failed by that error. */
+  /** Whether certainly nothing was written, given the error of the last statement. */
   undone(error: unknown): boolean
 }
 
@@ -22,7 +22,7 @@ export function createProgress(): Progress {
   }
 }
 
-/** The database as a step without a transaction sees it: each statement is noted before it goes out. */
+/** The database for a step without a transaction. Each statement is recorded before it is sent. */
 export function watched(db: Kysely<Tables>, progress: Progress): Kysely<Tables> {
   const plugin: KyselyPlugin = {
     transformQuery({ node }) {

@@ -1,12 +1,12 @@
 import { AuthError } from '../../../errors.js'
 import { memberOf } from '../../../lib/members.js'
 
-/** How a step waits for its turn without blocking the event loop. */
+/** How a step waits before its next try without blocking the event loop. */
 export interface Waiting {
   sleep(milliseconds: number): Promise<void>
   /** 0 ≤ n < 1 */
   random(): number
-  /** Beyond what has undone the whole step, which is always tried again. */
+  /** Further errors that allow a retry, besides those that have undone the whole step. */
   mayTryAgain?(error: unknown): boolean
 }
 
@@ -17,10 +17,10 @@ const firstPauseMs = 10
 const longestPauseMs = 50
 
 /**
- * Runs a whole step again while the database says that it lost against another one: busy, deadlock, serialization
- * failure. Every one of them has undone the step, so that trying again is safe.
+ * Retries a whole step while the database reports a conflict with another one: busy, deadlock, serialization failure. Each of
+ * these errors has rolled the step back, so a retry is safe.
  *
- * The pauses are counted, not the clock: a suspended machine does not use up the patience of a step.
+ * The sum of the pauses is limited, not the elapsed time, so that a suspended machine does not end the retries.
  */
 export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt: () => Promise<T>): Promise<T> {
   let waitedMs = 0
@@ -32,7 +32,7 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
       else if (!waiting.mayTryAgain?.(error)) throw error
       if (waitedMs >= patienceMs) throw error
     }
-    // Half fixed, half random: those who collided once do not meet again.
+    // Half fixed, half random, so that steps that collided once do not collide again.
     const chosenMs = Math.min(pauseMs * (0.5 + waiting.random() / 2), patienceMs - waitedMs)
     await waiting.sleep(chosenMs)
     waitedMs += chosenMs
@@ -46,13 +46,13 @@ export async function retrying<T>(waiting: Waiting, patienceMs: number, attempt:
 const waits: readonly unknown[] = ['55P03', 'ER_LOCK_WAIT_TIMEOUT']
 const conflicts: readonly unknown[] = ['40001', '40P01', 'ER_LOCK_DEADLOCK', 'ER_CHECKREAD', ...waits]
 
-/** A statement for many was given up because others held rows of it: nothing of it has happened. */
+/** A statement for many calls was cancelled because other transactions had locked its rows. It has changed nothing. */
 class HeldUp extends Error {}
 
-/** PostgreSQL: lock_not_available; query_canceled, after as many waits as make up the longest that a statement may take. */
+/** PostgreSQL: lock_not_available; query_canceled, when several waits add up to `statement_timeout`. */
 const givenUp: readonly unknown[] = ['55P03', '57014']
 
-/** For a statement that so many share: beyond one, it is not tried again as a whole while a row of one of them is held. */
+/** Runs a statement that `sharers` calls share. With more than one, it is not retried as a whole while a row is locked. */
 export async function untilHeldUp<T>(sharers: number, statement: Promise<T>): Promise<T> {
   try {
     return await statement
@@ -62,7 +62,7 @@ export async function untilHeldUp<T>(sharers: number, statement: Promise<T>): Pr
   }
 }
 
-/** Whether a step ended by `untilHeldUp`, so that each of the many may be tried alone. */
+/** Whether `untilHeldUp` ended the step, so that each of the calls may be tried alone. */
 export function wasHeldUp(error: unknown): boolean {
   return error instanceof AuthError && error.cause instanceof HeldUp
 }
@@ -71,7 +71,7 @@ function lostTheRace(error: unknown): boolean {
   return isBusy(error) || conflicts.includes(memberOf(error, 'code'))
 }
 
-/** Whoever waited for a lock until the server gave up has used patience already: seconds, so that few such tries remain. */
+/** The server's wait for a lock counts as a pause. It takes seconds, so few such retries fit. */
 function waitedInStatementMs(error: unknown): number {
   return waits.includes(memberOf(error, 'code')) ? stepPatienceMs / 2 : 0
 }

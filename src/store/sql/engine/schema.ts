@@ -9,6 +9,8 @@ import type {
   DevicesTable,
   IdentitiesTable,
   InstallationTable,
+  KeyIdsTable,
+  KeySetsTable,
   OneTimeTokensTable,
   OutboxTable,
   SessionsTable,
@@ -34,4 +36,6 @@ export interface Tables {
   latchkey_changes: ChangesTable
   latchkey_installation: InstallationTable
   latchkey_access_entries: AccessEntriesTable
+  latchkey_key_ids: KeyIdsTable
+  latchkey_key_sets: KeySetsTable
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 
-/** What the URL of a database server says. Some of its parameters are ours; the driver gets the rest. */
+/** What the URL of a database server contains. Some of its parameters are ours; the driver gets the rest. */
 export interface ServerAddress {
-  /** For messages: which server, and nothing else of the URL. */
+  /** The name of the server in messages, without the rest of the URL. */
   place: string
-  /** The URL without what is told below. */
+  /** The URL without the parameters below. */
   url: string
   /** `connection_limit`: connections of this process. Default 10. */
   connectionLimit: number
@@ -13,12 +13,12 @@ export interface ServerAddress {
   connectTimeoutMs: number
   /** `statement_timeout`, in milliseconds: when the server gives up a statement. Default 10 s. */
   statementTimeoutMs: number
-  /** `pgbouncer=true`: another connection may carry the next transaction, so nothing is kept on one. */
+  /** `pgbouncer=true`: another connection may carry the next transaction, so no state is kept on a connection. */
   pooled: boolean
   tls: Tls | null
 }
 
-/** Options of node's `tls.connect`; `null` above: as the driver's own parameters say, which without any is no TLS. */
+/** Options of node's `tls.connect`. `null` above leaves TLS to the driver's own parameters; without any there is no TLS. */
 export interface Tls {
   rejectUnauthorized: boolean
   ca?: string
@@ -26,7 +26,7 @@ export interface Tls {
   key?: string
 }
 
-/** Both spellings, those of PostgreSQL and those of MySQL, for both. */
+/** The spellings of PostgreSQL and of MySQL, both accepted for both. */
 const modeNames = ['sslmode', 'ssl-mode'] as const
 const fileNames = {
   ca: ['sslrootcert', 'ssl-ca'],
@@ -40,7 +40,7 @@ const ports = { postgres: '5432', mysql: '3306' } as const
 /**
  * Reads the URL.
  *
- * @throws {Error} naming the parameter that is wrong, and nothing that may be secret
+ * @throws {Error} that names the wrong parameter and quotes nothing that may be secret
  * @example
  * parseServerUrl('postgres', 'postgres://app:secret@db.example/app?sslmode=require&connection_limit=20')
  */
@@ -51,7 +51,9 @@ export function parseServerUrl(kind: 'postgres' | 'mysql', text: string): Server
   const tls = takeTls(url)
   // mysql2 would compare the certificate with `localhost`.
   if (kind === 'mysql' && tls?.rejectUnauthorized && isIP(url.hostname.replace(/[[\]]/g, ''))) {
-    throw new Error('database: for TLS the URL must name the MySQL server, since the driver checks no address.')
+    throw new Error(
+      'database: with TLS, put the host name of the MySQL server into the URL. The driver cannot check an IP address.',
+    )
   }
   const address = {
     place: `${schemes[kind]} at ${host}`,
@@ -78,11 +80,11 @@ function takeNumber(url: URL, name: string, otherwise: number): number {
 }
 
 /**
- * Whoever asks for TLS gets it with a check of the server's certificate and name. libpq and MySQL's clients check
- * neither under `require`, which protects from nobody who can stand in between; `no-verify` says so in its name.
+ * TLS always checks the server's certificate and name. Under `require`, libpq and MySQL's clients check neither, which does
+ * not protect against an attacker between the two. Only `no-verify` turns the check off, and its name says so.
  */
 function takeTls(url: URL): Tls | null {
-  // What pg reads by libpq's own, laxer rules: then all of it is the driver's.
+  // pg then reads these parameters by libpq's laxer rules, so leave all of them to the driver.
   if (url.searchParams.get('uselibpqcompat') === 'true') return null
   const mode = take(url, modeNames)?.toLowerCase().replace('_', '-') ?? takeSwitch(url)
   const files = Object.entries(fileNames).flatMap(([name, names]) => {
@@ -97,7 +99,7 @@ function takeTls(url: URL): Tls | null {
   return { rejectUnauthorized: mode !== 'no-verify', ...Object.fromEntries(files) }
 }
 
-/** `ssl=true`, as hosting companies write it. What else may stand there is the driver's. */
+/** `ssl=true`, as hosting companies write it. Any other value is left to the driver. */
 function takeSwitch(url: URL): string | null {
   const value = url.searchParams.get('ssl')
   if (value === null || !/^(true|false|0|1)$/.test(value)) return null
@@ -114,6 +116,8 @@ function readPart(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new Error(`database: the file that ${name} in the URL names cannot be read.`, { cause })
+    throw new Error(`database: the file that ${name} in the URL names cannot be read. Check its path and rights.`, {
+      cause,
+    })
   }
 }

@@ -6,11 +6,12 @@ import type { SessionState } from '../../sessions.js'
 import { toUser } from '../../user-rows.js'
 import type { UsersTable } from './schema.js'
 
-/** What a session's state shows of its user, beside the session's own columns. */
+/** The columns of the user that are part of a session's state. */
 export const stateColumns = [
   'latchkey_users.email',
   'latchkey_users.email_canonical',
   'latchkey_users.email_verified',
+  'latchkey_users.verified_by',
   'latchkey_users.name',
   'latchkey_users.password_hash',
   'latchkey_users.roles',
@@ -18,6 +19,8 @@ export const stateColumns = [
   'latchkey_users.version',
   'latchkey_users.disabled_at',
   'latchkey_users.disabled_until',
+  'latchkey_users.disabled_reason',
+  'latchkey_users.must_reset',
   ...factorColumns.map((column) => `latchkey_users.${column}` as const),
   'latchkey_users.identities',
   'latchkey_users.created_at as user_created_at',

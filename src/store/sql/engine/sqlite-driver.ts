@@ -1,24 +1,27 @@
 import { createRequire } from 'node:module'
 import type BetterSqlite from 'better-sqlite3'
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
+import { requirePackage } from '../../../lib/optional-package.js'
 import { isBusy } from './retry.js'
 
-/** How long a statement may wait for another process's lock inside the driver, which blocks the event loop meanwhile. */
+const require = createRequire(import.meta.url ?? __filename)
+
+/** How long a statement may wait inside the driver for another process's lock. This wait blocks the event loop. */
 const busyTimeoutMs = 50
 
-/** What a burst of writes leaves of the -wal file once all of it is in the database; it is written back every 4 MB. */
+/** How much of the -wal file is kept after a burst of writes. SQLite writes it back into the database every 4 MB. */
 const keptLogBytes = 16 * 1024 * 1024
 
-/** Kept statements; beyond this many all are dropped: lists of differing length make texts of their own. */
+/** Prepared statements that are kept. Beyond this many all are dropped, because lists of every length make new texts. */
 const statementLimit = 256
 
-/** What is wrong with the setting `database` where neither driver is there. */
+/** The fault of the setting `database` when neither driver is there. */
 export const missingSqliteDriver =
   'SQLite needs Node 22.16 or newer, which brings its own driver, or the package better-sqlite3 (npm install better-sqlite3).'
 
 export type SqliteDriverName = 'node:sqlite' | 'better-sqlite3'
 
-/** An open SQLite file in the shape of Kysely's SqliteDialect, whichever driver is below. */
+/** An open SQLite file in the shape of Kysely's SqliteDialect, with either driver. */
 export interface OpenSqlite extends SqliteDatabase {
   driver: SqliteDriverName
   /** Runs statements without parameters. */
@@ -31,7 +34,7 @@ interface RawStatement {
   iterate(...parameters: readonly unknown[]): IterableIterator<unknown>
 }
 
-/** The part of both drivers that is alike. */
+/** The common part of both drivers. */
 interface RawDatabase {
   prepare(sql: string): RawStatement
   exec(sql: string): unknown
@@ -46,7 +49,7 @@ interface OpenedDriver {
 }
 
 /**
- * Opens the file with node:sqlite where this Node has it, else with better-sqlite3.
+ * Opens the file with node:sqlite if this version of Node has it, otherwise with better-sqlite3.
  *
  * @throws {Error} when there is no driver, or what the driver throws about the file
  */
@@ -62,25 +65,25 @@ export async function openSqlite(file: string, { readOnly = false } = {}): Promi
 }
 
 /**
- * synchronous FULL: one fsync for each commit. NORMAL survives kill -9 as well, since what was written is in the
- * kernel's cache; but a power loss may take the last commits with it. Here that would wake ended sessions and used
- * one-time tokens again, and sign out whoever holds the successor of a rotation that the file no longer knows.
- * A sign-in costs hundreds of milliseconds of hashing and nothing on the hot path writes: we can pay for the fsync.
+ * synchronous FULL: one fsync for each commit. NORMAL survives kill -9 as well, because the kernel's cache holds the writes.
+ * But a power loss may undo the last commits. That would revive ended sessions and used one-time tokens, and sign out a user
+ * whose new refresh token the file no longer knows. A sign-in costs hundreds of milliseconds of hashing, and ordinary
+ * requests write nothing, so the fsync is affordable.
  */
 function prepareConnection(database: RawDatabase): void {
-  // Whoever opens tries again and again: the driver need not wait as well.
+  // The caller retries opening by itself, so the driver need not wait as well.
   database.exec('pragma busy_timeout = 0')
   database.exec('pragma journal_mode = wal')
   database.exec('pragma synchronous = full')
-  // SQLite writes over the log once it is in the file, but never makes it smaller by itself.
+  // SQLite reuses the log once its content is in the database, but never shrinks it by itself.
   database.exec(`pragma journal_size_limit = ${keptLogBytes}`)
   database.exec('pragma foreign_keys = on')
-  // Fails now, not at the first sign-in, when the file cannot be written: BEGIN IMMEDIATE alone would be granted.
+  // A write, so that a read-only file fails now and not at the first sign-in: BEGIN IMMEDIATE alone would succeed.
   database.exec('begin immediate; create table latchkey_probe (written integer); rollback')
   database.exec(`pragma busy_timeout = ${busyTimeoutMs}`)
 }
 
-/** What Kysely asks of a driver; statements are prepared once, and a storm of busy answers costs one wait, not many. */
+/** The interface that Kysely expects. Statements are prepared once, and of many busy errors in a row only the first one waits. */
 function adapt({ name, database, returnsRows, inTransaction }: OpenedDriver): OpenSqlite {
   const statements = new Map<string, SqliteStatement>()
   const patience = createPatience(database)
@@ -113,8 +116,8 @@ function adapt({ name, database, returnsRows, inTransaction }: OpenedDriver): Op
 const nothingDone = { changes: 0, lastInsertRowid: 0 } as const
 
 /**
- * The driver waits by blocking the event loop. Once it has waited in vain, further statements fail at once, and the
- * steps wait beside the loop, until a write has succeeded again: twenty steps block for 50 ms, not for a second.
+ * The driver waits by blocking the event loop. After one vain wait, statements fail at once and the steps wait without blocking,
+ * until a write succeeds again. So twenty steps block for 50 ms in total, not for a second.
  */
 function createPatience(database: RawDatabase) {
   let patient = true
@@ -162,7 +165,7 @@ interface NodeSqlite {
   StatementSync: { prototype: object }
 }
 
-/** The first releases of node:sqlite are behind a flag or lack `columns` and `isTransaction` (both came with 22.16). */
+/** Older releases of node:sqlite need a flag, or lack `columns` and `isTransaction` (both came with 22.16). */
 function isNodeSqlite(value: unknown): value is NodeSqlite {
   if (typeof value !== 'object' || value === null || !('StatementSync' in value)) return false
   const { StatementSync } = value
@@ -183,10 +186,10 @@ async function openWithBetterSqlite(file: string, readOnly: boolean): Promise<Op
   }
 }
 
-/** By require: it is native code, which no bundle can hold, and `import()` of it costs 3 MB more. */
+/** By `require`, because `import()` of the package costs 3 MB more. */
 function loadBetterSqlite(): typeof BetterSqlite {
   try {
-    return createRequire(import.meta.url)('better-sqlite3')
+    return requirePackage('better-sqlite3', () => require('better-sqlite3'))
   } catch (cause) {
     throw new Error(`database: ${missingSqliteDriver}`, { cause })
   }

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
+import type { ImpersonatedSession } from '../../../model/session.js'
 import type { AuditSeal } from '../../audit-chain.js'
 import { Refused, unavailable } from '../../refused.js'
 import { createOrdinal } from '../../rows.js'
@@ -16,15 +17,15 @@ export interface StepOptions extends Waiting {
   /** Wall clock, Unix milliseconds. */
   now(): number
   randomId(): string
-  /** Marks the audit log by a key outside the store. */
+  /** Marks the audit log with a key outside the store. */
   seal: AuditSeal
   /** Called for each change row, right after its transaction committed. */
   onChange(change: Change): void
   /** Called once after a transaction that wrote to the outbox committed. */
   onMail(): void
-  /** What each transaction has to ask for. */
+  /** The isolation level that each transaction must ask for. */
   isolation: 'read committed' | null
-  /** Whether connections may break, and the driver tells. */
+  /** Whether connections may break and the driver reports it. */
   breakable: boolean
   /** Whether calls of one turn of the event loop may share a statement. */
   gathers: boolean
@@ -32,43 +33,45 @@ export interface StepOptions extends Waiting {
   onAudit?(event: AuditEvent): void
 }
 
-/** What every noun of the store works with. */
+/** The tools that every noun of the store uses. */
 export interface Steps {
   flavour: Flavour
   /** Whether calls of one turn of the event loop may share a statement. */
   gathers: boolean
   randomId(): string
   seal: AuditSeal
-  /** Rises with every call, also while the clock stands still or goes back: microseconds of the wall clock, or more. */
+  /** Rises with every call, even if the clock stops or goes back: microseconds of the wall clock, or a higher number. */
   ordinal(): number
   /**
-   * One step without a transaction: a read, or a single statement. If its connection breaks, a read is done again. A
-   * write is not, because nobody knows whether it happened, unless it is `repeatable`: then it may happen twice.
+   * One step without a transaction: a read, or a single statement. If its connection breaks, a read is repeated. A write is
+   * not, because it may have happened already, unless it is `repeatable`: then it may happen twice.
    */
   step<T>(run: (db: Kysely<Tables>) => Promise<T>, repeatable?: 'repeatable'): Promise<T>
   /**
-   * One step in one transaction, which must begin with a write, the deciding one if that is possible: SQLite gives the
-   * write lock to a transaction that begins so, but refuses it to one that has read an older state (SQLITE_BUSY_SNAPSHOT).
-   * If its connection breaks before the commit was asked for, nothing has happened, and it is done again; once it was,
-   * nobody knows, and the step is `store_unavailable`.
-   * With `refused`, a `Refused` thrown inside undoes everything and answers that.
+   * One step in one transaction. It must begin with a write, the deciding one if possible: SQLite gives the write lock to
+   * such a transaction, but refuses it to one that has read an older state (SQLITE_BUSY_SNAPSHOT).
+   * If its connection breaks before the commit was sent, nothing has happened, and the step is repeated. After that, the
+   * outcome is unknown, and the step fails with `store_unavailable`.
+   * With `refused`, a `Refused` thrown inside undoes everything, and the step returns that value.
    */
   transaction<T>(run: (unit: Unit) => Promise<T>, refused?: T): Promise<T>
   /** Refuses new steps and waits for those under way. */
   drain(): Promise<void>
 }
 
-/** A transaction under way, and what to tell once it has committed. */
+/** A transaction under way, and the notifications to send after its commit. */
 export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ordinal'> {
   db: Transaction<Tables>
   changes: Change[]
   audited: AuditEvent[]
   mailed: boolean
+  /** The impersonated sessions that the step has deleted and whose end it has not recorded yet. */
+  unrecorded: ImpersonatedSession[]
 }
 
 /**
- * Every verb of the store goes through here: tried again while the database is busy, and whatever else the driver
- * throws becomes `store_unavailable` with the cause, so that neither SQL nor values reach a message.
+ * Every verb of the store goes through here. It retries while the database is busy. Any other error of the driver becomes
+ * `store_unavailable` with the cause, so that neither SQL nor values reach a message.
  */
 export function createSteps(options: StepOptions): Steps {
   const { db, flavour, gathers, randomId, seal, isolation } = options
@@ -97,7 +100,7 @@ export function createSteps(options: StepOptions): Steps {
     const { unit, answer } = await step((progress) => {
       const begun = isolation ? db.transaction().setIsolationLevel(isolation) : db.transaction()
       return begun.execute(async (transaction) => {
-        const unit: Unit = { ...tools, db: transaction, changes: [], audited: [], mailed: false }
+        const unit: Unit = { ...tools, db: transaction, changes: [], audited: [], mailed: false, unrecorded: [] }
         const answer = await run(unit)
         progress.send('write')
         return { unit, answer }

@@ -5,8 +5,8 @@ import { createAccessEntries } from './access-entries.js'
 import type { MigrationContext } from './migration.js'
 
 /**
- * The first tables. `ifNotExists` everywhere: MySQL commits each of these statements by itself, so a migration that was
- * cut off runs again over its own leftovers.
+ * The first tables. All have `ifNotExists`: MySQL commits each of these statements separately, so an interrupted migration
+ * finds its own tables when it runs again.
  *
  * Ids are 22 characters, digests `<key id>.<43 characters>`; an address has at most 320. The widest key below, purpose
  * and subject in utf8mb4, is (32 + 320) × 4 = 1,408 bytes; InnoDB allows 3,072.
@@ -28,7 +28,7 @@ export async function first(db: Kysely<Tables>, context: MigrationContext): Prom
   await createAccessEntries(context)
 }
 
-/** The installation's id is the `aud` of every token: made once, and kept by whoever comes later. */
+/** The installation's id is the `aud` of every token. The first process makes it; later ones keep it. */
 async function createInstallation(db: Kysely<Tables>, context: MigrationContext): Promise<void> {
   await context
     .createTable('latchkey_installation')
@@ -73,7 +73,7 @@ async function createUsers(
   await createIndex('latchkey_users', ['created_at', 'id'])
 }
 
-/** A subject is compared byte for byte, as everything is; see `tableEnd` of the flavours. */
+/** Subjects are compared byte by byte, like all texts; see `tableEnd` of the flavours. */
 async function createIdentities(_db: Kysely<Tables>, { createTable }: MigrationContext): Promise<void> {
   await createTable('latchkey_identities')
     .addColumn('provider', 'varchar(64)', notNull)
@@ -172,7 +172,7 @@ async function createBackupCodes(_db: Kysely<Tables>, { createTable, createIndex
   await createIndex('latchkey_backup_codes', ['user_id'])
 }
 
-/** `replaced_by` is no foreign key: a token outlives its successor where that is removed first. */
+/** `replaced_by` is no foreign key, because a successor may be removed before its token. */
 async function createApiTokens(
   _db: Kysely<Tables>,
   { createTable, createIndex, longText }: MigrationContext,
@@ -226,7 +226,7 @@ async function createOutbox(
   await createIndex('latchkey_outbox', ['set_aside', 'next_attempt_at'])
 }
 
-/** No foreign keys: what happened to a user outlives the user. */
+/** No foreign keys: audit events outlive their user. */
 async function createAudit(_db: Kysely<Tables>, { createTable, createIndex }: MigrationContext): Promise<void> {
   await createTable('latchkey_audit')
     .addColumn('id', 'varchar(64)', (column) => column.primaryKey())
@@ -247,7 +247,7 @@ async function createAudit(_db: Kysely<Tables>, { createTable, createIndex }: Mi
   await createIndex('latchkey_audit', ['event', 'seq'])
 }
 
-/** The chain begins with a random value, so that none of another installation fits, and marked, so that nobody can begin it again. */
+/** The chain begins with a random value, so that the chain of another installation does not fit. Its mark prevents a restart. */
 async function createAuditHead(db: Kysely<Tables>, { createTable, randomId, seal }: MigrationContext): Promise<void> {
   await createTable('latchkey_audit_head')
     .addColumn('slot', 'smallint', (column) => column.primaryKey())

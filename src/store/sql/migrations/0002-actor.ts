@@ -3,8 +3,8 @@ import type { Tables } from '../engine/schema.js'
 import type { MigrationContext } from './migration.js'
 
 /**
- * Who did what the audit log records. Both columns may be null: databases made before migration 0002 have rows without
- * an actor, and processes of that time go on inserting them.
+ * The actor of each audit event. Both columns may be null: older databases have rows without an actor, and processes of an
+ * older release still insert such rows.
  *
  * `actor_id` is as long as every id, since MySQL has no index on a whole `text`.
  */

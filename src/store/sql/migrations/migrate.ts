@@ -15,9 +15,9 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the tables up to date; of many processes that start at once, one works and the others wait.
+ * Brings the tables up to date. Of many processes that start at once, one migrates and the others wait.
  *
- * @throws what the driver throws; SQLite's busy among it, when another process migrates
+ * @throws the driver's error, such as SQLITE_BUSY while another process migrates
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { db, flavour } = options
@@ -25,8 +25,8 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   if (options.openPatient) return runPatiently(options.openPatient, options)
   if (flavour.name !== 'sqlite') return run(db, options)
 
-  // Kysely takes no lock on SQLite, since its dialect knows one connection only. But DDL is transactional there, and an
-  // immediate transaction keeps other processes out until all of it is done, or none.
+  // Kysely takes no lock on SQLite, because its dialect knows one connection only. But DDL is transactional there, and an
+  // immediate transaction excludes other processes until all of it is committed or rolled back.
   await db.connection().execute(async (connection) => {
     const { CompiledQuery } = await import('kysely')
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
@@ -49,7 +49,7 @@ async function runPatiently(open: () => Promise<Kysely<Tables>>, options: Migrat
   }
 }
 
-/** Reads only. A process of an older release finds its own migrations there and goes on beside the newer one. */
+/** Only reads. A process of an older release finds its own migrations and keeps running beside the newer one. */
 async function isUpToDate(options: MigrateOptions): Promise<boolean> {
   const migrator = await createMigrator(options.db, options)
   const known = await migrator.getMigrations()

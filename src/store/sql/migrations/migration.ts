@@ -3,16 +3,19 @@ import type { AuditSeal } from '../../audit-chain.js'
 import type { Flavour } from '../engine/flavour.js'
 import type { Tables } from '../engine/schema.js'
 
-/** What a migration works with besides the database. */
+type ColumnType = 'text' | 'smallint' | `varchar(${number})`
+
+/** The tools of a migration besides the database. */
 export interface MigrationContext {
+  flavour: Flavour['name']
   longText: Flavour['longText']
   randomId(): string
   seal: AuditSeal
-  /** CREATE TABLE IF NOT EXISTS, with what this database wants at its end. */
+  /** CREATE TABLE IF NOT EXISTS, with the options that this database needs at the end. */
   createTable<Table extends keyof Tables & string>(name: Table): CreateTableBuilder<Table>
-  /** A further column of a table, unless it exists. Null in the rows that are there. */
-  addColumn(table: keyof Tables & string, name: string, type: 'text' | `varchar(${number})`): Promise<void>
-  /** An index named after its table and columns, unless it exists. */
+  /** Adds a column, unless it exists. Existing rows, and those that earlier releases insert, have `filled` in it, or null. */
+  addColumn(table: keyof Tables & string, name: string, type: ColumnType, filled?: string): Promise<void>
+  /** Creates an index, named after its table and columns, unless it exists. */
   createIndex(table: keyof Tables & string, columns: readonly string[]): Promise<void>
 }
 
@@ -22,12 +25,15 @@ export function createMigrationContext(
 ): MigrationContext {
   return {
     ...world,
+    flavour: flavour.name,
     longText: flavour.longText,
     createTable: (name) => db.schema.createTable(name).ifNotExists().modifyEnd(flavour.tableEnd),
 
-    async addColumn(table, name, type) {
-      const column = db.schema.alterTable(table).addColumn(name, type)
-      // Only MySQL keeps a column of a migration that was cut off, and it has no IF NOT EXISTS here.
+    async addColumn(table, name, type, filled) {
+      const column = db.schema
+        .alterTable(table)
+        .addColumn(name, type, (each) => (filled === undefined ? each : each.notNull().defaultTo(filled)))
+      // Only MySQL keeps a column of an interrupted migration, and it has no IF NOT EXISTS here.
       if (flavour.name === 'mysql') await ignoreCode('ER_DUP_FIELDNAME', column.execute())
       else await column.execute()
     },
@@ -47,7 +53,8 @@ export function createMigrationContext(
   }
 }
 
-async function ignoreCode(code: string, running: Promise<void>): Promise<void> {
+/** What an interrupted migration has left on MySQL, which has no transactions here. */
+export async function ignoreCode(code: string, running: Promise<unknown>): Promise<void> {
   try {
     await running
   } catch (error) {

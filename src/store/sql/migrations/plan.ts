@@ -10,10 +10,10 @@ import { migrations } from './list.js'
 import { createMigrationContext } from './migration.js'
 
 /**
- * What opening this database would do to it. Connects by itself, reads, and leaves everything as it is: an SQLite file that
- * does not exist is not made, one that does is opened for reading only.
+ * The migrations that opening this database would run. It connects and only reads: a missing SQLite file is not created, and an
+ * existing one is opened read-only.
  *
- * @throws {Error} in words where the file, the driver or the dialect is at fault; else what the driver throws
+ * @throws {Error} that explains a fault of the file, the driver or the dialect; any other error is the driver's own
  */
 export async function planMigrations(database: SqlDatabase, now: () => number): Promise<Migrations> {
   if (database.kind === 'sqlite') return planOnFile(databasePath(database.file), now)
@@ -23,7 +23,7 @@ export async function planMigrations(database: SqlDatabase, now: () => number): 
   } catch (error) {
     throw explain(error)
   } finally {
-    // The dialect of an application is needed again, and closing it would close its pool.
+    // The application still needs its dialect, and closing it would close its pool.
     if (database.kind !== 'dialect') await db.destroy()
   }
 }
@@ -41,7 +41,7 @@ async function planOnFile(file: string, now: () => number): Promise<Migrations> 
   }
 }
 
-/** The same over a database that is open already. */
+/** The same for a database that is already open. */
 export async function planOn(db: Kysely<Tables>, flavour: Flavour): Promise<Migrations> {
   const done = await readDone(db)
   const applied = done.map(({ name, timestamp }) => ({ name, at: timestamp, known: Object.hasOwn(migrations, name) }))
@@ -81,7 +81,7 @@ async function statementsOf(name: string, db: Kysely<Tables>, flavour: Flavour):
   return statements
 }
 
-/** SQLite before there is a file. */
+/** The plan of an SQLite file that does not exist yet. */
 async function nowhere(): Promise<Dialect> {
   const { DummyDriver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely')
   return {

@@ -47,7 +47,7 @@ test('a dialect of another SQL is refused', async () => {
 test.each([null, 'postgres://db', {}, { createDriver() {} }, new Kysely({ dialect: sqlite })])(
   'what is no dialect is refused: %o',
   async (value) => {
-    await expect(connectDialect(value)).rejects.toThrow('database: neither a URL nor a Kysely dialect.')
+    await expect(connectDialect(value)).rejects.toThrow('database: give a URL or a Kysely dialect.')
   },
 )
 

@@ -73,7 +73,7 @@ describe('TLS', () => {
     expect(tlsOf('sslmode=no-verify')).toEqual({ rejectUnauthorized: false })
   })
 
-  test('with a mode that nobody knows is a fault, not no TLS', () => {
+  test('with an unknown mode is a fault, not no TLS', () => {
     expect(() => tlsOf('sslmode=verifyfull')).toThrow(/^database: sslmode in the URL must be /)
   })
 
@@ -82,7 +82,9 @@ describe('TLS', () => {
     (host) => {
       const parse = (kind: 'mysql' | 'postgres', query: string) =>
         parseServerUrl(kind, `${kind}://${host}/app?${query}`)
-      expect(() => parse('mysql', 'sslmode=require')).toThrow(/^database: for TLS the URL must name the MySQL server/)
+      expect(() => parse('mysql', 'sslmode=require')).toThrow(
+        /^database: with TLS, put the host name of the MySQL server into the URL/,
+      )
       expect(parse('mysql', 'sslmode=no-verify').tls).toEqual({ rejectUnauthorized: false })
       expect(parse('postgres', 'sslmode=require').tls).toEqual({ rejectUnauthorized: true })
     },
@@ -101,7 +103,7 @@ describe('TLS', () => {
       key: 'the CA',
     })
     expect(() => tlsOf(`sslkey=${file}.gone`)).toThrow(
-      'database: the file that sslkey in the URL names cannot be read.',
+      'database: the file that sslkey in the URL names cannot be read. Check its path and rights.',
     )
   })
 
@@ -115,11 +117,11 @@ describe('what went wrong with a server', () => {
   const withCode = (code: string, message = 'for user "ada"') => Object.assign(new Error(message), { code })
 
   test.each([
-    ['28P01', 'refuses the user or the password of the URL.'],
-    ['ER_ACCESS_DENIED_ERROR', 'refuses the user or the password of the URL.'],
-    ['3D000', 'has no database of that name.'],
-    ['42501', 'does not grant the user of the URL what is needed; the README lists it.'],
-    ['53300', 'has no connection left.'],
+    ['28P01', 'refuses the user or the password of the URL. Correct them.'],
+    ['ER_ACCESS_DENIED_ERROR', 'refuses the user or the password of the URL. Correct them.'],
+    ['3D000', 'has no database of that name. Create it, or correct the name in the URL.'],
+    ['42501', 'does not grant the user of the URL the rights it needs. docs/deploy/databases.md lists them.'],
+    ['53300', 'has no connection left. Raise its limit, or lower connection_limit in the URL.'],
   ])('is told without the user: %s', (code, sentence) => {
     const told = explainServerError(new Unreachable(withCode(code)), 'PostgreSQL at db.example:5432')
     expect(told).toMatchObject({ message: `database: PostgreSQL at db.example:5432 ${sentence}`, code })
@@ -128,13 +130,27 @@ describe('what went wrong with a server', () => {
 
   test('names the code of what it has no words for, and leaves our own errors alone', () => {
     expect(explainServerError(withCode('XX000'), 'here')).toEqual(
-      new Error('database: here answered with an error (XX000).'),
+      new Error('database: here answered with an error (XX000). See the log of the server.'),
     )
     expect(explainServerError(new Unreachable(withCode('ECONNREFUSED')), 'here')).toEqual(
-      new Error('database: here cannot be reached (ECONNREFUSED).'),
+      new Error(
+        'database: here cannot be reached (ECONNREFUSED). Check that it runs, and the host and port in the URL.',
+      ),
     )
     const own = new Error('encryptionKey: gone')
     expect(explainServerError(own, 'here')).toBe(own)
+  })
+
+  test('names pgbouncer=true where PgBouncer refuses our time limits, and the parameter where it refuses another', () => {
+    const told = (name: string) =>
+      explainServerError(new Unreachable(withCode('08P01', `unsupported startup parameter${name}`)), 'here')
+    const flag =
+      'database: here is a PgBouncer, which refuses the time limits of a session (08P01). Add pgbouncer=true to the URL.'
+    expect(told(': statement_timeout')).toMatchObject({ message: flag })
+    expect(told(' in options: lock_timeout')).toMatchObject({ message: flag })
+    expect(told(': options')).toMatchObject({
+      message: expect.stringContaining('refuses options (08P01). Take it out of the URL'),
+    })
   })
 
   test('may pass by waiting, or not', () => {

@@ -123,29 +123,33 @@ describe('the mode of the file', () => {
 describe('a database that cannot be opened says why', () => {
   test('the folder does not exist', async () => {
     const missing = join(folder.path, 'missing')
-    await expect(open(join(missing, 'latchkey.db'))).rejects.toThrow(`database: the folder ${missing} does not exist.`)
+    await expect(open(join(missing, 'latchkey.db'))).rejects.toThrow(
+      `database: the folder ${missing} does not exist. Create it.`,
+    )
   })
 
   test('the folder is a file', async () => {
     await writeFile(file, '')
-    await expect(open(join(file, 'latchkey.db'))).rejects.toThrow(`database: ${file} is not a folder.`)
+    await expect(open(join(file, 'latchkey.db'))).rejects.toThrow(
+      `database: ${file} is not a folder. Choose another path.`,
+    )
   })
 
   test('the file is a folder', async () => {
     await mkdir(file)
-    await expect(open()).rejects.toThrow(`database: ${file} is not a file.`)
+    await expect(open()).rejects.toThrow(`database: ${file} is not a file. Choose another path.`)
   })
 
   test('the file is a link to nothing, through which it would be made for everybody to read', async () => {
     await symlink(join(folder.path, 'elsewhere.db'), file)
-    await expect(open()).rejects.toThrow(`database: ${file} is not a file.`)
+    await expect(open()).rejects.toThrow(`database: ${file} is not a file. Choose another path.`)
     expect(await readdir(folder.path)).toEqual(['latchkey.db'])
   })
 
   test('the folder is read-only', async () => {
     await chmod(folder.path, 0o555)
     await expect(asOrdinaryUser(() => open())).rejects.toThrow(
-      `database: the folder ${folder.path} is read-only for this process.`,
+      `database: the folder ${folder.path} is read-only for this process. Grant it write permission.`,
     )
   })
 
@@ -154,7 +158,7 @@ describe('a database that cannot be opened says why', () => {
     await chmod(folder.path, 0o777)
     await chmod(file, 0o444)
     await expect(asOrdinaryUser(() => open())).rejects.toThrow(
-      `database: ${file} or its folder is read-only for this process.`,
+      `database: ${file} or its folder is read-only for this process. Grant it write permission.`,
     )
   })
 
@@ -162,13 +166,13 @@ describe('a database that cannot be opened says why', () => {
     await (await open()).close()
     await chmod(folder.path, 0o777)
     await expect(asOrdinaryUser(() => open())).rejects.toThrow(
-      `database: ${file} cannot be opened; this process may lack permission for it or its folder.`,
+      `database: ${file} cannot be opened. Grant this process read and write permission for the file and its folder.`,
     )
   })
 
   test('the file is no database', async () => {
     await writeFile(file, 'This is a text, and long enough to be taken for the header of a database. '.repeat(20))
-    await expect(open()).rejects.toThrow(`database: ${file} is not an SQLite database.`)
+    await expect(open()).rejects.toThrow(`database: ${file} is not an SQLite database. Choose another path.`)
   })
 
   test('the file is damaged', async () => {
@@ -176,7 +180,9 @@ describe('a database that cannot be opened says why', () => {
     const { size } = await stat(file)
     const header = Buffer.from('SQLite format 3\0')
     await writeFile(file, Buffer.concat([header, Buffer.alloc(size - header.length, 0xff)]))
-    await expect(open()).rejects.toThrow(/^database: .* (is damaged|is not an SQLite database)\.$/)
+    await expect(open()).rejects.toThrow(
+      /^database: .* (is damaged\. Restore it from a backup|is not an SQLite database\. Choose another path)\.$/,
+    )
   })
 
   test('the failure is a plain error with the cause, and no AuthError that hides it', async () => {
@@ -214,6 +220,6 @@ describe('a full disk', () => {
     const audit = await onFullDisk()
     const error: unknown = await audit.record(large()).catch((thrown: unknown) => thrown)
     const explained = explainFileError(error instanceof Error ? error.cause : null, file)
-    expect(explained).toMatchObject({ message: `database: the disk of ${folder.path} is full.` })
+    expect(explained).toMatchObject({ message: `database: the disk of ${folder.path} is full. Free some space.` })
   })
 })

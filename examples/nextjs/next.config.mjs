@@ -1,0 +1,4 @@
+// next.config.mjs
+export default {
+  serverExternalPackages: ['latchkey'],
+}

@@ -1,0 +1,163 @@
+import { type Address, parseAddress } from './address.js'
+import { type Environment, isInteractive } from './environment.js'
+import type { Credentials, SignIn } from './files/credentials.js'
+import type { Home, LocalHome, RemoteHome } from './home.js'
+import { createOutput, type Output } from './output.js'
+import { choosePlace } from './place.js'
+import { createPrompts } from './prompts.js'
+import type { GlobalOptions, LocalPlace, Tool, ToolAccount } from './tool.js'
+import { ToolError, usage } from './tool-error.js'
+
+/** A tool that opens things when a command asks for them, and closes what it opened. */
+export interface OpenTool extends Tool {
+  close(): Promise<void>
+}
+
+export function createTool(environment: Environment, options: GlobalOptions): OpenTool {
+  const output = createOutput(environment, options.json === true)
+  const prompts = createPrompts(environment, options.yes === true)
+  const place = () => choosePlace(environment, options)
+  const account = () => openAccount({ environment, output, prompts, place })
+  let opened: Promise<Home> | null = null
+
+  const home = () => {
+    opened ??= openHome({ environment, output, prompts, place, account })
+    return opened
+  }
+  const remoteHome = async () => {
+    // The store needs no opening to find out that it cannot do this.
+    const open = place().mode === 'local' ? null : await home()
+    if (open === null || !isRemote(open)) throw notHere()
+    return open
+  }
+  return {
+    environment,
+    options,
+    output,
+    prompts,
+    place,
+    home,
+    homeToChange: async () => announced(output, await home()),
+    async localHomeToChange() {
+      const open = place().mode === 'remote' ? null : await home()
+      if (open === null || !isLocal(open)) throw notRemote()
+      return announced(output, open)
+    },
+    async localDatabase() {
+      const where = place()
+      if (where.mode === 'remote') throw notRemote()
+      return (await loadLocal(environment, where)).database
+    },
+    remoteHome,
+    remoteHomeToChange: async () => announced(output, await remoteHome()),
+    async settings() {
+      const where = place()
+      if (where.mode === 'remote') throw notRemote()
+      const { loadExaminedInput } = await import('./local/application.js')
+      return loadExaminedInput(environment, where)
+    },
+    account,
+    close: async () => (await opened?.catch(() => null))?.close(),
+  }
+}
+
+type Parts = Pick<Tool, 'environment' | 'output' | 'prompts' | 'place'>
+
+async function openHome(parts: Parts & Pick<Tool, 'account'>): Promise<Home> {
+  const { environment, output, place } = parts
+  const where = place()
+  if (where.mode === 'local') return (await loadLocal(environment, where)).openHome()
+  const [{ refuseUncheckedTls }, { createClient }, { createRemoteHome }, { createCredentials }] = await Promise.all([
+    import('./remote/send.js'),
+    import('./remote/client.js'),
+    import('./remote/home.js'),
+    import('./files/credentials.js'),
+  ])
+  refuseUncheckedTls(environment)
+  const { address } = where
+  const credentials = createCredentials(environment)
+  const signInAgain = async () => {
+    output.instruct('This needs a recent sign-in.')
+    await (await parts.account()).signInByApproval(address, true)
+    const signIn = credentials.read(address.api)
+    if (signIn === null) throw usage('The sign-in was removed meanwhile. Run latchkey login.')
+    return signIn
+  }
+  const client = createClient({ address, credentials, signInAgain: isInteractive(environment) ? signInAgain : null })
+  return createRemoteHome(client, address)
+}
+
+/** Loads the settings module, which runs it. */
+async function loadLocal(environment: Environment, place: LocalPlace) {
+  const { loadApplication } = await import('./local/application.js')
+  return loadApplication(environment, place)
+}
+
+async function openAccount({ environment, output, prompts, place }: Parts): Promise<ToolAccount> {
+  const [{ refuseUncheckedTls }, { createCredentials }] = await Promise.all([
+    import('./remote/send.js'),
+    import('./files/credentials.js'),
+  ])
+  refuseUncheckedTls(environment)
+  const credentials = createCredentials(environment)
+  return {
+    address: (url) => (url === undefined ? remoteAddress(place()) : parseAddress(url)),
+    signInByApproval: (address, browser) =>
+      replaceSignIn(credentials, address, async () => {
+        const { signInByApproval } = await import('./remote/approval.js')
+        return signInByApproval({ address, environment, output, browser })
+      }),
+    signInByPassword: (address, given) =>
+      replaceSignIn(credentials, address, async () => {
+        const { signInByPassword } = await import('./remote/password-sign-in.js')
+        return signInByPassword({ address, given, environment, output, prompts })
+      }),
+    async signOut(address) {
+      const { signOut } = await import('./remote/sign-out.js')
+      return signOut(address, credentials)
+    },
+  }
+}
+
+/** Signs in and saves the new session. The one that it replaces is ended as far as the server can be reached. */
+async function replaceSignIn(
+  credentials: Credentials,
+  address: Address,
+  signIn: () => Promise<SignIn>,
+): Promise<string> {
+  const former = credentials.read(address.api) // Reports an unsafe file before anyone approves anything.
+  const fresh = await signIn()
+  await credentials.save(address.api, fresh)
+  if (former !== null) {
+    const { endSession } = await import('./remote/sign-out.js')
+    await endSession(address, former)
+  }
+  return fresh.email
+}
+
+function remoteAddress(place: ReturnType<Tool['place']>): Address {
+  if (place.mode === 'remote') return place.address
+  throw usage('Say which application: latchkey login https://api.example.org')
+}
+
+function announced<H extends Home>(output: Output, home: H): H {
+  output.note(home.target)
+  return home
+}
+
+function isRemote(home: Home): home is RemoteHome {
+  return home.mode === 'remote'
+}
+
+function isLocal(home: Home): home is LocalHome {
+  return home.mode === 'local'
+}
+
+function notRemote(): ToolError {
+  const message = 'This needs the database of the application. Say --config, on the machine that has its settings.'
+  return new ToolError(4, 'not_here', message)
+}
+
+function notHere(): ToolError {
+  return new ToolError(4, 'not_here', 'This needs the running application. Say --url, after latchkey login.')
+}

@@ -1,0 +1,71 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseJsonObject } from '../../lib/json-object.js'
+import type { Environment } from '../environment.js'
+import { usage } from '../tool-error.js'
+import { distrustOf, statOrNull } from './trusted-file.js'
+
+const fileName = 'latchkey.json'
+const configNames = ['latchkey.config.js', 'latchkey.config.mjs', 'latchkey.config.ts']
+
+/** `latchkey.json`: where the application of this project is. It never holds a secret. */
+export interface ProjectFile {
+  path: string
+  url: string
+}
+
+/** What the search came to. `refused` says why it did not go on. */
+export interface ProjectSearch {
+  file: ProjectFile | null
+  refused: string | null
+}
+
+/**
+ * Looks for `latchkey.json` in this folder and above. The search ends at the first folder with `.git` or `latchkey.config.*`
+ * and at the home folder. It reads nothing that another user than root owns or may write to: such a file could lead the tool
+ * to a server of theirs.
+ *
+ * @throws {ToolError} usage, for a folder that has both files and for a file that is no JSON object with a `url`
+ */
+export function findProjectFile(environment: Environment): ProjectSearch {
+  for (let folder = environment.folder; ; folder = dirname(folder)) {
+    const untrusted = distrustOf(folder, environment)
+    if (untrusted !== null) return { file: null, refused: untrusted }
+
+    const path = join(folder, fileName)
+    const config = configIn(folder)
+    if (statOrNull(path) !== null) {
+      if (config !== null) throw usage(`${folder} has both ${fileName} and ${config}. Say --url or --config.`)
+      const refused = distrustOf(path, environment)
+      return refused === null ? { file: readProjectFile(path), refused: null } : { file: null, refused }
+    }
+    const isLast = folder === environment.homeFolder || folder === dirname(folder)
+    if (isLast || config !== null || statOrNull(join(folder, '.git')) !== null) return { file: null, refused: null }
+  }
+}
+
+/** The name of the settings module in a folder. */
+export function configIn(folder: string): string | null {
+  return configNames.find((name) => statOrNull(join(folder, name)) !== null) ?? null
+}
+
+/**
+ * Writes `latchkey.json` in the current folder. One that is there stays. Beside a settings module none is written, because
+ * where both are, commands ask which of them to use.
+ *
+ * @returns a sentence for the user; null when a file was there already
+ */
+export function writeProjectFile(environment: Environment, url: string): string | null {
+  const config = configIn(environment.folder)
+  if (config !== null) return `Commands in this folder use ${config}. For this application add: --url ${url}`
+  const path = join(environment.folder, fileName)
+  if (statOrNull(path) !== null) return null
+  writeFileSync(path, `${JSON.stringify({ url }, null, 2)}\n`, { flag: 'wx', mode: 0o644 })
+  return `Wrote ${fileName}, so that commands in this folder use this application.`
+}
+
+function readProjectFile(path: string): ProjectFile {
+  const url = parseJsonObject(readFileSync(path, 'utf8'))?.url
+  if (typeof url !== 'string') throw usage(`${path} is no JSON object with a "url". Correct it, or use --url.`)
+  return { path, url }
+}

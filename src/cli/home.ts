@@ -1,0 +1,214 @@
+import type { AccessView } from '../model/access.js'
+import type { Account, Page } from '../model/account.js'
+import type { ApiTokenEntry, ApiTokenRotation, CreatedApiToken, NewApiToken } from '../model/api-token.js'
+import type { AuditEntry } from '../model/audit-event.js'
+import type { DoctorReport } from '../model/doctor.js'
+import type { ImportedAccount, ImportReport } from '../model/imported-account.js'
+import type { Migrations } from '../model/migrations.js'
+
+/**
+ * What the commands ask of an application, wherever it is: behind its control API (remote) or in its opened store (local).
+ * Times are ISO 8601 in UTC.
+ *
+ * A refusal rejects with an `AuthError` (local) or a `ToolError` (remote). `main` prints both alike, so commands catch neither.
+ */
+export interface Home {
+  readonly mode: 'remote' | 'local'
+  /**
+   * Where a change is made, which is printed before it: `remote https://api.example.org as ann@example.org` or
+   * `local sqlite:./latchkey.db`. A database URL is shown without its password.
+   */
+  readonly target: string
+  describe(): Promise<HomeDescription>
+
+  createApiToken(token: NewApiToken): Promise<CreatedApiToken>
+  /** Newest first. */
+  listApiTokens(page: PageInput): Promise<Page<ApiTokenEntry>>
+  /** @throws `not_found` */
+  removeApiToken(id: string): Promise<void>
+  /** @throws `not_found` */
+  rotateApiToken(id: string, rotation: ApiTokenRotation): Promise<CreatedApiToken>
+
+  readAccess(): Promise<AccessReport>
+  /** Fetches a key set and stores nothing. */
+  checkKeySet(url: string): Promise<KeySetCheck>
+  /** Null: back to the URL of the settings. */
+  setKeySet(url: string | null): Promise<AccessView>
+  /** @throws `would_lock_out` when the list would not contain the caller's address, unless it is forced */
+  allowNetwork(change: NetworkChange): Promise<AccessView>
+  /** @throws `not_found`, `would_lock_out` */
+  disallowNetwork(change: NetworkChange): Promise<void>
+
+  /** Newest first. */
+  listUsers(filter: UserFilter): Promise<Page<Account>>
+  /** By id, or by any spelling of the address. Null when there is no such account. */
+  findUser(addressOrId: string): Promise<Account | null>
+  /** @throws `not_found` */
+  readUser(id: string): Promise<UserReport>
+  /** @throws `email_taken` */
+  createUser(user: NewUser): Promise<Account>
+  disableUser(id: string, options: { reason: string; until?: string }): Promise<Account>
+  enableUser(id: string): Promise<Account>
+  /** `confirm` repeats the address of the account. */
+  deleteUser(id: string, confirm: string): Promise<void>
+  /** Ends every session, and mails a link to set a new password, without which password sign-in is refused. */
+  resetPassword(id: string): Promise<void>
+  endUserSessions(id: string): Promise<void>
+  removeTwoFactor(id: string): Promise<void>
+
+  /** Newest first. */
+  listAudit(filter: AuditQuery & PageInput): Promise<Page<AuditLine>>
+  /** Every event of the filter, read page by page, with all fields that the log has, also those that this release does not know. */
+  exportAudit(filter: AuditQuery): AsyncIterable<object>
+  verifyAudit(): Promise<AuditVerdict>
+
+  /** Gives back what the home holds open. */
+  close(): Promise<void>
+}
+
+/** What only the owner of the database may do. */
+export interface LocalHome extends Home {
+  readonly mode: 'local'
+  /** The setting `admin.emails`, canonical. */
+  readonly adminEmails: readonly string[]
+  /** Without a password, an invitation is mailed. @throws `weak_password` */
+  createAdmin(address: string, password: string | null): Promise<{ account: Account; created: boolean }>
+  /** Creates an account for each record. Faults of single records stand in the report and stop nothing. */
+  importUsers(records: AsyncIterable<unknown>): Promise<ImportReport>
+  /** Every account with its password hash, as `importUsers` takes it. */
+  exportUsers(): AsyncIterable<ImportedAccount>
+}
+
+/** The database of an application, which need not have tables yet. */
+export interface LocalDatabase {
+  /** As of a home. */
+  readonly target: string
+  /** What `migrate` would do. Only reads. */
+  plan(): Promise<Migrations['pending']>
+  migrate(): Promise<void>
+}
+
+/** What only a running application can answer. */
+export interface RemoteHome extends Home {
+  readonly mode: 'remote'
+  /** Newest first. */
+  listSessions(page: PageInput): Promise<Page<SessionLine>>
+  endSession(id: string): Promise<void>
+  listMail(filter: { state?: string } & PageInput): Promise<Page<MailLine>>
+  retryMail(id: string): Promise<void>
+  dropMail(id: string): Promise<void>
+  readDoctor(): Promise<DoctorReport>
+  networkTarget(): Promise<NetworkTarget>
+}
+
+export interface PageInput {
+  /** 1 to 200. Default: 50. */
+  limit?: number
+  /** The `nextCursor` of the page before. */
+  cursor?: string
+}
+
+export interface HomeDescription {
+  home: 'application' | 'host'
+  /** Of the latchkey that runs there. */
+  version: string
+  /** The address of the application, without the path of the control API. */
+  url: string
+  /** Null in local mode. */
+  user: { id: string; email: string; name: string | null; right: string } | null
+}
+
+export interface AccessReport extends AccessView {
+  /** The caller's own address, and whether it may use the API. Null in local mode, which has none. */
+  you: { ip: string; allowed: boolean } | null
+  /** The state of the key set in force; null where it is not known. */
+  keySet: (KeySetCheck & { fetchedAt: string | null }) | null
+}
+
+export interface KeySetCheck {
+  ok: boolean
+  keys: readonly { kid: string | null; alg: string | null; use: string | null }[]
+  /** `not_allowed`, `unreachable`, `redirected`, `too_large` or `not_a_key_set`. */
+  fault: string | null
+}
+
+export interface NetworkChange {
+  /** An IP address or a CIDR. */
+  network: string
+  force?: boolean
+  /** The caller's own address with `force`; `everyone` when the last entry is removed. */
+  confirm?: string
+}
+
+export interface UserFilter extends PageInput {
+  /** A part of the address or the name. */
+  query?: string
+  role?: string
+  state?: string
+}
+
+export interface NewUser {
+  email: string
+  name?: string
+  roles?: readonly string[]
+  /** Whether to mail an invitation that leads to setting a password. */
+  invite: boolean
+}
+
+export interface UserReport {
+  account: Account
+  sessions: readonly SessionLine[]
+  /** The last 50. */
+  events: readonly AuditLine[]
+}
+
+export interface SessionLine {
+  id: string
+  userId: string
+  /** The address of the user, where the list is of several users. */
+  email: string | null
+  device: string | null
+  ip: string | null
+  createdAt: string
+  lastSeenAt: string | null
+}
+
+export interface MailLine {
+  id: string
+  template: string
+  domain: string
+  state: string
+  attempts: number
+  nextAt: string | null
+  lastReason: string | null
+}
+
+export interface AuditQuery {
+  userId?: string
+  event?: string
+  /** The id of a user or an admin token. */
+  actor?: string
+  from?: string
+  to?: string
+}
+
+/** An audit event. Its name may be one that only a newer release knows. */
+export interface AuditLine extends Omit<AuditEntry, 'event'> {
+  event: string
+}
+
+export interface AuditVerdict {
+  ok: boolean
+  /** The id of the first event that does not fit the chain. */
+  brokenAt: string | null
+}
+
+/** How the checks of the network reach an application. */
+export interface NetworkTarget {
+  /** Where browsers find the auth routes: `https://api.example.org/auth`. */
+  auth: string
+  /** Headers that let the tool use the echo: a proof, or the saved sign-in. Made for each request. */
+  credential(): Readonly<Record<string, string>>
+  /** The installation of the opened store; null where the tool does not know it. */
+  installationId: string | null
+}

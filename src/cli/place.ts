@@ -1,0 +1,34 @@
+import { join, resolve } from 'node:path'
+import { parseAddress } from './address.js'
+import { type Environment, variable } from './environment.js'
+import { configIn, findProjectFile } from './files/project-file.js'
+import type { GlobalOptions, Place } from './tool.js'
+import { usage } from './tool-error.js'
+
+/**
+ * Decides between remote and local; the first that applies: `--config`, `--url` or LATCHKEY_URL, `latchkey.json` here or
+ * above, `latchkey.config.*` here.
+ *
+ * @throws {ToolError} usage, which names both ways when none applies
+ */
+export function choosePlace(environment: Environment, options: GlobalOptions): Place {
+  const { config, url, envFile = null } = options
+  if (config !== undefined && url !== undefined) throw usage('Say either --config or --url, not both.')
+  if (config !== undefined) return { mode: 'local', config: resolve(environment.folder, config), envFile }
+
+  const given = url ?? variable(environment, 'LATCHKEY_URL')
+  if (given !== null) return { mode: 'remote', address: parseAddress(given) }
+
+  const { file, refused } = findProjectFile(environment)
+  if (file !== null) return { mode: 'remote', address: parseAddress(file.url) }
+
+  const here = configIn(environment.folder)
+  if (here !== null) return { mode: 'local', config: join(environment.folder, here), envFile }
+
+  throw usage(
+    'Say where the application is:',
+    '  --url https://api.example.org    remote, over its control API, after latchkey login',
+    '  --config latchkey.config.js      local, in its database',
+    ...(refused === null ? [] : [`The search for latchkey.json ended early. ${refused}`]),
+  )
+}

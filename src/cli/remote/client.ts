@@ -1,0 +1,146 @@
+import type { Fields } from '../../lib/json-fields.js'
+import { createWorld } from '../../lib/runtime.js'
+import type { Address } from '../address.js'
+import type { Credentials, SignIn } from '../files/credentials.js'
+import { ToolError } from '../tool-error.js'
+import type { Answer } from './exchange.js'
+import { readAnswer, type Sent, send } from './send.js'
+import { headersOf, readRefreshed, sendOpen } from './signed-in.js'
+
+/** An access token that ends within this time is refreshed first. */
+const earlyMs = 30_000
+
+/** A request to the control API, without its address and credential. */
+export interface Call {
+  method: Sent['method']
+  /** Below the control API, with every id encoded: made by `path`. */
+  path: string
+  /** Parameters that are undefined are left out. */
+  query?: Readonly<Record<string, string | number | undefined>>
+  body?: unknown
+  limitBytes?: number
+}
+
+/** Sends calls to one control API with the saved sign-in. */
+export interface Client {
+  /** Of the saved sign-in. */
+  readonly email: string
+  /** @throws {ToolError} */
+  call<T>(call: Call, read: (fields: Fields) => T): Promise<T>
+  /** Headers that carry the sign-in, fresh for a while. */
+  credential(): Promise<Readonly<Record<string, string>>>
+  /** The whole answer, for calls without JSON. */
+  answer(call: Call): Promise<Answer>
+}
+
+interface ClientInput {
+  address: Address
+  credentials: Credentials
+  /** Signs in once more when the server asks for a recent sign-in. Null: there is no person to approve it. */
+  signInAgain: (() => Promise<SignIn>) | null
+}
+
+/** @throws {ToolError} `not_signed_in` when there is no saved sign-in for that control API */
+export function createClient({ address, credentials, signInAgain }: ClientInput): Client {
+  const saved = credentials.read(address.api)
+  if (saved === null) throw notSignedIn(address)
+  let signIn = saved
+
+  async function refresh(): Promise<void> {
+    const failed = signIn
+    const renewed = await credentials.replace(address.api, async (current) => {
+      if (current === null) throw notSignedIn(address)
+      const isNewer = current.accessToken !== failed.accessToken && !endsSoon(current)
+      return isNewer ? current : renew(address, current)
+    })
+    if (renewed === null) throw notSignedIn(address)
+    signIn = renewed
+  }
+
+  async function answer(call: Call): Promise<Answer> {
+    if (endsSoon(signIn)) await refresh()
+    try {
+      return await sendCall(address, signIn, call)
+    } catch (error) {
+      if (isCode(error, 'unauthenticated', 'token_expired')) await refresh()
+      else if (signInAgain !== null && isCode(error, 'recent_login_required')) signIn = await signInAgain()
+      else throw withRemedy(error, address)
+    }
+    return sendCall(address, signIn, call)
+  }
+
+  return {
+    email: saved.email,
+    async credential() {
+      if (endsSoon(signIn)) await refresh()
+      return headersOf(signIn.accessToken)
+    },
+    answer,
+    call: async (call, read) => readAnswer(await answer(call), address.site, read),
+  }
+}
+
+/**
+ * A path from its segments, each encoded: an id can name no other route.
+ *
+ * @throws {ToolError} usage, for `.` and `..`, which no encoding protects
+ * @example path('tokens', id, 'rotate') // '/tokens/6f0e…/rotate'
+ */
+export function path(...segments: readonly string[]): string {
+  const strange = segments.find((segment) => segment === '' || segment === '.' || segment === '..')
+  if (strange !== undefined) throw new ToolError(2, 'usage', `"${strange}" is no id.`)
+  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('')
+}
+
+function sendCall({ api }: Address, { accessToken }: SignIn, call: Call): Promise<Answer> {
+  const { method, path: target, query = {}, body, limitBytes } = call
+  const given = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
+  const search = given.size === 0 ? '' : `?${given}`
+  return send({
+    method,
+    url: `${api}${target}${search}`,
+    headers: headersOf(accessToken),
+    ...(body !== undefined && { body }),
+    ...(limitBytes !== undefined && { limitBytes }),
+  })
+}
+
+async function renew(address: Address, signIn: SignIn): Promise<SignIn> {
+  const { refreshToken } = signIn
+  try {
+    const answer = await sendOpen({ method: 'POST', url: `${address.auth}/refresh`, body: { refreshToken } })
+    return readRefreshed(answer, address, signIn)
+  } catch (error) {
+    throw error instanceof ToolError && error.details.status === 401 ? ended(address) : error
+  }
+}
+
+function endsSoon({ accessTokenExpiresAt }: SignIn): boolean {
+  return !(Date.parse(accessTokenExpiresAt) - createWorld().now() > earlyMs)
+}
+
+function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof ToolError && codes.includes(error.code)
+}
+
+/** The error with what to do about it. */
+function withRemedy(error: unknown, { site, auth }: Address): unknown {
+  if (isCode(error, 'token_revoked', 'session_expired')) return ended({ site })
+  if (!(error instanceof ToolError)) return error
+  const { code, message, details, exitCode } = error
+  const lines = {
+    recent_login_required: [`Run: latchkey login ${site}`],
+    two_factor_enrolment_required: [`Open: ${auth}/two-factor/setup`],
+  }[code]
+  return lines === undefined ? error : new ToolError(exitCode, code, message, { ...details, lines })
+}
+
+function notSignedIn({ site }: Pick<Address, 'site'>): ToolError {
+  const lines = [`Run: latchkey login ${site}`, 'Or work in its database, with --config latchkey.config.js']
+  return new ToolError(3, 'not_signed_in', `You are not signed in to ${site}.`, { lines })
+}
+
+function ended({ site }: Pick<Address, 'site'>): ToolError {
+  return new ToolError(3, 'not_signed_in', `The session at ${site} has ended. Run: latchkey login ${site}`)
+}

@@ -1,0 +1,72 @@
+import type { Address } from './address.js'
+import type { Environment } from './environment.js'
+import type { Home, LocalDatabase, LocalHome, RemoteHome } from './home.js'
+import type { Output } from './output.js'
+import type { Prompts } from './prompts.js'
+
+/** Options that every command takes. */
+export interface GlobalOptions {
+  config?: string
+  envFile?: string
+  url?: string
+  json?: boolean
+  yes?: boolean
+}
+
+/** Where the tool works: through a control API, or in the store that a settings module names. */
+export type Place = { mode: 'remote'; address: Address } | LocalPlace
+
+/** `config`: the absolute path of the settings module. `envFile`: as given. */
+export interface LocalPlace {
+  mode: 'local'
+  config: string
+  envFile: string | null
+}
+
+/** What a command works with. Nothing is opened, loaded or asked before the command calls for it. */
+export interface Tool {
+  readonly environment: Environment
+  readonly options: GlobalOptions
+  readonly output: Output
+  readonly prompts: Prompts
+  /** Remote or local, as options, environment and files say. @throws {ToolError} usage */
+  place(): Place
+  /**
+   * Opens the application where it is. `main` closes it.
+   *
+   * @throws {ToolError} `not_signed_in`, usage
+   */
+  home(): Promise<Home>
+  /** The same, before a change: prints the target on stderr. */
+  homeToChange(): Promise<Home>
+  /** The same for commands that need the running application. @throws {ToolError} `not_here` in local mode */
+  remoteHome(): Promise<RemoteHome>
+  remoteHomeToChange(): Promise<RemoteHome>
+  /** The settings of the application, as its module gives them to `init`. @throws {ToolError} `not_here` in remote mode */
+  settings(): Promise<unknown>
+  /** The same for commands of the owner. @throws {ToolError} `not_here` in remote mode */
+  localHomeToChange(): Promise<LocalHome>
+  /** The database without opening it. @throws {ToolError} `not_here` in remote mode */
+  localDatabase(): Promise<LocalDatabase>
+  /** Sign-in and sign-out. */
+  account(): Promise<ToolAccount>
+}
+
+/** The saved sign-in at one application. */
+export interface ToolAccount {
+  /** The URL as given, or of the place that options and files name. @throws {ToolError} usage */
+  address(url?: string): Address
+  /** Has an administrator approve the sign-in on a page, and saves it. Gives the address that signed in. */
+  signInByApproval(address: Address, browser: boolean): Promise<string>
+  signInByPassword(address: Address, given: PasswordOptions): Promise<string>
+  /** Ends the session and forgets it. False: the server could not be asked to end it. */
+  signOut(address: Address): Promise<boolean>
+}
+
+export interface PasswordOptions {
+  email?: string
+  /** `-`: from stdin. Left out: asked for. */
+  password?: string
+  /** Of the second factor. */
+  code?: string
+}

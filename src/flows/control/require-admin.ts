@@ -1,0 +1,73 @@
+import { AuthError } from '../../errors.js'
+import { adminRole } from '../../model/admin-role.js'
+import { checkDoctorProof } from '../../model/doctor-proof.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import type { Ports } from '../../ports.js'
+
+/** Clocks of two processes differ by at most this much. */
+const skewSeconds = 60
+
+/** What a route of the control API asks of its caller. */
+export interface AdminRule {
+  who: 'admin' | 'member'
+  recent: boolean
+}
+
+/**
+ * Decides whether a signed-in user may call a route of the control API. The order of checks: no impersonation, right, limit,
+ * second factor, recent sign-in. An application has no members, so there the right ADMIN is the only one.
+ *
+ * @throws {AuthError} `impersonation_forbidden`, `forbidden`, `rate_limited`, `two_factor_enrolment_required`,
+ *   `recent_login_required` (ASVS 5.0, 7.5.3)
+ */
+export async function requireAdmin(
+  ports: Pick<Ports, 'clock' | 'limiter' | 'policy'>,
+  principal: SessionPrincipal,
+  rule: AdminRule,
+): Promise<void> {
+  const { admin } = ports.policy
+  if (principal.actor !== null) throw new AuthError('impersonation_forbidden')
+  if (!principal.roles.includes(adminRole)) throw new AuthError('forbidden')
+  await requireRoom(ports, 'admin', principal.userId)
+  if (admin.twoFactor && !principal.amr.includes('mfa')) throw new AuthError('two_factor_enrolment_required')
+  if (rule.recent && !isRecentSignIn(ports, principal)) {
+    throw new AuthError('recent_login_required')
+  }
+}
+
+/** @throws {AuthError} `rate_limited` */
+export async function requireRoom(
+  { limiter }: Pick<Ports, 'limiter'>,
+  kind: Parameters<Ports['limiter']['account']>[0],
+  subject: string,
+): Promise<void> {
+  const verdict = await limiter.account(kind, subject)
+  if (verdict?.allowed === false) throw new AuthError('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+}
+
+/**
+ * Whether the user signed in at most `admin.recent` ago. A sign-in in the future is not recent: the clock that wrote it, or
+ * ours, is wrong.
+ */
+export function isRecentSignIn(
+  { clock, policy }: Pick<Ports, 'clock' | 'policy'>,
+  { authTime }: Pick<SessionPrincipal, 'authTime'>,
+): boolean {
+  const now = clock.now()
+  return authTime <= now + skewSeconds && now - authTime <= policy.admin.recentSeconds
+}
+
+/**
+ * Whether the tool of this application sent the request: it carries a proof for exactly this method and path, made within the
+ * last minute with one of the application's secrets.
+ *
+ * @param proof the value of the header; null when it was not sent once
+ */
+export function isFromTool(
+  { keyring, clock, policy }: Pick<Ports, 'keyring' | 'clock' | 'policy'>,
+  { method, path, proof }: { method: string; path: string; proof: string | null },
+): boolean {
+  if (proof === null) return false
+  const { origin } = new URL(policy.authUrl)
+  return checkDoctorProof(keyring, { method, origin, path }, proof, clock.now())
+}

@@ -1,0 +1,2 @@
+/** Below `basePath`: where the control API begins. */
+export const controlPath = '/admin/api'

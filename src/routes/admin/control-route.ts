@@ -1,0 +1,110 @@
+import type { z } from 'zod'
+import { requireAdmin } from '../../flows/control/require-admin.js'
+import type { HttpResponse } from '../../http/message.js'
+import { adminPagePath } from '../../http/placed-route.js'
+import { redirect } from '../../http/problem.js'
+import { type ControlRule, defineRoute, type Route, type RouteContext, type SignedIn } from '../../http/route.js'
+import { filledPath } from '../../http/route-table.js'
+import { controlPath } from '../../model/control-path.js'
+import type { DoneCode } from './pages/outcomes.js'
+
+/** A route of the control API for a signed-in administrator. */
+export interface ControlRoute<Schema extends z.ZodType = z.ZodType>
+  extends Pick<Route<Schema>, 'method' | 'body' | 'summary' | 'answers' | 'errors' | 'query'>,
+    Partial<Omit<ControlRule, 'who'>>,
+    Pick<Route<Schema>, 'enabled'> {
+  /** Below `/admin/api`; the empty path is its root. */
+  path: string
+  who: 'admin' | 'member'
+  /** The admin page whose form posts here. Without it, a form gets the answer of a program. */
+  form?: ControlForm
+  /** Where only some requests need a recent sign-in: whether this one does. */
+  needsRecent?(body: z.output<Schema>): boolean
+  handle(context: ControlContext, body: z.output<Schema>): Promise<HttpResponse>
+}
+
+/** How a form of an admin page is answered: with a 303 to its page, unless the route has an answer of its own. */
+export interface ControlForm {
+  /** Its path below `/admin`; it may name segments of the route's path. */
+  page: string
+  /** The section of that page that shows the outcome. */
+  section: string
+  /** The outcome: a label `admin.done.<done>`. */
+  done?: DoneCode | ((answer: HttpResponse) => DoneCode)
+  /** Where a success is shown instead, when the page is gone then. */
+  donePage?: { page: string; section: string }
+  /** Fields of a refused form that its page shows again. */
+  keeps?: readonly string[]
+  /** The route answers a success itself: where `asPage` is set, with a page; no address may hold a secret. */
+  ownAnswer?: true
+}
+
+/** What such a route may use: everything that a route has, and the administrator. */
+export interface ControlContext extends RouteContext {
+  admin: SignedIn
+  /** A form of an admin page sent the request, so its answer is a page. */
+  asPage: boolean
+}
+
+/** A route of the control API that needs no credential. */
+export interface OpenRoute<Schema extends z.ZodType = z.ZodType>
+  extends Pick<Route<Schema>, 'method' | 'path' | 'body' | 'summary' | 'answers' | 'errors' | 'handle'> {
+  command: string
+}
+
+/** The sign-in of the tool: it exists where the admin pages do, because an administrator approves it there. */
+export function defineOpenRoute<Schema extends z.ZodType>({ path, command, ...route }: OpenRoute<Schema>): Route {
+  return defineRoute<Schema>({
+    ...route,
+    path: `${controlPath}${path}`,
+    limit: 'guess',
+    control: { home: 'both', who: 'open', recent: false, confirm: false, command },
+    enabled: ({ admin }) => admin.enabled && admin.page !== null,
+  })
+}
+
+/** Checks the caller before the route runs. Without `admin.enabled` the route is a 404. */
+export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute<Schema>): Route {
+  const { method, path, body, summary, who, recent = false, confirm = false, home = 'both', command = null } = route
+  const { handle, answers, query, needsRecent, form, errors = [] } = route
+  const mayNeedRecent = recent || needsRecent !== undefined
+  return defineRoute<Schema>({
+    method,
+    path: `${controlPath}${path}`,
+    ...(path === '' && { aliases: [`${controlPath}/`] }),
+    limit: 'admin',
+    body,
+    signedIn: true,
+    control: { home, who, recent, confirm, command },
+    summary,
+    ...(form && { page: `/admin${form.page}`, section: form.section, keepsOnError: form.keeps ?? [] }),
+    errors: [
+      'two_factor_enrolment_required',
+      ...(mayNeedRecent ? (['recent_login_required'] as const) : []),
+      ...errors,
+    ],
+    ...(answers && { answers }),
+    ...(query && { query }),
+    enabled: (settings) => settings.admin.enabled && (route.enabled?.(settings) ?? true),
+    async handle(context, parsed) {
+      const admin = await context.session()
+      await requireAdmin(context.ports, admin.principal, { who, recent: recent || needsRecent?.(parsed) === true })
+      const place = adminPagePath(context.settings)
+      const asPage = context.form && form !== undefined && place !== null
+      const answer = await handle({ ...context, admin, asPage }, parsed)
+      return asPage && !form.ownAnswer ? redirect(303, afterForm(context, form, { place, answer })) : answer
+    },
+  })
+}
+
+/** The page that shows a success of the form. */
+function afterForm(
+  { authPath, params }: RouteContext,
+  form: ControlForm,
+  { place, answer }: { place: string; answer: HttpResponse },
+): string {
+  const { page, section } = form.donePage ?? form
+  const code = typeof form.done === 'function' ? form.done(answer) : form.done
+  const done = code === undefined ? '' : `?done=${code}&at=${section}`
+  return `${authPath}${place}${filledPath(page, params)}${done}#${section}`
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { isFromTool } from '../../flows/control/require-admin.js'
+import { runDoctor } from '../../flows/control/run-doctor.js'
+import { serializeCookie } from '../../http/cookies.js'
+import { type HttpResponse, singleHeader } from '../../http/message.js'
+import { json } from '../../http/problem.js'
+import type { Route, RouteContext } from '../../http/route.js'
+import { forwardedBy, schemeOf } from '../../http/seen-request.js'
+import { createIpSet } from '../../lib/ip-ranges.js'
+import { clientHeaderIn, type DoctorEcho } from '../../model/doctor-echo.js'
+import { doctorProofHeader } from '../../model/doctor-proof.js'
+import type { Settings } from '../../settings.js'
+import { defineControlRoute } from './control-route.js'
+
+export const readDoctorRoute = defineControlRoute({
+  method: 'GET',
+  path: '/doctor',
+  body: null,
+  who: 'admin',
+  command: 'doctor',
+  summary: 'Runs the checks of the server, at most once a minute, and shows what they found.',
+  answers: {
+    200: z.object({
+      checkedAt: z.string().describe('When the checks ran. Readers within a minute get the same run.'),
+      checks: z.array(
+        z.object({
+          code: z.string(),
+          ok: z.boolean().describe('False exactly when there is a finding.'),
+          level: z.enum(['warn', 'error']),
+          finding: z.string().nullable(),
+          cause: z.string().nullable(),
+          cure: z.string().nullable(),
+          skipped: z.string().nullable().describe('Why the check was not made.'),
+        }),
+      ),
+    }),
+  },
+  async handle({ ports, request }) {
+    return json(200, await runDoctor(ports, { forwardingHeader: clientHeaderIn(forwardedBy(request)) }))
+  },
+})
+
+const forAdministrators = defineControlRoute({
+  method: 'GET',
+  path: '/doctor/echo',
+  body: null,
+  who: 'admin',
+  command: 'doctor',
+  summary: 'Shows how the request arrived, and sets a test cookie. The tool may prove itself instead of signing in.',
+  answers: {
+    200: z.object({
+      installationId: z.string(),
+      baseUrl: z.string(),
+      ip: z.string().nullable(),
+      fromTrustedProxy: z.boolean(),
+      scheme: z.enum(['http', 'https']).nullable(),
+      host: z.string().nullable(),
+      headers: z.record(z.string(), z.string()).describe('Forwarding headers as they arrived.'),
+      trustedProxies: z.enum(['none', 'count', 'networks']),
+      cookie: z.string().describe('The Set-Cookie line of the test cookie as it was sent.'),
+    }),
+  },
+  handle: async (context) => echo(context),
+})
+
+/** Without a proof, a route for administrators like any other. A wrong proof is no credential. */
+export const echoRoute: Route = {
+  ...forAdministrators,
+  async handle(context, body) {
+    const { ports, request } = context
+    const { method, path } = request
+    const proof = singleHeader(request, doctorProofHeader)
+    return isFromTool(ports, { method, path, proof }) ? echo(context) : forAdministrators.handle(context, body)
+  },
+}
+
+const cookieSeconds = 60
+
+function echo({ ports, settings, request, visitor, authPath }: RouteContext): HttpResponse {
+  const cookie = serializeCookie('doctor', 'check', cookieSeconds, settings, authPath)
+  const seen: DoctorEcho = {
+    installationId: ports.doctor.installationId,
+    baseUrl: `${settings.origin}${settings.urlPath}`,
+    ip: visitor.ip,
+    fromTrustedProxy: isTrusted(settings, visitor.ip),
+    scheme: schemeOf(request),
+    host: singleHeader(request, 'host'),
+    headers: forwardedBy(request),
+    trustedProxies: kindOf(settings),
+    cookie,
+  }
+  return json(200, seen, { 'set-cookie': cookie })
+}
+
+function isTrusted({ trustedProxies }: Pick<Settings, 'trustedProxies'>, ip: string | null): boolean {
+  return trustedProxies.kind === 'cidrs' && ip !== null && createIpSet(trustedProxies.cidrs)(ip)
+}
+
+function kindOf({ trustedProxies: { kind } }: Pick<Settings, 'trustedProxies'>): DoctorEcho['trustedProxies'] {
+  if (kind === 'none') return 'none'
+  return kind === 'hops' ? 'count' : 'networks'
+}

@@ -1,0 +1,139 @@
+import { AuthError } from '../../../errors.js'
+import { readStanding } from '../../../flows/account/read.js'
+import { isRecentSignIn, requireAdmin } from '../../../flows/control/require-admin.js'
+import { enrolUrl, withReturnTo } from '../../../http/landing.js'
+import type { HttpResponse } from '../../../http/message.js'
+import { adminPagePath } from '../../../http/placed-route.js'
+import { html, redirect } from '../../../http/problem.js'
+import { defineRoute, type Route, type RouteContext, type SignedIn } from '../../../http/route.js'
+import { filledPath } from '../../../http/route-table.js'
+import { controlPath } from '../../../model/control-path.js'
+import { type AdminSection, adminNavigation } from './navigation.js'
+import { outcomesIn } from './outcomes.js'
+
+/** What an admin page may use: everything that a route has, and the administrator. */
+export interface AdminContext extends RouteContext {
+  admin: SignedIn
+}
+
+/** A page for administrators. */
+export interface AdminPage {
+  /** Below `/admin`; `:name` stands for one segment. */
+  path: string
+  /** The entry of the navigation that it belongs to. */
+  at: AdminSection
+  summary: string
+  /** Query parameters that it reads besides the outcome of its forms. */
+  query?: Readonly<Record<string, string>>
+  /** The values of its template `admin/<template>.hbs`. */
+  template: string
+  /** Whether it shows mails, whose styles are inline. */
+  showsMails?: true
+  /** Whether our script asks for the page again. */
+  refreshes?: true
+  values(context: AdminContext): Promise<Readonly<Record<string, unknown>>>
+}
+
+/** Checks the visitor as the API does, without asking for a recent sign-in: its forms ask for one. */
+export function defineAdminPage(page: AdminPage): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `/admin${page.path}`,
+    ...(page.path === '' && { aliases: ['/admin/'] }),
+    limit: 'admin',
+    body: null,
+    signedIn: true,
+    control: { home: 'both', who: 'admin', recent: false, confirm: false, command: null, page: true },
+    summary: page.summary,
+    ...(page.query && { query: page.query }),
+    enabled: ({ admin }) => admin.enabled && admin.page !== null,
+    async handle(context) {
+      const admin = await context.session()
+      try {
+        await requireAdmin(context.ports, admin.principal, { who: 'admin', recent: false })
+      } catch (error) {
+        if (error instanceof AuthError && error.code === 'two_factor_enrolment_required') {
+          return toSecondFactor(context, admin, page)
+        }
+        throw error
+      }
+      const signedIn = { ...context, admin }
+      return showAdminPage(signedIn, page, await page.values(signedIn))
+    },
+  })
+}
+
+/** To the set-up of a second factor; with one set up, the session has not proved it and its user signs in again. */
+async function toSecondFactor(context: RouteContext, admin: SignedIn, page: AdminPage): Promise<HttpResponse> {
+  const { user } = await readStanding(context.ports, admin.principal)
+  const here = hereOf(context, page)
+  if (!user.twoFactor) return redirect(303, enrolUrl(context.authPath, here))
+  return showAdminPage({ ...context, admin }, { ...page, template: 'sign-in-again' }, {}, 403)
+}
+
+/** The page inside the layout of all admin pages. Its response is also that of a form whose result no address may hold. */
+export async function showAdminPage(
+  context: AdminContext,
+  page: Pick<AdminPage, 'path' | 'at' | 'template' | 'showsMails' | 'refreshes'>,
+  values: Readonly<Record<string, unknown>>,
+  status = 200,
+): Promise<HttpResponse> {
+  const { templates, settings, authPath, ports, admin, request } = context
+  const given = new URLSearchParams(request.query)
+  const { user } = await readStanding(ports, admin.principal)
+  const adminPath = adminPathOf(context)
+  await templates.prepare()
+  const text = templates.page(`admin/${page.template}`, {
+    error: given.get('error') ?? '',
+    reasons: [],
+    ...values,
+    basePath: authPath,
+    adminPath,
+    apiPath: `${authPath}${controlPath}`,
+    me: user.email,
+    pageName: `admin.nav.${page.at}`,
+    navigation: adminNavigation.map(([path, name]) => ({
+      href: `${adminPath}${path}`,
+      text: `admin.nav.${name}`,
+      current: name === page.at,
+    })),
+    search: given.get('query') ?? '',
+    startUrl: settings.redirectSuccessUrl,
+    outcomes: outcomesIn(given),
+    stale: !isRecentSignIn(ports, admin.principal),
+    signInAgainUrl: withReturnTo(settings.redirectFailUrl, hereOf(context, page)),
+  })
+  return html(status, text, {
+    formOrigins: settings.trustedOrigins,
+    inlineStyles: page.showsMails === true,
+    ownRequests: page.refreshes === true,
+  })
+}
+
+/** The admin pages as the client sees them. */
+function adminPathOf({ settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>): string {
+  return `${authPath}${adminPagePath(settings) ?? ''}`
+}
+
+function hereOf(context: RouteContext, { path }: Pick<AdminPage, 'path'>): string {
+  return `${adminPathOf(context)}${filledPath(path, context.params)}`
+}
+
+/** A page of a list, and the links to its neighbours, which keep the other parameters of the query. */
+export function listed<Item>(
+  context: RouteContext,
+  { items, nextCursor }: { items: Item[]; nextCursor: string | null },
+) {
+  const given = new URLSearchParams(context.request.query)
+  for (const name of ['error', 'done', 'at', 'fields']) given.delete(name)
+  const linked = (cursor: string | null) => {
+    if (cursor === null) given.delete('cursor')
+    else given.set('cursor', cursor)
+    return `?${given}`
+  }
+  const isFirst = !given.has('cursor')
+  return {
+    items,
+    pager: { first: isFirst ? '' : linked(null), next: nextCursor === null ? '' : linked(nextCursor) },
+  }
+}

@@ -1,0 +1,65 @@
+/** What a form of an admin page has done: each has a label `admin.done.<code>`. */
+export const doneCodes = [
+  'token_removed',
+  'jwks_changed',
+  'network_added',
+  'network_removed',
+  'user_created',
+  'user_updated',
+  'user_disabled',
+  'user_enabled',
+  'user_deleted',
+  'reset_sent',
+  'verification_sent',
+  'already_verified',
+  'two_factor_removed',
+  'session_ended',
+  'sessions_ended',
+  'mail_retried',
+  'mail_dropped',
+  'device_answered',
+] as const
+
+export type DoneCode = (typeof doneCodes)[number]
+
+/** Fields that a refused form may name: each has a label `admin.wrong.<field>`. */
+const wrongFields = [
+  'name',
+  'email',
+  'roles',
+  'cidrs',
+  'expiresAt',
+  'overlap',
+  'url',
+  'network',
+  'confirm',
+  'reason',
+  'until',
+  'from',
+  'to',
+  'query',
+  'client',
+] as const
+
+/** The outcome of a form, as its section of the page shows it. */
+export interface Outcome {
+  /** The code of the error; empty for a success. */
+  error: string
+  /** The label of the sentence that names the field at fault; empty for none. */
+  wrong: string
+  /** The label of the success; empty for an error. */
+  done: string
+}
+
+/** The outcome in the query of a page, by the section that it belongs to. Unknown words are dropped. */
+export function outcomesIn(given: URLSearchParams): Readonly<Record<string, Outcome>> {
+  const section = given.get('at') ?? ''
+  if (!/^[a-z-]{1,32}$/.test(section)) return {}
+  const error = given.get('error') ?? ''
+  const field = error === 'invalid_request' ? given.get('fields')?.split(',')[0] : undefined
+  const wrong = wrongFields.find((name) => name === field)
+  const done = error === '' ? doneCodes.find((code) => code === given.get('done')) : undefined
+  if (error === '' && done === undefined) return {}
+  const label = (kind: string, name: string | undefined) => (name === undefined ? '' : `admin.${kind}.${name}`)
+  return { [section]: { error, wrong: label('wrong', wrong), done: label('done', done) } }
+}

@@ -1,0 +1,58 @@
+import { listApiTokens } from '../../../flows/control/api-tokens.js'
+import type { HttpResponse } from '../../../http/message.js'
+import type { ApiTokenEntry, CreatedApiToken } from '../../../model/api-token.js'
+import { paging, pagingQuery } from '../fields.js'
+import { type AdminContext, defineAdminPage, listed, showAdminPage } from './admin-page.js'
+
+export const tokensPage = defineAdminPage({
+  path: '/tokens',
+  at: 'tokens',
+  template: 'tokens',
+  summary: 'Lists the API tokens; creates, rotates and removes them.',
+  query: pagingQuery,
+  async values(context) {
+    const { ports, request } = context
+    const { items, pager } = listed(context, await listApiTokens(ports, paging(request)))
+    const now = ports.clock.now() * 1_000
+    return { items: items.map((token) => shownToken(token, now)), pager, kept: keptFields(request.query) }
+  },
+})
+
+/** The fields of a creation that was refused. */
+function keptFields(query: string) {
+  const given = new URLSearchParams(query)
+  const text = (name: string) => given.get(name) ?? ''
+  const [expiresAt, cidrs] = [text('expiresAt'), text('cidrs')]
+  return {
+    name: text('name'),
+    readWrite: text('access') === 'READWRITE',
+    expiresAt,
+    cidrs,
+    more: expiresAt !== '' || cidrs !== '',
+  }
+}
+
+function shownToken({ cidrs, ...token }: ApiTokenEntry, nowMs: number) {
+  return {
+    ...token,
+    networks: cidrs.join(', '),
+    writes: token.access === 'READWRITE',
+    over: token.expiresAt !== null && Date.parse(token.expiresAt) <= nowMs,
+    action: `/tokens/${token.id}`,
+    rotate: `/tokens/${token.id}/rotate`,
+  }
+}
+
+/** Shows a new token as the answer to the POST that made it: neither an address nor a session holds it. */
+export function showToken(
+  context: AdminContext,
+  { name, access, token }: Pick<CreatedApiToken, 'name' | 'access' | 'token'>,
+): Promise<HttpResponse> {
+  const { settings } = context
+  const [api = '/api'] = settings.baseAPIRoutes
+  return showAdminPage(
+    context,
+    { path: '/tokens', at: 'tokens', template: 'secret-page' },
+    { name, access, secret: token, example: `${settings.origin}${settings.urlPath}${api}` },
+  )
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { mailOutcomeSchema } from './mail-outcome-schema.js'
+
+const fault = z.object({ path: z.string(), message: z.string() })
+export const problemSchema = z
+  .object({
+    type: z.string().describe('The code as a URN.'),
+    title: z.string().describe('The code in words.'),
+    status: z.int().describe('The HTTP status.'),
+    code: z.string().describe('Stable: decide by it. The texts may change.'),
+    detail: z.string().describe('A sentence for people.'),
+    requestId: z.string().describe('The id of this request in the log.'),
+    errors: z.array(fault).optional().describe('With invalid_request: the fields that are wrong.'),
+    reasons: z.array(z.string()).optional().describe('With weak_password: why it is refused.'),
+    mailSent: mailOutcomeSchema.shape.mailSent
+      .optional()
+      .describe('With email_not_verified: whether a new mail was sent.'),
+    retryAfter: mailOutcomeSchema.shape.retryAfter,
+  })
+  .describe('An error by RFC 9457.')

@@ -1,0 +1,32 @@
+import type { CheckPlace, Topic } from '../../model/doctor.js'
+import { accessChecks } from './access.js'
+import { accountChecks } from './accounts.js'
+import type { DoctorContext } from './context.js'
+import { dnsChecks } from './dns.js'
+import { keySetChecks } from './key-set.js'
+import { mailChecks } from './mail.js'
+import { oauthChecks } from './oauth.js'
+import { passwordChecks } from './passwords.js'
+import { processChecks } from './process.js'
+import { redisChecks } from './redis.js'
+import { storeChecks } from './store.js'
+import { timeChecks } from './time.js'
+
+const topics: readonly ((context: DoctorContext) => Topic)[] = [
+  processChecks,
+  accountChecks,
+  storeChecks,
+  timeChecks,
+  mailChecks,
+  dnsChecks,
+  accessChecks,
+  keySetChecks,
+  oauthChecks,
+  passwordChecks,
+  redisChecks,
+]
+
+/** The checks of that place, for one run. */
+export function topicsOf(context: DoctorContext, place: Exclude<CheckPlace, 'N'>): Topic[] {
+  return topics.map((checksOf) => checksOf(context).filter(({ row }) => row.where.includes(place)))
+}

@@ -1,0 +1,114 @@
+import { createKeyring } from '../lib/keyring.js'
+import { createRandom } from '../lib/random.js'
+import { createWorld, type Runtime } from '../lib/runtime.js'
+import type { Migrations } from '../model/migrations.js'
+import type { Database, Settings } from '../settings.js'
+import { databasePath } from '../store/sql/engine/sqlite-file.js'
+import type { Store } from '../store/store.js'
+import { readMigrations } from './dry-run.js'
+import { openStore } from './open-store.js'
+import { requirePackages } from './packages.js'
+import { readSettings } from './settings.js'
+import { bindToolCalls, type ToolCalls } from './tool-calls.js'
+import { createToolPorts, type ToolPorts } from './tool-ports.js'
+import { openToolStore, refuseNewer, refuseUnshared, type ToolParts, ToolRefusal } from './tool-store.js'
+import { createToolWake } from './tool-wake.js'
+
+export { ToolRefusal }
+
+/** An application as the command-line tool finds it: its settings, and its database, which is not open yet. */
+export interface ToolApplication {
+  settings: Settings
+  /** The address of the application, without `basePath`. */
+  url: string
+  /** The database as people name it, without a password: `sqlite:./latchkey.db`. */
+  database: string
+  /** The absolute path of the SQLite file. Null: another kind of database. */
+  file: string | null
+  /** What `migrate` would do. Only reads. @throws {ToolRefusal} when a newer release made the tables */
+  plan(): Promise<Migrations['pending']>
+  /** Creates the tables or brings them up to date. @throws {ToolRefusal} when a newer release made them */
+  migrate(): Promise<void>
+  /**
+   * Opens the database. Nothing is created or migrated.
+   *
+   * @throws {ToolRefusal} for a missing file, for tables of another release, and for secrets that the store does not know
+   */
+  open(): Promise<OpenToolApplication>
+}
+
+/** The flows, with the tool as their actor. */
+export interface OpenToolApplication {
+  calls: ToolCalls
+  store: Store
+  ports: ToolPorts
+  /** After a change, first wakes the running processes. */
+  close(): Promise<void>
+}
+
+/**
+ * Reads the settings of an application as `init` does. It starts no timer, no delivery of mail, no housekeeping, no guard and
+ * no HTTP.
+ *
+ * @param osUser the name of the operating system's user, for the audit log
+ * @throws {SettingsError} with every fault at once
+ * @throws {ToolRefusal} for a database that only the running application can open
+ * @example
+ * const { calls, close } = await readApplication(settings, 'ann').open()
+ */
+export function readApplication(input: unknown, osUser: string, runtime?: Runtime): ToolApplication {
+  const world = createWorld(runtime)
+  const settings = readSettings(input, world)
+  const { database } = settings
+  requirePackages(settings)
+  refuseUnshared(database)
+  const parts: ToolParts = { settings, world, random: createRandom(), keyring: createKeyring(settings.encryptionKeys) }
+  return {
+    settings,
+    url: `${settings.origin}${settings.urlPath}`,
+    database: nameOf(database),
+    file: database.kind === 'sqlite' ? databasePath(database.file) : null,
+    plan: () => plan(parts),
+    async migrate() {
+      await plan(parts)
+      const store = await openStore(parts, { onChange() {}, onMail() {}, onAudit() {} })
+      await store.close()
+    },
+    open: () => openApplication(parts, osUser),
+  }
+}
+
+async function plan(parts: ToolParts): Promise<Migrations['pending']> {
+  const { applied, pending } = await readMigrations(parts)
+  refuseNewer(applied)
+  return pending
+}
+
+async function openApplication(parts: ToolParts, osUser: string): Promise<OpenToolApplication> {
+  let changed = false
+  const store = await openToolStore(parts, () => {
+    changed = true
+  })
+  const wake = createToolWake(parts, store)
+  const ports = await createToolPorts(parts, store, wake)
+  return {
+    calls: bindToolCalls(ports, osUser),
+    store,
+    ports,
+    async close() {
+      // Without it, every process finds the change by polling.
+      if (changed) await wake.wakeOthers().catch(() => {})
+      await wake.close()
+      await ports.passwords.close()
+      await store.close()
+    },
+  }
+}
+
+/** Never with a password or the parameters of a URL, which may hold one. */
+function nameOf(database: Database): string {
+  if (database.kind === 'sqlite') return `sqlite:${database.file}`
+  if (database.kind !== 'postgres' && database.kind !== 'mysql') return 'database of the settings'
+  const { protocol, username, host, pathname } = new URL(database.url)
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`
+}

@@ -1,0 +1,127 @@
+import {
+  allowNetwork,
+  changeJwksUrl,
+  disallowNetwork,
+  readAccess,
+  requireKeySetUrl,
+} from '../flows/control/access-settings.js'
+import { disableAccount, enableAccount } from '../flows/control/administer-accounts.js'
+import { createApiToken, listApiTokens, removeApiToken, rotateApiToken } from '../flows/control/api-tokens.js'
+import { demandReset } from '../flows/control/demand-reset.js'
+import { findAccount, findAccountByEmail, listAccounts } from '../flows/control/find-accounts.js'
+import { importAccounts } from '../flows/control/import-accounts.js'
+import { addAccount, type InvitedAccount } from '../flows/control/invite-account.js'
+import { readWholeAccount } from '../flows/control/read-account.js'
+import { exportAudit, listAudit } from '../flows/control/read-audit.js'
+import { removeConfirmedAccount } from '../flows/control/remove-account.js'
+import { noteAuditRead, verifyAudit } from '../flows/control/watch-audit.js'
+import { createAdmin } from '../flows/owner/create-admin.js'
+import { exportAccounts } from '../flows/owner/export-accounts.js'
+import { endUserSessions } from '../flows/session/sessions.js'
+import { removeFactor } from '../flows/two-factor/remove.js'
+import type { AccountFilter } from '../model/account.js'
+import type { ApiTokenFilter, ApiTokenRotation, NewApiToken } from '../model/api-token.js'
+import type { AuditEntry, AuditFilter } from '../model/audit-event.js'
+import { type Visitor, visitorWithoutRequest } from '../model/visitor.js'
+import type { ToolPorts } from './tool-ports.js'
+
+/** What the tool asks of an opened application. Every change has the tool as its actor. */
+export type ToolCalls = ReturnType<typeof bindToolCalls>
+
+export function bindToolCalls(ports: ToolPorts, osUser: string) {
+  const visitor = visitorWithoutRequest({ kind: 'tool', osUser })
+  return {
+    ...tokenCalls(ports, visitor),
+    ...accessCalls(ports, visitor),
+    ...accountCalls(ports, visitor),
+    ...ownerCalls(ports, visitor),
+    ...auditCalls(ports, visitor),
+  }
+}
+
+function tokenCalls(ports: ToolPorts, visitor: Visitor) {
+  return {
+    createApiToken: (token: NewApiToken) => createApiToken(ports, { token, visitor }),
+    listApiTokens: (page: ApiTokenFilter) => listApiTokens(ports, page),
+    removeApiToken: (id: string) => removeApiToken(ports, { id, visitor }),
+    rotateApiToken: (id: string, options: ApiTokenRotation) => rotateApiToken(ports, { id, options, visitor }),
+  }
+}
+
+/** The tool has no address of its own, so no list can lock it out. */
+function accessCalls(ports: ToolPorts, visitor: Visitor) {
+  return {
+    readAccess: () => readAccess(ports),
+    async checkKeySet(url: string) {
+      requireKeySetUrl(ports, url)
+      return ports.keySets.check(url)
+    },
+    async setKeySet(url: string | null) {
+      await changeJwksUrl(ports, { url, visitor })
+      return readAccess(ports)
+    },
+    async allowNetwork(network: string) {
+      await allowNetwork(ports, { network, visitor })
+      return readAccess(ports)
+    },
+    disallowNetwork: (network: string) => disallowNetwork(ports, { network, visitor }),
+  }
+}
+
+function accountCalls(ports: ToolPorts, visitor: Visitor) {
+  return {
+    listUsers: (filter: AccountFilter) => listAccounts(ports, filter),
+    findUser: (text: string) => (text.includes('@') ? findAccountByEmail(ports, text) : findAccount(ports, text)),
+    readUser: (id: string) => readWholeAccount(ports, id),
+    createUser: ({ invite, ...account }: InvitedAccount & { invite: boolean }) =>
+      addAccount(ports, { invite, account, visitor }),
+    disableUser: (id: string, options: { reason: string; until?: string }) =>
+      disableAccount(ports, { id, options, visitor }),
+    enableUser: (id: string) => enableAccount(ports, { id, visitor }),
+    deleteUser: (id: string, confirm: string) => removeConfirmedAccount(ports, { id, confirm, visitor }),
+    resetPassword: (id: string) => demandReset(ports, { id, visitor }),
+    endUserSessions: (id: string) => endUserSessions(ports, { id, visitor }),
+    removeTwoFactor: (id: string) => removeFactor(ports, { id, visitor }),
+  }
+}
+
+/** What only the owner of the application may do. */
+function ownerCalls(ports: ToolPorts, visitor: Visitor) {
+  return {
+    async createAdmin(email: string, password: string | null) {
+      if (password !== null) await noteHashKind(ports)
+      return createAdmin(ports, { email, password, visitor })
+    },
+    importUsers: (records: AsyncIterable<unknown>) => importAccounts(ports, { records, visitor }),
+    exportUsers: () => exportAccounts(ports, { visitor }),
+  }
+}
+
+/** A failed sign-in must not be answered sooner than one by the slowest stored hash, so a slower kind is noted first. */
+async function noteHashKind({ hashKinds, passwords }: ToolPorts): Promise<void> {
+  const slowest = await hashKinds.slowest()
+  if (passwords.kind.milliseconds > (slowest?.milliseconds ?? 0)) await hashKinds.note(passwords.kind)
+}
+
+function auditCalls(ports: ToolPorts, visitor: Visitor) {
+  return {
+    async listAudit(filter: AuditFilter) {
+      const page = await listAudit(ports, filter)
+      await noteAuditRead(ports, visitor)
+      return page
+    },
+    async *exportAudit(filter: AuditFilter): AsyncGenerator<AuditEntry> {
+      await noteAuditRead(ports, visitor)
+      let cursor: string | null = null
+      do {
+        const page: Awaited<ReturnType<typeof exportAudit>> = await exportAudit(ports, {
+          ...filter,
+          ...(cursor !== null && { cursor }),
+        })
+        yield* page.items
+        cursor = page.nextCursor
+      } while (cursor !== null)
+    },
+    verifyAudit: () => verifyAudit(ports, { visitor }),
+  }
+}

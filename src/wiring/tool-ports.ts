@@ -1,0 +1,61 @@
+import { sleep } from '../lib/runtime.js'
+import { createSharedClock } from '../lib/shared-clock.js'
+import { createLimiter } from '../limits/counters.js'
+import { createMails } from '../mail/outbox.js'
+import { createThreadlessPool } from '../passwords/hash-pool.js'
+import { createPasswordsOver } from '../passwords/hashed-passwords.js'
+import type { Ports } from '../ports.js'
+import type { Store } from '../store/store.js'
+import { keySetsOf } from './access.js'
+import { createPasswordRules } from './password-rules.js'
+import { policyOf } from './policy.js'
+import type { ToolParts } from './tool-store.js'
+import type { ToolWake } from './tool-wake.js'
+
+/** What the flows of the tool reach. Sessions, tokens and providers of requests are missing: the tool signs in for no user. */
+export type ToolPorts = Pick<
+  Ports,
+  | 'users'
+  | 'sessions'
+  | 'apiTokens'
+  | 'audit'
+  | 'accessSettings'
+  | 'hashKinds'
+  | 'passwords'
+  | 'passwordFaults'
+  | 'keyring'
+  | 'mails'
+  | 'limiter'
+  | 'keySets'
+  | 'clock'
+  | 'random'
+  | 'policy'
+>
+
+export async function createToolPorts(parts: ToolParts, store: Store, wake: ToolWake): Promise<ToolPorts> {
+  const { settings, world, keyring, random } = parts
+  const clock = createSharedClock(world)
+  clock.learn((await store.changes.recent(0)).storeNowMs)
+  const policy = policyOf(settings)
+  const { password, limits } = settings
+  const hashing = { ...password, monotonic: world.monotonic, sleep }
+  const { users, sessions, apiTokens, audit, accessSettings, hashKinds } = store
+  return {
+    users,
+    sessions,
+    apiTokens,
+    audit,
+    accessSettings,
+    hashKinds,
+    passwords: createPasswordsOver(hashing, createThreadlessPool()),
+    passwordFaults: createPasswordRules({ settings, world, audit, clock, random }),
+    keyring,
+    // Mail waits in the outbox for the application, which logs what its limits refuse.
+    mails: { ...createMails({ keyring, randomId: random.id, now: clock.now }), showRefused() {} },
+    limiter: createLimiter({ counters: wake.counters, limits, now: clock.now }),
+    keySets: keySetsOf({ settings, world, policy: policy.access }, { keySet: () => null }),
+    clock,
+    random,
+    policy,
+  }
+}
