@@ -1,0 +1,38 @@
+import type * as Esbuild from 'esbuild'
+import type * as TarStream from 'tar-stream'
+import { ToolError } from '../tool-error.js'
+
+/** The optional packages that make a release. */
+export interface BundlePackages {
+  esbuild: typeof Esbuild
+  tar: Pick<typeof TarStream, 'pack'>
+}
+
+/** By which command they are installed: versions that were tried. */
+const wanted = { esbuild: 'esbuild@0.28.2', tar: 'tar-stream@3' }
+
+/**
+ * Loads them.
+ *
+ * @throws {ToolError} exit code 2, with the command that installs all that are missing
+ */
+export async function loadBundlePackages(
+  load: { [Name in keyof BundlePackages]: () => Promise<BundlePackages[Name]> } = {
+    esbuild: () => import('esbuild'),
+    tar: () => import('tar-stream'),
+  },
+): Promise<BundlePackages> {
+  const [esbuild, tar] = await Promise.all([unlessMissing(load.esbuild()), unlessMissing(load.tar())])
+  if (esbuild && tar) return { esbuild, tar }
+  const missing = [...(esbuild ? [] : [wanted.esbuild]), ...(tar ? [] : [wanted.tar])]
+  throw new ToolError(2, 'packages_missing', `The host needs more packages: npm install ${missing.join(' ')}`)
+}
+
+async function unlessMissing<T>(loaded: Promise<T>): Promise<T | null> {
+  try {
+    return await loaded
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return null
+    throw error
+  }
+}

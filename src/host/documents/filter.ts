@@ -1,0 +1,87 @@
+import { type Mingo, queryOptions } from './mingo.js'
+import { queryInvalid, StoreError } from './store-error.js'
+import { isPlain, maxDepth, reviveDate } from './values.js'
+
+/** A filter that was checked and compiled. */
+export interface Filter {
+  matches(document: Readonly<Record<string, unknown>>): boolean
+  /** The checked filter as mingo reads it. */
+  criteria: Readonly<Record<string, unknown>>
+  /** The one `_id` that can match; null when the filter does not name it. */
+  id: string | null
+}
+
+/** They run code of the query. */
+const refused = new Set(['$where', '$function', '$accumulator'])
+
+/**
+ * @param sent what the application or crudlify passes; `undefined` and null match everything
+ * @throws {StoreError} `query_invalid`
+ */
+export function compileFilter(mingo: Mingo, sent: unknown): Filter {
+  const criteria = toCriteria(sent ?? {})
+  const query = asQueryFault(() => new mingo.Query(criteria, queryOptions))
+  const { _id: id } = criteria
+  return {
+    matches: (document) => asQueryFault(() => query.test(document)),
+    criteria,
+    id: typeof id === 'string' ? id : null,
+  }
+}
+
+/** Faults of mingo are faults of the query. */
+export function asQueryFault<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof StoreError) throw error
+    throw queryInvalid(error instanceof Error ? error.message : 'The query cannot be read.', error)
+  }
+}
+
+function toCriteria(sent: unknown): Record<string, unknown> {
+  const criteria = read(sent, 0)
+  if (!isPlain(criteria)) throw queryInvalid('A filter must be an object.')
+  return criteria
+}
+
+/** A copy with dates and ids read, and with the two operators that mingo does not know. */
+function read(value: unknown, depth: number): unknown {
+  if (depth > maxDepth) throw queryInvalid(`The filter nests deeper than ${maxDepth} levels.`)
+  if (Array.isArray(value)) return value.map((each) => read(each, depth + 1))
+  if (!isPlain(value)) return value
+  const only = Object.keys(value).length === 1
+  if (only && typeof value.$oid === 'string') return value.$oid
+  if (only && Object.hasOwn(value, '$date')) return readDate(value)
+  const entries = Object.entries(value).filter(([name]) => name !== '$startsWith' && name !== '$endsWith')
+  const copy = entries.map(([name, each]): [string, unknown] => [requireName(name), read(each, depth + 1)])
+  return { ...Object.fromEntries(copy), ...textEnds(value) }
+}
+
+function requireName(name: string): string {
+  if (refused.has(name)) throw queryInvalid(`${name} is not supported: queries run no code.`)
+  if (name.split('.').includes('__proto__')) throw queryInvalid('A filter cannot name __proto__.')
+  return name
+}
+
+function readDate(value: Record<string, unknown>): unknown {
+  const date = reviveDate(value)
+  if (!(date instanceof Date)) throw queryInvalid('$date needs a date and time, such as 2026-01-31T12:00:00Z.')
+  return date
+}
+
+/** `$startsWith` and `$endsWith` as one regular expression, since a field has one `$regex`. */
+function textEnds(value: Record<string, unknown>): Record<string, unknown> {
+  const { $startsWith: start, $endsWith: end } = value
+  if (start === undefined && end === undefined) return {}
+  if (Object.hasOwn(value, '$regex')) throw queryInvalid('$regex cannot stand beside $startsWith or $endsWith.')
+  for (const text of [start, end]) {
+    if (text !== undefined && typeof text !== 'string') throw queryInvalid('$startsWith and $endsWith take a text.')
+  }
+  return { $regex: new RegExp(`^${ahead('', start)}${ahead('[^]*', end, '$')}`) }
+}
+
+function ahead(before: string, text: unknown, after = ''): string {
+  if (text === undefined) return ''
+  return `(?=${before}${String(text).replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}${after})`
+}

@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { answer } from '../../adapters/node/answer.js'
+import { AuthError } from '../../errors.js'
+import { logFault, toAuthError } from '../../http/faults.js'
+import { type HttpResponse, singleHeader } from '../../http/message.js'
+import { problem, transportHeaders, withHeaders } from '../../http/problem.js'
+import type { Pass } from '../../http/verdict.js'
+import { withQuery } from '../../lib/api-key-query.js'
+import { createRequestIds } from '../../lib/request-id.js'
+import type { Logger } from '../../settings.js'
+import type { CookieSpace } from './cookies.js'
+import { FrontRequest } from './front-request.js'
+import { createProxy, type Hop, type ProxyRequest } from './proxy.js'
+import { headersForChild } from './request-headers.js'
+import type { Space, SpaceDirectory } from './space.js'
+import { hostsOf, readTarget, requireHost, type Target } from './target.js'
+
+export interface FrontOptions {
+  /** An http or https URL. If it has a path, the proxy in front strips it. */
+  baseUrl: string
+  spaces: SpaceDirectory
+  /** The answer of `{baseUrl}/health`. */
+  health(): HttpResponse
+  logger: Logger
+}
+
+/** Handles one request to the spaces' socket. Never throws, never rejects. */
+export type Front = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => Promise<void>
+
+/** The largest request target and the largest headers, in bytes. */
+export const limits = { target: 16 * 1024, headers: 32 * 1024 }
+
+/** What is left of a body after a refusal is read up to this size; beyond it the connection closes. */
+const drainedBytes = 64 * 1024
+
+interface Wired extends FrontOptions {
+  url: URL
+  /** The path of `baseUrl`, without a slash at the end. */
+  prefix: string
+  hosts: ReadonlySet<string>
+  proxy: ProxyRequest
+  requestId(): string
+  /** How many requests are open, by the id of the space. */
+  open: Map<string, number>
+}
+
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+  expectsContinue: boolean
+}
+
+/**
+ * The way of a request to a space: its target is read, the guard of the space decides, and the child gets it with the headers
+ * that only we may set.
+ */
+export function createFront(options: FrontOptions): Front {
+  const url = new URL(options.baseUrl)
+  const wired: Wired = {
+    ...options,
+    url,
+    prefix: url.pathname.replace(/\/$/, ''),
+    hosts: hostsOf(url),
+    proxy: createProxy(),
+    requestId: createRequestIds(),
+    open: new Map(),
+  }
+  return async (request, response, expectsContinue) => {
+    try {
+      await handle(wired, { request, response, expectsContinue })
+    } catch (error) {
+      refuse(wired, { request, response }, toAuthError(error), wired.requestId())
+    }
+  }
+}
+
+async function handle(wired: Wired, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange
+  requireSizes(request)
+  requireHost(singleHeader(request, 'host'), wired.hosts)
+  if (request.headers.upgrade !== undefined) throw new AuthError('not_here')
+  // HTTP/1.0 has no chunks: another reader would find the end of the body elsewhere (RFC 9112 §6.1).
+  if (request.httpVersion === '1.0' && isChunked(request)) {
+    response.shouldKeepAlive = false
+    throw new AuthError('invalid_request')
+  }
+
+  const target = readTarget(request.url ?? '', wired.hosts)
+  if (target.path === '/health') {
+    send(exchange, wired.health())
+    return
+  }
+  const space = wired.spaces.find(target.space)
+  if (space === null) throw new AuthError('space_not_found')
+  enter(wired, space, response)
+
+  const verdict = await space.guard.decide(new FrontRequest(request, target))
+  if (verdict.kind === 'answer') send(exchange, verdict.response)
+  else await passOn(wired, exchange, { space, target, pass: verdict })
+}
+
+/** Counts the request until its answer has ended. @throws {AuthError} `busy` */
+function enter({ open }: Wired, { id, limits: { connections } }: Space, response: ServerResponse): void {
+  const count = open.get(id) ?? 0
+  if (count >= connections) throw new AuthError('busy', { retryAfterSeconds: 1 })
+  open.set(id, count + 1)
+  response.once('close', () => {
+    const left = (open.get(id) ?? 1) - 1
+    if (left > 0) open.set(id, left)
+    else open.delete(id)
+  })
+}
+
+interface Admitted {
+  space: Space
+  target: Target
+  pass: Pass
+}
+
+async function passOn(wired: Wired, exchange: Exchange, admitted: Admitted): Promise<void> {
+  const { request, response, expectsContinue } = exchange
+  const { space } = admitted
+  requireBodySize(request, space.limits.streamBytes)
+  const child = await space.child()
+  if (response.destroyed) return
+  const hop = hopOf(wired, exchange, admitted, child)
+  if (expectsContinue) response.writeContinue()
+  wired.proxy(hop)
+}
+
+function hopOf(wired: Wired, exchange: Exchange, { space, target, pass }: Admitted, child: Hop['child']): Hop {
+  const { request, response } = exchange
+  const cookies: CookieSpace = {
+    name: space.name,
+    path: `${wired.prefix}/${space.name}`,
+    isSpace: (name) => wired.spaces.isSpace(name),
+  }
+  const chunked = isChunked(request)
+  const contentLength = chunked ? undefined : request.headers['content-length']
+  const sent = { raw: request.rawHeaders, connection: request.headers.connection, contentLength }
+  const query = pass.query ?? target.query
+  return {
+    space,
+    child,
+    request,
+    response,
+    target: withQuery(target.path, query),
+    headers: headersForChild(sent, pass, { host: wired.url.host, cookies, hopKey: child.hopKey }),
+    body: chunked ? 'chunked' : Number(contentLength ?? 0) === 0 ? 'none' : 'length',
+    answer: { cookies, requestPath: wired.prefix + target.path, added: pass.responseHeaders },
+    principal: pass.principal,
+    fail: (fault) => refuse(wired, exchange, fault, pass.forwarded?.['x-request-id'] ?? wired.requestId()),
+  }
+}
+
+/** Node's parser bounds the sum only. @throws {AuthError} `target_too_long`, `headers_too_large` */
+function requireSizes({ url = '', rawHeaders }: IncomingMessage): void {
+  if (url.length > limits.target) throw new AuthError('target_too_long')
+  let bytes = 0
+  for (const text of rawHeaders) bytes += text.length
+  if (bytes > limits.headers) throw new AuthError('headers_too_large')
+}
+
+function requireBodySize({ headers }: IncomingMessage, streamBytes: number): void {
+  if (Number(headers['content-length'] ?? 0) > streamBytes) throw new AuthError('payload_too_large')
+}
+
+function isChunked({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined
+}
+
+function refuse(wired: Wired, exchange: Omit<Exchange, 'expectsContinue'>, fault: AuthError, requestId: string): void {
+  logFault(wired.logger, fault, requestId)
+  send(exchange, withHeaders(problem(fault, requestId), transportHeaders({ origin: wired.url.origin })))
+}
+
+/** A large body that stays unread would hold the connection, so it closes. */
+function send({ request, response }: Omit<Exchange, 'expectsContinue'>, sent: HttpResponse): void {
+  if (response.destroyed) return
+  const length = isChunked(request) ? Number.POSITIVE_INFINITY : Number(request.headers['content-length'] ?? 0)
+  const closes = !request.complete && length > drainedBytes
+  answer(request, response, closes ? withHeaders(sent, { connection: 'close' }) : sent)
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type ReleaseFile, type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../model/release.js'
+import { hasCode } from '../has-code.js'
+import { syncFolder } from '../sync-folder.js'
+import { bundleInvalid, deployAgain, quoted } from './bundle-invalid.js'
+import { type Archive, type ArchiveEntry, longestManifestBytes, readEntries } from './entries.js'
+import { judgeManifest } from './judge-manifest.js'
+
+/** Where a release goes. */
+export interface ReleasePlace {
+  /** The folder of all releases of the space. It exists. */
+  folder: string
+  /** A number that was never used in this space. */
+  number: number
+  /** A group that may read the release: the one of its space, where children have users of their own. */
+  group?: number
+}
+
+/**
+ * Unpacks an archive into the folder `<number>`. The folder appears whole, written to disk, or not at all: until its last step
+ * everything is in `<number>.part`, which `sweepReleases` removes after a crash.
+ *
+ * @throws {AuthError} `bundle_invalid`
+ * @throws what reading the archive throws, and errors of the file system
+ */
+export async function unpackRelease(
+  archive: Archive,
+  place: ReleasePlace,
+  limits: ReleaseLimits,
+): Promise<ReleaseManifest> {
+  const target = join(place.folder, String(place.number))
+  if (await exists(target)) throw new Error(`The release ${place.number} is there already.`)
+  const draft = `${target}.part`
+  await rm(draft, { recursive: true, force: true })
+  try {
+    const files = createReleaseFolder(draft, place.group ?? null)
+    await files.folder(draft)
+    const manifest = await unpackInto(files, draft, archive, limits)
+    await files.sync()
+    await rename(draft, target)
+    await syncFolder(place.folder)
+    return manifest
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function unpackInto(
+  files: ReleaseFolder,
+  draft: string,
+  archive: Archive,
+  limits: ReleaseLimits,
+): Promise<ReleaseManifest> {
+  let manifest: ReleaseManifest | null = null
+  const missing = new Map<string, ReleaseFile>()
+
+  await readEntries(archive, limits, async (entry) => {
+    const { path } = entry
+    if (!entry.isFile) throw bundleInvalid(`${quoted(path)} is no plain file.`, 'Deploy without links and devices.')
+    if (!manifest) {
+      const text = await readManifestEntry(entry)
+      manifest = judgeManifest(text, limits)
+      for (const file of manifest.files) missing.set(file.path, file)
+      await files.write(join(draft, releasePaths.manifest), [Buffer.from(text)])
+      return
+    }
+    const file = missing.get(path)
+    if (!file) throw bundleInvalid(`${quoted(path)} is not listed, or is there twice.`, deployAgain)
+    missing.delete(path)
+    await writeListed(files, join(draft, file.path), file, entry)
+  })
+
+  const [lost] = missing.keys()
+  if (!manifest) throw bundleInvalid('The archive is empty.', deployAgain)
+  if (lost !== undefined) throw bundleInvalid(`The archive has no ${quoted(lost)}.`, deployAgain)
+  return manifest
+}
+
+async function readManifestEntry({ path, size, bytes }: ArchiveEntry): Promise<string> {
+  if (path !== releasePaths.manifest) {
+    throw bundleInvalid(`The archive begins with ${quoted(path)}, not with ${releasePaths.manifest}.`, deployAgain)
+  }
+  if (size > longestManifestBytes) throw bundleInvalid(`${releasePaths.manifest} is too long.`, deployAgain)
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bytes) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+async function writeListed(files: ReleaseFolder, path: string, file: ReleaseFile, entry: ArchiveEntry): Promise<void> {
+  const changed = () => bundleInvalid(`${quoted(file.path)} differs from its digest.`, deployAgain)
+  if (entry.size !== file.bytes) throw changed()
+  const hash = createHash('sha256')
+  await files.write(path, hashed(entry.bytes, hash))
+  if (hash.digest('hex') !== file.sha256) throw changed()
+}
+
+async function* hashed(
+  bytes: AsyncIterable<Uint8Array>,
+  hash: { update(chunk: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+interface ReleaseFolder {
+  folder(path: string): Promise<void>
+  write(path: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>
+  /** Writes the entries of all folders to disk; files are synced as they are written. */
+  sync(): Promise<void>
+}
+
+function createReleaseFolder(root: string, group: number | null): ReleaseFolder {
+  const folders = new Set<string>()
+
+  async function own(file: FileHandle, mode: number): Promise<void> {
+    if (group === null) return
+    await file.chown(-1, group)
+    await file.chmod(mode)
+  }
+
+  async function folder(path: string): Promise<void> {
+    if (folders.has(path)) return
+    if (path !== root) await folder(dirname(path))
+    await mkdir(path, 0o700)
+    folders.add(path)
+    const handle = await open(path, 'r')
+    await own(handle, 0o750).finally(() => handle.close())
+  }
+
+  return {
+    folder,
+    async write(path, chunks) {
+      await folder(dirname(path))
+      const file = await open(path, 'wx', 0o600)
+      try {
+        for await (const chunk of chunks) await file.writeFile(chunk)
+        await own(file, 0o640)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+    },
+    async sync() {
+      for (const path of folders) await syncFolder(path)
+    },
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}

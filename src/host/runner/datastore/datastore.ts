@@ -1,0 +1,158 @@
+import type { Collections, WriteOptions } from '../../documents/collections.js'
+import { requireId } from '../../documents/names.js'
+import { type Document, isPlain } from '../../documents/values.js'
+import type { KeyValues } from '../../ports.js'
+import { notSupported, rejecting } from '../not-supported.js'
+import { createKeyValueCalls, type KeyValueCalls } from './key-value.js'
+import { isOldForm, readFindOptions } from './query-options.js'
+import { createRowStream, type RowStream } from './row-stream.js'
+
+/** The document calls of a Datastore connection of codehooks-js. */
+export interface DocumentCalls {
+  getOne(collection: string, query: unknown): Promise<Document>
+  findOne(collection: string, query: unknown): Promise<Document>
+  findOneOrNull(collection: string, query: unknown): Promise<Document | null>
+  /** Not a promise. A bad filter throws at once. */
+  getMany(collection: string, query?: unknown, options?: unknown): RowStream
+  find(collection: string, query?: unknown, options?: unknown): RowStream
+  insertOne(collection: string, document: unknown): Promise<Document | Document[]>
+  updateOne(collection: string, query: unknown, operations: unknown, options?: unknown): Promise<Document>
+  updateMany(collection: string, query: unknown, operations: unknown, options?: unknown): Promise<{ count: number }>
+  replaceOne(collection: string, query: unknown, document: unknown, options?: unknown): Promise<Document>
+  replaceMany(collection: string, query: unknown, document: unknown, options?: unknown): Promise<{ count: number }>
+  removeOne(collection: string, query: unknown): Promise<{ _id: string }>
+  removeMany(collection: string, query?: unknown, options?: unknown): Promise<{ count: number }>
+  count(collection: string): Promise<{ count: number }>
+  /** Only recorded: this host has no indexes yet. */
+  createIndex(collection: string, fields: unknown, options?: unknown): Promise<{ collection: string; fields: string[] }>
+}
+
+export interface Connection extends DocumentCalls, KeyValueCalls {
+  /** The document calls without their first argument. */
+  collection(name: string): Record<string, unknown>
+}
+
+interface DatastoreOptions {
+  collections: Collections
+  keyValues: KeyValues
+}
+
+/** `Datastore.open()` of codehooks-js: every call gives the same connection. */
+export function createDatastore(options: DatastoreOptions): { open(): Promise<Connection> } {
+  const connection = createConnection(options)
+  return { open: async () => connection }
+}
+
+function createConnection({ collections, keyValues }: DatastoreOptions): Connection {
+  const calls = createDocumentCalls(collections)
+  const unsupported = absent.map((name) => [name, rejecting(name)])
+  return {
+    ...Object.fromEntries(unsupported),
+    ...calls,
+    ...createKeyValueCalls(keyValues),
+    collection: (name) => bound(calls, name),
+  }
+}
+
+/** Calls of the platform that this host does not have. */
+const absent = [
+  'enqueue',
+  'enqueueFromQuery',
+  'runAt',
+  'createSchema',
+  'setSchema',
+  'getSchema',
+  'removeSchema',
+] as const
+
+function bound(calls: DocumentCalls, collection: string): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(calls).map(([name, call]) => [
+      name,
+      (...input: readonly unknown[]): unknown => Reflect.apply(call, calls, [collection, ...input]),
+    ]),
+  )
+}
+
+function createDocumentCalls(collections: Collections): DocumentCalls {
+  const findOneOrNull = async (name: string, query: unknown) => collections.findOne(nameOf(name), queryOf(query))
+  const getOne = async (name: string, query: unknown) => required(await findOneOrNull(name, query))
+  const getMany = (name: string, query: unknown = {}, options: unknown = undefined) => {
+    const { filter, chosen } = readForm(query, options)
+    return createRowStream(collections.find(nameOf(name), filter, readFindOptions(chosen)))
+  }
+  return {
+    getOne,
+    findOne: getOne,
+    findOneOrNull,
+    getMany,
+    find: getMany,
+    insertOne: async (name, document) =>
+      Array.isArray(document)
+        ? collections.insertMany(nameOf(name), document)
+        : collections.insert(nameOf(name), document),
+    updateOne: async (name, query, operations, options) =>
+      required(await collections.update(nameOf(name), queryOf(query), operations, writeOptions(options))),
+    replaceOne: async (name, query, document, options) =>
+      required(await collections.replace(nameOf(name), queryOf(query), document, writeOptions(options))),
+    ...manyCalls(collections),
+    removeOne: async (name, query) => ({ _id: required(await collections.remove(nameOf(name), queryOf(query))) }),
+    count: async (name) => ({ count: await collections.count(nameOf(name)) }),
+    createIndex: async (name, fields) => ({ collection: nameOf(name), fields: [fields].flat().map(String) }),
+  }
+}
+
+function manyCalls(collections: Collections): Pick<DocumentCalls, 'updateMany' | 'replaceMany' | 'removeMany'> {
+  return {
+    async updateMany(name, query, operations, options) {
+      const { filter, change, chosen } = readChange(query, operations, options)
+      return { count: await collections.updateMany(nameOf(name), filter, change, readFindOptions(chosen)) }
+    },
+    async replaceMany(name, query, document, options) {
+      const { filter, change, chosen } = readChange(query, document, options)
+      return { count: await collections.replaceMany(nameOf(name), filter, change, readFindOptions(chosen)) }
+    },
+    async removeMany(name, query, options) {
+      const { filter, chosen } = readForm(query, options)
+      return { count: await collections.removeMany(nameOf(name), filter, readFindOptions(chosen)) }
+    },
+  }
+}
+
+/** `(query, options)`, or `({ filter, … })` of codehooks-js 1.1 and before. */
+function readForm(query: unknown, options: unknown): { filter: unknown; chosen: unknown } {
+  if (options === undefined && isOldForm(query)) return { filter: query.filter, chosen: query }
+  return { filter: query, chosen: options }
+}
+
+/** `(query, change, options)`, or `(change, { filter })` of codehooks-js 1.1 and before. */
+function readChange(
+  first: unknown,
+  second: unknown,
+  options: unknown,
+): { filter: unknown; change: unknown; chosen: unknown } {
+  if (options === undefined && isOldForm(second)) return { filter: second.filter, change: first, chosen: second }
+  return { filter: first, change: second, chosen: options }
+}
+
+/** An `_id` or a query. */
+function queryOf(query: unknown): unknown {
+  const isId = !isPlain(query) || (Object.keys(query).length === 1 && typeof query.$oid === 'string')
+  return isId ? { _id: requireId(query) } : query
+}
+
+function writeOptions(options: unknown): WriteOptions {
+  return { upsert: isPlain(options) && options.upsert === true }
+}
+
+/** The realtime calls of codehooks-js are writes to collections of these names. */
+function nameOf(collection: string): string {
+  if (typeof collection === 'string' && collection.startsWith('_event_')) throw notSupported('realtime')
+  return collection
+}
+
+/** The platform rejects so; callers read `message`, `error` or both. */
+function required<T>(found: T | null): T {
+  if (found !== null) return found
+  throw Object.assign(new Error('Not found'), { code: 'not_found', error: 'Not found' })
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http'
+import { readPairs } from './query.js'
+
+/** What the application finds as `req.body` and `req.rawBody`. */
+export interface ParsedBody {
+  body: unknown
+  /** The text as it was sent, for signatures of webhooks. */
+  rawBody: string
+}
+
+/** Why a body could not be parsed. */
+export type BodyFault = 'payload_too_large' | 'invalid_request'
+
+/**
+ * Reads and parses JSON and forms. null: the body has another type, or is compressed, and stays a stream.
+ */
+export async function readBody(raw: IncomingMessage, limitBytes: number): Promise<ParsedBody | BodyFault | null> {
+  const kind = kindOf(raw)
+  if (kind === null) return null
+  if (Number(raw.headers['content-length'] ?? 0) > limitBytes) return 'payload_too_large'
+  const text = await readText(raw, limitBytes)
+  if (text === null) return 'payload_too_large'
+  if (kind === 'form') return { body: readPairs(text), rawBody: text }
+  if (text.trim() === '') return { body: {}, rawBody: text }
+  try {
+    return { body: JSON.parse(text), rawBody: text }
+  } catch {
+    return 'invalid_request'
+  }
+}
+
+function kindOf({ headers }: IncomingMessage): 'json' | 'form' | null {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
+  if (encoding.trim().toLowerCase() !== 'identity') return null
+  const [name = ''] = type.toLowerCase().split(';')
+  if (/^application\/(?:[\w.+-]+\+)?json$/.test(name.trim())) return 'json'
+  return name.trim() === 'application/x-www-form-urlencoded' ? 'form' : null
+}
+
+async function readText(raw: IncomingMessage, limitBytes: number): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of raw) {
+    if (!Buffer.isBuffer(chunk)) continue
+    bytes += chunk.length
+    if (bytes > limitBytes) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

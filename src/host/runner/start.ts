@@ -1,0 +1,53 @@
+import type { Server } from 'node:http'
+import { pathToFileURL } from 'node:url'
+import { createCollections } from '../documents/collections.js'
+import { loadMingo } from '../documents/mingo.js'
+import { createDatastore } from './datastore/datastore.js'
+import { createRemoteStore } from './datastore/remote-store.js'
+import { createApplication } from './exchange/application.js'
+import { type Manifest, requireManifest } from './exchange/manifest.js'
+import { createFiles } from './files.js'
+import { hostSymbol } from './hop.js'
+import { createInternalFetch } from './internal-fetch.js'
+import { createChildServer } from './server.js'
+import type { StartOptions } from './start-options.js'
+import { newId, pause, setEnvironment } from './world.js'
+
+/** Imports the bundle, runs its `startup` and listens. Rejects with what the bundle throws. */
+export async function start(options: StartOptions): Promise<Server> {
+  const { space, hash, env, limits, compat, keys, sockets, files } = options
+  setEnvironment(env)
+  const mingo = await loadMingo(files.mingo)
+  const { documents, keyValues } = createRemoteStore({ socketPath: sockets.data, key: keys.data })
+  const literalDots = compat.dotPaths === 'literal'
+  const collections = createCollections({ documents, mingo, newId, pause, literalDots })
+  const datastore = createDatastore({ collections, keyValues })
+  // codehooks-js looks for the first three of these names when it is loaded.
+  Object.assign(globalThis, { DB: datastore, Datastore: datastore, _coho_fs: createFiles(files.assets) })
+  Object.defineProperty(globalThis, hostSymbol, { value: Object.freeze({ space }) })
+
+  const manifest = await importBundle(files.bundle)
+  const spacePath = `/${space}`
+  if (typeof manifest.app === 'object' && manifest.app !== null) {
+    const internalFetch = createInternalFetch({ socketPath: sockets.requests, hopKey: keys.hop, spacePath })
+    Object.assign(manifest.app, { internalFetch })
+  }
+  if (typeof manifest.startup === 'function') await manifest.startup()
+  const serve = createApplication({ manifest, spacePath, limits, compat, onFault: logFault })
+  const server = createChildServer({ serve, hopKey: keys.hop, hash, headerBytes: limits.headerBytes })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(sockets.requests, resolve)
+  })
+  return server
+}
+
+async function importBundle(file: string): Promise<Manifest> {
+  const { default: manifest }: { default?: unknown } = await import(pathToFileURL(file).href)
+  return requireManifest(manifest)
+}
+
+export function logFault(error: unknown): void {
+  // biome-ignore lint/suspicious/noConsole: stderr of the child is the log of the space
+  console.error(error)
+}

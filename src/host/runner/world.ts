@@ -1,0 +1,20 @@
+import { randomBytes, randomInt } from 'node:crypto'
+
+/** What the child takes from the world: clock, randomness, environment. The runner loads nothing of `lib/`. */
+
+/** A new `_id`: 8 hexadecimal digits of Unix seconds, then 64 random bits, so that the order of `_id`s is that of time. */
+export function newId(): string {
+  const seconds = Math.floor(Date.now() / 1_000)
+  return seconds.toString(16).padStart(8, '0') + randomBytes(8).toString('hex')
+}
+
+/** A wait that doubles from 1 ms to 64 ms, of which a random part is taken. */
+export function pause(attempt: number): Promise<void> {
+  const most = 2 ** Math.min(attempt, 6)
+  return new Promise((resolve) => setTimeout(resolve, randomInt(most + 1)))
+}
+
+/** Before the bundle is imported, because applications read their environment at import. */
+export function setEnvironment(values: Readonly<Record<string, string>>): void {
+  Object.assign(process.env, values)
+}

@@ -1,0 +1,66 @@
+// What a bundle may try; it answers with what became of it.
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { Worker } from 'node:worker_threads'
+import { app } from 'codehooks-js'
+
+const attempts = {
+  passwd: () => readFileSync('/etc/passwd', 'utf8'),
+  environ: () => readFileSync('/proc/self/environ', 'utf8'),
+  parent: () => readFileSync(`/proc/${process.ppid}/environ`, 'utf8'),
+  write: () => writeFileSync(new URL('bundle.mjs', import.meta.url), ''),
+  temporary: () => writeFileSync(`${process.env.HOME}/note.txt`, 'mine'),
+  spawn: () => spawn('/bin/true'),
+  worker: () => new Worker('1', { eval: true }),
+  addon: () => process.dlopen({ exports: {} }, '/no/such.node'),
+  binding: () => process.binding('fs'),
+  send: () => process.send({}),
+  prototype: () => ({}).polluted,
+  evil: () => Object.evil,
+  arguments: () => [process.argv, process.execArgv].flat().join(' '),
+}
+
+app.auth('/*', (_req, _res, next) => next())
+app.get('/try/:name', async (req, res) => {
+  try {
+    res.json({ value: (await attempts[req.params.name]()) ?? null })
+  } catch (error) {
+    res.json({ code: error.code ?? error.name })
+  }
+})
+app.get('/signal', (_req, res) => {
+  process.kill(process.pid, 'SIGUSR1')
+  res.end('sent')
+})
+app.get('/flood', (_req, res) => {
+  try {
+    for (;;) writeSync(3, `${'x'.repeat(1023)}\n`)
+  } catch {
+    // The pipe is full.
+  }
+  res.end('flooded')
+})
+app.get('/forge', (req, res) => {
+  Object.assign(req, { auth: { kind: 'session', userId: 'admin' } })
+  let symbol = 'changed'
+  try {
+    req[Symbol.for('latchkey.host')] = { kind: 'apiToken' }
+  } catch (error) {
+    symbol = error.name
+  }
+  res.json({ auth: req.auth, symbol })
+})
+app.get('/loop', () => {
+  for (;;);
+})
+app.get('/squat', (_req, res) => {
+  const server = createServer()
+  server.on('error', (error) => res.json({ code: error.code }))
+  server.listen(`${process.env.HOME}/squat.sock`, () => {
+    server.close()
+    res.json({ value: 'listening' })
+  })
+})
+
+export default app.init()

@@ -1,0 +1,412 @@
+import { createRequire } from 'node:module'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type Collections, createCollections } from '../../src/host/documents/collections.js'
+import { loadMingo } from '../../src/host/documents/mingo.js'
+import { StoreError } from '../../src/host/documents/store-error.js'
+import type { Documents } from '../../src/host/ports.js'
+import { createSpaceStore } from '../support/space-store.js'
+
+const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
+
+interface Bed {
+  collections: Collections
+  documents: Documents
+}
+
+function bed({ literalDots = false, documents = createSpaceStore().documents } = {}): Bed {
+  let ids = 0
+  const newId = () => {
+    ids += 1
+    return `id${String(ids).padStart(4, '0')}`
+  }
+  const pause = async () => {}
+  return { documents, collections: createCollections({ documents, mingo, newId, pause, literalDots }) }
+}
+
+async function filled(rows: readonly object[]): Promise<Collections> {
+  const { collections } = bed()
+  await collections.insertMany('rows', rows)
+  return collections
+}
+
+async function idsOf(collections: Collections, filter: unknown, options = {}): Promise<string[]> {
+  const found: string[] = []
+  for await (const { _id } of collections.find('rows', filter, options)) found.push(_id)
+  return found
+}
+
+const invalid = { code: 'query_invalid' }
+
+describe('filters', () => {
+  const rows = [
+    { _id: 'a', n: 1, text: 'Apple', tags: ['x', 'y'], at: new Date('2024-01-02'), deep: { b: [{ c: 1 }] } },
+    { _id: 'b', n: 2, text: 'a.pple', tags: [], at: new Date('2024-02-02') },
+    { _id: 'c', n: null, text: 'Pear' },
+    { _id: 'd', text: 'apple' },
+  ]
+
+  test.each<[unknown, string[]]>([
+    [undefined, ['a', 'b', 'c', 'd']],
+    [{}, ['a', 'b', 'c', 'd']],
+    [{ _id: 'b' }, ['b']],
+    [{ _id: { $oid: 'b' } }, ['b']],
+    [{ _id: 'b', n: 1 }, []],
+    [{ _id: { $in: ['d', 'a', 'z'] } }, ['a', 'd']],
+    [{ n: null }, ['c', 'd']],
+    [{ n: { $gte: 1, $lt: 2 } }, ['a']],
+    [{ n: { $exists: false } }, ['d']],
+    [{ tags: 'x' }, ['a']],
+    [{ tags: { $all: ['x', 'y'] } }, ['a']],
+    [{ 'deep.b.c': 1 }, ['a']],
+    [{ text: /^a/i }, ['a', 'b', 'd']],
+    [{ text: { $regex: '^ap', $options: 'i' } }, ['a', 'd']],
+    [{ text: { $startsWith: 'a.' } }, ['b']],
+    [{ text: { $startsWith: 'a', $endsWith: 'pple' } }, ['b', 'd']],
+    [{ text: { $not: { $startsWith: 'a' } } }, ['a', 'c']],
+    [{ $or: [{ n: 2 }, { text: { $endsWith: 'ear' } }] }, ['b', 'c']],
+    [{ at: { $gt: { $date: '2024-01-15' } } }, ['b']],
+    [{ at: new Date('2024-01-02') }, ['a']],
+    [{ at: { $date: '2024-01-02' } }, ['a']],
+    [{ $expr: { $gt: ['$n', 1] } }, ['b']],
+    [{ constructor: { $exists: true } }, []],
+  ])('%j finds %j', async (filter, expected) => {
+    expect(await idsOf(await filled(rows), filter)).toEqual(expected)
+  })
+
+  test.each([
+    ['text'],
+    [[1]],
+    [{ $where: 'true' }],
+    [{ a: { $where: 'true' } }],
+    [{ $expr: { $function: { body: 'true', args: [], lang: 'js' } } }],
+    [{ $and: [{ $expr: { $accumulator: {} } }] }],
+    [{ n: { $nothing: 1 } }],
+    [{ n: { $regex: '(' } }],
+    [{ $and: 1 }],
+    [{ text: { $startsWith: 1 } }],
+    [{ text: { $startsWith: 'a', $regex: 'b' } }],
+    [{ at: { $date: 'never' } }],
+    [JSON.parse('{"__proto__":{"polluted":true}}')],
+    [{ 'a.__proto__.b': 1 }],
+    [JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)],
+    [JSON.parse(`{"$or":${'[{"$or":'.repeat(40)}[]${'}]'.repeat(40)}}`)],
+  ])('ATK-153 %# is refused at once, with query_invalid', async (filter) => {
+    const { collections } = bed()
+    expect(() => collections.find('rows', filter)).toThrow(StoreError)
+    expect(() => collections.find('rows', filter)).toThrow(expect.objectContaining(invalid))
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  })
+
+  test('ATK-153 collections that begin with _ or are no names do not exist', () => {
+    const { collections } = bed()
+    for (const name of ['_x', '', '__proto__', 'a b', '../x', 'x'.repeat(65)]) {
+      expect(() => collections.find(name, {})).toThrow(expect.objectContaining(invalid))
+    }
+  })
+})
+
+describe('order, limits and fields', () => {
+  test('without a sort the order is that of _id, and reverse turns it round', async () => {
+    const collections = await filled([{ _id: 'b' }, { _id: 'B' }, { _id: 'a' }])
+    expect(await idsOf(collections, {})).toEqual(['B', 'a', 'b'])
+    expect(await idsOf(collections, {}, { reverse: true, limit: 2 })).toEqual(['b', 'a'])
+    expect(await idsOf(collections, {}, { offset: 1, limit: 1 })).toEqual(['a'])
+    expect(await idsOf(collections, {}, { limit: 0 })).toEqual([])
+  })
+
+  test('a sort with a limit is the whole sort cut off, over any documents', async () => {
+    const value = fc.oneof(
+      fc.integer({ min: -3, max: 3 }),
+      fc.constantFrom('a', 'b', null, true),
+      fc.array(fc.integer()),
+    )
+    const rows = fc.array(fc.record({ a: value, b: value }, { requiredKeys: [] }), { maxLength: 40 })
+    const direction = fc.constantFrom<1 | -1>(1, -1)
+    await fc.assert(
+      fc.asyncProperty(rows, direction, direction, fc.nat(6), fc.nat(6), async (documents, a, b, limit, offset) => {
+        const collections = await filled(documents)
+        const all: Record<string, unknown>[] = []
+        for await (const row of collections.find('rows', {})) all.push(row)
+        const whole = mingo
+          .find(all, {})
+          .sort({ a, b })
+          .all()
+          .map(({ _id }) => String(_id))
+        const sort = { a, b }
+        expect(await idsOf(collections, {}, { sort, limit, offset })).toEqual(whole.slice(offset, offset + limit))
+        expect(await idsOf(collections, {}, { sort, offset })).toEqual(whole.slice(offset))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('a sort without a limit over more than 64 MiB is refused', async () => {
+    const collections = await filled(Array.from({ length: 20 }, (_, n) => ({ n: -n, text: 'x'.repeat(3_500_000) })))
+    await expect(idsOf(collections, {}, { sort: { n: 1 } })).rejects.toMatchObject(invalid)
+    expect(await idsOf(collections, {}, { sort: { n: 1 }, limit: 2 })).toEqual(['id0020', 'id0019'])
+  })
+
+  test('fields are chosen or left out', async () => {
+    const collections = await filled([{ _id: 'x', a: 1, b: { c: 2, d: 3 } }])
+    const only = async (projection: object) =>
+      (await collections.find('rows', {}, { projection: { ...projection } }).next()).value
+    expect(await only({ a: 1 })).toEqual({ _id: 'x', a: 1 })
+    expect(await only({ a: 0 })).toEqual({ _id: 'x', b: { c: 2, d: 3 } })
+    expect(await only({ 'b.c': 1, _id: 0 })).toEqual({ b: { c: 2 } })
+    await expect(only({ a: 1, b: 0 })).rejects.toMatchObject(invalid)
+  })
+})
+
+describe('_id', () => {
+  test('ATK-207 text is kept as it was sent, $oid is read, and everything else is refused', async () => {
+    const { collections } = bed()
+    for (const id of ['a', 'A', '0', ' ', 'ä'.repeat(127), 'x'.repeat(255)]) {
+      expect(await collections.insert('rows', { _id: id, n: 1 })).toEqual({ _id: id, n: 1 })
+    }
+    expect(await collections.insert('rows', { _id: { $oid: '64af' } })).toEqual({ _id: '64af' })
+    for (const id of [
+      '',
+      1,
+      null,
+      true,
+      {},
+      [],
+      new Date(),
+      'x'.repeat(256),
+      'ä'.repeat(128),
+      'a\u0000',
+      'a\n',
+      '\ud800',
+    ]) {
+      await expect(collections.insert('rows', { _id: id })).rejects.toMatchObject(invalid)
+    }
+    expect(await collections.count('rows')).toBe(7)
+  })
+
+  test('an insert of an existing one rejects and changes nothing; one without gets one', async () => {
+    const { collections } = bed()
+    await collections.insert('rows', { _id: 'a', n: 1 })
+    await expect(collections.insert('rows', { _id: 'a', n: 2 })).rejects.toMatchObject({ code: 'not_current' })
+    await expect(collections.insertMany('rows', [{ _id: 'a' }])).rejects.toMatchObject({ code: 'not_current' })
+    expect(await collections.findOne('rows', { _id: 'a' })).toEqual({ _id: 'a', n: 1 })
+    expect(await collections.insert('rows', { n: 3 })).toEqual({ _id: 'id0001', n: 3 })
+  })
+})
+
+describe('values', () => {
+  test('dates come back as dates, and what JSON cannot hold is refused', async () => {
+    const { collections, documents } = bed()
+    const row = { _id: 'a', at: new Date(0), list: [{ at: new Date(1) }], no: undefined, nan: Number.NaN }
+    await collections.insert('rows', row)
+    expect(await collections.findOne('rows', {})).toEqual({
+      _id: 'a',
+      at: new Date(0),
+      list: [{ at: new Date(1) }],
+      nan: null,
+    })
+    expect((await documents.get('rows', 'a'))?.body).toContain('{"$date":"1970-01-01T00:00:00.000Z"}')
+    await expect(collections.insert('rows', { n: 1n })).rejects.toMatchObject(invalid)
+    const loop: Record<string, unknown> = {}
+    loop.self = loop
+    await expect(collections.insert('rows', loop)).rejects.toMatchObject(invalid)
+    for (const none of [null, 'x', [1], 1])
+      await expect(collections.insert('rows', none)).rejects.toMatchObject(invalid)
+  })
+
+  test('ATK-153 __proto__ is no field, and depth ends at 32', async () => {
+    const { collections } = bed()
+    const proto = JSON.parse('{"a":{"__proto__":{"polluted":true}}}')
+    await expect(collections.insert('rows', proto)).rejects.toMatchObject(invalid)
+    await expect(collections.update('rows', {}, { $set: proto }, { upsert: true })).rejects.toMatchObject(invalid)
+    const deep = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)
+    await expect(collections.insert('rows', deep)).rejects.toMatchObject(invalid)
+  })
+})
+
+describe('updates', () => {
+  test.each<[object, object, object]>([
+    [{ n: 1 }, { n: 2, m: 3 }, { n: 2, m: 3 }],
+    [{ n: 1 }, { $set: { 'a.b': 1 } }, { n: 1, a: { b: 1 } }],
+    [{ n: 1 }, { $inc: { n: 2, m: 1 } }, { n: 3, m: 1 }],
+    [{ n: 1, m: 1 }, { $unset: { m: '' } }, { n: 1 }],
+    [{ l: [1] }, { $push: { l: { $each: [2, 3] } } }, { l: [1, 2, 3] }],
+    [{ l: [1, 2, 1] }, { $pull: { l: 1 } }, { l: [2] }],
+    [{ l: [1, 2, 3] }, { $pullAll: { l: [1, 2] } }, { l: [3] }],
+    [{ l: [1, 2] }, { $pop: { l: 1 } }, { l: [1] }],
+    [{ l: [1] }, { $addToSet: { l: 1 } }, { l: [1] }],
+    [{ n: 1 }, { $rename: { n: 'm' } }, { m: 1 }],
+    [{ n: 1 }, { $inc: { n: 1 }, name: 'x' }, { n: 2, name: 'x' }],
+    [{ n: 1 }, { $setOnInsert: { m: 1 }, $set: {} }, { n: 1 }],
+    [{ n: 1 }, { _id: 'a', n: 2 }, { n: 2 }],
+  ])('%j by %j becomes %j', async (before, operations, after) => {
+    const { collections } = bed()
+    await collections.insert('rows', { _id: 'a', ...before })
+    expect(await collections.update('rows', { _id: 'a' }, operations, { upsert: false })).toEqual({
+      _id: 'a',
+      ...after,
+    })
+    expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', ...after })
+  })
+
+  test('with literal dots a dot is part of the name', async () => {
+    const { collections } = bed({ literalDots: true })
+    await collections.insert('rows', { _id: 'a', 'x.y': 1 })
+    const operations = { $inc: { 'a.b': 1, 'x.y': 1 }, $rename: { 'x.z': 'p.q' } }
+    const changed = await collections.update('rows', {}, operations, { upsert: false })
+    expect(changed).toEqual({ _id: 'a', 'a.b': 1, 'x.y': 2 })
+  })
+
+  test.each([
+    [{ $nothing: { a: 1 } }],
+    [{ $set: 1 }],
+    [{ $set: { _id: 'b' } }],
+    [{ _id: 'b' }],
+    [{ $rename: { _id: 'b' } }],
+    [{ $inc: { n: 'x' } }],
+    [[{ $set: { n: 1 } }]],
+    ['x'],
+    [{ $set: { 'constructor.evil.x': 1 } }],
+    [{ $set: { 'list.constructor.evil.x': 1 } }],
+    [{ $rename: { n: 'toString.evil.x' } }],
+    [{ $set: { '__proto__.polluted': 1 } }],
+  ])('%j is refused and changes nothing', async (operations) => {
+    const { collections } = bed()
+    await collections.insert('rows', { _id: 'a', n: 1, list: [] })
+    await expect(collections.update('rows', {}, operations, { upsert: false })).rejects.toMatchObject(invalid)
+    await expect(collections.updateMany('rows', {}, operations)).rejects.toMatchObject(invalid)
+    expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', n: 1, list: [] })
+    expect([Object.hasOwn(Object, 'evil'), Object.hasOwn(Array, 'evil'), 'polluted' in {}]).toEqual([
+      false,
+      false,
+      false,
+    ])
+  })
+
+  test('a field of its own named constructor can be updated', async () => {
+    const { collections } = bed()
+    await collections.insert('rows', { _id: 'a', constructor: { name: 'Ferrari' } })
+    await collections.update('rows', {}, { $set: { 'constructor.wins': 1 } }, { upsert: false })
+    expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', constructor: { name: 'Ferrari', wins: 1 } })
+  })
+
+  test('an upsert begins with what the filter compares for equality', async () => {
+    const { collections } = bed()
+    const filter = { $and: [{ 'a.b': 1 }], email: { $eq: 'x@y.z' }, n: { $gt: 5 }, name: /x/, _id: 'me' }
+    const operations = { $inc: { n: 1 }, $setOnInsert: { first: true } }
+    const made = await collections.update('rows', filter, operations, { upsert: true })
+    expect(made).toEqual({ _id: 'me', a: { b: 1 }, email: 'x@y.z', n: 1, first: true })
+    expect(await collections.update('rows', { none: 1 }, { n: 1 }, { upsert: false })).toBeNull()
+    expect(await collections.replace('rows', { key: 1 }, { n: 2 }, { upsert: true })).toEqual({ _id: 'id0001', n: 2 })
+  })
+
+  test('many are updated, replaced and removed, and counted', async () => {
+    const collections = await filled(Array.from({ length: 25 }, (_, n) => ({ n, even: n % 2 === 0 })))
+    expect(await collections.updateMany('rows', { even: true }, { $inc: { n: 100 } })).toBe(13)
+    expect(await collections.updateMany('rows', {}, { seen: true }, { sort: { n: -1 }, limit: 2 })).toBe(2)
+    expect(await idsOf(collections, { seen: true })).toEqual(['id0023', 'id0025'])
+    expect(await collections.replaceMany('rows', { even: false }, { odd: true, _id: 'ignored' })).toBe(12)
+    expect(await collections.removeMany('rows', { odd: true })).toBe(12)
+    expect(await collections.remove('rows', { n: 100 })).toBe('id0001')
+    expect(await collections.remove('rows', { n: 100 })).toBeNull()
+    expect(await collections.count('rows')).toBe(12)
+  })
+})
+
+describe('writes at once', () => {
+  test('1,000 parallel $inc in two children on one document are exact', async () => {
+    const { documents } = createSpaceStore()
+    const children = [bed({ documents }).collections, bed({ documents }).collections]
+    await children[0]?.insert('rows', { _id: 'a', n: 0 })
+    await Promise.all(
+      Array.from({ length: 1_000 }, (_, n) =>
+        children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, { upsert: false }),
+      ),
+    )
+    expect(await children[0]?.findOne('rows', {})).toEqual({ _id: 'a', n: 1_000 })
+  })
+
+  test('parallel upserts by _id in two children make one document', async () => {
+    const { documents } = createSpaceStore()
+    const children = [bed({ documents }).collections, bed({ documents }).collections]
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, { upsert: true }),
+      ),
+    )
+    expect(await children[0]?.findOne('rows', {})).toEqual({ _id: 'a', n: 100 })
+  })
+
+  test('an update that is overtaken 20 times rejects with not_current', async () => {
+    const { documents } = createSpaceStore()
+    const racing: Documents = {
+      ...documents,
+      async get(name, id) {
+        const found = await documents.get(name, id)
+        if (found) await documents.put(name, id, found.body, 'any')
+        return found
+      },
+    }
+    const { collections } = bed({ documents: racing })
+    await collections.insert('rows', { _id: 'a', n: 1 })
+    const update = collections.update('rows', { _id: 'a' }, { n: 2 }, { upsert: false })
+    await expect(update).rejects.toMatchObject({ code: 'not_current' })
+    await expect(collections.removeMany('rows', {})).rejects.toMatchObject({ code: 'not_current' })
+  })
+
+  test('a document that stops matching between search and write is left alone', async () => {
+    const { documents } = createSpaceStore()
+    let meddle = true
+    const racing: Documents = {
+      ...documents,
+      async get(name, id) {
+        if (id === 'a' && meddle) {
+          meddle = false
+          await documents.put(name, id, '{"_id":"a","state":"done"}', 'any')
+        }
+        return documents.get(name, id)
+      },
+    }
+    const { collections } = bed({ documents: racing })
+    await collections.insertMany('rows', [
+      { _id: 'a', state: 'new' },
+      { _id: 'b', state: 'new' },
+    ])
+    const claimed = await collections.update('rows', { state: 'new' }, { state: 'mine' }, { upsert: false })
+    expect(claimed).toEqual({ _id: 'b', state: 'mine' })
+    expect(await collections.findOne('rows', { _id: 'a' })).toEqual({ _id: 'a', state: 'done' })
+  })
+})
+
+test('find equals mingo over all documents, for any filter that mingo takes', async () => {
+  const plain = { noNullPrototype: true }
+  const scalar = fc.oneof(fc.integer({ min: -2, max: 2 }), fc.constantFrom('a', 'b', '', null, true, false))
+  const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.record({ c: scalar }, plain))
+  const document = fc.record({ a: value, b: value }, { requiredKeys: [], ...plain })
+  const condition = fc.oneof(
+    value,
+    fc
+      .constantFrom('$gt', '$gte', '$lt', '$lte', '$ne', '$eq')
+      .chain((name) => scalar.map((each) => ({ [name]: each }))),
+    fc.array(scalar, { maxLength: 3 }).chain((list) => fc.constantFrom({ $in: list }, { $nin: list })),
+    fc.boolean().map(($exists) => ({ $exists })),
+  )
+  const field = fc.constantFrom('a', 'b', 'a.c', 'b.c')
+  const simple = fc.tuple(field, condition).map(([name, each]) => ({ [name]: each }))
+  const filter = fc.oneof(
+    simple,
+    fc.array(simple, { minLength: 1, maxLength: 3 }).chain((list) => fc.constantFrom({ $and: list }, { $or: list })),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(document, { maxLength: 8 }), filter, async (rows, asked) => {
+      const documents = rows.map((row, index) => ({ _id: `r${index}`, ...row }))
+      const collections = await filled(documents)
+      const expected = mingo
+        .find(documents, asked)
+        .all()
+        .map(({ _id }) => String(_id))
+      expect(await idsOf(collections, asked)).toEqual(expected)
+    }),
+    { numRuns: 500 },
+  )
+})
