@@ -2,11 +2,13 @@ import type { HookInput, Hooks } from './hooks.js'
 import type { Keyring } from './lib/keyring.js'
 import type { Reach } from './lib/public-fetch.js'
 import type { Limiter } from './limits/limiter.js'
-import type { Doctor } from './model/doctor.js'
+import type { Doctor } from './model/doctor/report.js'
 import type { Health } from './model/health.js'
+import type { HomeName } from './model/home.js'
 import type { KeySetCheck, KeySetState } from './model/key-set.js'
 import type { RefusedMail } from './model/mail-limit.js'
 import type { HeldMail, OutboxMail } from './model/outbox-mail.js'
+import type { Right } from './model/right.js'
 import type { Visitor } from './model/visitor.js'
 import type { Providers } from './oauth/provider.js'
 import type { PasswordFault, Passwords } from './passwords/passwords.js'
@@ -41,10 +43,13 @@ export interface Ports
   limiter: Limiter
   proofs: Proofs
   revocations: RevokedTokens
+  rights: Rights
   keySets: KeySets
   operations: OperationsPort
   clock: Clock
   random: Random
+  /** Where the control API runs. */
+  home: HomeName
   policy: Policy
   hooks: PortHooks
   doctor: Doctor
@@ -75,6 +80,12 @@ export interface RevokedTokens {
   isEnded(sessionId: string): boolean
   /** The version below which that user's access tokens are dead; 0 when none is known to be. */
   deadBelow(userId: string): number
+}
+
+/** What users may administer. Decided in memory: every request to the control API asks. */
+export interface Rights {
+  /** null: nothing. `emailVerified`: whether the address of the account is proved. */
+  of(user: { userId: string; emailVerified: boolean; roles: readonly string[] }): Right | null
 }
 
 /** Key sets of the other issuer, for administrators. */

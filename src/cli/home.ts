@@ -2,7 +2,7 @@ import type { AccessView } from '../model/access.js'
 import type { Account, Page } from '../model/account.js'
 import type { ApiTokenEntry, ApiTokenRotation, CreatedApiToken, NewApiToken } from '../model/api-token.js'
 import type { AuditEntry } from '../model/audit-event.js'
-import type { DoctorReport } from '../model/doctor.js'
+import type { DoctorReport } from '../model/doctor/report.js'
 import type { ImportedAccount, ImportReport } from '../model/imported-account.js'
 import type { Migrations } from '../model/migrations.js'
 

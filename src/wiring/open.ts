@@ -11,16 +11,13 @@ import { cookieNames } from '../http/cookies.js'
 import { createOriginCheck } from '../http/origin-check.js'
 import { createRouter } from '../http/router.js'
 import type { Handle, Watch } from '../http/verdict.js'
-import type { Keyring } from '../lib/keyring.js'
 import { createRequestIds } from '../lib/request-id.js'
 import type { World } from '../lib/runtime.js'
-import { createSharedClock, type SharedClock } from '../lib/shared-clock.js'
+import { createSharedClock } from '../lib/shared-clock.js'
 import { createLimiter } from '../limits/counters.js'
 import { createMails } from '../mail/outbox.js'
 import { applicationScope } from '../model/scope.js'
-import type { Passwords } from '../passwords/passwords.js'
 import type { Ports } from '../ports.js'
-import { routes } from '../routes/index.js'
 import type { Store } from '../store/store.js'
 import { openTelemetry } from '../telemetry/open-telemetry.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
@@ -34,15 +31,16 @@ import { createRequestIp } from './client-ip.js'
 import { createServerDoctor } from './doctor/server.js'
 import type { Early } from './early.js'
 import { createHealth } from './health.js'
+import { application, type Home, type HomeParts } from './home.js'
 import { limitHooks } from './limit-hooks.js'
 import { measured, observe } from './measure.js'
 import { notedTokens } from './noted-tokens.js'
-import { openStore } from './open-store.js'
 import { type Operations, operationsOf } from './operations.js'
 import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
 import { scopedFeed } from './scoped-feed.js'
+import { coverStoredHashes, requireKeys } from './start-checks.js'
 import { tracedStore } from './traced-store.js'
 import { visitorOf } from './visitor.js'
 import { startDelivery, startHousekeeping } from './workers.js'
@@ -60,21 +58,22 @@ export interface Live {
 /**
  * Opens the store, migrates it, loads what was revoked, and builds ports, guard and router over it.
  *
+ * @param home null: an application
  * @throws {Error} when the store cannot be opened, or records need an encryption key that is gone
  */
-export async function open(early: Early): Promise<Live> {
+export async function open(early: Early, home: Home | null): Promise<Live> {
   const telemetry = await openTelemetry()
   const { world } = early
   const timer: World['timer'] = (milliseconds, callback) => telemetry.apart(() => world.timer(milliseconds, callback))
   // A request may be what opens the store; the workers that start now outlive its span.
-  return telemetry.apart(() => openAll({ ...early, world: { ...world, timer } }, telemetry))
+  return telemetry.apart(() => openAll({ ...early, world: { ...world, timer } }, home ?? application, telemetry))
 }
 
-async function openAll(early: Early, telemetry: Telemetry): Promise<Live> {
+async function openAll(early: Early, home: Home, telemetry: Telemetry): Promise<Live> {
   const { settings, world } = early
   const clock = createSharedClock(world, settings.database.kind !== 'datastore')
   const late: Late = { revocations: null, access: null, shared: null, kick: () => {} }
-  const opened = await openStore(early, {
+  const opened = await home.openStore(early, {
     onChange(change) {
       late.revocations?.apply(change)
       late.shared?.wake.notify()
@@ -109,8 +108,11 @@ async function openAll(early: Early, telemetry: Telemetry): Promise<Live> {
     const shared = await openBetweenProcesses(early, store)
     late.shared = shared
     shared.wake.listen(revocations.wake)
-    return await assemble(early, { store, clock, revocations, access: late.access, shared, telemetry }, late)
+    const parts: HomeParts = { settings, world, store, clock, revocations, shared }
+    const rights = await home.createRights(parts)
+    return await assemble(early, { ...parts, home, rights, access: late.access, telemetry }, late)
   } catch (error) {
+    await home.close()
     late.access?.close()
     late.revocations?.close()
     await late.shared?.close()
@@ -127,33 +129,16 @@ interface Late {
   kick: () => void
 }
 
-async function requireKeys(store: Store, keyring: Keyring, now: number): Promise<void> {
-  const gone = (await store.keysInUse(now)).filter((id) => !keyring.keyIds.includes(id))
-  if (gone.length === 0) return
-  throw new Error(
-    `records still need a secret that is gone (${gone.join(', ')}). Put the former encryptionKey second in its list, or without an encryptionKey the former JWT_REFRESH_TOKEN_SECRET`,
-  )
-}
-
-/** A failed sign-in must not be answered sooner than one by the slowest stored hash, also one that was not met yet. */
-async function coverStoredHashes(passwords: Passwords, { hashKinds }: Store): Promise<void> {
-  const slowest = await hashKinds.slowest()
-  if (slowest) passwords.expect(slowest)
-  if (passwords.kind.milliseconds > (slowest?.milliseconds ?? 0)) await hashKinds.note(passwords.kind)
-}
-
 /** What stands once the store is open. */
-interface Opened {
-  store: Store
-  clock: SharedClock
-  revocations: Revocations
+interface Opened extends HomeParts {
+  home: Home
+  rights: Ports['rights']
   access: Access
-  shared: BetweenProcesses
   telemetry: Telemetry
 }
 
 async function assemble(early: Early, opened: Opened, late: Late): Promise<Live> {
-  const { store, clock, revocations, access, shared, telemetry } = opened
+  const { home, store, clock, revocations, access, shared, telemetry } = opened
   const { settings, world } = early
   const proofs = new RotationProofs({ sessions: store.sessions, clock, timer: world.timer })
   const signing = createTokens({
@@ -164,11 +149,11 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
   })
   await signing.checkSigning()
   const tokens = notedTokens(signing, { keyIds: store.keyIds, clock })
-  const worker = startDelivery(early, store, clock, telemetry)
-  late.kick = () => telemetry.apart(() => void worker.kick())
-
   const operations = operationsOf(store, revocations, access.feed, shared.pingRedis)
   const ports = portsOf(early, opened, { tokens, proofs, operations })
+  await home.start(ports, opened)
+  const worker = startDelivery(early, store, clock, telemetry)
+  late.kick = () => telemetry.apart(() => void worker.kick())
   const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)
   observe({ telemetry, decisions, operations, passwords: early.passwords, world })
@@ -184,6 +169,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
     async close() {
       telemetry.close()
       sockets.close()
+      await home.close()
       access.close()
       await housekeeping.close()
       await worker.close()
@@ -200,7 +186,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
 
 function portsOf(
   early: Early,
-  { store, clock, access, shared, revocations }: Opened,
+  { home, rights, store, clock, access, shared, revocations }: Opened,
   { tokens, proofs, operations }: Pick<Ports, 'tokens' | 'proofs'> & { operations: Operations },
 ): Ports {
   const { settings, world, keyring, random } = early
@@ -219,6 +205,8 @@ function portsOf(
     limiter: createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now }),
     proofs,
     revocations,
+    rights,
+    home: home.name,
     keySets: keySetsOf({ settings, world, policy: policy.access }, access.jwts),
     operations: { health: createHealth({ live: () => running, ready: async () => running }, early) },
     clock,
@@ -246,7 +234,7 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
   }
 }
 
-function createHandle(early: Early, ports: Ports, { clock, revocations, access, telemetry }: Opened) {
+function createHandle(early: Early, ports: Ports, { home, clock, revocations, access, telemetry }: Opened) {
   const { settings, scopeOf, templates, mailbox, world } = early
   const requestId = createRequestIds()
   const names = cookieNames(settings)
@@ -276,7 +264,7 @@ function createHandle(early: Early, ports: Ports, { clock, revocations, access, 
     jwts: access.jwts,
   })
   const router = createRouter({
-    routes,
+    routes: home.routes,
     settings,
     ports,
     cookieNames: names,

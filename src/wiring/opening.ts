@@ -1,6 +1,7 @@
 import { AuthError } from '../errors.js'
 import { realMonotonic } from '../lib/runtime.js'
 import type { Early } from './early.js'
+import type { Home } from './home.js'
 import type { Live } from './open.js'
 
 /** The store and everything on it. It opens late and, after a failure, again. */
@@ -18,7 +19,8 @@ export interface Opening {
 /** Requests try again to open a store that could not be opened, at most this often. */
 const reopenAfterMs = 1_000
 
-export function createOpening(early: Early): Opening {
+/** @param home null: an application */
+export function createOpening(early: Early, home: Home | null = null): Opening {
   let live: Live | null = null
   let pending: Promise<Live> | null = null
   let failure: { error: unknown; atMs: number } | null = null
@@ -30,7 +32,7 @@ export function createOpening(early: Early): Opening {
       early.announceMailbox()
       // Everything behind the front door, and the store's driver, load while the application continues its start.
       const { open } = await import('./open.js')
-      live = await open(early)
+      live = await open(early, home)
       return live
     } catch (error) {
       failure = { error, atMs: realMonotonic() }

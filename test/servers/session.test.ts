@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../src/store/sql/engine/connect.js'
 import { createSteps, type Steps } from '../../src/store/sql/engine/steps.js'
+import { isLastByRole } from '../../src/store/sql/last-admin.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
 import { createdUser, now } from '../contracts/store/rows.js'
 import { storeOptions } from '../support/databases.js'
@@ -23,7 +24,7 @@ describe.each<ServerKind>(['postgres', 'mysql'])('a session on %s', (kind) => {
     await createdUser(store, { id: 'ada' })
     await store.close()
     const connection = await connect(database, Date.now)
-    steps = createSteps({ ...storeOptions(), ...connection })
+    steps = createSteps({ ...storeOptions(), ...connection, isLastAdmin: isLastByRole })
     close = () => connection.db.destroy()
   })
   afterEach(async () => {

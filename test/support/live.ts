@@ -28,7 +28,7 @@ export async function liveWorld(overrides: Partial<LatchkeySettings> = {}): Prom
   const runtime = createTestRuntime()
   const mailbox = createTestMailbox()
   const logger = { warn: () => {}, error: () => {} }
-  const live = await open(createEarly(testSettings({ mailbox, logger, ...overrides }), runtime))
+  const live = await open(createEarly(testSettings({ mailbox, logger, ...overrides }), runtime), null)
   onTestFinished(() => live.close())
   const fetch = createFetch(live.handle, () => ({ status: 404, headers: {}, body: '' }))
   const next = () => Response.json({})

@@ -189,6 +189,8 @@ export class Process {
         settle: (sessionId) => this.#proofs.settle(sessionId),
       },
       revocations: { isEnded: () => false, deadBelow: () => 0 },
+      rights: { of: () => null },
+      home: 'application',
       doctor: { installationId: '', topics: async () => [], timer: () => () => {}, last: () => null, keep: () => {} },
       passwords: {
         hash: unused,

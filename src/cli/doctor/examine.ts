@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/iso-time.js'
 import { createWorld, nowSeconds } from '../../lib/runtime.js'
-import type { DoctorReport } from '../../model/doctor.js'
+import type { DoctorReport } from '../../model/doctor/report.js'
 import type { RemoteHome } from '../home.js'
 import { ToolError } from '../tool-error.js'
 import { gatherEvidence } from './evidence.js'

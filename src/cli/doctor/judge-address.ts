@@ -1,4 +1,4 @@
-import type { Outcome } from '../../model/doctor.js'
+import type { Outcome } from '../../model/doctor/report.js'
 import type { Reply } from './ask.js'
 import type { Case } from './case.js'
 import type { NoEcho } from './echo-answer.js'

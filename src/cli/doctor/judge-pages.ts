@@ -1,4 +1,4 @@
-import type { Finding, Outcome } from '../../model/doctor.js'
+import type { Finding, Outcome } from '../../model/doctor/report.js'
 import type { Reply } from './ask.js'
 import type { Case } from './case.js'
 

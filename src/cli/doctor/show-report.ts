@@ -1,4 +1,4 @@
-import type { CheckResult, DoctorReport } from '../../model/doctor.js'
+import type { CheckResult, DoctorReport } from '../../model/doctor/report.js'
 import type { Output } from '../output.js'
 import { ToolError } from '../tool-error.js'
 

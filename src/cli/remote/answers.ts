@@ -15,7 +15,7 @@ import type { AccessView } from '../../model/access.js'
 import type { Account, Page } from '../../model/account.js'
 import { type Actor, parseActor } from '../../model/actor.js'
 import type { ApiTokenEntry, CreatedApiToken } from '../../model/api-token.js'
-import type { DoctorReport } from '../../model/doctor.js'
+import type { DoctorReport } from '../../model/doctor/report.js'
 import type {
   AccessReport,
   AuditLine,

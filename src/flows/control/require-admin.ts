@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
-import { adminRole } from '../../model/admin-role.js'
-import { checkDoctorProof } from '../../model/doctor-proof.js'
+import { checkDoctorProof } from '../../model/doctor/proof.js'
 import type { SessionPrincipal } from '../../model/principal.js'
+import type { Right } from '../../model/right.js'
 import type { Ports } from '../../ports.js'
 
 /** Clocks of two processes differ by at most this much. */
@@ -15,24 +15,26 @@ export interface AdminRule {
 
 /**
  * Decides whether a signed-in user may call a route of the control API. The order of checks: no impersonation, right, limit,
- * second factor, recent sign-in. An application has no members, so there the right ADMIN is the only one.
+ * second factor, recent sign-in.
  *
  * @throws {AuthError} `impersonation_forbidden`, `forbidden`, `rate_limited`, `two_factor_enrolment_required`,
  *   `recent_login_required` (ASVS 5.0, 7.5.3)
  */
 export async function requireAdmin(
-  ports: Pick<Ports, 'clock' | 'limiter' | 'policy'>,
+  ports: Pick<Ports, 'clock' | 'limiter' | 'policy' | 'rights'>,
   principal: SessionPrincipal,
   rule: AdminRule,
-): Promise<void> {
+): Promise<Right> {
   const { admin } = ports.policy
   if (principal.actor !== null) throw new AuthError('impersonation_forbidden')
-  if (!principal.roles.includes(adminRole)) throw new AuthError('forbidden')
+  const right = ports.rights.of(principal)
+  if (right === null || (rule.who === 'admin' && right !== 'ADMIN')) throw new AuthError('forbidden')
   await requireRoom(ports, 'admin', principal.userId)
   if (admin.twoFactor && !principal.amr.includes('mfa')) throw new AuthError('two_factor_enrolment_required')
   if (rule.recent && !isRecentSignIn(ports, principal)) {
     throw new AuthError('recent_login_required')
   }
+  return right
 }
 
 /** @throws {AuthError} `rate_limited` */

@@ -9,7 +9,7 @@ import {
   type DoctorReport,
   type Topic,
   toResults,
-} from '../../model/doctor.js'
+} from '../../model/doctor/report.js'
 import type { Ports } from '../../ports.js'
 
 /** A run asks mail server, DNS and other hosts. Readers in between get the run before. */

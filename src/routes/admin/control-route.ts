@@ -6,6 +6,7 @@ import { redirect } from '../../http/problem.js'
 import { type ControlRule, defineRoute, type Route, type RouteContext, type SignedIn } from '../../http/route.js'
 import { filledPath } from '../../http/route-table.js'
 import { controlPath } from '../../model/control-path.js'
+import type { Right } from '../../model/right.js'
 import type { DoneCode } from './pages/outcomes.js'
 
 /** A route of the control API for a signed-in administrator. */
@@ -42,6 +43,7 @@ export interface ControlForm {
 /** What such a route may use: everything that a route has, and the administrator. */
 export interface ControlContext extends RouteContext {
   admin: SignedIn
+  right: Right
   /** A form of an admin page sent the request, so its answer is a page. */
   asPage: boolean
 }
@@ -88,10 +90,13 @@ export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute
     enabled: (settings) => settings.admin.enabled && (route.enabled?.(settings) ?? true),
     async handle(context, parsed) {
       const admin = await context.session()
-      await requireAdmin(context.ports, admin.principal, { who, recent: recent || needsRecent?.(parsed) === true })
+      const right = await requireAdmin(context.ports, admin.principal, {
+        who,
+        recent: recent || needsRecent?.(parsed) === true,
+      })
       const place = adminPagePath(context.settings)
       const asPage = context.form && form !== undefined && place !== null
-      const answer = await handle({ ...context, admin, asPage }, parsed)
+      const answer = await handle({ ...context, admin, right, asPage }, parsed)
       return asPage && !form.ownAnswer ? redirect(303, afterForm(context, form, { place, answer })) : answer
     },
   })

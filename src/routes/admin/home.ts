@@ -23,9 +23,9 @@ export const readHomeRoute = defineControlRoute({
       }),
     }),
   },
-  async handle({ ports, admin }) {
+  async handle({ ports, admin, right }) {
     const { user } = await readProfile(ports, admin.principal)
     const { id, email, name } = user
-    return json(200, { home: 'application', version: interfaceVersion, user: { id, email, name, right: 'ADMIN' } })
+    return json(200, { home: ports.home, version: interfaceVersion, user: { id, email, name, right } })
   },
 })

@@ -1,13 +1,9 @@
 import { provingWays } from '../../model/admin-role.js'
-import type { AdminEmails } from '../users.js'
-import type { Unit } from './engine/steps.js'
+import type { LastAdminCheck } from './engine/steps.js'
 import { isEnabled } from './user-rows.js'
 
-/**
- * Whether that account is the only one left with the role ADMIN. First writes, and so locks, the row of every administrator:
- * concurrent steps decide one after the other.
- */
-export async function isLastAdmin(unit: Unit, id: string, emails: AdminEmails, now: number): Promise<boolean> {
+/** By the role ADMIN. First writes, and so locks, the row of every administrator. */
+export const isLastByRole: LastAdminCheck = async (unit, id, emails, now) => {
   if (emails.length === 0) return false
   await unit.db
     .updateTable('latchkey_users')

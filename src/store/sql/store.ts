@@ -11,12 +11,15 @@ import { createCounters } from './counters.js'
 import { createDevices } from './devices.js'
 import { type Connection, connect, type SqlDatabase } from './engine/connect.js'
 import { isBusy, retrying } from './engine/retry.js'
-import { createSteps, type Steps } from './engine/steps.js'
+import { createSteps, type LastAdminCheck, type Steps } from './engine/steps.js'
 import { createHashKinds } from './hash-kinds.js'
 import { createIdentities } from './identities.js'
 import { createKeyIds } from './key-ids.js'
 import { keysInUse } from './keys-in-use.js'
+import { isLastByRole } from './last-admin.js'
+import { migrations, migrationsTable } from './migrations/list.js'
 import { migrate } from './migrations/migrate.js'
+import type { MigrationSteps } from './migrations/migration.js'
 import { planOn } from './migrations/plan.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
@@ -45,6 +48,16 @@ export interface SqlStoreOptions {
   onPooler?(): void
 }
 
+/** What the space host adds to the database of its accounts. */
+export interface StoreExtension<Nouns> {
+  /** They run after those of the store, and their names stand in a table of their own. */
+  migrations: MigrationSteps
+  migrationsTable: string
+  isLastAdmin: LastAdminCheck
+  /** Each of their verbs is one step, with its audit event and change rows. */
+  nouns(steps: Steps): Nouns
+}
+
 /** Opening waits longer than a step: another process may be migrating. */
 const openingPatienceMs = 30_000
 
@@ -56,12 +69,27 @@ const openingPatienceMs = 30_000
  * const store = await openSqlStore({ database: { kind: 'sqlite', file: './latchkey.db' }, now: Date.now, … })
  */
 export async function openSqlStore(options: SqlStoreOptions): Promise<Store> {
+  return (await openExtended(options, none)).store
+}
+
+const none: StoreExtension<null> = { migrations: {}, migrationsTable, isLastAdmin: isLastByRole, nouns: () => null }
+
+/**
+ * The same with further tables and nouns in the same database.
+ *
+ * @throws as `openSqlStore`
+ */
+export async function openExtended<Nouns>(
+  options: SqlStoreOptions,
+  extension: StoreExtension<Nouns>,
+): Promise<{ store: Store; nouns: Nouns }> {
   const { database, now, onPooler } = options
   const connecting = retrying(options, openingPatienceMs, () => connect(database, now, onPooler))
   const connection = await connecting.catch(explainLock)
   try {
-    const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options))
-    return join(createSteps({ ...options, ...connection }), connection, installationId)
+    const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options, extension))
+    const steps = createSteps({ ...options, ...connection, isLastAdmin: extension.isLastAdmin })
+    return { store: join(steps, connection, installationId), nouns: extension.nouns(steps) }
   } catch (error) {
     await connection.db.destroy()
     return explainLock(connection.explain(error))
@@ -76,8 +104,16 @@ function explainLock(error: unknown): never {
   throw error
 }
 
-async function prepare({ db, flavour, openPatient }: Connection, { randomId, seal }: SqlStoreOptions): Promise<string> {
-  await migrate({ db, flavour, openPatient, randomId, seal })
+async function prepare(
+  { db, flavour, openPatient }: Connection,
+  { randomId, seal }: SqlStoreOptions,
+  further: Pick<StoreExtension<unknown>, 'migrations' | 'migrationsTable'>,
+): Promise<string> {
+  const tools = { db, flavour, openPatient, randomId, seal }
+  await migrate({ ...tools, migrations, table: migrationsTable })
+  if (Object.keys(further.migrations).length > 0) {
+    await migrate({ ...tools, migrations: further.migrations, table: further.migrationsTable })
+  }
   const { id } = await db.selectFrom('latchkey_installation').select('id').executeTakeFirstOrThrow()
   return id
 }

@@ -19,7 +19,6 @@ import { dropLosses } from './account-losses.js'
 import type { Flavour } from './engine/flavour.js'
 import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { isLastAdmin } from './last-admin.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
 import { holdUser, isDisabled, isEnabled, readUser } from './user-rows.js'
 
@@ -31,7 +30,7 @@ export function administerUsers(
     updateAccount: (id, changes, step) => change(steps, id, updatedAccount(changes), step),
     disable: (id, disabling, step, keepAdmin = []) =>
       steps.transaction<UserRecord | 'last_admin' | null>(async (unit) => {
-        if (await isLastAdmin(unit, id, keepAdmin, disabling.at)) return 'last_admin'
+        if (await unit.isLastAdmin(unit, id, keepAdmin, disabling.at)) return 'last_admin'
         return apply(unit, id, disabledAccount(disabling), step)
       }, null),
     enable: (id, now, step) => change(steps, id, enabledAccount(now), step),

@@ -11,7 +11,6 @@ import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { writeIdentity } from './identity-rows.js'
-import { isLastAdmin } from './last-admin.js'
 import { ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
@@ -33,7 +32,7 @@ export function createUsers(steps: Steps): Users {
     ...administerUsers(steps),
     delete: (id, until, audit, keepAdmin = []) =>
       steps.transaction<boolean | 'last_admin'>(async (unit) => {
-        if (await isLastAdmin(unit, id, keepAdmin, Math.floor(audit.atMs / 1000))) return 'last_admin'
+        if (await unit.isLastAdmin(unit, id, keepAdmin, Math.floor(audit.atMs / 1000))) return 'last_admin'
         await holdUser(unit, id).executeTakeFirst().then(requireOne)
         // Foreign keys do this too, but they do not tell which impersonations they end.
         await dropLosses(unit, id, lossesWithDeletion)

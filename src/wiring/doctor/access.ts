@@ -1,4 +1,4 @@
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { counted, type DoctorContext, defineCheck, withStore } from './context.js'
 
 export function accessChecks(context: DoctorContext): Topic {

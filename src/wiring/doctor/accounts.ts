@@ -1,6 +1,6 @@
 import { nowSeconds } from '../../lib/runtime.js'
 import { isProved } from '../../model/admin-role.js'
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { hasFactor } from '../../model/factors/kinds.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import { accessKeyId } from '../../tokens/jwt.js'

@@ -1,6 +1,6 @@
 import type { World } from '../../lib/runtime.js'
-import type { Asker, Check, Outcome } from '../../model/doctor.js'
-import { type CheckCode, checkRows } from '../../model/doctor-checks.js'
+import { type CheckCode, checkRows } from '../../model/doctor/checks.js'
+import type { Asker, Check, Outcome } from '../../model/doctor/report.js'
 import type { Migrations } from '../../model/migrations.js'
 import type { Settings } from '../../settings.js'
 import type { Store } from '../../store/store.js'

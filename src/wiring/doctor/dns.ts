@@ -1,5 +1,5 @@
 import { memberOf } from '../../lib/members.js'
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { type DoctorContext, defineCheck } from './context.js'
 
 /** How many parents of a domain are asked for a DMARC record, as RFC 9989 walks up the tree. */

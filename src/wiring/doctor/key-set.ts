@@ -1,6 +1,6 @@
 import { FetchFault, fetchText } from '../../lib/bounded-fetch.js'
 import { publicFetch } from '../../lib/public-fetch.js'
-import type { Finding, Outcome, Topic } from '../../model/doctor.js'
+import type { Finding, Outcome, Topic } from '../../model/doctor/report.js'
 import { keySetUrlFault } from '../../settings/jwks.js'
 import { readKeySet } from '../../tokens/key-set.js'
 import { policyOf } from '../policy.js'

@@ -1,7 +1,7 @@
 import { late, nowSeconds, within } from '../../lib/runtime.js'
 import { MailFault } from '../../mail/mailer.js'
 import { verifyTransport } from '../../mail/verify-transport.js'
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { counted, type DoctorContext, defineCheck, withStore } from './context.js'
 
 const backlogSeconds = 15 * 60

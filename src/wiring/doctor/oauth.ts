@@ -1,6 +1,6 @@
 import { FetchFault, fetchAnswer } from '../../lib/bounded-fetch.js'
 import { publicFetch } from '../../lib/public-fetch.js'
-import type { Finding, Outcome, Topic } from '../../model/doctor.js'
+import type { Finding, Outcome, Topic } from '../../model/doctor/report.js'
 import { createProviders, providerKinds } from '../../oauth/providers.js'
 import type { Logger, ProviderSettings } from '../../settings.js'
 import { createClientAssertions } from '../../tokens/client-assertions.js'

@@ -1,4 +1,4 @@
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { rangeApiFault } from '../../passwords/breached.js'
 import { type DoctorContext, defineCheck } from './context.js'
 

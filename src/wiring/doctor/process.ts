@@ -1,4 +1,4 @@
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import type { Settings } from '../../settings.js'
 import { nodeBringsSqlite } from '../../store/sql/engine/sqlite-driver.js'
 import { type DoctorContext, defineCheck } from './context.js'

@@ -1,4 +1,4 @@
-import type { Topic } from '../../model/doctor.js'
+import type { Topic } from '../../model/doctor/report.js'
 import { type DoctorContext, defineCheck, once } from './context.js'
 
 export function redisChecks({ settings, random }: DoctorContext): Topic {

@@ -1,5 +1,5 @@
 import { packageVersion } from '../../lib/optional-package.js'
-import type { Doctor, DoctorRun } from '../../model/doctor.js'
+import type { Doctor, DoctorRun } from '../../model/doctor/report.js'
 import type { Store } from '../../store/store.js'
 import type { Early } from '../early.js'
 import type { DoctorStore } from './context.js'

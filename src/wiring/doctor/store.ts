@@ -1,4 +1,4 @@
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { type DoctorContext, defineCheck, once, withStore } from './context.js'
 
 const reads = 20

@@ -1,5 +1,5 @@
 import { judgeSkew } from '../../model/clock-skew.js'
-import type { Outcome, Topic } from '../../model/doctor.js'
+import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { type DoctorContext, defineCheck, withStore } from './context.js'
 
 export function timeChecks(context: DoctorContext): Topic {

@@ -1,4 +1,4 @@
-import type { CheckPlace, Topic } from '../../model/doctor.js'
+import type { CheckPlace, Topic } from '../../model/doctor/report.js'
 import { accessChecks } from './access.js'
 import { accountChecks } from './accounts.js'
 import type { DoctorContext } from './context.js'

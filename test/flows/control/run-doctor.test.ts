@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { examine, runDoctor } from '../../../src/flows/control/run-doctor.js'
-import type { Check, Doctor, Outcome } from '../../../src/model/doctor.js'
+import type { Check, Doctor, Outcome } from '../../../src/model/doctor/report.js'
 import { createTestClock } from '../../../src/testing.js'
 
 const row = { where: ['S'], level: 'warn', cause: 'Because.', cure: 'Do this.' } as const

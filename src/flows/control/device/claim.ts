@@ -1,6 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import { sha256 } from '../../../lib/digest.js'
-import { adminRole, rolesOf } from '../../../model/admin-role.js'
+import { isProved, rolesOf } from '../../../model/admin-role.js'
 import type { DeviceDecision } from '../../../model/device-approval.js'
 import { isDisabled, type UserRecord } from '../../../model/user.js'
 import type { Visitor } from '../../../model/visitor.js'
@@ -10,7 +10,7 @@ import type { IssuedSession } from '../../steps/issue-tokens.js'
 import { requireRoom } from '../require-admin.js'
 import { openDevice } from './request.js'
 
-export type ClaimDevicePorts = OpenSessionPorts & Pick<Ports, 'oneTimeTokens' | 'keyring' | 'limiter'>
+export type ClaimDevicePorts = OpenSessionPorts & Pick<Ports, 'oneTimeTokens' | 'keyring' | 'limiter' | 'rights'>
 
 /**
  * The tool asks whether it was approved. Then it gets a session with the administrator's methods and time of sign-in, once.
@@ -45,11 +45,13 @@ export async function claimDevice(
   })
 }
 
-/** The administrator, if the session that approved still lives and the account still has the role ADMIN. */
+/** The administrator, if the session that approved still lives and the account still has a right. */
 async function findApprover(ports: ClaimDevicePorts, decision: DeviceDecision): Promise<UserRecord | null> {
   const now = ports.clock.now()
   const state = await ports.sessions.find(decision.sessionId)
   if (!state || state.user.id !== decision.userId || state.session.expiresAt <= now) return null
   const { user } = state
-  return !isDisabled(user, now) && rolesOf(user, ports.policy.adminEmails).includes(adminRole) ? user : null
+  const roles = rolesOf(user, ports.policy.adminEmails)
+  const right = ports.rights.of({ userId: user.id, emailVerified: isProved(user), roles })
+  return !isDisabled(user, now) && right !== null ? user : null
 }

@@ -5,6 +5,7 @@ import type { ImpersonatedSession } from '../../../model/session.js'
 import type { AuditSeal } from '../../audit-chain.js'
 import { Refused, unavailable } from '../../refused.js'
 import { createOrdinal } from '../../rows.js'
+import type { AdminEmails } from '../../users.js'
 import type { Flavour } from './flavour.js'
 import { createProgress, type Progress, watched } from './progress.js'
 import { retrying, stepPatienceMs, type Waiting } from './retry.js'
@@ -31,7 +32,17 @@ export interface StepOptions extends Waiting {
   gathers: boolean
   /** Called for each audit event, right after its transaction committed. */
   onAudit?(event: AuditEvent): void
+  isLastAdmin: LastAdminCheck
 }
+
+/**
+ * Whether that account is the only one left that may administer. First locks what the answer depends on, so that concurrent
+ * steps decide one after the other.
+ *
+ * @param emails the setting `admin.emails`, canonical
+ * @param now Unix seconds
+ */
+export type LastAdminCheck = (unit: Unit, id: string, emails: AdminEmails, now: number) => Promise<boolean>
 
 /** The tools that every noun of the store uses. */
 export interface Steps {
@@ -61,6 +72,7 @@ export interface Steps {
 
 /** A transaction under way, and the notifications to send after its commit. */
 export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ordinal'> {
+  isLastAdmin: LastAdminCheck
   db: Transaction<Tables>
   changes: Change[]
   audited: AuditEvent[]
@@ -74,7 +86,7 @@ export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ord
  * `store_unavailable` with the cause, so that neither SQL nor values reach a message.
  */
 export function createSteps(options: StepOptions): Steps {
-  const { db, flavour, gathers, randomId, seal, isolation } = options
+  const { db, flavour, gathers, randomId, seal, isolation, isLastAdmin } = options
   const waiting: Waiting = { sleep: options.sleep, random: options.random }
   const tools = { flavour, randomId, seal, ordinal: createOrdinal(options.now) }
   const underWay = new Set<Promise<unknown>>()
@@ -100,7 +112,7 @@ export function createSteps(options: StepOptions): Steps {
     const { unit, answer } = await step((progress) => {
       const begun = isolation ? db.transaction().setIsolationLevel(isolation) : db.transaction()
       return begun.execute(async (transaction) => {
-        const unit: Unit = { ...tools, db: transaction, changes: [], audited: [], mailed: false, unrecorded: [] }
+        const unit = unitIn(transaction, { ...tools, isLastAdmin })
         const answer = await run(unit)
         progress.send('write')
         return { unit, answer }
@@ -129,4 +141,8 @@ export function createSteps(options: StepOptions): Steps {
       await Promise.allSettled(underWay)
     },
   }
+}
+
+function unitIn(db: Unit['db'], tools: Pick<Unit, 'flavour' | 'randomId' | 'seal' | 'ordinal' | 'isLastAdmin'>): Unit {
+  return { ...tools, db, changes: [], audited: [], mailed: false, unrecorded: [] }
 }

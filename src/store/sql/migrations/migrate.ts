@@ -2,11 +2,14 @@ import type { Kysely, Migration, MigrationProvider } from 'kysely'
 import type { AuditSeal } from '../../audit-chain.js'
 import type { Flavour } from '../engine/flavour.js'
 import type { Tables } from '../engine/schema.js'
-import { migrations } from './list.js'
-import { createMigrationContext } from './migration.js'
+import { createMigrationContext, type MigrationSteps } from './migration.js'
 
 export interface MigrateOptions {
   db: Kysely<Tables>
+  /** What to run, by name. */
+  migrations: MigrationSteps
+  /** Where the names of those that ran stand. */
+  table: string
   flavour: Flavour
   /** Where steps have limits of time that a migration, or the wait for that of another process, may exceed. */
   openPatient: (() => Promise<Kysely<Tables>>) | null
@@ -62,7 +65,7 @@ async function run(db: Kysely<Tables>, options: MigrateOptions): Promise<void> {
   if (error) throw error
 }
 
-async function createMigrator(db: Kysely<Tables>, { flavour, randomId, seal }: MigrateOptions) {
+async function createMigrator(db: Kysely<Tables>, { flavour, randomId, seal, migrations, table }: MigrateOptions) {
   const { Migrator } = await import('kysely')
   const provider: MigrationProvider = {
     async getMigrations() {
@@ -76,7 +79,7 @@ async function createMigrator(db: Kysely<Tables>, { flavour, randomId, seal }: M
   return new Migrator({
     db,
     provider,
-    migrationTableName: 'latchkey_migrations',
-    migrationLockTableName: 'latchkey_migrations_lock',
+    migrationTableName: table,
+    migrationLockTableName: `${table}_lock`,
   })
 }

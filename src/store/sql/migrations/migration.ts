@@ -5,6 +5,9 @@ import type { Tables } from '../engine/schema.js'
 
 type ColumnType = 'text' | 'smallint' | `varchar(${number})`
 
+/** Migrations by name, which run in the order of their names. */
+export type MigrationSteps = Readonly<Record<string, (db: Kysely<Tables>, context: MigrationContext) => Promise<void>>>
+
 /** The tools of a migration besides the database. */
 export interface MigrationContext {
   flavour: Flavour['name']

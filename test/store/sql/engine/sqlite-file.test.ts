@@ -7,6 +7,8 @@ import { type Connection, connect } from '../../../../src/store/sql/engine/conne
 import { sqliteCodeOf } from '../../../../src/store/sql/engine/retry.js'
 import { explainFileError } from '../../../../src/store/sql/engine/sqlite-file.js'
 import { createSteps } from '../../../../src/store/sql/engine/steps.js'
+import { isLastByRole } from '../../../../src/store/sql/last-admin.js'
+import { migrations, migrationsTable } from '../../../../src/store/sql/migrations/list.js'
 import { migrate } from '../../../../src/store/sql/migrations/migrate.js'
 import { openSqlStore } from '../../../../src/store/sql/store.js'
 import type { Store } from '../../../../src/store/store.js'
@@ -195,8 +197,8 @@ describe('a full disk', () => {
   /** A store on a file that may not grow any more. */
   async function onFullDisk() {
     const connection = await connected()
-    await migrate({ ...storeOptions(), ...connection })
-    const steps = createSteps({ ...storeOptions(), ...connection })
+    await migrate({ ...storeOptions(), ...connection, migrations, table: migrationsTable })
+    const steps = createSteps({ ...storeOptions(), ...connection, isLastAdmin: isLastByRole })
     const pages = await pragma(connection, 'page_count')
     await pragma(connection, `max_page_count = ${pages}`)
     return createAudit(steps)

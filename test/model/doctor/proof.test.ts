@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createKeyring } from '../../src/lib/keyring.js'
-import { checkDoctorProof, makeDoctorProof } from '../../src/model/doctor-proof.js'
+import { createKeyring } from '../../../src/lib/keyring.js'
+import { checkDoctorProof, makeDoctorProof } from '../../../src/model/doctor/proof.js'
 
 const old = 'an old secret of this test, long enough'
 const keyring = createKeyring(['a secret of this test, long enough to be one', old])

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Keyring } from '../lib/keyring.js'
+import type { Keyring } from '../../lib/keyring.js'
 
 /** The request that a proof is for. */
 export interface ProvedRequest {

@@ -1,4 +1,4 @@
-import type { CheckRow } from './doctor.js'
+import type { CheckRow } from './report.js'
 
 /** THE list of checks, in the order of the report. */
 export const checkRows = {

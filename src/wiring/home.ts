@@ -1,0 +1,46 @@
+import type { Revocations } from '../guard/revocations.js'
+import type { Route } from '../http/route.js'
+import type { World } from '../lib/runtime.js'
+import type { SharedClock } from '../lib/shared-clock.js'
+import type { HomeName } from '../model/home.js'
+import { rightByRole } from '../model/right.js'
+import type { Ports } from '../ports.js'
+import { routes } from '../routes/index.js'
+import type { Settings } from '../settings.js'
+import type { Store } from '../store/store.js'
+import type { BetweenProcesses } from './between-processes.js'
+import { openStore } from './open-store.js'
+
+/** What differs between an application and the host of many applications. */
+export interface Home {
+  name: HomeName
+  /** Everything that answers below `basePath`. */
+  routes: readonly Route[]
+  openStore: typeof openStore
+  /** What users may administer. Called while the store opens, before anything answers. */
+  createRights(opened: HomeParts): Promise<Ports['rights']>
+  /** Called when everything stands, before the first request is answered. */
+  start(ports: Ports, opened: HomeParts): Promise<void>
+  /** Called before the store closes. */
+  close(): Promise<void>
+}
+
+/** What a home builds its own parts on. */
+export interface HomeParts {
+  settings: Settings
+  world: World
+  store: Store
+  clock: SharedClock
+  /** The change feed, of all scopes. */
+  revocations: Revocations
+  shared: BetweenProcesses
+}
+
+export const application: Home = {
+  name: 'application',
+  routes,
+  openStore,
+  createRights: async () => ({ of: rightByRole }),
+  start: async () => {},
+  close: async () => {},
+}
