@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { AuthError, ErrorCode } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
+import type { HomeName } from '../model/home.js'
 import type { RefusedMail } from '../model/mail-limit.js'
 import type { SessionPrincipal } from '../model/principal.js'
 import type { SessionMode } from '../model/session.js'
-import type { Visitor } from '../model/visitor.js'
+import type { SpaceName, Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
@@ -31,6 +32,11 @@ export interface SignedIn {
 export interface Acting {
   /** The user's address; null where only the refresh token was sent. */
   email: string | null
+}
+
+/** What each space has for itself. */
+export interface SpacePorts extends Pick<Ports, 'apiTokens' | 'accessSettings' | 'keySets' | 'policy'> {
+  space: SpaceName
 }
 
 /** Everything that a route may use. */
@@ -62,6 +68,12 @@ export interface RouteContext {
   form: boolean
   /** Where a successful form of our pages redirects to: its allowed return address, else `redirectSuccessUrl`. */
   landing: string
+  /**
+   * The ports of the space that the path names; null on a route that concerns no space.
+   *
+   * @throws {AuthError} `space_not_found`
+   */
+  space: (() => Promise<SpacePorts>) | null
   /** Logs a fault when the route redirects the browser instead of refusing. */
   report(fault: AuthError): void
   /** The return address of the form if it is allowed, for pages on the way to it. */
@@ -70,8 +82,11 @@ export interface RouteContext {
 
 /** Who may call a route of the control API. */
 export interface ControlRule {
-  /** Where it exists: in an application, in the host of many applications, or in both. */
-  home: 'application' | 'host' | 'both'
+  /**
+   * Where it exists: in an application, in the host of many applications, or in both. `space`: in an application, and in the
+   * host below `/spaces/:space`, about that space.
+   */
+  home: HomeName | 'both' | 'space'
   /** `admin`: the right ADMIN. `member`: the right ADMIN or MEMBER. `open`: no credential. */
   who: 'admin' | 'member' | 'open'
   /** Needs a sign-in that is at most `admin.recent` old. */

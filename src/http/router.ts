@@ -204,6 +204,7 @@ function contextFor(
     authPath: authPathOf(settings, request),
     bearer: bearerOf(request),
     session: () => signedIn(options, request, visitor),
+    space: null,
     acting: () => options.acting(request),
     templates: options.templates,
     mailbox: options.mailbox,

@@ -1,5 +1,5 @@
 import { memberOf } from '../lib/members.js'
-import { forwardingHeaders } from '../model/doctor/echo.js'
+import { forwardingHeaders } from '../model/doctor-echo.js'
 import type { HttpRequest } from './message.js'
 
 /** The forwarding headers of a request, each as one text. No other header is read. */

@@ -7,8 +7,16 @@ export interface Visitor {
   userAgent: string | null
   /** Taken from the credential; null for a request without one. */
   actor: Actor | null
+  /** The space that an administrator of the host changes. Its audit events name it. */
+  space?: SpaceName
   /** Request and response for hooks that expect those of their framework. We never read them. */
   native?: () => NativeExchange
+}
+
+/** A space of the host: its id, which is never used again, and its name. */
+export interface SpaceName {
+  id: string
+  name: string
 }
 
 /** Request and response as the framework hands them to its handlers. */

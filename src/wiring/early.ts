@@ -25,10 +25,17 @@ export interface Early extends Delivery {
   hashFallback(): string | null
 }
 
-/** @throws {SettingsError} with every fault of the settings at once, or when a package is missing */
-export function createEarly(input: SettingsInput, runtime: Runtime | undefined): Early {
+/**
+ * @param adapt what the host of many applications changes in the parsed settings
+ * @throws {SettingsError} with every fault of the settings at once, or when a package is missing
+ */
+export function createEarly(
+  input: SettingsInput,
+  runtime: Runtime | undefined,
+  adapt: (settings: Settings) => Settings = (settings) => settings,
+): Early {
   const world = createWorld(runtime)
-  const settings = readSettings(input, world)
+  const settings = adapt(readSettings(input, world))
   requirePackages(settings)
   const random = createRandom()
   const templates = createTemplates(settings, (names) => {

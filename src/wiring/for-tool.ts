@@ -9,10 +9,10 @@ import { readMigrations } from './dry-run.js'
 import { openStore } from './open-store.js'
 import { requirePackages } from './packages.js'
 import { readSettings } from './settings.js'
-import { bindToolCalls, type ToolCalls } from './tool-calls.js'
-import { createToolPorts, type ToolPorts } from './tool-ports.js'
-import { openToolStore, refuseNewer, refuseUnshared, type ToolParts, ToolRefusal } from './tool-store.js'
-import { createToolWake } from './tool-wake.js'
+import { bindToolCalls, type ToolCalls } from './tool/calls.js'
+import { createToolPorts, type ToolPorts } from './tool/ports.js'
+import { openToolStore, refuseNewer, refuseUnshared, type ToolParts, ToolRefusal } from './tool/store.js'
+import { createToolWake } from './tool/wake.js'
 
 export { ToolRefusal }
 

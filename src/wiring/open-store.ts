@@ -5,6 +5,7 @@ import type { AuditEvent } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { Logger, Settings } from '../settings.js'
 import type { DatastoreLimits } from '../store/datastore/store.js'
+import type { StoreExtension } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
 import { auditSeal } from './audit-seal.js'
 
@@ -24,16 +25,9 @@ interface StoreEvents {
 }
 
 /** Opens the store that the settings name, and loads no other store. */
-export async function openStore({ settings, world, random, keyring }: StoreNeeds, events: StoreEvents): Promise<Store> {
-  const { database, logger } = settings
-  const shared = {
-    now: world.now,
-    randomId: random.id,
-    sleep,
-    random: random.jitter,
-    seal: auditSeal(keyring),
-    ...events,
-  }
+export async function openStore(needs: StoreNeeds, events: StoreEvents): Promise<Store> {
+  const { database, logger } = needs.settings
+  const shared = sharedOptions(needs, events)
   if (database.kind !== 'datastore') {
     const { openSqlStore } = await import('../store/sql/store.js')
     return openSqlStore({ ...shared, database, onPooler: () => reportPooler(logger) })
@@ -41,6 +35,34 @@ export async function openStore({ settings, world, random, keyring }: StoreNeeds
   const { openDatastoreStore } = await import('../store/datastore/store.js')
   const { datastore } = database
   return openDatastoreStore({ ...shared, datastore, onLimits: (limits) => reportLimits(logger, limits) })
+}
+
+/**
+ * The same in an SQL database with further tables and nouns.
+ *
+ * @throws {TypeError} for a Datastore
+ */
+export async function openExtendedStore<Nouns>(
+  needs: StoreNeeds,
+  events: StoreEvents,
+  extension: StoreExtension<Nouns>,
+): Promise<{ store: Store; nouns: Nouns }> {
+  const { database, logger } = needs.settings
+  if (database.kind === 'datastore') throw new TypeError('The space host needs an SQL database.')
+  const { openExtended } = await import('../store/sql/store.js')
+  const options = { ...sharedOptions(needs, events), database, onPooler: () => reportPooler(logger) }
+  return openExtended(options, extension)
+}
+
+function sharedOptions({ world, random, keyring }: StoreNeeds, events: StoreEvents) {
+  return {
+    now: world.now,
+    randomId: random.id,
+    sleep,
+    random: random.jitter,
+    seal: auditSeal(keyring),
+    ...events,
+  }
 }
 
 /** Logged at every start, because the operator must know what the given Datastore cannot guarantee. */

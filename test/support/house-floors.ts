@@ -31,9 +31,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   host: [
     'host',
     'http',
+    'wiring/for-host',
     ...['answer', 'headers', 'peer-address', 'upgrade'].map((name) => `adapters/node/${name}`),
     ...ground,
   ],
+  // Nouns in the database of the accounts: their steps write the same audit log and change feed.
+  'host/store': ['host/store', 'host/ports', 'store/sql', 'type:store', ...ground],
+  'host/flows': ['host', 'flows/steps', 'flows/control', 'type:ports', ...ground],
+  'host/routes': ['host', 'routes', 'http', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   // The child imports nothing else of ours, so its one file stays small.
   'host/documents': ['host/documents', 'host/ports'],
   'host/runner': ['host/runner', 'host/documents', 'host/ports'],
@@ -42,7 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Which part of `src/` owns an npm package. `type:` where others may use its types. */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  kysely: ['store/sql'],
+  kysely: ['store/sql', 'host/store/sql'],
   'better-sqlite3': ['store/sql'],
   'node:sqlite': ['store/sql'],
   pg: ['store/sql'],
@@ -59,7 +64,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   piscina: ['passwords'],
   nodemailer: ['mail'],
   handlebars: ['templates'],
-  zod: ['settings', 'routes', 'type:http/route'],
+  zod: ['settings', 'routes', 'host/routes', 'type:http/route'],
   cookie: ['http/cookies'],
   react: ['react'],
   mingo: ['type:host/documents/mingo'],

@@ -48,11 +48,11 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner']], above: [] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/http': { levels: [['openapi']], above: [] },
-  'src/model': { levels: [['factors']], above: 'all' },
+  'src/model': { levels: [['doctor', 'factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
   'src/store': { levels: [['datastore', 'redis', 'sql']], above: [] },
   'src/store/datastore': { levels: [['engine']], above: 'all' },
-  'src/wiring': { levels: [['doctor']], above: ['open', 'opening', 'when-open'] },
+  'src/wiring': { levels: [['doctor', 'tool']], above: ['open', 'opening', 'when-open', 'for-host', 'for-tool'] },
   'src/store/sql': { levels: [['engine'], ['migrations']], above: 'all' },
 }
 

@@ -1,4 +1,4 @@
-import type { DoctorEcho } from '../../model/doctor/echo.js'
+import type { DoctorEcho } from '../../model/doctor-echo.js'
 import { type NoEcho, readEcho } from './echo-answer.js'
 import type { Evidence } from './evidence.js'
 

@@ -1,5 +1,5 @@
 import { choiceIn, type Fields, fieldsIn, flagIn, nullOr, readFields, textIn } from '../../lib/json-fields.js'
-import type { DoctorEcho } from '../../model/doctor/echo.js'
+import type { DoctorEcho } from '../../model/doctor-echo.js'
 import type { Reply } from './ask.js'
 
 /** Why there is no echo. `code` is that of the server's problem; null when the answer is not one of Latchkey. */

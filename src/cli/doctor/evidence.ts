@@ -1,5 +1,5 @@
 import { createWorld } from '../../lib/runtime.js'
-import { echoPath } from '../../model/doctor/echo.js'
+import { echoPath } from '../../model/doctor-echo.js'
 import type { NetworkTarget } from '../home.js'
 import { ask, type Reply } from './ask.js'
 

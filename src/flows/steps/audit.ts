@@ -26,6 +26,6 @@ export function auditEvent(
     sessionId: facts.sessionId ?? null,
     ip: visitor.ip,
     userAgent: visitor.userAgent,
-    detail: facts.detail ?? {},
+    detail: { ...(visitor.space && { space: visitor.space.name, spaceId: visitor.space.id }), ...facts.detail },
   }
 }

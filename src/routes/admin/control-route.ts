@@ -96,10 +96,18 @@ export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute
       })
       const place = adminPagePath(context.settings)
       const asPage = context.form && form !== undefined && place !== null
-      const answer = await handle({ ...context, admin, right, asPage }, parsed)
+      const answer = await handle({ ...(await inSpace(context, admin)), right, asPage }, parsed)
       return asPage && !form.ownAnswer ? redirect(303, afterForm(context, form, { place, answer })) : answer
     },
   })
+}
+
+/** After the caller was judged: whether a space exists is not told to strangers. */
+async function inSpace(context: RouteContext, admin: SignedIn): Promise<RouteContext & Pick<ControlContext, 'admin'>> {
+  if (context.space === null) return { ...context, admin }
+  const { space, ...ports } = await context.space()
+  const visitor = { ...admin.visitor, space }
+  return { ...context, ports: { ...context.ports, ...ports }, admin: { ...admin, visitor } }
 }
 
 /** The page that shows a success of the form. */

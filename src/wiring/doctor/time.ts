@@ -1,4 +1,4 @@
-import { judgeSkew } from '../../model/clock-skew.js'
+import { judgeSkew } from '../../model/doctor/clock-skew.js'
 import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { type DoctorContext, defineCheck, withStore } from './context.js'
 

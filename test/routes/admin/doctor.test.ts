@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createKeyring } from '../../../src/lib/keyring.js'
 import type { DoctorReport } from '../../../src/model/doctor/report.js'
-import type { DoctorEcho } from '../../../src/model/doctor/echo.js'
+import type { DoctorEcho } from '../../../src/model/doctor-echo.js'
 import { doctorProofHeader, makeDoctorProof } from '../../../src/model/doctor/proof.js'
 import { createTestRuntime } from '../../../src/testing.js'
 import { administered } from '../../support/administrators.js'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { judgeSkew } from '../../../src/model/clock-skew.js'
+import { judgeSkew } from '../../../src/model/doctor/clock-skew.js'
 import { diagnosed } from '../../support/doctor.js'
 import { startPostgres } from '../../support/pglite.js'
 

@@ -3,6 +3,7 @@ import { createAllowRule } from '../../../lib/ip-ranges.js'
 import { defineAdminPage } from './admin-page.js'
 
 export const accessPage = defineAdminPage({
+  home: 'application',
   path: '/access',
   at: 'access',
   template: 'access',

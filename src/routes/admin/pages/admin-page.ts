@@ -8,6 +8,7 @@ import { html, redirect } from '../../../http/problem.js'
 import { defineRoute, type Route, type RouteContext, type SignedIn } from '../../../http/route.js'
 import { filledPath } from '../../../http/route-table.js'
 import { controlPath } from '../../../model/control-path.js'
+import type { HomeName } from '../../../model/home.js'
 import { type AdminSection, adminNavigation } from './navigation.js'
 import { outcomesIn } from './outcomes.js'
 
@@ -20,6 +21,8 @@ export interface AdminContext extends RouteContext {
 export interface AdminPage {
   /** Below `/admin`; `:name` stands for one segment. */
   path: string
+  /** Default: both. */
+  home?: HomeName
   /** The entry of the navigation that it belongs to. */
   at: AdminSection
   summary: string
@@ -43,7 +46,7 @@ export function defineAdminPage(page: AdminPage): Route {
     limit: 'admin',
     body: null,
     signedIn: true,
-    control: { home: 'both', who: 'admin', recent: false, confirm: false, command: null, page: true },
+    control: { home: page.home ?? 'both', who: 'admin', recent: false, confirm: false, command: null, page: true },
     summary: page.summary,
     ...(page.query && { query: page.query }),
     enabled: ({ admin }) => admin.enabled && admin.page !== null,

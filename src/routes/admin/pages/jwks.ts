@@ -13,6 +13,7 @@ const shapes = [
 const place = { path: '/jwks', at: 'jwks', template: 'jwks' } as const
 
 export const jwksPage = defineAdminPage({
+  home: 'application',
   ...place,
   summary: 'Shows the key set for tokens of another issuer; checks, sets and removes its URL.',
   values: (context) => jwksValues(context, null),

@@ -5,6 +5,7 @@ import { paging, pagingQuery } from '../fields.js'
 import { type AdminContext, defineAdminPage, listed, showAdminPage } from './admin-page.js'
 
 export const tokensPage = defineAdminPage({
+  home: 'application',
   path: '/tokens',
   at: 'tokens',
   template: 'tokens',

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { testSettings } from '../../src/testing.js'
-import { readApplication } from '../../src/wiring/for-tool.js'
+import { testSettings } from '../../../src/testing.js'
+import { readApplication } from '../../../src/wiring/for-tool.js'
 
 async function opened() {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-'))

@@ -1,7 +1,7 @@
-import type { CounterRows } from '../limits/counters.js'
-import type { Store } from '../store/store.js'
-import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
-import type { ToolParts } from './tool-store.js'
+import type { CounterRows } from '../../limits/counters.js'
+import type { Store } from '../../store/store.js'
+import { type BetweenProcesses, openBetweenProcesses } from '../between-processes.js'
+import type { ToolParts } from './store.js'
 
 /** What the tool shares with the running processes besides rows. With `redis`, it connects when first needed. */
 export interface ToolWake {
@@ -47,8 +47,8 @@ function lateCounters(counters: () => Promise<CounterRows>): CounterRows {
 
 async function notifyPostgres(url: string, installationId: string, self: string): Promise<void> {
   const [{ parseServerUrl }, { notifyOnce }] = await Promise.all([
-    import('../store/sql/engine/server-address.js'),
-    import('../store/sql/engine/notify.js'),
+    import('../../store/sql/engine/server-address.js'),
+    import('../../store/sql/engine/notify.js'),
   ])
   const address = parseServerUrl('postgres', url)
   // A pooler moves connections between clients, so no process listens.

@@ -1,4 +1,4 @@
-import type { Finding } from './doctor/report.js'
+import type { Finding } from './report.js'
 
 const warnMs = 2_000
 const errorMs = 30_000

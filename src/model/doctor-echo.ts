@@ -1,4 +1,5 @@
-import { controlPath } from '../control-path.js'
+import { controlPath } from './control-path.js'
+
 /** How a request arrived at the server: the evidence for the checks of the network between tool and application. */
 export interface DoctorEcho {
   /** Which installation answers: the id that its store has. */

@@ -1,0 +1,34 @@
+import type { Route, RouteContext, SpacePorts } from '../http/route.js'
+import { controlPath } from '../model/control-path.js'
+import { controlReferenceRoute } from '../routes/admin/reference.js'
+import { routes } from '../routes/index.js'
+
+/** Finds a space by its name. @throws {AuthError} `space_not_found` */
+export type FindSpace = (name: string) => Promise<SpacePorts>
+
+/**
+ * The route table of the host: that of an application without what concerns one application, with API tokens and access
+ * settings below `/spaces/:space`, and with the host's own routes.
+ */
+export function hostRoutes(own: readonly Route[], findSpace: FindSpace): readonly Route[] {
+  const reference = `${controlPath}/openapi.json`
+  const shared = routes.filter(({ control, path }) => control?.home !== 'application' && path !== reference)
+  const table: readonly Route[] = [...shared, ...own].map((route) => mounted(route, findSpace))
+  return [...table, controlReferenceRoute(() => table.filter(({ control }) => control && !control.page))]
+}
+
+const spacePath = '/spaces/:space'
+
+function mounted(route: Route, findSpace: FindSpace): Route {
+  if (route.control?.home !== 'space') return route
+  const below = (path: string) => `${controlPath}${spacePath}${path.slice(controlPath.length)}`
+  const { page, aliases, ...rest } = route
+  return {
+    ...rest,
+    path: below(route.path),
+    ...(aliases && { aliases: aliases.map(below) }),
+    ...(page !== undefined && { page: page.replace('/admin', `/admin${spacePath}`) }),
+    handle: (context: RouteContext, body) =>
+      route.handle({ ...context, space: () => findSpace(context.params.space ?? '') }, body),
+  }
+}
