@@ -2,6 +2,7 @@ import type { HookInput, Hooks } from './hooks.js'
 import type { Keyring } from './lib/keyring.js'
 import type { Reach } from './lib/public-fetch.js'
 import type { Limiter } from './limits/limiter.js'
+import type { AdminCommand } from './model/admin-command.js'
 import type { Doctor } from './model/doctor/report.js'
 import type { Health } from './model/health.js'
 import type { HomeName } from './model/home.js'
@@ -44,6 +45,8 @@ export interface Ports
   proofs: Proofs
   revocations: RevokedTokens
   rights: Rights
+  /** null: an application, which has no admin tokens. */
+  adminTokens: AdminTokens | null
   keySets: KeySets
   operations: OperationsPort
   clock: Clock
@@ -86,6 +89,26 @@ export interface RevokedTokens {
 export interface Rights {
   /** null: nothing. `emailVerified`: whether the address of the account is proved. */
   of(user: { userId: string; emailVerified: boolean; roles: readonly string[] }): Right | null
+}
+
+/** The admin tokens of the host, by which scripts call the control API. */
+export interface AdminTokens {
+  /**
+   * The token that a client sent as `x-admintoken`.
+   *
+   * @throws {AuthError} `unauthenticated` for one that is unknown, removed or expired, and while its owner may not use it;
+   *   `ip_not_allowed`; `rate_limited` after many unknown ones
+   */
+  identify(token: string, visitor: Pick<Visitor, 'ip'>): Promise<AdminTokenCaller>
+}
+
+export interface AdminTokenCaller {
+  tokenId: string
+  name: string
+  /** Ids of the spaces that it is narrowed to; null: all. */
+  spaces: readonly string[] | null
+  /** Commands that it is narrowed to; null: all that admin tokens may be used for. */
+  commands: readonly AdminCommand[] | null
 }
 
 /** Key sets of the other issuer, for administrators. */

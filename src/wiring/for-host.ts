@@ -2,7 +2,7 @@ import { SettingsError } from '../errors.js'
 import type { Route } from '../http/route.js'
 import type { Handle, Watch } from '../http/verdict.js'
 import type { Runtime } from '../lib/runtime.js'
-import type { Ports, Rights } from '../ports.js'
+import type { Ports } from '../ports.js'
 import type { Settings } from '../settings.js'
 import type { StoreExtension } from '../store/sql/store.js'
 import { createEarly } from './early.js'
@@ -20,8 +20,8 @@ export interface HostParts<Nouns> {
   /** The host's own routes of the control API and its pages. */
   routes: readonly Route[]
   findSpace: FindSpace
-  /** Called while the store opens: what users may administer, from memory that the change feed keeps current. */
-  createRights(nouns: Nouns, opened: HomeParts): Promise<Rights>
+  /** Called while the store opens: who may administer, from memory that the change feed keeps current. */
+  createRights(nouns: Nouns, opened: HomeParts): Promise<Pick<Ports, 'rights' | 'adminTokens'>>
   /** Called when everything stands, before the first request is answered. */
   start(running: HostRunning<Nouns>): Promise<void>
   /** Called before the store closes. */

@@ -17,8 +17,8 @@ export interface Home {
   /** Everything that answers below `basePath`. */
   routes: readonly Route[]
   openStore: typeof openStore
-  /** What users may administer. Called while the store opens, before anything answers. */
-  createRights(opened: HomeParts): Promise<Ports['rights']>
+  /** What users and admin tokens may administer. Called while the store opens, before anything answers. */
+  createRights(opened: HomeParts): Promise<Pick<Ports, 'rights' | 'adminTokens'>>
   /** Called when everything stands, before the first request is answered. */
   start(ports: Ports, opened: HomeParts): Promise<void>
   /** Called before the store closes. */
@@ -40,7 +40,7 @@ export const application: Home = {
   name: 'application',
   routes,
   openStore,
-  createRights: async () => ({ of: rightByRole }),
+  createRights: async () => ({ rights: { of: rightByRole }, adminTokens: null }),
   start: async () => {},
   close: async () => {},
 }

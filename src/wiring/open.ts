@@ -132,7 +132,7 @@ interface Late {
 /** What stands once the store is open. */
 interface Opened extends HomeParts {
   home: Home
-  rights: Ports['rights']
+  rights: Pick<Ports, 'rights' | 'adminTokens'>
   access: Access
   telemetry: Telemetry
 }
@@ -205,7 +205,7 @@ function portsOf(
     limiter: createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now }),
     proofs,
     revocations,
-    rights,
+    ...rights,
     home: home.name,
     keySets: keySetsOf({ settings, world, policy: policy.access }, access.jwts),
     operations: { health: createHealth({ live: () => running, ready: async () => running }, early) },

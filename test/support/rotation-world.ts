@@ -190,6 +190,7 @@ export class Process {
       },
       revocations: { isEnded: () => false, deadBelow: () => 0 },
       rights: { of: () => null },
+      adminTokens: null,
       home: 'application',
       doctor: { installationId: '', topics: async () => [], timer: () => () => {}, last: () => null, keep: () => {} },
       passwords: {

@@ -25,7 +25,7 @@ async function hostAuth(rights: Map<string, Right>, settings: Partial<LatchkeySe
         const { ports, store } = running
         return { ...ports, ...store.at(space.id), space }
       },
-      createRights: async () => ({ of: ({ userId }) => rights.get(userId) ?? null }),
+      createRights: async () => ({ rights: { of: ({ userId }) => rights.get(userId) ?? null }, adminTokens: null }),
       async start(opened) {
         running = opened
       },
