@@ -64,8 +64,25 @@ export function strictFaults(folder: string, files: readonly string[], modules: 
 export function projectFaults(folder: string, file: string): string[] {
   const { config } = ts.readConfigFile(join(folder, 'tsconfig.json'), (path) => readFileSync(path, 'utf8'))
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, folder)
-  const faults = ts.getPreEmitDiagnostics(ts.createProgram([join(folder, file)], options))
+  const program = ts.createProgram([join(folder, file)], options, cachingHost(options, JSON.stringify(config)))
+  const faults = ts.getPreEmitDiagnostics(program)
   return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+}
+
+/** The declarations of packages, by the options that they were parsed for. To parse them takes longer than all the rest. */
+const parsed = new Map<string, ts.SourceFile | undefined>()
+
+function cachingHost(options: ts.CompilerOptions, key: string): ts.CompilerHost {
+  const host = ts.createCompilerHost(options)
+  return {
+    ...host,
+    getSourceFile(name, ...rest) {
+      if (!name.includes('/node_modules/')) return host.getSourceFile(name, ...rest)
+      const place = `${key} ${name}`
+      if (!parsed.has(place)) parsed.set(place, host.getSourceFile(name, ...rest))
+      return parsed.get(place)
+    },
+  }
 }
 
 /** The same program without its types. */

@@ -116,16 +116,15 @@ async function start(
 
 async function compiled(folder: string, entry: string, compiler: Compiler): Promise<string> {
   const tsc = join(folder, 'node_modules/typescript/bin/tsc')
-  await run('node', [tsc, '--noEmit', '--strict'], { cwd: folder }).catch(({ stdout }) => expect.fail(stdout))
-  if (compiler === 'emits' || compiler === 'emitsBelowSrc') {
-    await run('node', [tsc], { cwd: folder })
-    return `dist/${entry.replace(/^src\//, '').replace(/ts$/, 'js')}`
-  }
+  const emits = compiler === 'emits' || compiler === 'emitsBelowSrc'
+  const options = emits ? ['--strict'] : ['--noEmit', '--strict']
+  await run('node', [tsc, ...options], { cwd: folder }).catch(({ stdout }) => expect.fail(stdout))
+  if (emits) return `dist/${entry.replace(/^src\//, '').replace(/ts$/, 'js')}`
   if (runsTypeScript) return entry // Node, as the steps of `init` say.
   // As tsx would run it.
   const outfile = 'bundle.mjs'
-  const options = { bundle: true, platform: 'node', format: 'esm', packages: 'external' } as const
-  await build({ entryPoints: [join(folder, entry)], outfile: join(folder, outfile), ...options })
+  const bundled = { bundle: true, platform: 'node', format: 'esm', packages: 'external' } as const
+  await build({ entryPoints: [join(folder, entry)], outfile: join(folder, outfile), ...bundled })
   return outfile
 }
 
