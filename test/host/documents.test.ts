@@ -224,6 +224,13 @@ describe('values', () => {
   })
 })
 
+/** The members of what all values of the process share. */
+function sharedMembers(): (string | symbol)[][] {
+  const builtIns = [Object, Array, String, Number, Function]
+  const inherited = [String.prototype.at, Object.prototype.toString]
+  return [...builtIns, ...builtIns.map(({ prototype }) => prototype), ...inherited].map((each) => Reflect.ownKeys(each))
+}
+
 describe('updates', () => {
   test.each<[object, object, object]>([
     [{ n: 1 }, { n: 2, m: 3 }, { n: 2, m: 3 }],
@@ -270,17 +277,28 @@ describe('updates', () => {
     [{ $set: { 'list.constructor.evil.x': 1 } }],
     [{ $rename: { n: 'toString.evil.x' } }],
     [{ $set: { '__proto__.polluted': 1 } }],
-  ])('%j is refused and changes nothing', async (operations) => {
+    [{ $set: { 'new.constructor.evil.x': 1 } }],
+    [{ $set: { 'new.toString.constructor.prototype.evil.x': 1 } }],
+    [{ $set: { 'text.constructor.prototype.evil.x': 1 } }],
+    [{ $set: { 'text.at.evil.x': 1 } }],
+    [{ $push: { 'n.constructor.prototype.evil.x': 1 } }],
+    [{ $inc: { 'none.constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.$[].constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.$[].text.constructor.prototype.evil.x': 1 } }],
+    [{ $set: { 'rows.9.constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.0.new.constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.new.constructor.evil.x': 1 } }],
+    [{ $set: { 'nested.$[].$[].constructor.prototype.evil.x': 1 } }],
+    [{ $rename: { n: 'rows.$[].constructor.evil.x' } }],
+  ])('ATK-153 %j is refused and changes nothing, in the document or in a prototype', async (operations) => {
     const { collections } = bed()
-    await collections.insert('rows', { _id: 'a', n: 1, list: [] })
+    const row = { _id: 'a', n: 1, list: [], text: 'x', none: null, rows: [{ text: 'x' }, {}], nested: [[[]]] }
+    await collections.insert('rows', row)
+    const shared = sharedMembers()
     await expect(collections.update('rows', {}, operations, { upsert: false })).rejects.toMatchObject(invalid)
     await expect(collections.updateMany('rows', {}, operations)).rejects.toMatchObject(invalid)
-    expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', n: 1, list: [] })
-    expect([Object.hasOwn(Object, 'evil'), Object.hasOwn(Array, 'evil'), 'polluted' in {}]).toEqual([
-      false,
-      false,
-      false,
-    ])
+    expect(await collections.findOne('rows', {})).toEqual(row)
+    expect(sharedMembers()).toEqual(shared)
   })
 
   test('a field of its own named constructor can be updated', async () => {
@@ -288,6 +306,18 @@ describe('updates', () => {
     await collections.insert('rows', { _id: 'a', constructor: { name: 'Ferrari' } })
     await collections.update('rows', {}, { $set: { 'constructor.wins': 1 } }, { upsert: false })
     expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', constructor: { name: 'Ferrari', wins: 1 } })
+  })
+
+  test('fields named like members of a list or a text can be updated', async () => {
+    const { collections } = bed()
+    await collections.insert('rows', { _id: 'a', rows: [{ filter: { on: false } }, {}] })
+    const operations = { $set: { 'rows.$[].filter.on': true, 'new.map.length': 2, 'new.toString': 3 } }
+    await collections.update('rows', {}, operations, { upsert: false })
+    expect(await collections.findOne('rows', {})).toEqual({
+      _id: 'a',
+      rows: [{ filter: { on: true } }, { filter: { on: true } }],
+      new: { map: { length: 2 }, toString: 3 },
+    })
   })
 
   test('an upsert begins with what the filter compares for equality', async () => {
