@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type Collections, createCollections } from '../../src/host/documents/collections.js'
 import { loadMingo } from '../../src/host/documents/mingo.js'
 import { StoreError } from '../../src/host/documents/store-error.js'
+import { wireLimits } from '../../src/host/documents/wire.js'
 import type { Documents } from '../../src/host/ports.js'
 import { createSpaceStore } from '../support/space-store.js'
 
@@ -191,6 +192,40 @@ describe('_id', () => {
     await expect(collections.insertMany('rows', [{ _id: 'a' }])).rejects.toMatchObject({ code: 'not_current' })
     expect(await collections.findOne('rows', { _id: 'a' })).toEqual({ _id: 'a', n: 1 })
     expect(await collections.insert('rows', { n: 3 })).toEqual({ _id: 'id0001', n: 3 })
+  })
+})
+
+describe('many documents', () => {
+  test('an _id that comes twice among them is refused, and none is written', async () => {
+    const { collections } = bed()
+    const rows = [{ _id: 'a', n: 1 }, { n: 2 }, { _id: 'a', n: 3 }]
+    await expect(collections.insertMany('rows', rows)).rejects.toMatchObject({ code: 'not_current' })
+    expect(await collections.count('rows')).toBe(0)
+  })
+
+  test('are written in batches that fit into one request to the data socket', async () => {
+    const { documents } = createSpaceStore()
+    const sent: number[] = []
+    const counting: Documents = {
+      ...documents,
+      putMany(collection, rows, ifVersion) {
+        sent.push(Buffer.byteLength(JSON.stringify([collection, rows, ifVersion])))
+        expect(rows.length).toBeLessThanOrEqual(1_000)
+        return documents.putMany(collection, rows, ifVersion)
+      },
+    }
+    const { collections } = bed({ documents: counting })
+    // Each quotation mark takes two bytes in the document, and four in the request.
+    await collections.insertMany(
+      'rows',
+      Array.from({ length: 12 }, () => ({ text: '"'.repeat(1_500_000) })),
+    )
+    await collections.insertMany(
+      'rows',
+      Array.from({ length: 2_500 }, (_, n) => ({ n })),
+    )
+    expect(await collections.count('rows')).toBe(2_512)
+    expect(Math.max(...sent)).toBeLessThanOrEqual(wireLimits.requestBytes)
   })
 })
 

@@ -3,7 +3,8 @@ import { type Mingo, queryOptions } from './mingo.js'
 import { queryInvalid } from './store-error.js'
 import { type Document, isPlain, requireShallow } from './values.js'
 
-export interface UpdateOptions {
+export interface UpdatePorts {
+  mingo: Mingo
   /** Whether a dot in a field's name is part of the name, as on the platform. Otherwise `a.b` is the field b of a. */
   literalDots: boolean
 }
@@ -15,11 +16,9 @@ export interface UpdateOptions {
  * @throws {StoreError} `query_invalid` for unknown operators, bad values, and a change of `_id`
  */
 export function applyUpdate(
-  mingo: Mingo,
+  { mingo, literalDots }: UpdatePorts,
   document: Document,
-  operations: unknown,
-  { literalDots }: UpdateOptions,
-  inserted = false,
+  { operations, inserted }: { operations: unknown; inserted: boolean },
 ): Document {
   const modifier = toModifier(operations, document._id, inserted)
   const copy = structuredClone(document)
