@@ -336,6 +336,10 @@ describe('the Datastore', () => {
     const faults: [string, ...unknown[]][] = [
       ['set', '', 'x'],
       ['set', null, 'x'],
+      ['set', 'lone \ud800', 'x'],
+      ['get', 'a', { keyspace: 'lone \ud800' }],
+      ['getAll', '\ud800'],
+      ['set', 'a', 'lone \ud800'],
       ['incr', 'n', 'x'],
       ['set', 'a', 'x', { ttl: -1 }],
     ]

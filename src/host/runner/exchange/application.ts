@@ -85,10 +85,14 @@ async function serve(wired: Wired, raw: IncomingMessage, out: ServerResponse, pr
 /** What an auth hook sees of a body that cannot be parsed. */
 const noBody: ParsedBody = { body: {}, rawBody: '' }
 
-/** From the message of Node too, which application code reaches through its response. */
+/** Removes our headers, also from Node's message, which application code reaches through its response. */
 function dropOurs(raw: IncomingMessage): IncomingHttpHeaders {
   const ours: readonly string[] = [hopHeader, principalHeader]
-  for (const name of ours) delete raw.headers[name]
+  for (const name of ours) {
+    delete raw.headers[name]
+    // Node makes this object of `rawHeaders` at its first use, so it comes before `rawHeaders` is replaced.
+    delete raw.headersDistinct[name]
+  }
   const names = raw.rawHeaders.filter((_, index) => index % 2 === 0)
   raw.rawHeaders = names.flatMap((name, index) =>
     ours.includes(name.toLowerCase()) ? [] : [name, raw.rawHeaders[2 * index + 1] ?? ''],
