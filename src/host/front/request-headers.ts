@@ -1,7 +1,7 @@
 import { listHeaders } from '../../adapters/node/headers.js'
 import { AuthError } from '../../errors.js'
 import type { Pass } from '../../http/verdict.js'
-import type { Principal } from '../../model/principal.js'
+import { encodePrincipal, hopHeader, principalHeader } from '../runner/hop.js'
 import { type CookieSpace, cookiesFor } from './cookies.js'
 import { endsHere, namedByConnection } from './hop-by-hop.js'
 
@@ -43,16 +43,11 @@ export function headersForChild(sent: SentHeaders, pass: Pass, { host, cookies, 
   listHeaders(headers, forwarded)
   // The body keeps its framing, whatever `Connection` names.
   if (sent.contentLength !== undefined) headers.push('content-length', sent.contentLength)
-  headers.push('x-latchkey-hop', hopKey)
-  if (principal !== null) headers.push('x-latchkey-principal', encoded(principal))
+  headers.push(hopHeader, hopKey)
+  if (principal !== null) headers.push(principalHeader, encodePrincipal(principal))
   return headers
 }
 
 function isOurs(name: string): boolean {
   return name === 'host' || name === 'content-length' || name.startsWith('x-latchkey-')
-}
-
-/** base64url of JSON: a header holds no other text of a user. */
-function encoded(principal: Principal): string {
-  return Buffer.from(JSON.stringify(principal)).toString('base64url')
 }

@@ -5,7 +5,7 @@ import { endsHere, type NamedHeaders, namedByConnection } from './hop-by-hop.js'
  * Headers that command the proxy in front of us or the whole origin. All spaces share an origin, so none may send them. A
  * name that ends in `*` stands for all names that begin like it.
  */
-export const commandingHeaders: readonly string[] = Object.freeze([
+const commandingHeaders: readonly string[] = Object.freeze([
   'alt-svc',
   'clear-site-data',
   'nel',
@@ -15,7 +15,7 @@ export const commandingHeaders: readonly string[] = Object.freeze([
   'x-accel-*',
   'x-lighttpd-*',
   'x-reproxy-*',
-  'x-sendfile',
+  'x-sendfile*',
 ])
 
 const names: ReadonlySet<string> = new Set(commandingHeaders.filter((name) => !name.endsWith('*')))

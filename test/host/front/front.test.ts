@@ -1,25 +1,19 @@
 import { request as httpRequest } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AuthError } from '../../../src/errors.js'
 import {
   absentChild,
   type FrontSettings,
-  type FrontUnderTest,
-  type StubChild,
+  type SpacesUnderTest,
   type StubSpace,
   startChild,
   startFront,
+  startSpaces,
 } from '../../support/host-front.js'
 import { rawConnection, rawRequest } from '../../support/raw-http.js'
 import { readVectors } from '../../support/vectors.js'
 
-const running: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of running.splice(0).reverse()) await each.close()
-})
-
-interface World extends FrontUnderTest {
-  child: StubChild
+interface World extends SpacesUnderTest {
   /** One request with the right host; status and code of a problem. */
   ask(
     target: string,
@@ -29,15 +23,11 @@ interface World extends FrontUnderTest {
 }
 
 async function start(stub: Partial<StubSpace> = {}, settings: FrontSettings = {}): Promise<World> {
-  const child = await startChild()
-  running.push(child)
-  const front = await startFront({ dev: { child, ...stub }, prod: { child } }, settings)
-  running.push(front)
+  const spaces = await startSpaces(await startChild(), stub, settings)
   return {
-    ...front,
-    child,
-    async ask(target, lines = [`Host: 127.0.0.1:${front.port}`], method = 'GET') {
-      const answer = await rawRequest(front.port, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
+    ...spaces,
+    async ask(target, lines = [spaces.host], method = 'GET') {
+      const answer = await rawRequest(spaces.port, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
       return { status: answer.status, ...codeOf(answer.body.toString()) }
     },
   }
@@ -150,8 +140,7 @@ describe('sizes', () => {
   })
 
   test('headers over 32 KiB are 431, however many or long they are', async () => {
-    const { ask, port, child } = await start()
-    const host = `Host: 127.0.0.1:${port}`
+    const { ask, child, host } = await start()
     expect(await ask('/dev/x', [host, `a: ${'b'.repeat(30_000)}`])).toMatchObject({ status: 200 })
     const tooMany = Array.from({ length: 5_000 }, (_, n) => `a${n}: 12`)
     for (const lines of [[`a: ${'b'.repeat(33_000)}`], tooMany, [`a: ${'b'.repeat(300_000)}`]]) {
@@ -161,8 +150,7 @@ describe('sizes', () => {
   })
 
   test('a body over the limit is 413: by its length before the child, by its bytes on the way', async () => {
-    const { ask, port, child } = await start({ limits: { streamBytes: 1000 } })
-    const host = `Host: 127.0.0.1:${port}`
+    const { ask, port, child, host } = await start({ limits: { streamBytes: 1000 } })
     expect(await ask('/dev/x', [host, 'Content-Length: 1001'], 'POST')).toMatchObject({ status: 413 })
     expect(await ask('/dev/x', [host, 'Content-Length: 99999999999999999999'], 'POST')).toMatchObject({ status: 400 })
     expect(child.running() + child.received.length).toBe(0)
@@ -187,8 +175,7 @@ describe('the guard', () => {
       decide: () =>
         Promise.resolve({ kind: 'answer', response: { status: 401, headers: { 'x-a': ['1', '2'] }, body: 'no' } }),
     }
-    const { port, child } = await start({ guard })
-    const host = `Host: 127.0.0.1:${port}`
+    const { port, child, host } = await start({ guard })
     const small = await rawRequest(port, `POST /dev/x HTTP/1.1\r\n${host}\r\nContent-Length: 5\r\n\r\n`)
     expect([small.status, small.headers['x-a'], small.headers.connection]).toEqual([401, ['1', '2'], ['keep-alive']])
     const large = await rawRequest(port, `POST /dev/x HTTP/1.1\r\n${host}\r\nContent-Length: 500000\r\n\r\n`)
@@ -243,8 +230,7 @@ describe('the guard', () => {
 
 describe('what spaces do not do', () => {
   test('upgrades and tunnels are 501', async () => {
-    const { ask, port, judged } = await start()
-    const host = `Host: 127.0.0.1:${port}`
+    const { ask, judged, host } = await start()
     const lines = [
       host,
       'Connection: Upgrade',
@@ -272,9 +258,7 @@ describe('a space whose child is away', () => {
   test('does not take more requests at once than its limit; the other space is served', async () => {
     const open: (() => void)[] = []
     const child = await startChild((_request, response) => void open.push(() => response.end()))
-    running.push(child)
-    const front = await startFront({ dev: { child, limits: { connections: 3 } }, prod: { child: await quick() } })
-    running.push(front)
+    const front = await startFront({ dev: { child, limits: { connections: 3 } }, prod: { child: await startChild() } })
     const waiting = [1, 2, 3].map(() => fetch(`${front.url}/dev/x`))
     await expect.poll(() => open.length).toBe(3)
     const refused = await fetch(`${front.url}/dev/x`)
@@ -289,9 +273,3 @@ describe('a space whose child is away', () => {
     expect(child.running()).toBe(0)
   })
 })
-
-async function quick(): Promise<StubChild> {
-  const child = await startChild()
-  running.push(child)
-  return child
-}
