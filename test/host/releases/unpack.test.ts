@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { unpackRelease } from '../../../src/host/releases/unpack.js'
-import { defaultReleaseLimits, type ReleaseLimits } from '../../../src/model/release.js'
+import { defaultReleaseLimits, pathCollision, type ReleaseLimits } from '../../../src/model/release.js'
 import {
   type ArchiveEntry,
   archiveOf,
@@ -136,6 +136,7 @@ describe('an archive is refused', () => {
     ['other.mjs', 'is neither the bundle nor an asset'],
     ['assets', 'is neither the bundle nor an asset'],
     ['release.json', 'is neither the bundle nor an asset'],
+    [`assets/${'a/'.repeat(32)}x`, 'has more than 32 folders'],
     ['assets//x', 'has an empty part'],
     ['assets/x/', 'has an empty part'],
     ['assets/a\\b', 'holds a backslash'],
@@ -157,6 +158,22 @@ describe('an archive is refused', () => {
     expect(message).toContain('are the same path on some systems')
     expect(message).toContain(other)
   })
+
+  test.each([
+    [['assets/a/b/c', 'assets/A/b/d'], 'assets/a', 'assets/A/b/d'],
+    [['assets/a/b', 'assets/a/b/c'], 'assets/a/b', 'assets/a/b/c'],
+    [['assets/a/b/c', 'assets/a/b'], 'assets/a/b', 'assets/a/b'],
+    [['assets/a', 'assets/a'], 'assets/a', 'assets/a'],
+  ])('for the paths %j, by naming %s and %s', async (paths, first, second) => {
+    expect(pathCollision(paths)).toEqual([first, second])
+  })
+
+  test.each([[['assets/a/b', 'assets/b', 'assets/ab', 'assets/a/a', 'assets/b.js', 'bundle.mjs']], [[]]])(
+    'not for the paths %j',
+    (paths) => {
+      expect(pathCollision(paths)).toBeNull()
+    },
+  )
 
   test('for two Unicode spellings of one name', async () => {
     const message = await refusal(await archiveOf({ ...releaseContents, 'assets/\u00e9': '1', 'assets/e\u0301': '2' }))
