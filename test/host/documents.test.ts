@@ -92,7 +92,7 @@ describe('filters', () => {
     [{ 'a.__proto__.b': 1 }],
     [JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)],
     [JSON.parse(`{"$or":${'[{"$or":'.repeat(40)}[]${'}]'.repeat(40)}}`)],
-  ])('ATK-153 %# is refused at once, with query_invalid', async (filter) => {
+  ])('ATK-153 the hostile filter %# is refused before the search, with query_invalid', async (filter) => {
     const { collections } = bed()
     expect(() => collections.find('rows', filter)).toThrow(StoreError)
     expect(() => collections.find('rows', filter)).toThrow(expect.objectContaining(invalid))

@@ -78,7 +78,7 @@ function requireOwnPath(at: unknown, [name, ...rest]: readonly string[]): void {
   requireOwnPath(isOwn ? Reflect.get(holder, name) : {}, rest)
 }
 
-/** Stands for a dot that is part of a name; no field has it, because control characters are not typed into names. */
+/** Stands for a dot that is part of a name. Names do not hold it: it is a control character. */
 const dot = '\u0000'
 
 function escapeDots(document: Document): Document {

@@ -22,8 +22,8 @@ export interface HeaderRules {
 }
 
 /**
- * The headers of a request for the child: as the client sent them, without those of its connection, without claims of an
- * identity or an address and without cookies of others; then what only we may say.
+ * The headers of a request for the child. Those of the client pass as sent, except headers of its connection, claims of an
+ * identity or an address, and foreign cookies. The headers that only the front may set follow.
  *
  * @throws {AuthError} `internal_error` for a pass that leaves the claims of the client in place
  */

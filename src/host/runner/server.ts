@@ -38,7 +38,7 @@ function answer({ serve, hopKey, hash }: ServerOptions, raw: IncomingMessage, ou
   try {
     void serve(raw, out, decodePrincipal(raw.headers[principalHeader]))
   } catch {
-    // The front writes this header; one that cannot be read means no principal we know.
+    // The front writes this header readably, so another process has sent this one.
     sendProblem(out, problem('forbidden', undefined))
   }
 }

@@ -50,7 +50,7 @@ describe('which space', () => {
     expect(child.received.map(({ url }) => url)).toEqual(['/dev/orders/caf%C3%A9?limit=1', '/prod'])
   })
 
-  test.each(['/', '/nope/x', '/DEV/x', '/dev%20', '/health/x', '/asleep/x'])('%s is no space', async (target) => {
+  test.each(['/', '/nope/x', '/DEV/x', '/dev%20', '/health/x', '/asleep/x'])('%s names no space', async (target) => {
     const { ask, child } = await start({}, { undeployed: ['asleep'] })
     const { status, code } = await ask(target)
     expect([status, code]).toEqual(target === '/dev%20' ? [400, 'invalid_request'] : [404, 'space_not_found'])
@@ -66,14 +66,14 @@ describe('which space', () => {
     },
   )
 
-  test('ATK-147 an absolute target reaches the child as a path, and one of another host nothing', async () => {
+  test('ATK-147 an absolute target reaches the child as a path, and one for another host is 421', async () => {
     const { ask, child, port } = await start()
     expect(await ask(`http://localhost:${port}/dev/x?y=1`)).toMatchObject({ status: 200 })
     expect(await ask('http://evil.example/dev/x')).toMatchObject({ status: 421, code: 'wrong_host' })
     expect(child.received.map(({ url }) => url)).toEqual(['/dev/x?y=1'])
   })
 
-  test('ATK-147 what the vectors ask for reaches the child as it was judged, or nowhere', async () => {
+  test('ATK-147 the child gets the target of each vector as the guard judged it, or not at all', async () => {
     const { port, child, judged } = await start({}, { baseUrl: 'http://127.0.0.1:1' })
     const { cases } = readVectors<{ cases: { target: string; method: string }[] }>('path-bypass')
     for (const { target } of cases) {
@@ -170,7 +170,7 @@ describe('sizes', () => {
 })
 
 describe('the guard', () => {
-  test('answers instead of the child, and a large body that was refused closes the connection', async () => {
+  test('a refused request does not reach the child, and closes the connection when its body is large', async () => {
     const guard: StubSpace['guard'] = {
       decide: () =>
         Promise.resolve({ kind: 'answer', response: { status: 401, headers: { 'x-a': ['1', '2'] }, body: 'no' } }),
@@ -183,7 +183,7 @@ describe('the guard', () => {
     expect(child.received).toEqual([])
   })
 
-  test('that throws is 500 without a detail, and one that throws an AuthError is that error', async () => {
+  test('a guard that throws is 500 without a detail, and an AuthError keeps its status and code', async () => {
     const secret = 'the secret of the guard'
     const thrown: unknown[] = [new Error(secret), new AuthError('busy')]
     const decide = () => {
@@ -195,7 +195,7 @@ describe('the guard', () => {
     expect(JSON.stringify(log)).not.toContain(secret)
   })
 
-  test('Expect: 100-continue is answered after it, and a refused client is not asked for its body', async () => {
+  test('Expect: 100-continue is answered after the guard has accepted the request', async () => {
     const { port, child } = await start()
     const head = [
       'POST /dev/x HTTP/1.1',
@@ -228,7 +228,7 @@ describe('the guard', () => {
   })
 })
 
-describe('what spaces do not do', () => {
+describe('unsupported requests', () => {
   test('upgrades and tunnels are 501', async () => {
     const { ask, judged, host } = await start()
     const lines = [
@@ -244,8 +244,8 @@ describe('what spaces do not do', () => {
   })
 })
 
-describe('a space whose child is away', () => {
-  test('is 503 application_starting with Retry-After, whether it is starting or its socket is gone', async () => {
+describe('a space', () => {
+  test('whose child does not listen is 503 application_starting with Retry-After', async () => {
     const { port } = await start({ child: absentChild() })
     const answer = await rawRequest(port, `GET /dev/x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
     expect([answer.status, answer.headers['retry-after'], codeOf(answer.body.toString()).code]).toEqual([
@@ -255,7 +255,7 @@ describe('a space whose child is away', () => {
     ])
   })
 
-  test('does not take more requests at once than its limit; the other space is served', async () => {
+  test('takes no more requests at once than its limit, and the other space is served', async () => {
     const open: (() => void)[] = []
     const child = await startChild((_request, response) => void open.push(() => response.end()))
     const front = await startFront({ dev: { child, limits: { connections: 3 } }, prod: { child: await startChild() } })

@@ -47,7 +47,7 @@ describe('the headers that the child gets', () => {
     const token = '9c3f7a52-6d0f-4f9e-8a4e-0d3b1a2c4e5f'
     const lines = ['Accept: application/json', 'User-Agent: curl/8.5.0', `x-apikey: ${token}`]
     const { headers } = await receive(lines, { baseUrl: 'https://api.example.org', principal: apiToken })
-    // A body, the connection of the hop and what the runner takes off are none of the client's.
+    // These belong to the hop, not to the client.
     const ofTheHop = ['connection', 'x-latchkey-hop', 'x-latchkey-principal']
     expect(Object.fromEntries(headers.filter(([name]) => !ofTheHop.includes(name)))).toEqual({
       host: 'api.example.org',

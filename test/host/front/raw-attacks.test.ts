@@ -45,7 +45,7 @@ describe('ATK-149 request smuggling', () => {
     ['a negative chunk', `Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n${smuggled}`],
     ['a chunk size with 0x', `Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n${smuggled}`],
     ['a chunk size that overflows', `Transfer-Encoding: chunked\r\n\r\n10000000000000001\r\na\r\n0\r\n\r\n${smuggled}`],
-  ])('%s is refused, and the rest of the connection is read as nothing', async (_, rest) => {
+  ])('%s is refused, and the rest of the connection is not read as a request', async (_, rest) => {
     const { port, host, child } = await startSpaces(await startChild())
     const answers = await answersTo(
       port,
@@ -248,7 +248,7 @@ describe('ATK-163 bad answers of a child', () => {
     }
   })
 
-  test('a body longer than its length is cut, and what follows it answers nobody', async () => {
+  test('a body longer than its length is cut, and the bytes behind it answer no other request', async () => {
     const forged = 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged'
     for (const later of [false, true]) {
       const child = await startBadChild((socket) => {

@@ -144,7 +144,7 @@ describe('an archive is refused', () => {
     ['assets/a\nb', 'holds a control character'],
     [`assets/${'a'.repeat(249)}`, 'is longer than 255 bytes'],
     [`assets/${'ä'.repeat(125)}`, 'is longer than 255 bytes'],
-  ])('ATK-144 for the path %j', async (path, fault) => {
+  ])('ATK-165 for the path %j', async (path, fault) => {
     expect(await refusal(await archiveWith(manifestOf({ ...releaseContents, [path]: 'x' }), ...files))).toContain(fault)
   })
 
@@ -187,7 +187,7 @@ describe('an archive is refused', () => {
     [{ name: 'assets/public/index.html', type: 'block-device' }],
     [{ name: 'assets/public/index.html', type: 'fifo' }],
     [{ name: 'assets/public', type: 'directory' }],
-  ] as const)('ATK-144 for a link, a device or a folder: %j', async (entry) => {
+  ] as const)('ATK-165 for a link, a device or a folder: %j', async (entry) => {
     expect(await refusal(await archiveWith(manifest, entry, ...files))).toContain('is no plain file')
   })
 
@@ -229,24 +229,20 @@ describe('an archive is refused', () => {
     ['no map', [manifestOf({ 'bundle.mjs': '' })], 'has no bundle.mjs.map'],
     ['no JSON', [{ name: 'release.json', content: '{' }], 'is damaged, or of another version'],
     ['another format', [manifestOf(releaseContents, { format: 2 })], 'is damaged, or of another version'],
-    ['a list of files that is none', [manifestOf(releaseContents, { files: {} })], 'is damaged'],
+    ['files that are not a list', [manifestOf(releaseContents, { files: {} })], 'is damaged'],
     [
-      'a size that is none',
+      'a negative size',
       [manifestOf({}, { files: [{ path: 'bundle.mjs', bytes: -1, sha256: 'a'.repeat(64) }] })],
       'has no size or digest',
     ],
     [
-      'a digest that is none',
+      'a malformed digest',
       [manifestOf({}, { files: [{ path: 'bundle.mjs', bytes: 1, sha256: 'z' }] })],
       'has no size or digest',
     ],
+    ['a malformed commit', [manifestOf(releaseContents, { git: { hash: '$(id)', branch: null } })], 'names no commit'],
     [
-      'a commit that is none',
-      [manifestOf(releaseContents, { git: { hash: '$(id)', branch: null } })],
-      'names no commit',
-    ],
-    [
-      'a branch with an escape',
+      'a branch with an escape sequence',
       [manifestOf(releaseContents, { git: { hash: 'a'.repeat(40), branch: '\u001b[2J' } })],
       'names no commit',
     ],
@@ -267,14 +263,14 @@ describe('an archive is refused', () => {
     expect(await refusal(await tarOf([manifest, ...files]))).toContain('cut off or damaged')
   })
 
-  test('when it unpacks to more than a release may hold, however small it is', async () => {
+  test('ATK-165 when it unpacks to more than a release may hold, however small it is', async () => {
     const limits = { code: 1000, assets: 1000, files: 10 }
     const bomb = gzipSync(Buffer.concat([await tarOf([manifest, ...files]), Buffer.alloc(64 * 1024 * 1024)]))
     expect(bomb.length).toBeLessThan(100_000)
     expect(await refusal(bomb, limits)).toContain('larger than a release may be')
   })
 
-  test('when its compressed bytes never end, although they unpack to nothing', async () => {
+  test('ATK-165 when its compressed bytes never end, although they unpack to nothing', async () => {
     const nothing = gzipSync(Buffer.alloc(0))
     let sent = 0
     async function* endless() {

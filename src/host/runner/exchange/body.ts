@@ -12,7 +12,7 @@ export interface ParsedBody {
 export type BodyFault = 'payload_too_large' | 'invalid_request'
 
 /**
- * Reads and parses JSON and forms. null: the body has another type, or is compressed, and stays a stream.
+ * Reads and parses JSON and forms. null for other types and for compressed bodies, which stay streams.
  */
 export async function readBody(raw: IncomingMessage, limitBytes: number): Promise<ParsedBody | BodyFault | null> {
   const kind = kindOf(raw)
