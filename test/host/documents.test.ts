@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Collections, createCollections } from '../../src/host/documents/collections.js'
+import { type Collections, createCollections, type WriteOptions } from '../../src/host/documents/collections.js'
 import { loadMingo } from '../../src/host/documents/mingo.js'
 import { StoreError } from '../../src/host/documents/store-error.js'
 import { wireLimits } from '../../src/host/documents/wire.js'
@@ -378,28 +378,26 @@ describe('updates', () => {
   })
 })
 
+/** The document `a` after two children have incremented it `times` at once. */
+async function incrementedByTwo(documents: Documents, times: number, options: WriteOptions): Promise<unknown> {
+  const children = [bed({ documents }).collections, bed({ documents }).collections]
+  const increments = Array.from({ length: times }, (_, n) =>
+    children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, options),
+  )
+  await Promise.all(increments)
+  return children[0]?.findOne('rows', {})
+}
+
 describe('writes at once', () => {
   test('1,000 parallel $inc in two children on one document are exact', async () => {
     const { documents } = createSpaceStore()
-    const children = [bed({ documents }).collections, bed({ documents }).collections]
-    await children[0]?.insert('rows', { _id: 'a', n: 0 })
-    await Promise.all(
-      Array.from({ length: 1_000 }, (_, n) =>
-        children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, { upsert: false }),
-      ),
-    )
-    expect(await children[0]?.findOne('rows', {})).toEqual({ _id: 'a', n: 1_000 })
+    await documents.put('rows', 'a', '{"_id":"a","n":0}', 'absent')
+    expect(await incrementedByTwo(documents, 1_000, { upsert: false })).toEqual({ _id: 'a', n: 1_000 })
   })
 
   test('parallel upserts by _id in two children make one document', async () => {
     const { documents } = createSpaceStore()
-    const children = [bed({ documents }).collections, bed({ documents }).collections]
-    await Promise.all(
-      Array.from({ length: 100 }, (_, n) =>
-        children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, { upsert: true }),
-      ),
-    )
-    expect(await children[0]?.findOne('rows', {})).toEqual({ _id: 'a', n: 100 })
+    expect(await incrementedByTwo(documents, 100, { upsert: true })).toEqual({ _id: 'a', n: 100 })
   })
 
   test('an update that is overtaken 20 times rejects with not_current', async () => {
