@@ -78,6 +78,11 @@ export function readManifest(text: string): ReleaseManifest | null {
   return { tool, git, files }
 }
 
+/** Whether a text is the hash of a commit, SHA-1 or SHA-256. */
+export function isCommitHash(text: string): boolean {
+  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(text)
+}
+
 /** What is wrong with a path of an archive, as the end of a sentence. null for a path that is allowed. */
 export function pathFault(path: string): string | null {
   if (path === releasePaths.code || path === releasePaths.map) return null

@@ -43,8 +43,11 @@ export function createKeyValueCalls(store: KeyValues): KeyValueCalls {
     async delAll(prefix = '', options = undefined) {
       const [keyspace, begin] = [keyspaceOf(options), keyOf(prefix)]
       let removed = 0
-      for (let count = -1; count !== 0; removed += count) count = await store.removePage(keyspace, begin)
-      return removed
+      for (;;) {
+        const count = await store.removePage(keyspace, begin)
+        if (count === 0) return removed
+        removed += count
+      }
     },
   }
 }

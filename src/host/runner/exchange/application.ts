@@ -139,7 +139,7 @@ interface Route {
 
 /** The first one registered. GET answers HEAD too; Node leaves the body out. */
 function findRoute({ routehooks }: Manifest, match: Match, { raw, apiPath }: Arrival): Route | null {
-  const methods = ['*', raw.method ?? 'GET', raw.method === 'HEAD' ? 'GET' : '*']
+  const methods = raw.method === 'HEAD' ? ['*', 'HEAD', 'GET'] : ['*', raw.method]
   for (const [key, entry] of Object.entries(routehooks)) {
     const { method, pattern } = splitKey(key)
     const params = methods.includes(method) ? match(pattern, apiPath) : null
