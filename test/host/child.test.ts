@@ -215,6 +215,15 @@ describe('bodies and answers', () => {
     expect((await post('{"a":1}')).status).toBe(200)
   })
 
+  test('ATK-155 a form has 10,000 fields at most, because each takes many times its bytes in memory', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const fields = (count: number) => Array.from({ length: count }, (_, n) => `f${n}=`).join('&')
+    const post = (count: number) => parsed(friendly.ask('/dev/echo', { method: 'POST', headers, body: fields(count) }))
+    expect(await post(10_000)).toMatchObject({ status: 200 })
+    expect(await post(10_001)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    expect(await post(1_000_000)).toMatchObject({ status: 413 })
+  })
+
   test('other bodies are streams, however long, and long answers stream too', async () => {
     const child = await workshop.start('friendly', { limits: { bodyBytes: 100 } })
     const chunk = Buffer.alloc(1024 * 1024, 'x')
