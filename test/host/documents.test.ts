@@ -291,6 +291,18 @@ describe('updates', () => {
     expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', ...after })
   })
 
+  test('a field with NUL in its name is refused, as by MongoDB', async () => {
+    for (const literalDots of [false, true]) {
+      const { collections } = bed({ literalDots })
+      await expect(collections.insert('rows', { deep: { 'a\0b': 1 } })).rejects.toMatchObject(invalid)
+      await collections.insert('rows', { _id: 'a' })
+      for (const operations of [{ 'a\0b': 1 }, { $set: { 'a\0b': 1 } }, { $rename: { a: 'a\0b' } }]) {
+        await expect(collections.update('rows', {}, operations, { upsert: false })).rejects.toMatchObject(invalid)
+      }
+      expect(await collections.findOne('rows', {})).toEqual({ _id: 'a' })
+    }
+  })
+
   test('with literal dots a dot is part of the name', async () => {
     const { collections } = bed({ literalDots: true })
     await collections.insert('rows', { _id: 'a', 'x.y': 1 })

@@ -21,9 +21,11 @@ export function applyUpdate(
   { operations, inserted }: { operations: unknown; inserted: boolean },
 ): Document {
   const modifier = toModifier(operations, document._id, inserted)
+  const paths = pathsOf(modifier)
+  if (paths.some((path) => path.includes(dot))) throw queryInvalid('The update names a field with NUL in its name.')
   const copy = structuredClone(document)
   if (literalDots) return unescapeDots(updated(mingo, escapeDots(copy), escapePaths(modifier)))
-  for (const path of pathsOf(modifier)) requireOwnPath(copy, path.split('.'))
+  for (const path of paths) requireOwnPath(copy, path.split('.'))
   return updated(mingo, copy, modifier)
 }
 
@@ -78,7 +80,7 @@ function requireOwnPath(at: unknown, [name, ...rest]: readonly string[]): void {
   requireOwnPath(isOwn ? Reflect.get(holder, name) : {}, rest)
 }
 
-/** Stands for a dot that is part of a name. Names do not hold it: it is a control character. */
+/** Stands for a dot that is part of a name. No field has NUL in its name. */
 const dot = '\u0000'
 
 function escapeDots(document: Document): Document {
