@@ -13,6 +13,6 @@ await build({
   format: 'esm',
   target: 'node20',
   legalComments: 'none',
-  // package.json says that our modules have no side effects; the first one of the child has.
+  // package.json declares that our modules have no side effects, but the child's first module has one.
   ignoreAnnotations: true,
 })

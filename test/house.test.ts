@@ -187,6 +187,7 @@ describe('rooms', () => {
     ['src/store/sql/engine/steps.ts', '../migrations/list.js', 'the engine knows the migrations'],
     ['src/host/documents/find.ts', '../runner/start.js', 'documents know the child'],
     ['src/host/ports.ts', './runner/main.js', 'the ports know the child'],
+    ['src/host/runner/hop.ts', '../front/front.js', 'the child knows the front'],
   ])('%s that imports %s is a fault: %s', (path, specifier) => {
     const target = join(path, '..', specifier).replace(/\.js$/, '.ts')
     const files = { [target]: '', [path]: '' }

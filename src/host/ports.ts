@@ -22,7 +22,7 @@ export interface ScanOptions {
 
 export interface ScanPage {
   documents: readonly StoredDocument[]
-  /** What the next call passes as `after`; null when there is no more. */
+  /** What the next call passes as `after`. null on the last page. */
   next: string | null
 }
 
@@ -43,7 +43,7 @@ export interface Documents {
   get(collection: string, id: string): Promise<StoredDocument | null>
   /** Writes a document and returns its new version. */
   put(collection: string, id: string, body: string, ifVersion: IfVersion): Promise<number>
-  /** Whether there was one. With a number it rejects instead when the document is gone or has another version. */
+  /** Whether the document existed. With a number it rejects when the document is gone or has another version. */
   remove(collection: string, id: string, ifVersion: number | 'any'): Promise<boolean>
   /** A page of at most 256 KiB of bodies, but of one document at least, in `_id` order. A missing collection is empty. */
   scan(collection: string, options: ScanOptions): Promise<ScanPage>
@@ -67,7 +67,7 @@ export interface KeyValue {
 
 export interface KeyValuePage {
   rows: readonly KeyValue[]
-  /** What the next call passes as `after`; null when there is no more. */
+  /** What the next call passes as `after`. null on the last page. */
   next: string | null
 }
 
@@ -78,22 +78,22 @@ export interface KeyName {
 }
 
 /**
- * The key-value pairs of one space. Each method is one atomic step. An expired pair is as absent as a removed one.
+ * The key-value pairs of one space. Each method is one atomic step. An expired pair counts as removed.
  *
  * `ttlMs` is a lifetime in milliseconds; null keeps the pair until it is removed.
  */
 export interface KeyValues {
   get(name: KeyName): Promise<string | null>
   set(name: KeyName, value: string, ttlMs: number | null): Promise<void>
-  /** Whether there was one. */
+  /** Whether the pair existed. */
   remove(name: KeyName): Promise<boolean>
   /**
    * Adds to the number under a key, where an absent one counts as 0, and returns the sum. A given `ttlMs` sets the lifetime
-   * anew, null leaves it. Rejects with `query_invalid` when the value is no number.
+   * anew, null leaves it. Rejects with `query_invalid` when the value is not a number.
    */
   increment(name: KeyName, by: number, ttlMs: number | null): Promise<number>
   /** A page of the pairs whose key begins with `prefix`, by the UTF-8 bytes of their keys. */
   page(keyspace: string, prefix: string, after: string | null): Promise<KeyValuePage>
-  /** Removes a page of the pairs whose key begins with `prefix`. Returns how many are gone; 0 when none is left. */
+  /** Removes a page of the pairs whose key begins with `prefix`. Returns how many it removed; 0 when no key matches. */
   removePage(keyspace: string, prefix: string): Promise<number>
 }

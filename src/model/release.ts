@@ -16,7 +16,7 @@ export const releasePaths = {
 export interface ReleaseManifest {
   /** The version of the tool that made the archive. */
   tool: string
-  /** Null outside a git repository. */
+  /** null outside a git repository. */
   git: ReleaseCommit | null
   files: readonly ReleaseFile[]
 }
@@ -24,7 +24,7 @@ export interface ReleaseManifest {
 export interface ReleaseCommit {
   /** Hexadecimal. */
   hash: string
-  /** Null when no branch is checked out. */
+  /** null when no branch is checked out. */
   branch: string | null
 }
 
@@ -50,6 +50,7 @@ export const defaultReleaseLimits: ReleaseLimits = { code: 16 * mebibyte, assets
 
 /** Of one path, in UTF-8: what file systems allow for a name. */
 const longestPathBytes = 255
+const mostFolders = 32
 const format = 1
 
 /** `release.json` as text: one line a file. */
@@ -57,7 +58,7 @@ export function writeManifest({ tool, git, files }: ReleaseManifest): string {
   return `${JSON.stringify({ format, tool, git, files }, null, 1)}\n`
 }
 
-/** Null when the text is no manifest of this format. Its paths and sizes are not judged here. */
+/** null for a text that is no manifest of this format. Paths and sizes are checked elsewhere. */
 export function readManifest(text: string): ReleaseManifest | null {
   const read = readFields(text, (fields) => ({
     format: numberIn(fields, 'format'),
@@ -77,7 +78,12 @@ export function readManifest(text: string): ReleaseManifest | null {
   return { tool, git, files }
 }
 
-/** What is wrong with a path of an archive, as the end of a sentence; null when nothing is. */
+/** Whether a text is the hash of a commit, SHA-1 or SHA-256. */
+export function isCommitHash(text: string): boolean {
+  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(text)
+}
+
+/** What is wrong with a path of an archive, as the end of a sentence. null for a path that is allowed. */
 export function pathFault(path: string): string | null {
   if (path === releasePaths.code || path === releasePaths.map) return null
   if (Buffer.byteLength(path) > longestPathBytes) return `is longer than ${longestPathBytes} bytes`
@@ -85,33 +91,44 @@ export function pathFault(path: string): string | null {
   if (path.includes('\\')) return 'holds a backslash'
   if (!path.startsWith(releasePaths.assets)) return 'is neither the bundle nor an asset'
   const segments = path.split('/')
+  if (segments.length > mostFolders + 1) return `has more than ${mostFolders} folders`
   if (segments.includes('')) return 'has an empty part'
   if (segments.includes('.') || segments.includes('..')) return 'has a part of dots'
   return null
 }
 
 /**
- * Two paths that some file system takes for one, or of which one is a folder of the other; null when there are none. Upper
- * and lower case, and the Unicode forms of a letter, count as the same.
+ * The first two paths that some file system takes for one, or of which one is a folder of the other. null when all differ.
+ * Upper and lower case, and the Unicode forms of a letter, count as the same.
  */
 export function pathCollision(paths: readonly string[]): readonly [string, string] | null {
-  const known = new Map<string, { spelling: string; isFile: boolean }>()
+  const known: KnownNames = new Map()
   for (const path of paths) {
-    for (const spelling of foldersAndFile(path)) {
-      const isFile = spelling === path
-      const folded = spelling.normalize('NFC').toLowerCase().normalize('NFC')
-      const before = known.get(folded)
-      if (before && (before.spelling !== spelling || before.isFile || isFile)) return [before.spelling, path]
-      known.set(folded, { spelling, isFile })
-    }
+    const other = knownSpelling(known, path)
+    if (other !== null) return [other, path]
   }
   return null
 }
 
-/** `a`, `a/b` and `a/b/c` of `a/b/c`. */
-function foldersAndFile(path: string): string[] {
-  const parts = path.split('/')
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+/** Folders and files by the number of their folder and their folded name. */
+type KnownNames = Map<string, { number: number; name: string; isFile: boolean }>
+
+/** Adds a path, or returns the path of a file or folder that it collides with. */
+function knownSpelling(known: KnownNames, path: string): string | null {
+  const names = path.split('/')
+  const folded = path.normalize('NFC').toLowerCase().normalize('NFC').split('/')
+  let folder = 0
+  for (const [depth, name] of names.entries()) {
+    const isFile = depth === names.length - 1
+    const key = `${folder}/${folded[depth]}`
+    const before = known.get(key)
+    if (before && (before.name !== name || before.isFile || isFile)) {
+      return [...names.slice(0, depth), before.name].join('/')
+    }
+    folder = before?.number ?? known.size + 1
+    known.set(key, { number: folder, name, isFile })
+  }
+  return null
 }
 
 /** Bytes of code and of assets. */

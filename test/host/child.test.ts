@@ -53,7 +53,7 @@ describe('start', () => {
     expect(child.lines.filter((line) => line.includes('listening'))).toEqual([])
   })
 
-  test('the environment of the space is there before the bundle, and nowhere else', async () => {
+  test('the bundle finds the environment of the space at import, and the command line does not show it', async () => {
     const child = await workshop.start('friendly', { env: { SECRET_KEY: 's3cret value' } })
     const { body } = await parsed(child.ask('/dev/env', { principal: ann }))
     expect(body).toMatchObject({ SECRET_KEY: 's3cret value', NODE_ENV: 'production' })
@@ -125,7 +125,7 @@ describe('the hop', () => {
     expect(JSON.stringify([body.headers, body.raw, body.keys])).not.toMatch(/latchkey/i)
   })
 
-  test('ATK-148 without a principal there is none, and planted headers do not make one', async () => {
+  test('ATK-148 headers that a client plants do not make a principal', async () => {
     const { body } = await parsed(
       friendly.ask('/dev/echo', { headers: { 'X-Latchkey-Host': '{}', 'x-user': 'admin' } }),
     )
@@ -158,7 +158,7 @@ describe('routes and hooks', () => {
     expect(await parsed(asked('broken'))).toMatchObject({ status: 500, body: { code: 'internal_error' } })
   })
 
-  test('no hook is 401, no route is 404, and every function of a hook is asked', async () => {
+  test('a request without a matching hook is 401, without a route 404, and every function of a hook runs', async () => {
     const refused = await friendly.ask('/dev/closed')
     expect(refused.status).toBe(401)
     expect(refused.headers['www-authenticate']).toContain('Bearer')
@@ -204,7 +204,7 @@ describe('bodies and answers', () => {
     expect(body).toMatchObject({ body: expected, rawBody: text })
   })
 
-  test('JSON that is none is 400, and a parsed body that is too large is 413', async () => {
+  test('invalid JSON is 400, and a parsed body that is too large is 413', async () => {
     const child = await workshop.start('friendly', { limits: { bodyBytes: 100 } })
     const post = (body: string | Readable) => child.ask('/dev/echo', { method: 'POST', headers: json, body })
     expect(await parsed(post('{'))).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
@@ -213,6 +213,15 @@ describe('bodies and answers', () => {
     // Without a length of its own.
     expect((await post(Readable.from([large]))).status).toBe(413)
     expect((await post('{"a":1}')).status).toBe(200)
+  })
+
+  test('ATK-155 a form has 10,000 fields at most, because each takes many times its bytes in memory', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const fields = (count: number) => Array.from({ length: count }, (_, n) => `f${n}=`).join('&')
+    const post = (count: number) => parsed(friendly.ask('/dev/echo', { method: 'POST', headers, body: fields(count) }))
+    expect(await post(10_000)).toMatchObject({ status: 200 })
+    expect(await post(10_001)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    expect(await post(1_000_000)).toMatchObject({ status: 413 })
   })
 
   test('other bodies are streams, however long, and long answers stream too', async () => {
@@ -336,6 +345,10 @@ describe('the Datastore', () => {
     const faults: [string, ...unknown[]][] = [
       ['set', '', 'x'],
       ['set', null, 'x'],
+      ['set', 'lone \ud800', 'x'],
+      ['get', 'a', { keyspace: 'lone \ud800' }],
+      ['getAll', '\ud800'],
+      ['set', 'a', 'lone \ud800'],
       ['incr', 'n', 'x'],
       ['set', 'a', 'x', { ttl: -1 }],
     ]
@@ -470,7 +483,7 @@ describe('faults of the application', () => {
     expect((await child.ask('/dev/open')).status).toBe(200)
   })
 
-  test('what comes after the end of an answer does nothing, and a second next() neither', async () => {
+  test('calls after the end of an answer do nothing, and neither does a second next()', async () => {
     const { status, headers, text } = await friendly.ask('/dev/fails/twice')
     expect([status, text, headers['x-late']]).toEqual([200, 'once', undefined])
     expect((await friendly.ask('/dev/open')).status).toBe(200)
@@ -482,7 +495,7 @@ describe('faults of the application', () => {
     expect((await friendly.ask('/dev/open')).status).toBe(200)
   })
 
-  test('with compat a throw is the platform’s 200, and every origin is echoed', async () => {
+  test('with compat an exception is 200 with fatal: true, and every origin is echoed', async () => {
     const child = await workshop.start('friendly', { compat: { errors: 'platform', cors: 'echo' } })
     const { status, headers, text } = await child.ask('/dev/fails/throws', { headers: { origin: 'https://a.example' } })
     expect([status, JSON.parse(text)]).toEqual([200, { text: expect.any(String), fatal: true }])
@@ -493,7 +506,7 @@ describe('faults of the application', () => {
     expect((await child.ask('/dev/open')).headers['access-control-allow-origin']).toBeUndefined()
   })
 
-  test('what this host does not have rejects with not_supported and the name of the call', async () => {
+  test('an unsupported call rejects with not_supported and its name', async () => {
     const { body } = await parsed(friendly.ask('/dev/open/absent/calls'))
     expect(body.map(({ code }: { code: string }) => code)).toEqual([...Array(7).fill('not_supported'), 'ENOENT'])
     expect(body[0].message).toContain('enqueue')
@@ -523,7 +536,7 @@ describe('a hostile bundle', () => {
     expect(JSON.parse((await hostile.ask(`/dev/try/${name}`)).text)).toEqual({ code })
   })
 
-  test('its own folder for files is open, and no secret stands in its arguments', async () => {
+  test('it may write to its own tmp folder, and finds no secret in its arguments', async () => {
     expect(JSON.parse((await hostile.ask('/dev/try/temporary')).text)).toEqual({ value: null })
     const { text } = await hostile.ask('/dev/try/arguments')
     for (const secret of ['s3cret', hostile.hopKey]) expect(text).not.toContain(secret)

@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Collections, createCollections } from '../../src/host/documents/collections.js'
+import { type Collections, createCollections, type WriteOptions } from '../../src/host/documents/collections.js'
 import { loadMingo } from '../../src/host/documents/mingo.js'
 import { StoreError } from '../../src/host/documents/store-error.js'
+import { wireLimits } from '../../src/host/documents/wire.js'
 import type { Documents } from '../../src/host/ports.js'
 import { createSpaceStore } from '../support/space-store.js'
 
@@ -91,7 +92,7 @@ describe('filters', () => {
     [{ 'a.__proto__.b': 1 }],
     [JSON.parse(`${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`)],
     [JSON.parse(`{"$or":${'[{"$or":'.repeat(40)}[]${'}]'.repeat(40)}}`)],
-  ])('ATK-153 %# is refused at once, with query_invalid', async (filter) => {
+  ])('ATK-153 the hostile filter %# is refused before the search, with query_invalid', async (filter) => {
     const { collections } = bed()
     expect(() => collections.find('rows', filter)).toThrow(StoreError)
     expect(() => collections.find('rows', filter)).toThrow(expect.objectContaining(invalid))
@@ -194,6 +195,40 @@ describe('_id', () => {
   })
 })
 
+describe('many documents', () => {
+  test('an _id that comes twice among them is refused, and none is written', async () => {
+    const { collections } = bed()
+    const rows = [{ _id: 'a', n: 1 }, { n: 2 }, { _id: 'a', n: 3 }]
+    await expect(collections.insertMany('rows', rows)).rejects.toMatchObject({ code: 'not_current' })
+    expect(await collections.count('rows')).toBe(0)
+  })
+
+  test('are written in batches that fit into one request to the data socket', async () => {
+    const { documents } = createSpaceStore()
+    const sent: number[] = []
+    const counting: Documents = {
+      ...documents,
+      putMany(collection, rows, ifVersion) {
+        sent.push(Buffer.byteLength(JSON.stringify([collection, rows, ifVersion])))
+        expect(rows.length).toBeLessThanOrEqual(1_000)
+        return documents.putMany(collection, rows, ifVersion)
+      },
+    }
+    const { collections } = bed({ documents: counting })
+    // Each quotation mark takes two bytes in the document, and four in the request.
+    await collections.insertMany(
+      'rows',
+      Array.from({ length: 12 }, () => ({ text: '"'.repeat(1_500_000) })),
+    )
+    await collections.insertMany(
+      'rows',
+      Array.from({ length: 2_500 }, (_, n) => ({ n })),
+    )
+    expect(await collections.count('rows')).toBe(2_512)
+    expect(Math.max(...sent)).toBeLessThanOrEqual(wireLimits.requestBytes)
+  })
+})
+
 describe('values', () => {
   test('dates come back as dates, and what JSON cannot hold is refused', async () => {
     const { collections, documents } = bed()
@@ -224,6 +259,13 @@ describe('values', () => {
   })
 })
 
+/** The members of what all values of the process share. */
+function sharedMembers(): (string | symbol)[][] {
+  const builtIns = [Object, Array, String, Number, Function]
+  const inherited = [String.prototype.at, Object.prototype.toString]
+  return [...builtIns, ...builtIns.map(({ prototype }) => prototype), ...inherited].map((each) => Reflect.ownKeys(each))
+}
+
 describe('updates', () => {
   test.each<[object, object, object]>([
     [{ n: 1 }, { n: 2, m: 3 }, { n: 2, m: 3 }],
@@ -249,6 +291,18 @@ describe('updates', () => {
     expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', ...after })
   })
 
+  test('a field with NUL in its name is refused, as by MongoDB', async () => {
+    for (const literalDots of [false, true]) {
+      const { collections } = bed({ literalDots })
+      await expect(collections.insert('rows', { deep: { 'a\0b': 1 } })).rejects.toMatchObject(invalid)
+      await collections.insert('rows', { _id: 'a' })
+      for (const operations of [{ 'a\0b': 1 }, { $set: { 'a\0b': 1 } }, { $rename: { a: 'a\0b' } }]) {
+        await expect(collections.update('rows', {}, operations, { upsert: false })).rejects.toMatchObject(invalid)
+      }
+      expect(await collections.findOne('rows', {})).toEqual({ _id: 'a' })
+    }
+  })
+
   test('with literal dots a dot is part of the name', async () => {
     const { collections } = bed({ literalDots: true })
     await collections.insert('rows', { _id: 'a', 'x.y': 1 })
@@ -270,17 +324,28 @@ describe('updates', () => {
     [{ $set: { 'list.constructor.evil.x': 1 } }],
     [{ $rename: { n: 'toString.evil.x' } }],
     [{ $set: { '__proto__.polluted': 1 } }],
-  ])('%j is refused and changes nothing', async (operations) => {
+    [{ $set: { 'new.constructor.evil.x': 1 } }],
+    [{ $set: { 'new.toString.constructor.prototype.evil.x': 1 } }],
+    [{ $set: { 'text.constructor.prototype.evil.x': 1 } }],
+    [{ $set: { 'text.at.evil.x': 1 } }],
+    [{ $push: { 'n.constructor.prototype.evil.x': 1 } }],
+    [{ $inc: { 'none.constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.$[].constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.$[].text.constructor.prototype.evil.x': 1 } }],
+    [{ $set: { 'rows.9.constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.0.new.constructor.evil.x': 1 } }],
+    [{ $set: { 'rows.new.constructor.evil.x': 1 } }],
+    [{ $set: { 'nested.$[].$[].constructor.prototype.evil.x': 1 } }],
+    [{ $rename: { n: 'rows.$[].constructor.evil.x' } }],
+  ])('ATK-153 %j is refused and changes nothing, in the document or in a prototype', async (operations) => {
     const { collections } = bed()
-    await collections.insert('rows', { _id: 'a', n: 1, list: [] })
+    const row = { _id: 'a', n: 1, list: [], text: 'x', none: null, rows: [{ text: 'x' }, {}], nested: [[[]]] }
+    await collections.insert('rows', row)
+    const shared = sharedMembers()
     await expect(collections.update('rows', {}, operations, { upsert: false })).rejects.toMatchObject(invalid)
     await expect(collections.updateMany('rows', {}, operations)).rejects.toMatchObject(invalid)
-    expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', n: 1, list: [] })
-    expect([Object.hasOwn(Object, 'evil'), Object.hasOwn(Array, 'evil'), 'polluted' in {}]).toEqual([
-      false,
-      false,
-      false,
-    ])
+    expect(await collections.findOne('rows', {})).toEqual(row)
+    expect(sharedMembers()).toEqual(shared)
   })
 
   test('a field of its own named constructor can be updated', async () => {
@@ -288,6 +353,18 @@ describe('updates', () => {
     await collections.insert('rows', { _id: 'a', constructor: { name: 'Ferrari' } })
     await collections.update('rows', {}, { $set: { 'constructor.wins': 1 } }, { upsert: false })
     expect(await collections.findOne('rows', {})).toEqual({ _id: 'a', constructor: { name: 'Ferrari', wins: 1 } })
+  })
+
+  test('fields named like members of a list or a text can be updated', async () => {
+    const { collections } = bed()
+    await collections.insert('rows', { _id: 'a', rows: [{ filter: { on: false } }, {}] })
+    const operations = { $set: { 'rows.$[].filter.on': true, 'new.map.length': 2, 'new.toString': 3 } }
+    await collections.update('rows', {}, operations, { upsert: false })
+    expect(await collections.findOne('rows', {})).toEqual({
+      _id: 'a',
+      rows: [{ filter: { on: true } }, { filter: { on: true } }],
+      new: { map: { length: 2 }, toString: 3 },
+    })
   })
 
   test('an upsert begins with what the filter compares for equality', async () => {
@@ -313,28 +390,26 @@ describe('updates', () => {
   })
 })
 
+/** The document `a` after two children have incremented it `times` at once. */
+async function incrementedByTwo(documents: Documents, times: number, options: WriteOptions): Promise<unknown> {
+  const children = [bed({ documents }).collections, bed({ documents }).collections]
+  const increments = Array.from({ length: times }, (_, n) =>
+    children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, options),
+  )
+  await Promise.all(increments)
+  return children[0]?.findOne('rows', {})
+}
+
 describe('writes at once', () => {
   test('1,000 parallel $inc in two children on one document are exact', async () => {
     const { documents } = createSpaceStore()
-    const children = [bed({ documents }).collections, bed({ documents }).collections]
-    await children[0]?.insert('rows', { _id: 'a', n: 0 })
-    await Promise.all(
-      Array.from({ length: 1_000 }, (_, n) =>
-        children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, { upsert: false }),
-      ),
-    )
-    expect(await children[0]?.findOne('rows', {})).toEqual({ _id: 'a', n: 1_000 })
+    await documents.put('rows', 'a', '{"_id":"a","n":0}', 'absent')
+    expect(await incrementedByTwo(documents, 1_000, { upsert: false })).toEqual({ _id: 'a', n: 1_000 })
   })
 
   test('parallel upserts by _id in two children make one document', async () => {
     const { documents } = createSpaceStore()
-    const children = [bed({ documents }).collections, bed({ documents }).collections]
-    await Promise.all(
-      Array.from({ length: 100 }, (_, n) =>
-        children[n % 2]?.update('rows', { _id: 'a' }, { $inc: { n: 1 } }, { upsert: true }),
-      ),
-    )
-    expect(await children[0]?.findOne('rows', {})).toEqual({ _id: 'a', n: 100 })
+    expect(await incrementedByTwo(documents, 100, { upsert: true })).toEqual({ _id: 'a', n: 100 })
   })
 
   test('an update that is overtaken 20 times rejects with not_current', async () => {

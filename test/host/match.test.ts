@@ -29,7 +29,7 @@ describe('patterns of codehooks-js', () => {
     expect(match('{"$regex":"/^\\\\/(?<name>.+)$/"}', '/x')).toEqual({ name: 'x' })
   })
 
-  test('a regular expression that counts answers every request alike', () => {
+  test('a regular expression with the flag g or y matches every request alike', () => {
     const pattern = '{"$regex":"/^\\\\/x/gy"}'
     expect([1, 2, 3].map(() => match(pattern, '/x') !== null)).toEqual([true, true, true])
   })
@@ -39,7 +39,7 @@ describe('patterns of codehooks-js', () => {
   })
 })
 
-/** The rules once more, sign by sign and without a regular expression. */
+/** The same rules, character by character and without a regular expression. */
 function matchesByHand(pattern: string, path: string): boolean {
   const parts = pattern.replace(/\/$/, '').match(/:\w+|./gsu) ?? []
   const walk = (part: number, at: number): boolean => {

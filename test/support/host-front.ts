@@ -3,18 +3,19 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { createForwardedHeaders, findSpoofedHeaders } from '../../src/guard/forwarded-headers.js'
 import { createFront } from '../../src/host/front/front.js'
 import { createFrontServer, type ServerTimes } from '../../src/host/front/server.js'
 import type { Child, Space, SpaceGuard, SpaceLimits } from '../../src/host/front/space.js'
 import type { HttpRequest } from '../../src/http/message.js'
 import { json } from '../../src/http/problem.js'
-import type { Verdict, Watch } from '../../src/http/verdict.js'
+import type { Pass, Verdict, Watch } from '../../src/http/verdict.js'
 import { takeApiKey } from '../../src/lib/api-key-query.js'
 import { createClientIp, type TrustedProxies } from '../../src/lib/client-ip.js'
 import type { Principal } from '../../src/model/principal.js'
 
-/** What the child of a space got. */
+/** A request that the child of a space received. */
 export interface ReceivedRequest {
   method: string
   url: string
@@ -31,10 +32,9 @@ export interface StubChild {
   running(): number
   /** Connections that are open now. */
   sockets: Set<Socket>
-  close(): Promise<void>
 }
 
-/** A child that answers as an application would, and remembers what it got. */
+/** A child that answers as an application would, and remembers what it got. It ends with the test. */
 export function startChild(listener: RequestListener = answerOk): Promise<StubChild> {
   const received: ReceivedRequest[] = []
   const server = createServer({ maxHeaderSize: 128 * 1024 }, (request, response) => {
@@ -45,7 +45,7 @@ export function startChild(listener: RequestListener = answerOk): Promise<StubCh
   return listening(server, received)
 }
 
-/** A child that speaks as it likes: `talk` gets each connection with the first bytes that came on it. */
+/** A child that sends any bytes: `talk` gets each connection with the bytes that came on it. It ends with the test. */
 export function startRawChild(talk: (socket: Socket, bytes: string) => void): Promise<StubChild> {
   const server = createNetServer((socket) => {
     socket.on('error', () => {})
@@ -80,17 +80,12 @@ async function listening(
       running -= 1
     }
   }
-  return {
-    child: { socketPath, hopKey, begin },
-    received,
-    running: () => running,
-    sockets,
-    async close() {
-      for (const socket of sockets) socket.destroy()
-      await new Promise((resolve) => server.close(resolve))
-      rmSync(folder, { recursive: true })
-    },
-  }
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+    rmSync(folder, { recursive: true })
+  })
+  return { child: { socketPath, hopKey, begin }, received, running: () => running, sockets }
 }
 
 const answerOk: RequestListener = (request, response) => {
@@ -111,6 +106,8 @@ async function remember(request: IncomingMessage, received: ReceivedRequest[]): 
 export interface StubSpace {
   child: StubChild | Child
   principal?: Principal | null
+  /** Replaces parts of what the guard decides. */
+  pass?: Partial<Pass>
   limits?: Partial<SpaceLimits>
   guard?: Partial<SpaceGuard>
 }
@@ -118,23 +115,42 @@ export interface StubSpace {
 export interface FrontUnderTest {
   port: number
   url: string
-  /** Calls of `find`, and those of the guard by space. */
+  /** The requests that guards have judged. */
   judged: { space: string; path: string; mount: string }[]
   log: unknown[]
   server: Server
-  close(): Promise<void>
+}
+
+/** A front over the spaces `dev` and `prod`, which share a child. */
+export interface SpacesUnderTest extends FrontUnderTest {
+  child: StubChild
+  /** The `Host` line that the front accepts. */
+  host: string
 }
 
 export interface FrontSettings {
   /** Default: the loopback address of the server. */
   baseUrl?: string
   trustedProxies?: TrustedProxies
-  /** Names that are taken, without anything deployed. */
+  /** Names of spaces in which nothing is deployed. */
   undeployed?: readonly string[]
   times?: ServerTimes
 }
 
-/** A front over these spaces, with a guard that accepts every request and prepares it as the real one does. */
+/** @param stub what `dev` has of its own */
+export async function startSpaces(
+  child: StubChild,
+  stub: Partial<StubSpace> = {},
+  settings: FrontSettings = {},
+): Promise<SpacesUnderTest> {
+  const front = await startFront({ dev: { child, ...stub }, prod: { child } }, settings)
+  return { ...front, child, host: `Host: ${new URL(settings.baseUrl ?? front.url).host}` }
+}
+
+/**
+ * A front over these spaces, with a guard that accepts every request and prepares it as the real one does. It ends with the
+ * test.
+ */
 export async function startFront(
   spaces: Readonly<Record<string, StubSpace>>,
   settings: FrontSettings = {},
@@ -159,17 +175,11 @@ export async function startFront(
   })
   const server = settings.times ? createFrontServer(front, settings.times) : createFrontServer(front)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return {
-    port,
-    url,
-    judged,
-    log,
-    server,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return { port, url, judged, log, server }
 }
 
 async function freePort(): Promise<number> {
@@ -183,7 +193,7 @@ async function freePort(): Promise<number> {
 
 function spaceOf(
   name: string,
-  { child, principal = null, limits, guard }: StubSpace,
+  { child, principal = null, pass, limits, guard }: StubSpace,
   judged: FrontUnderTest['judged'],
   baseUrl: string,
   settings: FrontSettings,
@@ -201,6 +211,7 @@ function spaceOf(
       query: takeApiKey(request.query)?.rest ?? null,
       forwarded: forwarded(clientIp(request.ip, request.headers), 'request-1', token),
       responseHeaders: null,
+      ...pass,
     }
   }
   return {

@@ -51,7 +51,7 @@ export async function findAssets(folder: string): Promise<FoundAssets> {
   return { assets, leftOut }
 }
 
-/** Reads a file that was found, if it is still one. */
+/** Reads an asset, unless it was replaced by a link or a folder since it was found. */
 export async function readAsset({ file, path }: FoundAsset): Promise<Buffer> {
   const opened = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
   try {

@@ -1,20 +1,20 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import type { ReleaseCommit } from '../../model/release.js'
+import { isCommitHash, type ReleaseCommit } from '../../model/release.js'
 
 /** Longer files are not read. */
 const longestBytes = 16 * 1024 * 1024
 
 /**
- * The commit and branch that are checked out, read from the files of git: no program runs. Null outside a repository, before
- * the first commit, and for a repository in a form that this does not read.
+ * The commit and branch that are checked out, read from the files of git: no program runs. null outside a repository, before
+ * the first commit, and for a repository whose form is not known here.
  */
 export function readCommit(folder: string): ReleaseCommit | null {
   const gitFolder = findGitFolder(folder)
   const head = gitFolder && textOf(join(gitFolder, 'HEAD'))
   if (!gitFolder || !head) return null
   const [, ref] = /^ref: (refs\/heads\/[^\p{Cc}\p{Cf}\p{Cs}\\]+)$/u.exec(head) ?? []
-  if (ref === undefined) return isHash(head) ? { hash: head, branch: null } : null
+  if (ref === undefined) return isCommitHash(head) ? { hash: head, branch: null } : null
   if (ref.split('/').some((part) => part === '' || part.startsWith('.'))) return null
 
   const common = commonFolder(gitFolder)
@@ -43,7 +43,7 @@ function commonFolder(gitFolder: string): string {
 
 function looseRef(gitFolder: string, ref: string): string | null {
   const hash = textOf(join(gitFolder, ref))
-  return hash !== null && isHash(hash) ? hash : null
+  return hash !== null && isCommitHash(hash) ? hash : null
 }
 
 function packedRef(gitFolder: string, ref: string): string | null {
@@ -51,11 +51,7 @@ function packedRef(gitFolder: string, ref: string): string | null {
     ?.split('\n')
     .find((each) => each.endsWith(` ${ref}`))
   const hash = line?.slice(0, -ref.length - 1) ?? ''
-  return isHash(hash) ? hash : null
-}
-
-function isHash(text: string): boolean {
-  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(text)
+  return isCommitHash(hash) ? hash : null
 }
 
 function textOf(path: string): string | null {

@@ -11,7 +11,7 @@ const extensions = ['.js', '.mjs', '.ts', '.mts', '.cjs', '.cts']
  *
  * @param folder real path of the project
  * @returns its path within the folder
- * @throws {ToolError} usage, when there is none, and when it is outside the folder
+ * @throws {ToolError} exit code 2, when the file is missing or outside the folder
  */
 export function findEntry(folder: string, main: string | null): string {
   if (main !== null) return named(folder, main, '--main names')
@@ -41,11 +41,12 @@ function firstFile(paths: readonly string[]): string | null {
   return paths.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile()) ?? null
 }
 
+/** null without a `package.json` that can be read. */
 function mainOfPackage(folder: string): string | null {
   try {
     const main = parseJsonObject(readFileSync(join(folder, 'package.json'), 'utf8'))?.main
     return typeof main === 'string' && main !== '' ? main : null
   } catch {
-    return null // no package.json
+    return null
   }
 }

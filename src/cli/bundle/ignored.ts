@@ -22,7 +22,7 @@ export function isNeverAsset(name: string): boolean {
  * characters of one name. A line without `/` counts in every folder, another from the project's folder on. `#` begins a comment.
  *
  * @returns whether a path within the project is ignored
- * @throws {ToolError} usage, for a line with `!`
+ * @throws {ToolError} exit code 2, when the file cannot be read or a line begins with `!`
  */
 export function readIgnored(folder: string): (path: string) => boolean {
   const lines = readLines(folder).map((line) => line.trim().replace(/^\/|\/$/g, (slash, at) => (at === 0 ? slash : '')))
@@ -40,10 +40,13 @@ function patternOf(line: string): { regex: RegExp; ofPath: boolean } {
   return { regex: new RegExp(`^${text}$`), ofPath }
 }
 
+/** The lines of the file; none when the project has no such file. */
 function readLines(folder: string): string[] {
   try {
     return readFileSync(join(folder, fileName), 'utf8').split('\n')
-  } catch {
-    return [] // there is none
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    if (code === 'ENOENT') return []
+    throw usage(`${fileName} cannot be read (${code}). Make it a readable file, or remove it.`)
   }
 }

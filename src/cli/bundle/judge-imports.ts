@@ -4,7 +4,7 @@ import { findPackage } from '../../lib/optional-package.js'
 import { pathInside, realPath } from './inside.js'
 import { isNativeAddon, packageOf } from './native-addons.js'
 
-/** Marks a question of the plugin itself. */
+/** Marks imports that the plugin itself asks esbuild to resolve. */
 const asked = Symbol('latchkey.asked')
 
 /** Imports to look at: `ajv` alone, or all of them, which takes three times as long. */

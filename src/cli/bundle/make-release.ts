@@ -29,7 +29,7 @@ export interface MadeRelease {
   modules: number
   /** Of the bundle without its map. */
   codeBytes: number
-  /** For people, each on a line. */
+  /** One line each, to be printed. */
   warnings: readonly string[]
 }
 

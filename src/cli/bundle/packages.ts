@@ -8,11 +8,11 @@ export interface BundlePackages {
   tar: Pick<typeof TarStream, 'pack'>
 }
 
-/** By which command they are installed: versions that were tried. */
+/** As `npm install` takes them: the versions that are tested. */
 const wanted = { esbuild: 'esbuild@0.28.2', tar: 'tar-stream@3' }
 
 /**
- * Loads them.
+ * Loads the packages.
  *
  * @throws {ToolError} exit code 2, with the command that installs all that are missing
  */

@@ -11,7 +11,7 @@ export interface Filter {
   id: string | null
 }
 
-/** They run code of the query. */
+/** Operators that run code of the query. */
 const refused = new Set(['$where', '$function', '$accumulator'])
 
 /**

@@ -4,10 +4,13 @@ import { type Mingo, queryOptions } from './mingo.js'
 import { queryInvalid } from './store-error.js'
 import { type Document, decode } from './values.js'
 
+/** Field → 1 or -1. */
+export type Sort = Readonly<Record<string, 1 | -1>>
+
 export interface FindOptions {
-  /** Field → 1 or -1. Without one the order is `_id`. */
-  sort: Readonly<Record<string, 1 | -1>> | null
-  /** null: all of them. */
+  /** null for the order of `_id`. */
+  sort: Sort | null
+  /** null for all of them. */
   limit: number | null
   offset: number
   /** Field → 1 or 0, as in MongoDB; null gives whole documents. */
@@ -18,7 +21,14 @@ export interface FindOptions {
 
 export const everything: FindOptions = { sort: null, limit: null, offset: 0, projection: null, reverse: false }
 
-interface FindPorts {
+/** What is looked for: a checked collection, filter and options. */
+export interface Selection {
+  collection: string
+  filter: Filter
+  options: FindOptions
+}
+
+export interface FindPorts {
   documents: Pick<Documents, 'get' | 'scan'>
   mingo: Mingo
 }
@@ -38,35 +48,31 @@ interface Candidate {
  *
  * @throws {StoreError} `query_invalid` when an operator fails on a document, or a sort without a limit needs more than 64 MiB
  */
-export async function* find(
-  ports: FindPorts,
-  collection: string,
-  filter: Filter,
-  options: FindOptions,
-): AsyncGenerator<Document, void, undefined> {
-  const { limit, offset } = options
+export async function* find(ports: FindPorts, selection: Selection): AsyncGenerator<Document, void, undefined> {
+  const { limit, offset, sort, projection } = selection.options
   if (limit === 0) return
-  const found =
-    options.sort === null
-      ? matching(ports, collection, filter, options.reverse)
-      : sorted(ports, collection, filter, options)
+  const found = sort === null ? matching(ports, selection) : sorted(ports, selection, sort)
   let skipped = 0
   let given = 0
   for await (const { document } of found) {
     if (skipped < offset) skipped += 1
     else {
-      yield project(ports.mingo, document, options.projection)
+      yield project(ports.mingo, document, projection)
       given += 1
       if (limit !== null && given >= limit) return
     }
   }
 }
 
+/** The first document that matches, in order. null when none does. */
+export async function findFirst(ports: FindPorts, selection: Selection): Promise<Document | null> {
+  const { value } = await find(ports, { ...selection, options: { ...selection.options, limit: 1 } }).next()
+  return value ?? null
+}
+
 async function* matching(
   { documents }: FindPorts,
-  collection: string,
-  filter: Filter,
-  reverse: boolean,
+  { collection, filter, options: { reverse } }: Selection,
 ): AsyncGenerator<Candidate, void, undefined> {
   if (filter.id !== null) {
     const stored = await documents.get(collection, filter.id)
@@ -86,16 +92,12 @@ async function* matching(
 }
 
 /** Keeps the top `limit + offset` of what was read so far, by sorting whenever twice as many are there. */
-async function* sorted(
-  ports: FindPorts,
-  collection: string,
-  filter: Filter,
-  { sort, limit, offset }: FindOptions,
-): AsyncGenerator<Candidate, void, undefined> {
+async function* sorted(ports: FindPorts, selection: Selection, sort: Sort): AsyncGenerator<Candidate, void, undefined> {
+  const { limit, offset } = selection.options
   const most = limit === null ? Number.POSITIVE_INFINITY : limit + offset
   let kept: Candidate[] = []
   let bytes = 0
-  for await (const candidate of matching(ports, collection, filter, false)) {
+  for await (const candidate of matching(ports, { ...selection, options: { ...selection.options, reverse: false } })) {
     kept.push(candidate)
     bytes += candidate.bytes
     if (kept.length < 2 * most && bytes <= maxSortBytes) continue
@@ -107,7 +109,7 @@ async function* sorted(
 }
 
 /** Stable, so equal documents stay in `_id` order. */
-function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: FindOptions['sort']): Candidate[] {
+function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: Sort): Candidate[] {
   const documents = candidates.map(({ document }) => document)
   const bytesOf = new Map(candidates.map(({ document, bytes }) => [document, bytes]))
   const ordered = asQueryFault(() =>

@@ -5,7 +5,7 @@ import { StoreError } from './store-error.js'
 /** The part of mingo that decides filters, updates, sorting and projections. */
 export type Mingo = Pick<typeof mingo, 'Query' | 'find' | 'update'>
 
-/** No function of a query is ever run: `$where`, `$function` and `$accumulator` are refused before as well. */
+/** mingo runs no function of a query. Filters with `$where`, `$function` or `$accumulator` never reach it. */
 export const queryOptions = { scriptEnabled: false } as const
 
 /**

@@ -32,7 +32,7 @@ function hasControl(text: string): boolean {
   return /[\u0000-\u001f\u007f-\u009f]/.test(text)
 }
 
-/** A lone surrogate has no UTF-8 bytes. */
-function isWellFormed(text: string): boolean {
+/** Whether a text has UTF-8 bytes of its own: stores write a lone surrogate as another character. */
+export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }

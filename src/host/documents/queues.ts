@@ -3,22 +3,19 @@ export interface Queues {
   run<T>(key: string, step: () => Promise<T>): Promise<T>
 }
 
-/** Parallel updates of one document in one child would lose to each other and try again for nothing. */
+/** Without a queue, parallel updates of one document would overtake each other and try again. */
 export function createQueues(): Queues {
-  const last = new Map<string, Promise<unknown>>()
+  const last = new Map<string, Promise<void>>()
   return {
     run(key, step) {
-      const before = last.get(key) ?? Promise.resolve()
-      const result = before.then(step, step)
-      const settled = result.then(
-        () => {},
-        () => {},
-      )
-      last.set(key, settled)
-      void settled.then(() => {
+      const result = (last.get(key) ?? Promise.resolve()).then(step)
+      const settled = result.then(ignore, ignore).then(() => {
         if (last.get(key) === settled) last.delete(key)
       })
+      last.set(key, settled)
       return result
     },
   }
 }
+
+function ignore(): void {}

@@ -3,7 +3,8 @@ import { type Mingo, queryOptions } from './mingo.js'
 import { queryInvalid } from './store-error.js'
 import { type Document, isPlain, requireShallow } from './values.js'
 
-export interface UpdateOptions {
+export interface UpdatePorts {
+  mingo: Mingo
   /** Whether a dot in a field's name is part of the name, as on the platform. Otherwise `a.b` is the field b of a. */
   literalDots: boolean
 }
@@ -15,16 +16,16 @@ export interface UpdateOptions {
  * @throws {StoreError} `query_invalid` for unknown operators, bad values, and a change of `_id`
  */
 export function applyUpdate(
-  mingo: Mingo,
+  { mingo, literalDots }: UpdatePorts,
   document: Document,
-  operations: unknown,
-  { literalDots }: UpdateOptions,
-  inserted = false,
+  { operations, inserted }: { operations: unknown; inserted: boolean },
 ): Document {
   const modifier = toModifier(operations, document._id, inserted)
+  const paths = pathsOf(modifier)
+  if (paths.some((path) => path.includes(dot))) throw queryInvalid('The update names a field with NUL in its name.')
   const copy = structuredClone(document)
   if (literalDots) return unescapeDots(updated(mingo, escapeDots(copy), escapePaths(modifier)))
-  for (const path of pathsOf(modifier)) requireOwnPath(copy, path)
+  for (const path of paths) requireOwnPath(copy, path.split('.'))
   return updated(mingo, copy, modifier)
 }
 
@@ -62,20 +63,24 @@ function pathsOf(modifier: Modifier): string[] {
   ])
 }
 
-/** mingo walks into inherited members too, such as `constructor`, which every object of the process shares. */
-function requireOwnPath(document: object, path: string): void {
-  let at: unknown = document
-  for (const name of path.split('.')) {
-    if (typeof at !== 'object' || at === null) return
-    if (!Object.hasOwn(at, name)) {
-      if (name in at && path.includes('.')) throw queryInvalid(`The path of an update cannot pass through ${name}.`)
-      return
-    }
-    at = Reflect.get(at, name)
+/**
+ * Refuses a path through an inherited member, such as `constructor`: mingo walks into it and would write into an object that
+ * all values of the process share. Where a value is missing, mingo makes an object; of a list it takes every element.
+ */
+function requireOwnPath(at: unknown, [name, ...rest]: readonly string[]): void {
+  // mingo writes the last name only into an object or a list, and always as a member of its own.
+  if (name === undefined || rest.length === 0) return
+  const holder: unknown = Object(at ?? {})
+  if (typeof holder !== 'object' || holder === null) return
+  const isOwn = Object.hasOwn(holder, name)
+  if (!isOwn && name in holder) throw queryInvalid(`The path of an update cannot pass through ${name}.`)
+  if (Array.isArray(holder) && !isOwn) {
+    for (const element of holder) requireOwnPath(element, name.startsWith('$') ? rest : [name, ...rest])
   }
+  requireOwnPath(isOwn ? Reflect.get(holder, name) : {}, rest)
 }
 
-/** Stands for a dot that is part of a name; no field has it, because control characters are not typed into names. */
+/** Stands for a dot that is part of a name. No field has NUL in its name. */
 const dot = '\u0000'
 
 function escapeDots(document: Document): Document {

@@ -13,12 +13,13 @@ export function isPlain(value: unknown): value is Record<string, unknown> {
 /** How deep documents, filters and updates may nest. */
 export const maxDepth = 32
 
-/** @throws {StoreError} `query_invalid` when it nests deeper than 32 levels or names `__proto__` */
+/** @throws {StoreError} `query_invalid` when it nests deeper than 32 levels, or a field is `__proto__` or has NUL in its name */
 export function requireShallow(value: unknown, what: string, depth = 0): void {
   if (typeof value !== 'object' || value === null) return
   if (depth > maxDepth) throw queryInvalid(`${what} nests deeper than ${maxDepth} levels.`)
   for (const name of Object.keys(value)) {
     if (name === '__proto__') throw queryInvalid(`${what} names __proto__, which is not a field.`)
+    if (name.includes('\0')) throw queryInvalid(`${what} has a field with NUL in its name.`)
     requireShallow(Reflect.get(value, name), what, depth + 1)
   }
 }

@@ -13,7 +13,7 @@ export const wireVerbs = {
 
 export type WirePort = keyof typeof wireVerbs
 
-/** More is answered 413, or waits. */
+/** A larger request is answered 413. Further requests wait. */
 export const wireLimits = { requestBytes: 16 * 1024 * 1024, concurrentRequests: 32 } as const
 
 const statuses = { not_current: 409, query_invalid: 422, quota_exceeded: 413, store_unavailable: 503 } as const
@@ -27,7 +27,7 @@ export function wirePath({ port, verb }: WireCall): string {
   return `/${port}/${verb}`
 }
 
-/** null: no such call. */
+/** null for an unknown call. */
 export function parseWirePath(path: string): WireCall | null {
   const [, port, verb = '', ...rest] = path.split('/')
   if ((port !== 'documents' && port !== 'keyValues') || rest.length > 0) return null
@@ -44,7 +44,7 @@ export function wireValue(value: unknown): WireAnswer {
   return { status: 200, text: JSON.stringify({ value: value ?? null }) }
 }
 
-/** Of other errors than `StoreError` the child learns nothing. */
+/** Errors other than `StoreError` reach the child as `store_unavailable`, without their cause. */
 export function wireFault(error: unknown): WireAnswer {
   const { code, message } = error instanceof StoreError ? error : unavailable()
   return { status: statuses[code], text: JSON.stringify({ code, message }) }

@@ -51,8 +51,8 @@ interface Exchange {
 }
 
 /**
- * The way of a request to a space: its target is read, the guard of the space decides, and the child gets it with the headers
- * that only we may set.
+ * Handles requests to spaces: reads the target, asks the guard of the space, and passes the request to the child with the
+ * headers that only the front may set.
  */
 export function createFront(options: FrontOptions): Front {
   const url = new URL(options.baseUrl)

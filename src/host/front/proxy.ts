@@ -65,7 +65,7 @@ function poolOf({ socketPath }: Child, headersBytes: number): Pool {
 
 type Controller = Dispatcher.DispatchController
 
-/** One request and its answer. It settles once: the child has answered, failed or was given up. */
+/** One request and its answer. It settles once: when the child has answered or failed, or when the front gives up. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly hop: Hop
   private controller: Controller | null = null
@@ -84,7 +84,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.endRequest = child.begin()
     response.on('close', () => this.giveUp(new AuthError('invalid_request', { explain: 'client: it has gone' })))
     response.on('drain', () => this.controller?.resume())
-    // Every byte from or to the client restarts this time, and a child that sends or reads nothing lets it pass.
+    // Every byte from or to the client restarts this timeout. It expires when the child neither sends nor reads.
     response.setTimeout(space.limits.requestMs, () => this.onTimeout())
   }
 
@@ -97,12 +97,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Controller, status: number): void {
     const { request, response, space, principal } = this.hop
     const headers = headersForClient(textsOf(controller.rawHeaders), this.hop.answer)
-    // A child sends no interim response on its own: `Expect` never reaches it.
+    // `Expect` never reaches the child, so it has no reason to send an interim response.
     if (headers === null || status < 200 || status > 599) {
       this.giveUp(new AuthError('application_failed'))
       return
     }
-    // The rest of the body is not read any more once the answer has ended.
+    // After the answer, the front does not read the rest of the body.
     if (!request.complete) headers.list.push('connection', 'close')
     response.writeHead(status, headers.list)
     // Node keeps the head back until the body begins, which an event stream may do late.
@@ -128,7 +128,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     else if (!response.destroyed) this.hop.fail(this.fault ?? faultOf(error))
   }
 
-  /** The rest of an answer that the child has finished is lost to a client that does not read it. */
+  /** Cuts the connection of a client that does not read the rest of a finished answer. */
   private onTimeout(): void {
     if (this.isSettled) this.hop.response.destroy()
     else this.giveUp(this.stalled())

@@ -1,7 +1,7 @@
 import { listHeaders } from '../../adapters/node/headers.js'
 import { AuthError } from '../../errors.js'
 import type { Pass } from '../../http/verdict.js'
-import type { Principal } from '../../model/principal.js'
+import { encodePrincipal, hopHeader, principalHeader } from '../runner/hop.js'
 import { type CookieSpace, cookiesFor } from './cookies.js'
 import { endsHere, namedByConnection } from './hop-by-hop.js'
 
@@ -22,8 +22,8 @@ export interface HeaderRules {
 }
 
 /**
- * The headers of a request for the child: as the client sent them, without those of its connection, without claims of an
- * identity or an address and without cookies of others; then what only we may say.
+ * The headers of a request for the child. Those of the client pass as sent, except headers of its connection, claims of an
+ * identity or an address, and foreign cookies. The headers that only the front may set follow.
  *
  * @throws {AuthError} `internal_error` for a pass that leaves the claims of the client in place
  */
@@ -43,16 +43,11 @@ export function headersForChild(sent: SentHeaders, pass: Pass, { host, cookies, 
   listHeaders(headers, forwarded)
   // The body keeps its framing, whatever `Connection` names.
   if (sent.contentLength !== undefined) headers.push('content-length', sent.contentLength)
-  headers.push('x-latchkey-hop', hopKey)
-  if (principal !== null) headers.push('x-latchkey-principal', encoded(principal))
+  headers.push(hopHeader, hopKey)
+  if (principal !== null) headers.push(principalHeader, encodePrincipal(principal))
   return headers
 }
 
 function isOurs(name: string): boolean {
   return name === 'host' || name === 'content-length' || name.startsWith('x-latchkey-')
-}
-
-/** base64url of JSON: a header holds no other text of a user. */
-function encoded(principal: Principal): string {
-  return Buffer.from(JSON.stringify(principal)).toString('base64url')
 }

@@ -5,7 +5,7 @@ import { endsHere, type NamedHeaders, namedByConnection } from './hop-by-hop.js'
  * Headers that command the proxy in front of us or the whole origin. All spaces share an origin, so none may send them. A
  * name that ends in `*` stands for all names that begin like it.
  */
-export const commandingHeaders: readonly string[] = Object.freeze([
+const commandingHeaders: readonly string[] = Object.freeze([
   'alt-svc',
   'clear-site-data',
   'nel',
@@ -15,7 +15,7 @@ export const commandingHeaders: readonly string[] = Object.freeze([
   'x-accel-*',
   'x-lighttpd-*',
   'x-reproxy-*',
-  'x-sendfile',
+  'x-sendfile*',
 ])
 
 const names: ReadonlySet<string> = new Set(commandingHeaders.filter((name) => !name.endsWith('*')))
@@ -39,8 +39,8 @@ export interface AnswerHeaders {
 }
 
 /**
- * The headers of the child's answer for the client. null when they frame the body in two ways: two lengths, two encodings, or
- * both (RFC 9112 §6.3).
+ * The headers of the child's answer for the client. null when they frame the body in two ways (two lengths, two encodings, or
+ * both), and for an encoding other than `chunked` (RFC 9112 §6.3).
  */
 export function headersForClient(
   raw: readonly string[],
@@ -66,19 +66,20 @@ function isCommand(name: string): boolean {
 }
 
 function framingOf(raw: readonly string[]): { hasLength: boolean; named: NamedHeaders } | null {
-  let lengths = 0
-  let encodings = 0
-  let connection = ''
+  const connection: string[] = []
+  const lengths: string[] = []
+  const encodings: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = (raw[index] ?? '').toLowerCase()
     const value = raw[index + 1] ?? ''
-    if (name === 'content-length') lengths += 1
-    else if (name === 'transfer-encoding') encodings += value.toLowerCase() === 'chunked' ? 1 : 2
-    else if (name === 'connection') connection += connection === '' ? value : `,${value}`
+    if (name === 'content-length') lengths.push(value)
+    else if (name === 'transfer-encoding') encodings.push(value)
+    else if (name === 'connection') connection.push(value)
   }
-  if (lengths + encodings > 1) return null
-  const named = namedByConnection(connection)
-  return { hasLength: lengths === 1 && named?.has('content-length') !== true, named }
+  if (lengths.length + encodings.length > 1) return null
+  if (encodings.some((encoding) => encoding.toLowerCase() !== 'chunked')) return null
+  const named = namedByConnection(connection.join(','))
+  return { hasLength: lengths.length === 1 && named?.has('content-length') !== true, named }
 }
 
 function addHeaders(list: string[], added: Readonly<Record<string, string>>): void {

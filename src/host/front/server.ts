@@ -37,21 +37,21 @@ export function createFrontServer(front: Front, times: ServerTimes = usual): Ser
     highWaterMark: 64 * 1024,
     noDelay: true,
   })
-  // Beyond a number Node lists headers without reading them. Their size is bounded already.
+  // By default, Node leaves headers beyond a certain number unread. Their size is bounded already.
   server.maxHeadersCount = 0
   server.maxConnections = maxConnections
   const requestId = createRequestIds()
   const latest = new WeakMap<Duplex, ServerResponse>()
 
   /**
-   * One request of a connection at a time. Node would start pipelined requests at once, and never report that the client of
-   * one that waits has gone.
+   * Runs one request of a connection at a time. Node would start pipelined requests at once, and would not report when the
+   * client of a waiting request leaves.
    */
   function serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
     const { socket } = request
     const before = latest.get(socket)
     latest.set(socket, response)
-    // After an answer that closes the connection, what the client has sent behind its request is nothing.
+    // After an answer that closes the connection, the requests behind it are dropped.
     const start = () => {
       if (!socket.destroyed && !socket.writableEnded) void front(request, response, expectsContinue)
     }

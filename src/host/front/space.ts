@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/message.js'
 import type { Verdict, Watch } from '../../http/verdict.js'
 
-/** What the front asks about spaces. Answers come from memory: it asks with every request. */
+/** The spaces, as the front knows them. It asks with every request, so the answers come from memory. */
 export interface SpaceDirectory {
   /** The space of exactly this name; null when it is unknown or nothing is deployed in it. */
   find(name: string): Space | null

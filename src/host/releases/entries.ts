@@ -28,8 +28,8 @@ const entryOverheadBytes = 4 * 1024
  * Calls back for each entry of an archive, one after another. The entry's content must be read before the promise settles.
  * Neither the archive nor what it unpacks to may be larger than a release of the largest size.
  *
- * @throws {AuthError} `bundle_invalid`, for what is no archive
- * @throws what `take` throws, and what reading the archive throws: an upload that breaks off
+ * @throws {AuthError} `bundle_invalid`, for bytes that are not an archive
+ * @throws errors of `take`, and errors of reading the archive, as when an upload breaks off
  */
 export async function readEntries(
   archive: Archive,
@@ -95,7 +95,7 @@ function firstCause(reasons: readonly unknown[], { failure }: Upload): unknown {
   const refusal = reasons.find((reason) => reason instanceof AuthError)
   if (refusal) return refusal
   if (failure) return failure.error
-  // Of the file system.
+  // An error of the file system.
   const fault = reasons.find((reason) => reason instanceof Error && 'syscall' in reason)
   return fault ?? bundleInvalid('The archive is cut off or damaged.', deployAgain, reasons[0])
 }

@@ -1,6 +1,8 @@
 import {
+  isCommitHash,
   pathCollision,
   pathFault,
+  type ReleaseCommit,
   type ReleaseFile,
   type ReleaseLimits,
   type ReleaseManifest,
@@ -23,7 +25,7 @@ export function judgeManifest(text: string, limits: ReleaseLimits): ReleaseManif
     throw bundleInvalid(`The release has ${files.length} files, at most ${limits.files}.`, fewerAssets)
   }
   for (const file of files) judgeFile(file)
-  if (git && !isCommit(git.hash, git.branch)) {
+  if (git && !isCommit(git)) {
     throw bundleInvalid(`${releasePaths.manifest} names no commit of git.`, deployAgain)
   }
   for (const path of [releasePaths.code, releasePaths.map]) {
@@ -68,8 +70,6 @@ function isAsset({ path }: ReleaseFile): boolean {
   return path.startsWith(releasePaths.assets)
 }
 
-function isCommit(hash: string, branch: string | null): boolean {
-  return (
-    /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(hash) && (branch === null || /^[^\p{Cc}\p{Cf}\p{Cs}]{1,255}$/u.test(branch))
-  )
+function isCommit({ hash, branch }: ReleaseCommit): boolean {
+  return isCommitHash(hash) && (branch === null || /^[^\p{Cc}\p{Cf}\p{Cs}]{1,255}$/u.test(branch))
 }

@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The numbers of releases that go, so that the newest `most` stay. Releases in use stay, however old.
+ * The releases to remove, so that the newest `most` stay. Releases in use stay, however old.
  *
  * @param inUse those that serve or still answer requests
  */
@@ -12,8 +12,8 @@ export function releasesToRemove(numbers: readonly number[], inUse: readonly num
 }
 
 /**
- * Removes what deploys that were killed have left, and releases that are to go: every folder of the space's releases whose number
- * is not known. Only while no deploy of the space runs.
+ * Removes every release of a space whose number is not known: what killed deploys have left, and releases without a row. Call
+ * it only while no deploy of the space runs.
  *
  * @param known numbers of all releases that have a row
  */

@@ -8,11 +8,11 @@ import { releasePaths } from '../../model/release.js'
 export interface MappedError {
   /** Message and stack. No path of the host is left in it. */
   stack: string
-  /** `file:line:column` of the first call in the project's own code, else in one of its packages. Null when there is none. */
+  /** `file:line:column` of the first call in the project's own code, else in one of its packages. null without one. */
   place: string | null
 }
 
-/** A release that fails prints its first error, and nothing needs more of it. */
+/** The first error of a release that fails is printed. This much of it is enough. */
 const longestStack = 16 * 1024
 
 /**

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** The headers that only the front sets. */
+/** The headers that only the front sets. It drops those of clients. */
 export const hopHeader = 'x-latchkey-hop'
 export const principalHeader = 'x-latchkey-principal'
 /** The nonce of a health check, which the child signs. */
@@ -23,11 +23,12 @@ export function isSame(sent: unknown, expected: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other)
 }
 
+/** base64url of JSON: no text of a user stands in the header itself. */
 export function encodePrincipal(principal: object): string {
   return Buffer.from(JSON.stringify(principal)).toString('base64url')
 }
 
-/** null: none was sent. @throws {SyntaxError} for a text that is no principal */
+/** null when the header is absent. @throws {SyntaxError} for a text that is no principal */
 export function decodePrincipal(sent: unknown): object | null {
   if (sent === undefined) return null
   const value: unknown = JSON.parse(Buffer.from(String(sent), 'base64url').toString())

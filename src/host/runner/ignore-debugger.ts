@@ -1,3 +1,3 @@
-// Before anything else is loaded. By default SIGUSR1 opens the inspector, by which any process of the same user would read this
-// one's memory, environment values included.
+// Loaded before anything else. By default SIGUSR1 opens the inspector, through which any process of the same user could read
+// the memory of this one, environment values included.
 process.on('SIGUSR1', () => {})

@@ -3,16 +3,16 @@ import { openPipe } from './pipe.js'
 import { logFault, start } from './start.js'
 import { readStartOptions } from './start-options.js'
 
-/** How often the front hears of this child; 10 s of silence mean that it loops. */
+/** The front kills a child that sends no heartbeat for 10 s. */
 const heartbeatMs = 1_000
-/** A release that cannot start. */
+/** The exit code of a release that cannot start. */
 const failed = 1
 
 const pipe = openPipe(() => process.exit(0))
 
 async function run(): Promise<void> {
   const server = await start(readStartOptions(await pipe.readLine()))
-  // From here on a forgotten promise ends no process: applications of the platform have many of them.
+  // An unhandled rejection ends the start. Later ones are only logged: applications of the platform have many of them.
   process.on('unhandledRejection', logFault)
   process.on('SIGTERM', () => {
     server.close(() => process.exit(0))

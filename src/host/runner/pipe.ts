@@ -2,14 +2,14 @@ import { Socket } from 'node:net'
 
 /** The pipe to the front, on descriptor 3. From the child it takes lines of at most 4 KiB. */
 export interface Pipe {
-  /** The first line. Rejects when the pipe ends before it. */
+  /** The first line. Never settles when the pipe ends before it; `onEnd` is called then. */
   readLine(): Promise<string>
   write(message: Readonly<Record<string, unknown>>): void
 }
 
 const descriptor = 3
 
-/** @param onEnd the front has closed its end, or has died */
+/** @param onEnd called when the front closes the pipe or dies */
 export function openPipe(onEnd: () => void): Pipe {
   const socket = new Socket({ fd: descriptor, readable: true, writable: true })
   socket.setEncoding('utf8')
@@ -26,7 +26,7 @@ export function openPipe(onEnd: () => void): Pipe {
           const end = text.indexOf('\n')
           if (end === -1) return
           socket.off('data', read)
-          // Flowing on, so that the end of the pipe is seen.
+          // The pipe is read on, so that its end is noticed.
           socket.resume()
           resolve(text.slice(0, end))
         }

@@ -24,9 +24,10 @@ export function createChildServer(options: ServerOptions): Server {
   server.maxHeadersCount = 0
   server.on('upgrade', (_raw, socket) => {
     const { headers, text } = problem('not_here', undefined)
-    const head = `HTTP/1.1 501 Not Implemented\r\ncontent-type: ${headers['content-type']}\r\n`
+    const all = { ...headers, 'content-length': Buffer.byteLength(text), connection: 'close' }
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.on('error', () => {})
-    socket.end(`${head}content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`)
+    socket.end(`HTTP/1.1 501 Not Implemented\r\n${lines.join('')}\r\n${text}`)
   })
   return server
 }
@@ -38,7 +39,7 @@ function answer({ serve, hopKey, hash }: ServerOptions, raw: IncomingMessage, ou
   try {
     void serve(raw, out, decodePrincipal(raw.headers[principalHeader]))
   } catch {
-    // The front writes this header; one that cannot be read means no principal we know.
+    // The front writes this header readably, so another process has sent this one.
     sendProblem(out, problem('forbidden', undefined))
   }
 }

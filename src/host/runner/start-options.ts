@@ -8,7 +8,7 @@ export interface StartOptions {
   env: Readonly<Record<string, string>>
   limits: { bodyBytes: number; requestMs: number; headerBytes: number }
   compat: { errors: 'problem' | 'platform'; cors: 'own' | 'echo'; dotPaths: 'nested' | 'literal' }
-  /** 256 bits each: what the front proves itself by, and what the child opens its data with. */
+  /** 256 bits each. `hop` proves that a request comes from the front, `data` opens the data socket. */
   keys: { hop: string; data: string }
   /** Absolute paths of unix sockets: to listen on, and to reach the data. */
   sockets: { requests: string; data: string }

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 
-/** What the child takes from the world: clock, randomness, environment. The runner loads nothing of `lib/`. */
+// Clock, randomness and environment of the child. They are here because the runner imports nothing of `lib/`.
 
 /** A new `_id`: 8 hexadecimal digits of Unix seconds, then 64 random bits, so that the order of `_id`s is that of time. */
 export function newId(): string {
@@ -8,7 +8,7 @@ export function newId(): string {
   return seconds.toString(16).padStart(8, '0') + randomBytes(8).toString('hex')
 }
 
-/** A wait that doubles from 1 ms to 64 ms, of which a random part is taken. */
+/** Waits for a random time. Its upper bound doubles with each attempt, from 1 ms to 64 ms. */
 export function pause(attempt: number): Promise<void> {
   const most = 2 ** Math.min(attempt, 6)
   return new Promise((resolve) => setTimeout(resolve, randomInt(most + 1)))

@@ -25,7 +25,8 @@ export async function readMasterKeyFile(path: string): Promise<MasterKeys> {
 export async function createMasterKeyFile(path: string): Promise<MasterKeys | null> {
   const text = `${newMasterKey()}\n`
   const draft = draftOf(path)
-  await rm(draft, { force: true }) // of a start that was killed: the lock of the folder allows one start at a time
+  // A start that was killed may have left it. The lock of the folder allows one start at a time.
+  await rm(draft, { force: true })
   const file = await open(draft, 'wx', 0o600)
   try {
     await writeSynced(file, text)
@@ -50,7 +51,7 @@ export async function createMasterKeyFile(path: string): Promise<MasterKeys | nu
  */
 export async function addMasterKey(path: string): Promise<MasterKeys> {
   const draft = draftOf(path)
-  // The draft is the lock, too: taken before the file is read, so that no key of another tool is lost.
+  // The draft is also the lock. It is taken before the file is read, so that no key of another tool is lost.
   const file = await open(draft, 'wx', 0o600).catch((error: unknown) => {
     if (!hasCode(error, 'EEXIST')) throw error
     throw masterKeyFault(`${draft} is there: another tool is adding a key. Remove the file if none runs.`)

@@ -47,7 +47,7 @@ function countFault(name: string, present: readonly string[], { names }: Variabl
 function valueFault(value: string, { valueBytes }: VariableLimits): string | null {
   const bytes = Buffer.byteLength(value)
   if (bytes > valueBytes) return `It has ${bytes} bytes, at most ${valueBytes}.`
-  // Environments of processes hold neither.
+  // The environment of a process can hold neither.
   if (value.includes('\0')) return 'It holds a NUL character. Encode the value, for example in base64.'
   if (Buffer.from(value).toString() !== value) return 'It is no valid Unicode. Encode the value, for example in base64.'
   return null

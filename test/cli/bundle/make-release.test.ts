@@ -121,6 +121,14 @@ describe('the assets of a release', () => {
     await expect(makeRelease({ folder })).rejects.toMatchObject({ exitCode: 2 })
   })
 
+  test('are refused when .latchkeyignore cannot be read, so that no ignored file is published', async () => {
+    const folder = await bundleProject({ ...application, '.latchkeyignore/x': '' })
+    await expect(makeRelease({ folder })).rejects.toMatchObject({
+      exitCode: 2,
+      message: '.latchkeyignore cannot be read (EISDIR). Make it a readable file, or remove it.',
+    })
+  })
+
   test('are there although git ignores them, because pages need what a build makes', async () => {
     const folder = await bundleProject({ ...application, 'dist/app.js': '', '.gitignore': 'dist' })
     expect(await assetsOf(folder)).toContain('assets/dist/app.js')

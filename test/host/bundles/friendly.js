@@ -45,7 +45,7 @@ app.all('/echo', (req, res) => {
   res.json({
     ...{ method, hostname, headers, query, params, body, rawBody, path, apiPath, originalUrl, auth, symbol, keys },
     frozen: auth === null || (Object.isFrozen(auth) && Object.values(auth).every(Object.isFrozen)),
-    raw: res.writable.req.rawHeaders,
+    raw: [res.writable.req.rawHeaders, res.writable.req.headersDistinct],
     host: globalThis[Symbol.for('latchkey.host')],
   })
 })

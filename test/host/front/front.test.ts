@@ -1,25 +1,19 @@
 import { request as httpRequest } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { AuthError } from '../../../src/errors.js'
 import {
   absentChild,
   type FrontSettings,
-  type FrontUnderTest,
-  type StubChild,
+  type SpacesUnderTest,
   type StubSpace,
   startChild,
   startFront,
+  startSpaces,
 } from '../../support/host-front.js'
 import { rawConnection, rawRequest } from '../../support/raw-http.js'
 import { readVectors } from '../../support/vectors.js'
 
-const running: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of running.splice(0).reverse()) await each.close()
-})
-
-interface World extends FrontUnderTest {
-  child: StubChild
+interface World extends SpacesUnderTest {
   /** One request with the right host; status and code of a problem. */
   ask(
     target: string,
@@ -29,15 +23,11 @@ interface World extends FrontUnderTest {
 }
 
 async function start(stub: Partial<StubSpace> = {}, settings: FrontSettings = {}): Promise<World> {
-  const child = await startChild()
-  running.push(child)
-  const front = await startFront({ dev: { child, ...stub }, prod: { child } }, settings)
-  running.push(front)
+  const spaces = await startSpaces(await startChild(), stub, settings)
   return {
-    ...front,
-    child,
-    async ask(target, lines = [`Host: 127.0.0.1:${front.port}`], method = 'GET') {
-      const answer = await rawRequest(front.port, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
+    ...spaces,
+    async ask(target, lines = [spaces.host], method = 'GET') {
+      const answer = await rawRequest(spaces.port, [`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'))
       return { status: answer.status, ...codeOf(answer.body.toString()) }
     },
   }
@@ -60,7 +50,7 @@ describe('which space', () => {
     expect(child.received.map(({ url }) => url)).toEqual(['/dev/orders/caf%C3%A9?limit=1', '/prod'])
   })
 
-  test.each(['/', '/nope/x', '/DEV/x', '/dev%20', '/health/x', '/asleep/x'])('%s is no space', async (target) => {
+  test.each(['/', '/nope/x', '/DEV/x', '/dev%20', '/health/x', '/asleep/x'])('%s names no space', async (target) => {
     const { ask, child } = await start({}, { undeployed: ['asleep'] })
     const { status, code } = await ask(target)
     expect([status, code]).toEqual(target === '/dev%20' ? [400, 'invalid_request'] : [404, 'space_not_found'])
@@ -76,14 +66,14 @@ describe('which space', () => {
     },
   )
 
-  test('ATK-147 an absolute target reaches the child as a path, and one of another host nothing', async () => {
+  test('ATK-147 an absolute target reaches the child as a path, and one for another host is 421', async () => {
     const { ask, child, port } = await start()
     expect(await ask(`http://localhost:${port}/dev/x?y=1`)).toMatchObject({ status: 200 })
     expect(await ask('http://evil.example/dev/x')).toMatchObject({ status: 421, code: 'wrong_host' })
     expect(child.received.map(({ url }) => url)).toEqual(['/dev/x?y=1'])
   })
 
-  test('ATK-147 what the vectors ask for reaches the child as it was judged, or nowhere', async () => {
+  test('ATK-147 the child gets the target of each vector as the guard judged it, or not at all', async () => {
     const { port, child, judged } = await start({}, { baseUrl: 'http://127.0.0.1:1' })
     const { cases } = readVectors<{ cases: { target: string; method: string }[] }>('path-bypass')
     for (const { target } of cases) {
@@ -150,8 +140,7 @@ describe('sizes', () => {
   })
 
   test('headers over 32 KiB are 431, however many or long they are', async () => {
-    const { ask, port, child } = await start()
-    const host = `Host: 127.0.0.1:${port}`
+    const { ask, child, host } = await start()
     expect(await ask('/dev/x', [host, `a: ${'b'.repeat(30_000)}`])).toMatchObject({ status: 200 })
     const tooMany = Array.from({ length: 5_000 }, (_, n) => `a${n}: 12`)
     for (const lines of [[`a: ${'b'.repeat(33_000)}`], tooMany, [`a: ${'b'.repeat(300_000)}`]]) {
@@ -161,8 +150,7 @@ describe('sizes', () => {
   })
 
   test('a body over the limit is 413: by its length before the child, by its bytes on the way', async () => {
-    const { ask, port, child } = await start({ limits: { streamBytes: 1000 } })
-    const host = `Host: 127.0.0.1:${port}`
+    const { ask, port, child, host } = await start({ limits: { streamBytes: 1000 } })
     expect(await ask('/dev/x', [host, 'Content-Length: 1001'], 'POST')).toMatchObject({ status: 413 })
     expect(await ask('/dev/x', [host, 'Content-Length: 99999999999999999999'], 'POST')).toMatchObject({ status: 400 })
     expect(child.running() + child.received.length).toBe(0)
@@ -182,13 +170,12 @@ describe('sizes', () => {
 })
 
 describe('the guard', () => {
-  test('answers instead of the child, and a large body that was refused closes the connection', async () => {
+  test('a refused request does not reach the child, and closes the connection when its body is large', async () => {
     const guard: StubSpace['guard'] = {
       decide: () =>
         Promise.resolve({ kind: 'answer', response: { status: 401, headers: { 'x-a': ['1', '2'] }, body: 'no' } }),
     }
-    const { port, child } = await start({ guard })
-    const host = `Host: 127.0.0.1:${port}`
+    const { port, child, host } = await start({ guard })
     const small = await rawRequest(port, `POST /dev/x HTTP/1.1\r\n${host}\r\nContent-Length: 5\r\n\r\n`)
     expect([small.status, small.headers['x-a'], small.headers.connection]).toEqual([401, ['1', '2'], ['keep-alive']])
     const large = await rawRequest(port, `POST /dev/x HTTP/1.1\r\n${host}\r\nContent-Length: 500000\r\n\r\n`)
@@ -196,7 +183,7 @@ describe('the guard', () => {
     expect(child.received).toEqual([])
   })
 
-  test('that throws is 500 without a detail, and one that throws an AuthError is that error', async () => {
+  test('a guard that throws is 500 without a detail, and an AuthError keeps its status and code', async () => {
     const secret = 'the secret of the guard'
     const thrown: unknown[] = [new Error(secret), new AuthError('busy')]
     const decide = () => {
@@ -208,7 +195,7 @@ describe('the guard', () => {
     expect(JSON.stringify(log)).not.toContain(secret)
   })
 
-  test('Expect: 100-continue is answered after it, and a refused client is not asked for its body', async () => {
+  test('Expect: 100-continue is answered after the guard has accepted the request', async () => {
     const { port, child } = await start()
     const head = [
       'POST /dev/x HTTP/1.1',
@@ -241,10 +228,9 @@ describe('the guard', () => {
   })
 })
 
-describe('what spaces do not do', () => {
+describe('unsupported requests', () => {
   test('upgrades and tunnels are 501', async () => {
-    const { ask, port, judged } = await start()
-    const host = `Host: 127.0.0.1:${port}`
+    const { ask, judged, host } = await start()
     const lines = [
       host,
       'Connection: Upgrade',
@@ -258,8 +244,8 @@ describe('what spaces do not do', () => {
   })
 })
 
-describe('a space whose child is away', () => {
-  test('is 503 application_starting with Retry-After, whether it is starting or its socket is gone', async () => {
+describe('a space', () => {
+  test('whose child does not listen is 503 application_starting with Retry-After', async () => {
     const { port } = await start({ child: absentChild() })
     const answer = await rawRequest(port, `GET /dev/x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
     expect([answer.status, answer.headers['retry-after'], codeOf(answer.body.toString()).code]).toEqual([
@@ -269,12 +255,10 @@ describe('a space whose child is away', () => {
     ])
   })
 
-  test('does not take more requests at once than its limit; the other space is served', async () => {
+  test('takes no more requests at once than its limit, and the other space is served', async () => {
     const open: (() => void)[] = []
     const child = await startChild((_request, response) => void open.push(() => response.end()))
-    running.push(child)
-    const front = await startFront({ dev: { child, limits: { connections: 3 } }, prod: { child: await quick() } })
-    running.push(front)
+    const front = await startFront({ dev: { child, limits: { connections: 3 } }, prod: { child: await startChild() } })
     const waiting = [1, 2, 3].map(() => fetch(`${front.url}/dev/x`))
     await expect.poll(() => open.length).toBe(3)
     const refused = await fetch(`${front.url}/dev/x`)
@@ -289,9 +273,3 @@ describe('a space whose child is away', () => {
     expect(child.running()).toBe(0)
   })
 })
-
-async function quick(): Promise<StubChild> {
-  const child = await startChild()
-  running.push(child)
-  return child
-}

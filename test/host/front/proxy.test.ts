@@ -1,39 +1,16 @@
 import { createHash } from 'node:crypto'
 import { request as httpRequest, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Watch } from '../../../src/http/verdict.js'
 import type { Principal } from '../../../src/model/principal.js'
-import {
-  type FrontUnderTest,
-  type StubChild,
-  type StubSpace,
-  startChild,
-  startFront,
-  startRawChild,
-} from '../../support/host-front.js'
+import { type StubSpace, startChild, startRawChild, startSpaces } from '../../support/host-front.js'
 import { rawConnection, rawRequest } from '../../support/raw-http.js'
 
-const running: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of running.splice(0).reverse()) await each.close()
-})
-
-interface World extends FrontUnderTest {
-  child: StubChild
-  host: string
-}
-
-async function world(child: StubChild, stub: Partial<StubSpace> = {}): Promise<World> {
-  running.push(child)
-  const front = await startFront({ dev: { child, ...stub } })
-  running.push(front)
-  return { ...front, child, host: `Host: 127.0.0.1:${front.port}` }
-}
-
-const start = async (listener?: RequestListener, stub?: Partial<StubSpace>) => world(await startChild(listener), stub)
+const start = async (listener?: RequestListener, stub?: Partial<StubSpace>) =>
+  startSpaces(await startChild(listener), stub)
 const startRaw = async (talk: (socket: Socket, bytes: string) => void, stub?: Partial<StubSpace>) =>
-  world(await startRawChild(talk), stub)
+  startSpaces(await startRawChild(talk), stub)
 
 const shortly = { limits: { requestMs: 200 } }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { unpackRelease } from '../../../src/host/releases/unpack.js'
-import { defaultReleaseLimits, type ReleaseLimits } from '../../../src/model/release.js'
+import { defaultReleaseLimits, pathCollision, type ReleaseLimits } from '../../../src/model/release.js'
 import {
   type ArchiveEntry,
   archiveOf,
@@ -136,6 +136,7 @@ describe('an archive is refused', () => {
     ['other.mjs', 'is neither the bundle nor an asset'],
     ['assets', 'is neither the bundle nor an asset'],
     ['release.json', 'is neither the bundle nor an asset'],
+    [`assets/${'a/'.repeat(32)}x`, 'has more than 32 folders'],
     ['assets//x', 'has an empty part'],
     ['assets/x/', 'has an empty part'],
     ['assets/a\\b', 'holds a backslash'],
@@ -143,7 +144,7 @@ describe('an archive is refused', () => {
     ['assets/a\nb', 'holds a control character'],
     [`assets/${'a'.repeat(249)}`, 'is longer than 255 bytes'],
     [`assets/${'ä'.repeat(125)}`, 'is longer than 255 bytes'],
-  ])('ATK-144 for the path %j', async (path, fault) => {
+  ])('ATK-165 for the path %j', async (path, fault) => {
     expect(await refusal(await archiveWith(manifestOf({ ...releaseContents, [path]: 'x' }), ...files))).toContain(fault)
   })
 
@@ -158,6 +159,22 @@ describe('an archive is refused', () => {
     expect(message).toContain(other)
   })
 
+  test.each([
+    [['assets/a/b/c', 'assets/A/b/d'], 'assets/a', 'assets/A/b/d'],
+    [['assets/a/b', 'assets/a/b/c'], 'assets/a/b', 'assets/a/b/c'],
+    [['assets/a/b/c', 'assets/a/b'], 'assets/a/b', 'assets/a/b'],
+    [['assets/a', 'assets/a'], 'assets/a', 'assets/a'],
+  ])('for the paths %j, by naming %s and %s', async (paths, first, second) => {
+    expect(pathCollision(paths)).toEqual([first, second])
+  })
+
+  test.each([[['assets/a/b', 'assets/b', 'assets/ab', 'assets/a/a', 'assets/b.js', 'bundle.mjs']], [[]]])(
+    'not for the paths %j',
+    (paths) => {
+      expect(pathCollision(paths)).toBeNull()
+    },
+  )
+
   test('for two Unicode spellings of one name', async () => {
     const message = await refusal(await archiveOf({ ...releaseContents, 'assets/\u00e9': '1', 'assets/e\u0301': '2' }))
     expect(message).toContain('are the same path')
@@ -170,7 +187,7 @@ describe('an archive is refused', () => {
     [{ name: 'assets/public/index.html', type: 'block-device' }],
     [{ name: 'assets/public/index.html', type: 'fifo' }],
     [{ name: 'assets/public', type: 'directory' }],
-  ] as const)('ATK-144 for a link, a device or a folder: %j', async (entry) => {
+  ] as const)('ATK-165 for a link, a device or a folder: %j', async (entry) => {
     expect(await refusal(await archiveWith(manifest, entry, ...files))).toContain('is no plain file')
   })
 
@@ -212,24 +229,20 @@ describe('an archive is refused', () => {
     ['no map', [manifestOf({ 'bundle.mjs': '' })], 'has no bundle.mjs.map'],
     ['no JSON', [{ name: 'release.json', content: '{' }], 'is damaged, or of another version'],
     ['another format', [manifestOf(releaseContents, { format: 2 })], 'is damaged, or of another version'],
-    ['a list of files that is none', [manifestOf(releaseContents, { files: {} })], 'is damaged'],
+    ['files that are not a list', [manifestOf(releaseContents, { files: {} })], 'is damaged'],
     [
-      'a size that is none',
+      'a negative size',
       [manifestOf({}, { files: [{ path: 'bundle.mjs', bytes: -1, sha256: 'a'.repeat(64) }] })],
       'has no size or digest',
     ],
     [
-      'a digest that is none',
+      'a malformed digest',
       [manifestOf({}, { files: [{ path: 'bundle.mjs', bytes: 1, sha256: 'z' }] })],
       'has no size or digest',
     ],
+    ['a malformed commit', [manifestOf(releaseContents, { git: { hash: '$(id)', branch: null } })], 'names no commit'],
     [
-      'a commit that is none',
-      [manifestOf(releaseContents, { git: { hash: '$(id)', branch: null } })],
-      'names no commit',
-    ],
-    [
-      'a branch with an escape',
+      'a branch with an escape sequence',
       [manifestOf(releaseContents, { git: { hash: 'a'.repeat(40), branch: '\u001b[2J' } })],
       'names no commit',
     ],
@@ -250,14 +263,14 @@ describe('an archive is refused', () => {
     expect(await refusal(await tarOf([manifest, ...files]))).toContain('cut off or damaged')
   })
 
-  test('when it unpacks to more than a release may hold, however small it is', async () => {
+  test('ATK-165 when it unpacks to more than a release may hold, however small it is', async () => {
     const limits = { code: 1000, assets: 1000, files: 10 }
     const bomb = gzipSync(Buffer.concat([await tarOf([manifest, ...files]), Buffer.alloc(64 * 1024 * 1024)]))
     expect(bomb.length).toBeLessThan(100_000)
     expect(await refusal(bomb, limits)).toContain('larger than a release may be')
   })
 
-  test('when its compressed bytes never end, although they unpack to nothing', async () => {
+  test('ATK-165 when its compressed bytes never end, although they unpack to nothing', async () => {
     const nothing = gzipSync(Buffer.alloc(0))
     let sent = 0
     async function* endless() {

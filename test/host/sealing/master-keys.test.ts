@@ -47,14 +47,14 @@ describe('master keys', () => {
     expect(opened).toThrow(expect.objectContaining({ fault: 'master_key_missing', keyId: id }))
   })
 
-  test('a start without a key that has wrapped something is refused, and names it', () => {
+  test('ATK-167 a start without a key that has wrapped a data key is refused, and names the id', () => {
     const keys = parseMasterKeys([first, second])
     expect(() => requireMasterKeys(keys, [...keys.ids, ...keys.ids])).not.toThrow()
     const [missing = ''] = parseMasterKeys([third]).ids
     expect(() => requireMasterKeys(keys, [...keys.ids, missing])).toThrow(`sealed under ${missing}; the given keys are`)
   })
 
-  test('an id tells nothing of its key: it is no plain digest, nor does it occur in the text', () => {
+  test('an id reveals nothing about its key: it is not a plain digest, and not part of the text', () => {
     const [id = ''] = parseMasterKeys(first).ids
     expect(id).toMatch(/^[\w-]{8}$/)
     const bytes = Buffer.from(first, 'base64')
@@ -66,7 +66,7 @@ describe('master keys', () => {
     expect(first).not.toContain(id)
   })
 
-  test('a wrapped key opens for its space only, and not when a bit was flipped', () => {
+  test('ATK-167 a wrapped key opens for its space only, and not after a bit was flipped', () => {
     const keys = parseMasterKeys(first)
     const wrapped = keys.wrap('s1', dataKey)
     expect(() => keys.unwrap('s2', wrapped)).toThrow('belongs to another space')
@@ -79,7 +79,7 @@ describe('master keys', () => {
     }
   })
 
-  test('garbage in a row is an error of that row, and is not repeated', () => {
+  test('ATK-167 garbage in a row is an error that does not repeat it', () => {
     const keys = parseMasterKeys(first)
     fc.assert(
       fc.property(fc.string({ minLength: 9 }), (garbage) => {

@@ -28,7 +28,7 @@ describe('a data key', () => {
     expect(new Set(sealed.map((each) => each.slice(9, 25))).size).toBe(1000)
   })
 
-  test('a flipped bit anywhere in nonce, ciphertext or tag is refused', () => {
+  test('ATK-167 a flipped bit anywhere in nonce, ciphertext or tag is refused', () => {
     const { sealed } = key.seal('SECRET', 3, 'a value of some length')
     const [id, body = ''] = sealed.split('.')
     const bytes = Buffer.from(body, 'base64url')
@@ -40,7 +40,7 @@ describe('a data key', () => {
     }
   })
 
-  test('a value moved to another name, version or space is refused', () => {
+  test('ATK-167 a value moved to another name, version or space is refused', () => {
     fc.assert(
       fc.property(name, version, name, version, (variable, number, otherName, otherNumber) => {
         fc.pre(variable !== otherName || number !== otherNumber)

@@ -151,7 +151,7 @@ function nameOf(collection: string): string {
   return collection
 }
 
-/** The platform rejects so; callers read `message`, `error` or both. */
+/** Rejects as the platform does: callers read `message`, `error` or both. */
 function required<T>(found: T | null): T {
   if (found !== null) return found
   throw Object.assign(new Error('Not found'), { code: 'not_found', error: 'Not found' })

@@ -1,3 +1,4 @@
+import { isWellFormed } from '../../documents/names.js'
 import { queryInvalid } from '../../documents/store-error.js'
 import { isPlain } from '../../documents/values.js'
 import type { KeyName, KeyValue, KeyValues } from '../../ports.js'
@@ -42,8 +43,11 @@ export function createKeyValueCalls(store: KeyValues): KeyValueCalls {
     async delAll(prefix = '', options = undefined) {
       const [keyspace, begin] = [keyspaceOf(options), keyOf(prefix)]
       let removed = 0
-      for (let count = -1; count !== 0; removed += count) count = await store.removePage(keyspace, begin)
-      return removed
+      for (;;) {
+        const count = await store.removePage(keyspace, begin)
+        if (count === 0) return removed
+        removed += count
+      }
     },
   }
 }
@@ -68,14 +72,16 @@ function nameOf(key: unknown, options: unknown): KeyName {
 }
 
 function keyOf(key: unknown): string {
-  if (typeof key === 'string') return key
+  if (typeof key === 'string' && isWellFormed(key)) return key
   if (typeof key === 'number') return String(key)
-  throw queryInvalid('A key must be a text.')
+  throw queryInvalid('A key must be a text without lone surrogates.')
 }
 
 function keyspaceOf(options: unknown): string {
   const keyspace = isPlain(options) ? options.keyspace : undefined
-  return keyspace === undefined || keyspace === null ? '' : String(keyspace)
+  const name = String(keyspace ?? '')
+  if (isWellFormed(name)) return name
+  throw queryInvalid('A keyspace must be a text without lone surrogates.')
 }
 
 function ttlOf(options: unknown): number | null {
@@ -93,8 +99,7 @@ function numberOf(by: unknown): number {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  const text: string | undefined = JSON.stringify(value)
-  if (text === undefined) throw queryInvalid('A value must be a text or what JSON can hold.')
-  return text
+  const text: string | undefined = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text !== undefined && isWellFormed(text)) return text
+  throw queryInvalid('A value must be a text without lone surrogates, or what JSON can hold.')
 }

@@ -2,7 +2,7 @@ import type { FindOptions } from '../../documents/find.js'
 import { queryInvalid } from '../../documents/store-error.js'
 import { isPlain } from '../../documents/values.js'
 
-/** Names that only options have. `{ filter }` with nothing else beside them is the form of codehooks-js 1.1 and before. */
+/** The names of options. An object of these names alone is the form of codehooks-js 1.1 and before. */
 const optionNames = new Set([
   'filter',
   'hints',
@@ -16,7 +16,7 @@ const optionNames = new Set([
   'reverse',
 ])
 
-/** Whether it is `{ filter, hints, limit, … }` in the place of a filter, or in the place of update operators. */
+/** Whether a value is `{ filter, hints, limit, … }` where a filter or update operators are expected. */
 export function isOldForm(value: unknown): value is Record<string, unknown> {
   if (!isPlain(value) || !Object.keys(value).every((name) => optionNames.has(name))) return false
   return isPlain(value.filter) || isPlain(value.hints)

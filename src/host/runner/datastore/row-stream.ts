@@ -8,7 +8,7 @@ export interface RowStream extends Readable {
   json(res: AppResponse): Promise<void>
 }
 
-/** Reads nothing before a listener is there. A fault without a listener is logged and does not end the process. */
+/** Reads nothing before it has a listener. A fault without a listener is logged and does not end the process. */
 export function createRowStream(rows: AsyncGenerator<unknown, void, undefined>): RowStream {
   const stream = Readable.from(rows)
   // biome-ignore lint/suspicious/noConsole: it is the log of the application
@@ -30,13 +30,13 @@ async function writeJson(stream: Readable, res: AppResponse): Promise<void> {
   res.end('\n]')
 }
 
-/** Not before the first row is there: a fault of the query then still has a status of its own. */
+/** Called with the first row, so that a fault of the query before it has a status of its own. */
 function begin(res: AppResponse): void {
   res.set('content-type', 'application/json')
   res.write('[\n')
 }
 
-/** The client may leave instead. */
+/** Resolves when the client takes more, and when it has left. */
 async function drained(out: AppResponse['writable']): Promise<void> {
   const abort = new AbortController()
   const { signal } = abort

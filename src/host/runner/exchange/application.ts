@@ -20,7 +20,7 @@ export interface ApplicationOptions {
   onFault(error: unknown): void
 }
 
-/** Serves one request. `principal` is frozen; null when the front found none. Never rejects. */
+/** Serves one request. `principal` is frozen; null for a request without one. Never rejects. */
 export type Serve = (raw: IncomingMessage, out: ServerResponse, principal: object | null) => Promise<void>
 
 interface Wired extends ApplicationOptions {
@@ -50,7 +50,7 @@ export function createApplication(options: ApplicationOptions): Serve {
   }
 }
 
-/** The socket's own clock, which every byte in either direction sets back. */
+/** Ends a request by the timeout of its socket, which every byte in either direction restarts. */
 function endWhenIdle({ limits, onFault }: Wired, raw: IncomingMessage, out: ServerResponse): void {
   out.setTimeout(limits.requestMs, () => {
     if (!out.writableEnded) onFault(new Error('The application did not answer in time.'))
@@ -69,7 +69,7 @@ async function serve(wired: Wired, raw: IncomingMessage, out: ServerResponse, pr
 
   const read = await readBody(raw, limits.bodyBytes)
   const fault = typeof read === 'string' ? read : null
-  const parsed = typeof read === 'string' ? noBody : read
+  const parsed = typeof read === 'string' ? unparsedBody : read
   const exchange: Exchange = {
     arrival: { raw, headers, path, apiPath, parsed, principal },
     res: createResponse(out, { render: renderOf(manifest), fixed, onFault }),
@@ -77,18 +77,22 @@ async function serve(wired: Wired, raw: IncomingMessage, out: ServerResponse, pr
   }
   if (principal === null && !(await passesHook(wired, exchange))) return
   if (fault === null) return runRoute(wired, exchange)
-  // Only a caller who may come in learns what is wrong with the body. The rest of it is not read.
+  // A client learns what is wrong with its body after its access was checked. The rest of the body is not read.
   out.setHeader('connection', 'close')
   answer(out, headers, fault)
 }
 
 /** What an auth hook sees of a body that cannot be parsed. */
-const noBody: ParsedBody = { body: {}, rawBody: '' }
+const unparsedBody: ParsedBody = { body: {}, rawBody: '' }
 
-/** From the message of Node too, which application code reaches through its response. */
+/** Removes our headers, also from Node's message, which application code reaches through its response. */
 function dropOurs(raw: IncomingMessage): IncomingHttpHeaders {
   const ours: readonly string[] = [hopHeader, principalHeader]
-  for (const name of ours) delete raw.headers[name]
+  for (const name of ours) {
+    delete raw.headers[name]
+    // Node makes this object of `rawHeaders` at its first use, so it comes before `rawHeaders` is replaced.
+    delete raw.headersDistinct[name]
+  }
   const names = raw.rawHeaders.filter((_, index) => index % 2 === 0)
   raw.rawHeaders = names.flatMap((name, index) =>
     ours.includes(name.toLowerCase()) ? [] : [name, raw.rawHeaders[2 * index + 1] ?? ''],
@@ -96,7 +100,7 @@ function dropOurs(raw: IncomingMessage): IncomingHttpHeaders {
   return raw.headers
 }
 
-/** Whether the first auth hook that matches calls `next()`. Whatever else it does ends the request here. */
+/** Whether the first auth hook that matches calls `next()`. Any other outcome ends the request here. */
 async function passesHook(wired: Wired, { arrival, res, out }: Exchange): Promise<boolean> {
   const { manifest, match, onFault } = wired
   const entry = Object.entries(manifest.authhooks).find(([pattern]) => match(pattern, arrival.apiPath))
@@ -135,7 +139,7 @@ interface Route {
 
 /** The first one registered. GET answers HEAD too; Node leaves the body out. */
 function findRoute({ routehooks }: Manifest, match: Match, { raw, apiPath }: Arrival): Route | null {
-  const methods = ['*', raw.method ?? 'GET', raw.method === 'HEAD' ? 'GET' : '*']
+  const methods = raw.method === 'HEAD' ? ['*', 'HEAD', 'GET'] : ['*', raw.method]
   for (const [key, entry] of Object.entries(routehooks)) {
     const { method, pattern } = splitKey(key)
     const params = methods.includes(method) ? match(pattern, apiPath) : null

@@ -11,8 +11,11 @@ export interface ParsedBody {
 /** Why a body could not be parsed. */
 export type BodyFault = 'payload_too_large' | 'invalid_request'
 
+/** A field takes many times its bytes in memory, and the body is parsed before any auth hook runs. */
+const maxFormFields = 10_000
+
 /**
- * Reads and parses JSON and forms. null: the body has another type, or is compressed, and stays a stream.
+ * Reads and parses JSON and forms. null for other types and for compressed bodies, which stay streams.
  */
 export async function readBody(raw: IncomingMessage, limitBytes: number): Promise<ParsedBody | BodyFault | null> {
   const kind = kindOf(raw)
@@ -20,13 +23,18 @@ export async function readBody(raw: IncomingMessage, limitBytes: number): Promis
   if (Number(raw.headers['content-length'] ?? 0) > limitBytes) return 'payload_too_large'
   const text = await readText(raw, limitBytes)
   if (text === null) return 'payload_too_large'
-  if (kind === 'form') return { body: readPairs(text), rawBody: text }
+  if (kind === 'form') return readForm(text)
   if (text.trim() === '') return { body: {}, rawBody: text }
   try {
     return { body: JSON.parse(text), rawBody: text }
   } catch {
     return 'invalid_request'
   }
+}
+
+function readForm(text: string): ParsedBody | BodyFault {
+  const fields = text.split('&', maxFormFields + 1).length
+  return fields > maxFormFields ? 'payload_too_large' : { body: readPairs(text), rawBody: text }
 }
 
 function kindOf({ headers }: IncomingMessage): 'json' | 'form' | null {

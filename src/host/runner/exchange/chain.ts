@@ -7,7 +7,7 @@ export type Outcome =
   | { kind: 'ended' }
   | { kind: 'refused' | 'thrown'; error: unknown }
 
-/** Runs functions one after another. The first that does not call `next()` decides; later calls of its `next` count for nothing. */
+/** Runs functions one after another, up to the first that does not call `next()`. Only the first call of a `next` counts. */
 export async function runChain(
   hooks: readonly Hook[],
   req: object,

@@ -49,7 +49,7 @@ export function hooksOf(entry: unknown): Hook[] {
 }
 
 export interface Layer {
-  /** null: it runs for every path. */
+  /** null for every path. */
   pattern: string | null
   hook: Hook
 }

@@ -24,7 +24,7 @@ export interface Problem {
   text: string
 }
 
-/** An RFC 9457 problem, in the shape of Latchkey's own. */
+/** An RFC 9457 problem with the headers and fields of the front's own. */
 export function problem(code: ProblemCode, requestId: string | undefined, detail?: string): Problem {
   const [status, sentence] = problems[code]
   const title = `${code.slice(0, 1).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`
@@ -32,8 +32,11 @@ export function problem(code: ProblemCode, requestId: string | undefined, detail
   const headers = {
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(requestId !== undefined && { 'x-request-id': requestId }),
     // RFC 6750 §3
     ...(status === 401 && { 'www-authenticate': 'Bearer realm="latchkey"' }),
+    ...(status === 503 && { 'retry-after': '1' }),
   }
   return { status, headers, text: JSON.stringify(body) }
 }

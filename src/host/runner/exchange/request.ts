@@ -13,9 +13,9 @@ export interface Arrival {
   path: string
   /** Without the space. */
   apiPath: string
-  /** null: the body is a stream. */
+  /** null for a body that stays a stream. */
   parsed: ParsedBody | null
-  /** Frozen; null when no credential was found. */
+  /** Frozen. null for a request without one. */
   principal: object | null
 }
 

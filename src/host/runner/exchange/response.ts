@@ -24,7 +24,7 @@ export interface AppResponse {
 export type Render = (view: string, values: unknown, done: (error: unknown, html?: unknown) => void) => unknown
 
 interface ResponseOptions {
-  /** null: the application has no views. */
+  /** null for an application without views. */
   render: Render | null
   /** Headers that the application cannot change. */
   fixed: ReadonlySet<string>

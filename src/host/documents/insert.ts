@@ -1,0 +1,77 @@
+import type { Documents } from '../ports.js'
+import { requireId } from './names.js'
+import { isStoreError, queryInvalid, StoreError } from './store-error.js'
+import { type Document, encode, isPlain } from './values.js'
+
+export interface InsertPorts {
+  documents: Pick<Documents, 'put' | 'putMany'>
+  /** A new `_id`: 24 hexadecimal digits, time first. */
+  newId(): string
+}
+
+type Row = Parameters<Documents['putMany']>[1][number]
+
+/** The port takes 1,000 documents at once. In a request to the data socket, quotation marks can double these bytes. */
+const batchLimits = { rows: 1_000, bytes: 4 * 1024 * 1024 }
+
+/** @throws {StoreError} `not_current` when a document with this `_id` exists already */
+export async function insert({ documents, newId }: InsertPorts, collection: string, sent: unknown): Promise<Document> {
+  const document = withId(sent, newId)
+  try {
+    await documents.put(collection, document._id, encode(document), 'absent')
+  } catch (error) {
+    throw isStoreError(error, 'not_current') ? duplicate(error) : error
+  }
+  return document
+}
+
+/**
+ * Inserts documents batch by batch. Earlier batches stay when a later one is refused.
+ *
+ * @throws {StoreError} `not_current` when two have the same `_id`, or one exists already
+ */
+export async function insertMany(
+  { documents, newId }: InsertPorts,
+  collection: string,
+  sent: readonly unknown[],
+): Promise<Document[]> {
+  const made = sent.map((each) => withId(each, newId))
+  if (new Set(made.map(({ _id }) => _id)).size < made.length) throw duplicate()
+  const rows = made.map((document) => ({ id: document._id, body: encode(document) }))
+  for (const batch of batches(rows)) {
+    const existing = await documents.putMany(collection, batch, 'absent')
+    if (existing.length > 0) throw duplicate()
+  }
+  return made
+}
+
+/** @throws {StoreError} `query_invalid` */
+export function requireDocument(sent: unknown): Record<string, unknown> {
+  if (!isPlain(sent)) throw queryInvalid('A document must be an object.')
+  return sent
+}
+
+function* batches(rows: readonly Row[]): Generator<Row[], void, undefined> {
+  let batch: Row[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const size = Buffer.byteLength(row.body)
+    if (batch.length > 0 && (batch.length >= batchLimits.rows || bytes + size > batchLimits.bytes)) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(row)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}
+
+function withId(sent: unknown, newId: () => string): Document {
+  const { _id: id, ...fields } = requireDocument(sent)
+  return { _id: id === undefined ? newId() : requireId(id), ...fields }
+}
+
+function duplicate(cause?: unknown): StoreError {
+  return new StoreError('not_current', 'A document with this _id exists already.', cause)
+}
