@@ -249,6 +249,13 @@ describe('faults', () => {
 })
 
 describe('a setting that was forgotten', () => {
+  test('a missing secret comes with the command that makes one', () => {
+    const { faults } = errorOf({ baseUrl: 'http://localhost:3000' })
+    const message = 'is required; make one with: openssl rand -base64 32'
+    const names = ['JWT_ACCESS_TOKEN_SECRET', 'JWT_REFRESH_TOKEN_SECRET']
+    expect(faults).toEqual(names.map((setting) => ({ setting, message })))
+  })
+
   test('the database is required outside development', () => {
     const { faults } = errorOf({ ...live, database: undefined })
     expect(faults).toEqual([{ setting: 'database', message: expect.stringContaining('sqlite:/absolute/path') }])

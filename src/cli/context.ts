@@ -137,7 +137,7 @@ async function replaceSignIn(
 
 function remoteAddress(place: ReturnType<Tool['place']>): Address {
   if (place.mode === 'remote') return place.address
-  throw usage('Say which application: latchkey login https://api.example.org')
+  throw usage('Give the URL of the application: latchkey login https://api.example.org')
 }
 
 function announced<H extends Home>(output: Output, home: H): H {
@@ -154,10 +154,15 @@ function isLocal(home: Home): home is LocalHome {
 }
 
 function notRemote(): ToolError {
-  const message = 'This needs the database of the application. Say --config, on the machine that has its settings.'
+  const message =
+    'This command needs the database of the application. Run it on the machine of the application, with --config <path>.'
   return new ToolError(4, 'not_here', message)
 }
 
 function notHere(): ToolError {
-  return new ToolError(4, 'not_here', 'This needs the running application. Say --url, after latchkey login.')
+  return new ToolError(
+    4,
+    'not_here',
+    'This command needs the running application. Sign in with latchkey login <url>, and add --url <url>.',
+  )
 }

@@ -13,7 +13,7 @@ import { usage } from './tool-error.js'
  */
 export function choosePlace(environment: Environment, options: GlobalOptions): Place {
   const { config, url, envFile = null } = options
-  if (config !== undefined && url !== undefined) throw usage('Say either --config or --url, not both.')
+  if (config !== undefined && url !== undefined) throw usage('Give either --config or --url, not both.')
   if (config !== undefined) return { mode: 'local', config: resolve(environment.folder, config), envFile }
 
   const given = url ?? variable(environment, 'LATCHKEY_URL')

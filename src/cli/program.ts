@@ -18,6 +18,7 @@ export function createProgram({ version, openTool, write }: ProgramInput): Comma
     .description('Administer an application that uses Latchkey: over its control API, or in its database.')
     .version(version, '-V, --version', 'Print the version')
     .helpOption('-h, --help', 'Print help')
+    .helpCommand('help [command]', 'Print help for a command')
     .option('--url <url>', 'The application, reached over its control API (also LATCHKEY_URL)')
     .option('--config <path>', 'The settings module of the application, whose database is opened')
     .option('--env-file <path>', 'Variables for the settings module (default: .env beside it)')

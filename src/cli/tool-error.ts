@@ -60,7 +60,7 @@ export function toToolError(error: unknown): ToolError {
 }
 
 const reasonSentences: Readonly<Record<string, string>> = {
-  too_short: 'It is too short.',
+  too_short: 'It is too short. The setting password.minLength says how long it must be (default: 10 characters).',
   too_long: 'It has more than 256 characters.',
   breached: 'It is in a public list of stolen passwords.',
   common: 'It is too common.',

@@ -35,11 +35,13 @@ export const rules: readonly ((seen: Seen) => void)[] = [
   nothingSwitchedOff,
 ]
 
+const secretMissing = 'is required; make one with: openssl rand -base64 32'
+
 function secretsDiffer({ table, sound, fault }: Seen): void {
   const access = table.JWT_ACCESS_TOKEN_SECRET
   const refresh = table.JWT_REFRESH_TOKEN_SECRET
-  if (!access && sound('JWT_ACCESS_TOKEN_SECRET')) fault('JWT_ACCESS_TOKEN_SECRET', 'is required')
-  if (!refresh && sound('JWT_REFRESH_TOKEN_SECRET')) fault('JWT_REFRESH_TOKEN_SECRET', 'is required')
+  if (!access && sound('JWT_ACCESS_TOKEN_SECRET')) fault('JWT_ACCESS_TOKEN_SECRET', secretMissing)
+  if (!refresh && sound('JWT_REFRESH_TOKEN_SECRET')) fault('JWT_REFRESH_TOKEN_SECRET', secretMissing)
   if (access?.some((secret) => refresh?.includes(secret))) {
     fault('JWT_REFRESH_TOKEN_SECRET', 'must differ from JWT_ACCESS_TOKEN_SECRET, and no member of one be in the other')
   }

@@ -4,7 +4,7 @@ import { administrator } from '../support/administrators.js'
 import type { AttackServer } from '../support/attack-server.js'
 import { administratorBrowser, ask, goTo, press, says, serverWithAdministrator, ways } from './administrator.js'
 import { axeFaults } from './axe.js'
-import { isChromiumMissing, overflows } from './chromium.js'
+import { isChromiumMissing, overflows, scrolls } from './chromium.js'
 
 const grace = { email: 'grace@example.test', password: 'a compiler of long words' }
 
@@ -87,11 +87,15 @@ describe.skipIf(isChromiumMissing())('the admin pages in Chromium', () => {
       await server.client().signIn(grace)
       await server.auth.apiTokens.create({ name: 'Nightly report', cidrs: ['203.0.113.0/24'] })
       await server.auth.access.allow('127.0.0.0/8')
+      await server.auth.users.create({
+        email: `${'long-part.of.an.address.'.repeat(2)}x@${'subdomain'.repeat(6)}.example`,
+      })
       const page = await signedIn({ ...options, bypassCSP: true })
       for (const { path } of adminPageRoutes) {
         await page.goto(`${server.url}/auth${path.replace(':id', graceId)}`)
         expect(await axeFaults(page), path).toEqual([])
         expect(await overflows(page), path).toBe(false)
+        if (options.viewport.width === 1280) expect(await scrolls(page), path).toBe(false)
       }
       await page.goto(`${server.url}/auth/admin/tokens?error=invalid_request&fields=name&at=create`)
       for (const details of await page.locator('details.edit, details.more').all())

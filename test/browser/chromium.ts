@@ -31,3 +31,10 @@ export function collectFaults(context: BrowserContext): string[] {
 export function overflows(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 }
+
+/** Whether a table of the page is wider than its place, so that columns are out of view. */
+export function scrolls(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>(
+    "[...document.querySelectorAll('.scroll')].some((each) => each.scrollWidth > each.clientWidth)",
+  )
+}

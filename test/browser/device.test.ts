@@ -24,7 +24,7 @@ describe.skipIf(isChromiumMissing())('the approval of the command-line tool in C
   async function atTheCode(options: Parameters<typeof signedIn>[0] = {}) {
     const tool = await askedTool(server.client({ as: 'server' }))
     const page = await signedIn(options)
-    await goTo(page, 'Sign in the tool')
+    await goTo(page, 'Tool sign-in')
     expect(page.url()).toBe(tool.url)
     return { tool, page }
   }

@@ -108,6 +108,14 @@ describe('colours', () => {
 })
 
 describe('the command line', () => {
+  test('the summaries of the commands are sentences of one style', async () => {
+    const { stdout } = await (await openDesk()).run(['--help'])
+    const [, listed = ''] = stdout.split('\nCommands:\n')
+    const summaries = [...listed.matchAll(/^ {2}\S.*? {2,}(\S.*)$/gm)].map(([, summary = '']) => summary)
+    expect(summaries.length).toBeGreaterThan(10)
+    expect(summaries.filter((summary) => !/^[A-Z]/.test(summary))).toEqual([])
+  })
+
   test('every command prints help: one sentence, usage, options and an example', async () => {
     const desk = await openDesk()
     for (const [name] of commands) {

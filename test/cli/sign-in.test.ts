@@ -177,10 +177,10 @@ describe('sign-in by password', () => {
     const { code, screen } = await desk.type(
       ['login', '--password', server.url],
       [
-        [/Email address at/, 'ann@example.org\r'],
-        [/Password/, 'brass-and-steam\r'],
-        [/Code of the second factor/, '111111\r'],
-        [/invalid_code[\s\S]*Code of the second factor/, '081424\r'],
+        [/Type your email address at/, 'ann@example.org\r'],
+        [/Type your password/, 'brass-and-steam\r'],
+        [/Type the code of your second factor/, '111111\r'],
+        [/invalid_code[\s\S]*Type the code of your second factor/, '081424\r'],
       ],
     )
     expect(code).toBe(0)
@@ -207,7 +207,7 @@ describe('sign-in by password', () => {
     expect(noAddress.stderr).toContain('--email <address>')
     const noPassword = await desk.run(['login', '--password', server.url, '--email', 'ann@example.org'])
     expect(noPassword).toMatchObject({ code: 2 })
-    expect(noPassword.stderr).toContain('--password -')
+    expect(noPassword.stderr).toContain('error: Type your password. Answer with --password -')
     expect(server.seen).toEqual([])
   })
 
@@ -220,7 +220,7 @@ describe('sign-in by password', () => {
 
   test('cancelling a question is exit 130, and nothing is sent', async () => {
     const { desk, server } = await start()
-    const { code } = await desk.type(['login', '--password', server.url], [[/Email address at/, '\u0003']])
+    const { code } = await desk.type(['login', '--password', server.url], [[/Type your email address at/, '\u0003']])
     expect(code).toBe(130)
     expect(server.seen).toEqual([])
   })

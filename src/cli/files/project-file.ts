@@ -35,7 +35,7 @@ export function findProjectFile(environment: Environment): ProjectSearch {
     const path = join(folder, fileName)
     const config = configIn(folder)
     if (statOrNull(path) !== null) {
-      if (config !== null) throw usage(`${folder} has both ${fileName} and ${config}. Say --url or --config.`)
+      if (config !== null) throw usage(`${folder} has both ${fileName} and ${config}. Give --url or --config.`)
       const refused = distrustOf(path, environment)
       return refused === null ? { file: readProjectFile(path), refused: null } : { file: null, refused }
     }

@@ -19,7 +19,7 @@ export function nextSteps(plan: ReadyPlan, nodeVersion: string): string[] {
   const steps = [
     ...(paste === null
       ? []
-      : ['Add the lines above, behind the line that makes the application and before its routes.']),
+      : ['Add the lines above, after the line that makes the application and before its routes.']),
     ...installs(plan, nodeVersion),
     ...(empty.length > 0 ? [`Give ${empty.join(', ')} a value in .env.`] : []),
     `Start the application: ${startCommand(plan, nodeVersion)}`,

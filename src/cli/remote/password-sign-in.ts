@@ -28,8 +28,8 @@ interface PasswordInput {
  */
 export async function signInByPassword(input: PasswordInput): Promise<SignIn> {
   const { address, given, prompts } = input
-  const email = given.email ?? (await prompts.text(`Email address at ${address.site}`, '--email <address>'))
-  const password = await readSecret(input, given.password, { question: 'Password', option: '--password' })
+  const email = given.email ?? (await prompts.text(`Type your email address at ${address.site}.`, '--email <address>'))
+  const password = await readSecret(input, given.password, { question: 'Type your password.', option: '--password' })
   const answer = await sendOpen({ method: 'POST', url: `${address.auth}/login`, body: { email, password } })
   if (parseJsonObject(answer.text)?.status !== 'two_factor_required') return readSignIn(answer, address)
   const challenge = readAnswer(answer, address.site, (fields) => textIn(fields, 'challenge'))
@@ -39,7 +39,7 @@ export async function signInByPassword(input: PasswordInput): Promise<SignIn> {
 async function passSecondFactor(input: PasswordInput, challenge: string): Promise<SignIn> {
   const { address, given, environment, output } = input
   for (let left = codeTries; ; left -= 1) {
-    const question = 'Code of the second factor'
+    const question = 'Type the code of your second factor.'
     const code = (await readSecret(input, given.code, { question, option: '--code' })).trim()
     try {
       const body = { challenge, code }

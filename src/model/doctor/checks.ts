@@ -24,7 +24,7 @@ export const checkRows = {
     where: ['S', 'L'],
     level: 'warn',
     cause: 'No account of `admin.emails` can administer this application.',
-    cure: 'Run `latchkey create-admin <address>`. Set up a second factor at `/two-factor/setup` after signing in.',
+    cure: 'Run `latchkey create-admin <address>`. Then sign in, and set up a second factor on the account page.',
   },
   secret_old: {
     where: ['S', 'L'],

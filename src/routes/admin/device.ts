@@ -3,6 +3,7 @@ import { AuthError } from '../../errors.js'
 import { answerDevice, lookUpDevice } from '../../flows/control/device/answer.js'
 import { askDevice, deviceIntervalSeconds } from '../../flows/control/device/ask.js'
 import { claimDevice } from '../../flows/control/device/claim.js'
+import { shownCode } from '../../flows/control/device/request.js'
 import type { HttpRequest } from '../../http/message.js'
 import { empty, json } from '../../http/problem.js'
 import { isoTime } from '../../lib/iso-time.js'
@@ -77,7 +78,7 @@ export const lookUpDeviceRoute = defineControlRoute({
   async handle(context, { userCode }) {
     const { askedAt, ...asker } = await lookUpDevice(context.ports, { userCode, ...context.admin })
     const found = { ...asker, askedAt: isoTime(askedAt) }
-    return context.asPage ? showDevice(context, found, userCode) : json(200, found)
+    return context.asPage ? showDevice(context, found, shownCode(userCode)) : json(200, found)
   },
 })
 

@@ -25,7 +25,7 @@ describe('create-admin', { timeout: 60_000 }, () => {
     expect(await signIn(admin.password)).toBe(200)
     const fresh = 'another engine of brass'
     const done = await desk.run(['create-admin', admin.email, '--password', '-'], { input: fresh })
-    expect(done).toMatchObject({ code: 0, stdout: `Changed account ${admin.email} with the role ADMIN.\n` })
+    expect(done).toMatchObject({ code: 0, stdout: `Account ${admin.email} has the role ADMIN and a new password.\n` })
     expect((await auth.sessions.list(id)).items).toEqual([])
     expect([await signIn(admin.password), await signIn(fresh)]).toEqual([401, 200])
     expect(await auth.users.get(id)).toMatchObject({ name: 'Ann', roles: ['ADMIN'] })

@@ -70,7 +70,7 @@ describe('on a database of its own', { timeout: 60_000 }, () => {
     expect(other.stderr).toContain(`admin: { emails: ['${admin.email}', 'bob@example.org'] },`)
     const weak = await desk.run(['create-admin', admin.email, '--password', '-'], { input: 'short' })
     expect(weak).toMatchObject({ code: 1, stdout: '' })
-    expect(weak.stderr).toContain('It is too short.')
+    expect(weak.stderr).toContain('It is too short. The setting password.minLength')
 
     const answers = [
       ['Choose a password', `${admin.password}\r`],

@@ -145,6 +145,18 @@ describe('an account', () => {
     expect(items).toEqual([expect.objectContaining(by), expect.objectContaining(by)])
   })
 
+  it('shows extra fields on the account page without opening the form', async () => {
+    const schema = z.object({ city: z.string(), newsletter: z.boolean().default(false), age: z.number().optional() })
+    const { client } = await testAuth({ registration: { fields: schema } })
+    const browser = client()
+    await browser.signUp({ ...ada, city: 'London' })
+    const { text } = await browser.get('/auth/account', { headers: { accept: 'text/html' } })
+    const [, summary = ''] = /id="profile"[\s\S]*?<summary[^>]*>([\s\S]*?)<\/summary>/.exec(text) ?? []
+    expect(summary).toContain('City: <bdi>London</bdi>')
+    expect(summary).toContain('Newsletter: Off')
+    expect(summary).toContain('Age: –')
+  })
+
   it('signs in at once where verification is optional, and the mail confirms later', async () => {
     const { client, mailbox } = await testAuth({ registration: { emailVerification: 'optional' } })
     const browser = client()

@@ -212,8 +212,11 @@ describe('a form of an admin page', () => {
     expect(whereTo(await post(world, '/device/lookup', { userCode: 'wrong' }))[1]).toMatch(
       /^\/auth\/admin\/device\?error=/,
     )
-    const found = await post(world, '/device/lookup', { userCode: body.userCode })
+    const typed = body.userCode.toLowerCase().replace('-', ' ')
+    const found = await post(world, '/device/lookup', { userCode: typed })
     expect(found.text).toContain('<bdi>laptop</bdi>')
+    // As the terminal shows it, so that the two can be compared.
+    expect(found.text).toContain(`<code>${body.userCode}</code>`)
     const answer = { userCode: body.userCode, approve: 'true', client: 'laptop' }
     expect(whereTo(await post(world, '/device/answer', answer))).toEqual([
       303,

@@ -26,7 +26,7 @@ export function define(command: Command, open: () => Tool): void {
     .option('--no-check', 'Set the URL without fetching its keys first')
     .action(async (url: string | undefined, { remove = false, check }: Options) => {
       const { output, home, homeToChange } = open()
-      if (remove && url) throw usage('Say either a URL or --remove, not both.')
+      if (remove && url) throw usage('Give either a URL or --remove, not both.')
       if (remove || url === '') await removeKeySet(await homeToChange(), output)
       else if (url === undefined) await show(await home(), output)
       else await setKeySet(await homeToChange(), output, url, check)

@@ -16,7 +16,7 @@ export function define(command: Command, open: () => Tool): void {
       const home = await tool.homeToChange()
       const { allowList, you } = await home.readAccess()
       const isLast = allowList.fixed.length === 0 && allowList.added.length === 1
-      const question = 'This was the last entry. Every address may use the API then.'
+      const question = 'This is the last entry. Without it, every address may use the API.'
       const confirmed = isLast ? { confirm: await tool.prompts.name(question, everyone, options.confirm) } : {}
       const input = { change: { network }, options: { ...options, ...confirmed }, ownIp: you?.ip ?? null }
       await changeNetworks(tool, input, (change) => home.disallowNetwork(change))

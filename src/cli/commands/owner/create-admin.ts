@@ -20,7 +20,7 @@ export function define(command: Command, open: () => Tool): void {
     .option('--password <password>', 'The password; - reads it from stdin (default: asks for it)')
     .action(async (address: string, { invite = false, password }: Options) => {
       const tool = open()
-      if (invite && password !== undefined) throw usage('Say either --invite or --password, not both.')
+      if (invite && password !== undefined) throw usage('Give either --invite or --password, not both.')
       const home = await tool.localHomeToChange()
       requireAdminAddress(home, address)
       const former = await home.findUser(address)
@@ -29,11 +29,15 @@ export function define(command: Command, open: () => Tool): void {
         throw new ToolError(1, 'account_disabled', `The account ${former.email} is disabled. ${remedy}`)
       }
       const { account, created } = await home.createAdmin(address, invite ? null : await newPassword(tool, password))
-      const done = created ? `Created account ${account.email}` : `Changed account ${account.email}`
-      const mailed = invite ? ' An invitation goes to that address.' : ''
-      tool.output.result(account, [`${done} with the role ADMIN.${mailed}`])
+      tool.output.result(account, [`${done(account.email, { created, invite })}.`])
       if (!created) tool.output.note('Its sessions have ended.')
     })
+}
+
+function done(email: string, { created, invite }: { created: boolean; invite: boolean }): string {
+  const made = created ? `Created account ${email} with the role ADMIN` : `Account ${email} has the role ADMIN`
+  if (invite) return `${made}. An invitation goes to that address`
+  return created ? made : `${made} and a new password`
 }
 
 /** @throws {ToolError} usage, with the line to add to the settings */

@@ -16,7 +16,11 @@ export function define(command: Command, open: () => Tool): void {
       const { output, prompts, homeToChange } = open()
       const home = await homeToChange()
       const { id, email } = await accountOf(home, user)
-      const typed = await prompts.name(`The account ${email} is deleted for good, with all its data.`, email, confirm)
+      const typed = await prompts.name(
+        `This deletes the account ${email} with all its data. It cannot be undone.`,
+        email,
+        confirm,
+      )
       await home.deleteUser(id, typed)
       output.result({ id, email, deleted: true }, [`Account ${email} is deleted.`])
     })

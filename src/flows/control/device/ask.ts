@@ -6,7 +6,7 @@ import type { OneTimeToken } from '../../../model/one-time-token.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
 import { auditEvent } from '../../steps/audit.js'
-import { sealDevice } from './request.js'
+import { sealDevice, shownCode } from './request.js'
 
 /** How long a code waits for an administrator. */
 const deviceSeconds = 600
@@ -60,8 +60,7 @@ export async function askDevice(
   }
   const audit = auditEvent(ports, 'device_asked', visitor, { detail: { client } })
   await ports.oneTimeTokens.put(token, null, { keep: codesPerAddress, now, audit })
-  const shown = code.toUpperCase()
-  return { handle, userCode: `${shown.slice(0, 4)}-${shown.slice(4)}`, expiresAt: token.expiresAt }
+  return { handle, userCode: shownCode(code), expiresAt: token.expiresAt }
 }
 
 function invalid(path: string, message: string): AuthError {
