@@ -45,7 +45,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   },
   'src/cli/init': { levels: [['code']], above: 'all' },
   // The ports stand below: the data threads fulfil them, the child is written against them.
-  'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner']], above: [] },
+  'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner'], ['children']], above: [] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/http': { levels: [['openapi']], above: [] },
   'src/model': { levels: [['factors']], above: 'all' },
