@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { PlanOf } from '../../src/host/children/life.js'
 import type { LogLimits, LogLine } from '../../src/host/children/logs.js'
 import { type ChildLimits, type ChildPlan, defaultChildLimits } from '../../src/host/children/plan.js'
 import { createSupervisor, type Supervisor } from '../../src/host/children/supervisor.js'
@@ -29,6 +30,7 @@ export interface SupervisedOptions {
 export interface Supervised {
   supervisor: Supervisor
   runFolder: string
+  planOf: PlanOf
   /** By the id of the space. A space that is missing fails with the error that it holds. */
   deployed: Map<string, Deployed | Error>
   crashes: { spaceId: string; lines: readonly LogLine[] }[]
@@ -134,6 +136,7 @@ async function openSupervised({ home, runner, release, world = createWorld(), lo
   return {
     supervisor,
     runFolder,
+    planOf,
     deployed,
     crashes,
     open,

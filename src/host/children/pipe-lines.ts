@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { parseJsonObject } from '../../lib/json-object.js'
 
 /** What a child may send to its supervisor. */
-export const pipeLimits = { lineBytes: 4 * 1024, linesPerSecond: 50 }
+const pipeLimits = { lineBytes: 4 * 1024, linesPerSecond: 50 }
 
 interface PipeReader {
   /** Milliseconds from an arbitrary start. */

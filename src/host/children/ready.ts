@@ -27,15 +27,15 @@ type Failed = { code: 'bundle_invalid' | 'application_timeout'; how: string } | 
  */
 export async function becomeReady(awaited: Awaited): Promise<void> {
   const { process, startMs, timer, signal } = awaited
-  const outcome = await within(
-    timer,
-    startMs,
-    Promise.race([serves(awaited), endsEarly(process), aborts(signal)]),
-  ).catch(async (error: unknown) => {
-    process.kill('Its start was given up.')
-    await process.closed
-    throw error
-  })
+  const over = new AbortController()
+  const ways = [serves(awaited), endsEarly(process), aborts(signal, over.signal)]
+  const outcome = await within(timer, startMs, Promise.race(ways))
+    .catch(async (error: unknown) => {
+      process.kill('Its start was given up.')
+      await process.closed
+      throw error
+    })
+    .finally(() => over.abort())
   if (outcome === null) return
   const failed = outcome === late ? timedOut(startMs) : outcome
   process.kill(failed.how)
@@ -59,9 +59,10 @@ async function endsEarly(process: SpawnedChild): Promise<Failed> {
   return { code: 'bundle_invalid', how }
 }
 
-function aborts(signal: AbortSignal): Promise<never> {
+/** Stops listening when the start is over: the signal lasts longer. */
+function aborts(signal: AbortSignal, over: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true, signal: over })
     if (signal.aborted) reject(signal.reason)
   })
 }

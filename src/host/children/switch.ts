@@ -3,8 +3,8 @@ import type { RunningChild } from './start.js'
 
 /** Requests that were given this child in the moment of the switch have not been counted yet. */
 const uncountedMs = 50
-export const drainMs = 30_000
-export const terminateMs = 5_000
+const drainMs = 30_000
+const terminateMs = 5_000
 
 /**
  * Ends a child that takes no new requests: its running ones get 30 s, then it is asked to end, and after 5 s it is killed.

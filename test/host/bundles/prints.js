@@ -14,6 +14,7 @@ app.get('/exit/:code', (req, res) => {
 })
 app.get('/slow/:ms', (req, res) => setTimeout(() => res.end('slow'), Number(req.params.ms)))
 app.get('/stubborn', (_req, res) => {
+  process.removeAllListeners('SIGTERM')
   process.on('SIGTERM', () => {})
   setInterval(() => {}, 1_000)
   res.end('stays')
