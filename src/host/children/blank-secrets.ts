@@ -12,6 +12,9 @@ export interface Blanker {
 }
 
 const blanked = '***'
+const blankedLine = '*** (Latchkey: a line with too much like values of the environment)'
+/** Characters, of all secrets that a line is compared with. */
+const mostCompared = 64 * 1024
 /** Shorter values are words and numbers that stand in any log. */
 const shortest = 8
 const hashed = 4
@@ -26,29 +29,42 @@ const bearer = /\bbearer\s{1,4}([^\s"'\\,;]+)/gi
  * Of a secret of several lines each line counts. Lines shorter than 8 characters are left alone
  */
 export function createBlanker(secrets: readonly string[]): Blanker {
-  const texts = [...new Set(secrets.flatMap(spellingsOf))].sort((one, other) => other.length - one.length)
+  const texts = new Set(secrets.flatMap(spellingsOf))
   const byStart = new Map<number, string[]>()
   // Most places of a line begin no secret, and are passed by this.
   const pairs = new Uint8Array(pairCount)
+  let longest = 0
   for (const text of texts) {
     pairs[pairAt(text, 0)] = 1
-    byStart.set(startOf(text, 0), [...(byStart.get(startOf(text, 0)) ?? []), text])
+    const alike = byStart.get(startOf(text, 0))
+    if (alike) alike.push(text)
+    else byStart.set(startOf(text, 0), [text])
+    longest = Math.max(longest, text.length)
   }
+  for (const alike of byStart.values()) alike.sort((one, other) => other.length - one.length)
 
-  function findSecrets(line: string, most: number, found: Range[]): void {
+  /** False when a line was made to be compared for long, which would hold up the host. */
+  function findSecrets(line: string, most: number, found: Range[]): boolean {
     const last = Math.min(most, line.length - shortest + 1)
+    let compared = 0
     for (let at = 0; at < last; at += 1) {
       if (pairs[pairAt(line, at)] === 0) continue
-      const text = byStart.get(startOf(line, at))?.find((each) => line.startsWith(each, at))
-      if (text !== undefined) found.push({ start: at, end: at + text.length })
+      for (const text of byStart.get(startOf(line, at)) ?? []) {
+        compared += text.length
+        if (compared > mostCompared) return false
+        if (!line.startsWith(text, at)) continue
+        found.push({ start: at, end: at + text.length })
+        break
+      }
     }
+    return true
   }
 
   return {
-    longest: texts[0]?.length ?? 0,
+    longest,
     blank(line, most) {
       const found: Range[] = []
-      if (texts.length > 0) findSecrets(line, most, found)
+      if (texts.size > 0 && !findSecrets(line, most, found)) return blankedLine
       findCredentials(line, found)
       return withoutRanges(line, most, found)
     },
@@ -94,22 +110,28 @@ function startOf(text: string, at: number): number {
 
 function spellingsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/).map((line) => line.trim())
-  return [secret, ...lines]
-    .filter((text) => text.length >= shortest)
-    .flatMap((text) => [text, ...escaped(text), ...urlEncoded(text), ...base64(text)])
+  const found = secret.length < shortest ? [] : [secret, ...escaped(secret), ...urlEncoded(secret), ...base64(secret)]
+  for (const line of lines) {
+    if (line.length < shortest || line === secret) continue
+    found.push(line, ...escaped(line), ...urlEncoded(line), ...webSafe(Buffer.from(line).toString('base64')))
+  }
+  return found
 }
 
 function escaped(text: string): string[] {
+  if (/^[\w .:;,=+-]*$/.test(text)) return []
   const json = JSON.stringify(text).slice(1, -1)
   const ascii = json.replace(/[^ -~]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
   return [json, ascii, json.replaceAll('/', '\\/'), inspect(text).slice(1, -1)]
 }
 
 function urlEncoded(text: string): string[] {
-  const component = encodeURIComponent(Buffer.from(text).toString())
+  if (/^[\w.-]*$/.test(text)) return []
+  const wellFormed = Buffer.from(text).toString()
+  const component = encodeURIComponent(wellFormed)
   const form = new URLSearchParams({ '': text }).toString().slice(1)
   const lower = (encoded: string) => encoded.replace(/%../g, (each) => each.toLowerCase())
-  return [component, lower(component), encodeURI(Buffer.from(text).toString()), form, lower(form)]
+  return [component, lower(component), encodeURI(wellFormed), form, lower(form)]
 }
 
 /**
@@ -124,6 +146,10 @@ function base64(text: string): string[] {
     const first = before === 0 ? 0 : before + 1
     return padded.toString('base64').slice(first, Math.floor((padded.length * 8) / 6))
   })
-  const standard = [whole, ...inner]
-  return [...standard, ...standard.map((each) => each.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''))]
+  return [whole, ...inner].flatMap(webSafe)
+}
+
+/** With the base64url spelling. */
+function webSafe(text: string): string[] {
+  return [text, text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')]
 }

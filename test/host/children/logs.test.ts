@@ -75,6 +75,12 @@ describe('ATK-166 a value of the environment is blanked', () => {
     }
   })
 
+  test('ATK-161 and a line that is made to be compared for long goes as a whole', () => {
+    const secrets = Array.from({ length: 100 }, (_, more) => `${'a'.repeat(3_000 + more)}b`)
+    expect(blankLine('a'.repeat(16_384), secrets)).toMatch(/^\*\*\* \(Latchkey: /)
+    expect(blankLine(`x ${'a'.repeat(3_050)}b y`, secrets)).toMatch(/^(x \*\*\* y|\*\*\* \(Latchkey: .*)$/)
+  })
+
   test('divided over chunks of the output', async () => {
     const { stdout, texts } = open({}, [secret])
     for (const byte of Buffer.from(`one ${secret} two\nthree\n`)) stdout.write(Buffer.of(byte))
