@@ -68,6 +68,7 @@ export class SpaceLife {
   private absence: 'stopped' | 'starting' | 'crashed' = 'stopped'
   private starts = 0
   private restarted = 0
+  private isRestarting = false
   private lastStart: Promise<unknown> = Promise.resolve()
   private attempt: Promise<void> = Promise.resolve()
   /** Ends every start, with `stop`. */
@@ -159,12 +160,12 @@ export class SpaceLife {
 
   private async tryRestart(): Promise<void> {
     const { signal } = this.restarting
-    if (this.current !== null || this.absence !== 'starting') return
-    try {
-      await this.launch(this.options.planOf, signal)
-    } catch (error) {
-      if (!signal.aborted) this.onFailedRestart(error)
-    }
+    if (this.current !== null || this.absence !== 'starting' || this.isRestarting) return
+    this.cancelRestart()
+    this.isRestarting = true
+    const error = await this.launch(this.options.planOf, signal).then(() => null, toError)
+    this.isRestarting = false
+    if (error !== null && !signal.aborted) this.onFailedRestart(error)
   }
 
   private async launch(planOf: PlanOf, signal: AbortSignal): Promise<RunningChild> {
@@ -188,6 +189,7 @@ export class SpaceLife {
     this.giveUpRestart()
     const former = this.current
     this.current = running
+    this.absence = 'starting'
     this.readyAt = this.options.premises.world.monotonic()
     for (const { resolve } of this.waiting) resolve(running.child)
     this.waiting.clear()
@@ -211,7 +213,6 @@ export class SpaceLife {
     if (this.current !== running) return
     const { log, premises } = this.options
     this.current = null
-    this.absence = 'starting'
     log.note(
       'error',
       `Latchkey: the process of release ${running.release} has ended, with ${signal ?? `code ${code}`}.`,
@@ -221,7 +222,7 @@ export class SpaceLife {
     void within(premises.world.timer, cleanUpMs, running.ended).then(() => this.onCrash(livedMs))
   }
 
-  private onFailedRestart(error: unknown): void {
+  private onFailedRestart(error: Error): void {
     const { log } = this.options
     if (error instanceof AuthError && error.code === 'space_not_found') {
       this.absence = 'stopped'
@@ -259,6 +260,10 @@ export class SpaceLife {
     for (const { reject } of this.waiting) reject(error)
     this.waiting.clear()
   }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 function starting(retryAfterSeconds: number): AuthError {

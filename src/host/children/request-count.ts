@@ -2,7 +2,6 @@
 export interface RequestCount {
   /** Counts one; the result ends it, once. */
   begin(): () => void
-  running(): number
   /** Resolves as soon as none runs. */
   whenNone(): Promise<void>
 }
@@ -28,7 +27,6 @@ export function countRequests(): RequestCount {
         isRunning = false
       }
     },
-    running: () => count,
     whenNone: () =>
       new Promise((resolve) => {
         if (count === 0) resolve()

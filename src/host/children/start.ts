@@ -46,6 +46,7 @@ export interface RunningChild {
   /** Unix milliseconds. */
   startedAt: number
   requests: RequestCount
+  eventStreams: RequestCount
   memoryBytes(): number
   kill(reason: string): void
   terminate(): void
@@ -63,8 +64,7 @@ export interface RunningChild {
 export async function startChild(start: Start): Promise<RunningChild> {
   const { plan, premises, signal } = start
   const options = startOptionsOf(plan, premises)
-  if (start.isAlone) await rm(plan.temporaryFolder, { recursive: true, force: true })
-  await mkdir(plan.temporaryFolder, { recursive: true, mode: 0o700 })
+  await prepareTemporaryFolder(start)
   const data = await plan.openData(options.sockets.data, options.keys.data)
   const left: Left = { data, files: Object.values(options.sockets) }
   try {
@@ -75,6 +75,17 @@ export async function startChild(start: Start): Promise<RunningChild> {
     await cleanUp(premises, left)
     throw error
   }
+}
+
+/** What the application left there may resist: a path can be longer than the system takes. */
+async function prepareTemporaryFolder({ plan, log, isAlone }: Start): Promise<void> {
+  const { temporaryFolder } = plan
+  if (isAlone) {
+    await rm(temporaryFolder, { recursive: true, force: true }).catch(() => {
+      log.note('error', 'Latchkey: not all temporary files could be removed.')
+    })
+  }
+  await mkdir(temporaryFolder, { recursive: true, mode: 0o700 })
 }
 
 function startOptionsOf(plan: ChildPlan, { run, random, mingo }: Premises): StartOptions {
@@ -121,15 +132,14 @@ async function launch(start: Start, options: StartOptions, left: Left): Promise<
   const watchdog = startWatchdog({ ...bounds, facts, world, onBreach: process.kill })
   onHeartbeat = watchdog.heartbeat
   void process.exited.then(watchdog.stop)
-  const noted = premises.run.note(plan.spaceId, process.pid).then((file) => left.files.push(file))
-  try {
-    await becomeReady({ process, options, releaseFolder, startMs, random, timer: world.timer, signal })
-    await noted
-  } catch (error) {
-    process.kill('The host could not note it.')
-    await Promise.allSettled([process.closed, noted])
-    throw error
-  }
+  const noted = premises.run.note(plan.spaceId, process.pid).then(
+    (file) => void left.files.push(file),
+    // The disk may be full. The child ends with the host without it too.
+    () => log.note('error', 'Latchkey: the pid file could not be written.'),
+  )
+  await becomeReady({ process, options, releaseFolder, startMs, random, timer: world.timer, signal }).finally(
+    () => noted,
+  )
   watchdog.heartbeat()
   return { ...process, watchdog }
 }
@@ -141,12 +151,15 @@ function runningChild(
   cleanUp: () => Promise<void>,
 ): RunningChild {
   const requests = countRequests()
+  const eventStreams = countRequests()
+  const begin: Child['begin'] = (kind) => (kind === 'eventStream' ? eventStreams : requests).begin()
   return {
-    child: { socketPath: sockets.requests, hopKey: keys.hop, begin: requests.begin },
+    child: { socketPath: sockets.requests, hopKey: keys.hop, begin },
     release: plan.release,
     pid: process.pid,
     startedAt: premises.world.now(),
     requests,
+    eventStreams,
     memoryBytes: process.watchdog.memoryBytes,
     kill: process.kill,
     terminate: process.terminate,

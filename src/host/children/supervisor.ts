@@ -137,7 +137,13 @@ function knownSpaces({ world, planOf, onCrashed, logLimits }: SupervisorOptions,
 
   function open(spaceId: string): KnownSpace {
     const log = createLog(world, logLimits ?? defaultLogLimits)
-    const crashed = () => onCrashed(spaceId, log.last(crashLines))
+    const crashed = () => {
+      try {
+        onCrashed(spaceId, log.last(crashLines))
+      } catch {
+        log.note('error', 'Latchkey: the host could not report that the application crashes too often.')
+      }
+    }
     const known = { log, life: new SpaceLife({ spaceId, premises, log, planOf, onCrashed: crashed }) }
     spaces.set(spaceId, known)
     return known

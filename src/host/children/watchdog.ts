@@ -28,7 +28,6 @@ const sleptMs = 5_000
 const memoryFactor = 1.5
 /** The temporary folder is read every so many ticks. */
 const folderTicks = 10
-const mebibyte = 1024 * 1024
 
 /** Watches one process until it is stopped or the process breaks a bound. */
 export function startWatchdog(watched: Watched): Watchdog {
@@ -36,6 +35,7 @@ export function startWatchdog(watched: Watched): Watchdog {
   let lastBeat: number | null = null
   let memory = 0
   let ticks = 0
+  let nextFolder = folderTicks
   let lastTick = world.monotonic()
   let isStopped = false
   let cancel = world.timer(tickMs, tick)
@@ -47,30 +47,38 @@ export function startWatchdog(watched: Watched): Watchdog {
     return lastBeat !== null && now - lastBeat > silenceMs ? 'It sent no heartbeat for 10 s: an endless loop.' : null
   }
 
-  async function excess(): Promise<string | null> {
+  async function excessOfMemory(): Promise<string | null> {
     memory = (await watched.facts.memoryOf(watched.pid)) ?? memory
-    if (memory > watched.memoryBytes * memoryFactor) {
-      return `It used ${Math.round(memory / mebibyte)} MiB of memory. The limit is ${Math.round(watched.memoryBytes / mebibyte)} MiB of heap, and half as much beside it.`
-    }
-    if (ticks % folderTicks !== 0) return null
+    if (memory <= watched.memoryBytes * memoryFactor) return null
+    return `It used ${mebibytes(memory)} MiB of memory. The limit is ${mebibytes(watched.memoryBytes)} MiB of heap, and half as much beside it.`
+  }
+
+  async function excessOfFiles(): Promise<string | null> {
     const isFull = await isFolderLarger(watched.temporaryFolder, watched.temporaryBytes)
-    return isFull ? `Its temporary files have more than ${Math.round(watched.temporaryBytes / mebibyte)} MiB.` : null
+    nextFolder = ticks + folderTicks
+    return isFull ? `Its temporary files have more than ${mebibytes(watched.temporaryBytes)} MiB.` : null
+  }
+
+  function end(reason: string | null): void {
+    if (reason === null || isStopped) return
+    stop()
+    watched.onBreach(reason)
   }
 
   function tick(): void {
     ticks += 1
-    void judge().then((reason) => {
-      if (isStopped) return
-      if (reason === null) cancel = world.timer(tickMs, tick)
-      else {
-        isStopped = true
-        watched.onBreach(reason)
-      }
-    })
+    cancel = world.timer(tickMs, tick)
+    end(silence())
+    void excessOfMemory().then(end)
+    if (ticks < nextFolder) return
+    // A large folder may take longer than a tick to read.
+    nextFolder = Number.POSITIVE_INFINITY
+    void excessOfFiles().then(end)
   }
 
-  async function judge(): Promise<string | null> {
-    return silence() ?? (await excess())
+  function stop(): void {
+    isStopped = true
+    cancel()
   }
 
   return {
@@ -78,9 +86,10 @@ export function startWatchdog(watched: Watched): Watchdog {
       lastBeat = world.monotonic()
     },
     memoryBytes: () => memory,
-    stop() {
-      isStopped = true
-      cancel()
-    },
+    stop,
   }
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024)
 }

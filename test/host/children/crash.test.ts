@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { AuthError } from '../../../src/errors.js'
-import { createTestClock } from '../../../src/testing/clock.js'
+import { createTestClock, type TestClock } from '../../../src/testing/clock.js'
 import { isAlive, openSupervisedWorkshop, type Supervised, type SupervisedWorkshop } from '../../support/supervised.js'
 
 let workshop: SupervisedWorkshop
@@ -11,6 +11,13 @@ afterAll(() => workshop.close())
 
 const crash = (host: Supervised) => host.ask('dev', '/dev/exit/3').catch(() => {})
 const starting = { code: 'application_starting', status: 503, details: { retryAfterSeconds: expect.any(Number) } }
+
+/** On a clock that stands still, nothing drains. */
+async function close(host: Supervised, clock: TestClock): Promise<void> {
+  const closed = host.close()
+  await clock.advance('1s')
+  await closed
+}
 
 describe('a crash', () => {
   test('ATK-162 is followed by a restart, and requests wait for it', async () => {
@@ -48,6 +55,7 @@ describe('a crash', () => {
     await clock.advance('2s')
     expect(await asked).toMatchObject(starting)
     expect(await asked).toBeInstanceOf(AuthError)
+    await close(host, clock)
   })
 
   test('ATK-162 the tenth in 10 minutes is the last; a deploy starts the space again', async () => {
@@ -82,6 +90,7 @@ describe('a crash', () => {
     host.deployed.set('dev', { bundle: 'prints', release: 2 })
     await host.supervisor.start('dev')
     expect(host.supervisor.status('dev')).toMatchObject({ state: 'ready', release: 2 })
+    await close(host, clock)
   })
 
   test('during a deploy that fails is followed by a restart of the former release', async () => {

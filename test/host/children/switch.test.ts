@@ -67,6 +67,21 @@ describe('a switch', () => {
     expect(host.log('dev')).not.toContain('was ended')
   })
 
+  test('an event stream ends with the former child, and the browser opens it at the next one', async () => {
+    const host = await workshop.open()
+    const front = await startFront({ dev: { child: () => host.supervisor.child('dev') } })
+    host.deployed.set('dev', { bundle: 'friendly' })
+    const { pid } = await host.supervisor.start('dev')
+    const response = await fetch(`${front.url}/dev/events`)
+    expect(response.status).toBe(200)
+    const text = response.text().catch(() => 'cut')
+    await host.supervisor.start('dev')
+    await vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 20_000 })
+    expect(await text).toBe('cut')
+    expect((await fetch(`${front.url}/dev/events`)).body?.cancel()).toBeDefined()
+    await front.close()
+  })
+
   test('a release that does not start leaves the former child in place', async () => {
     const host = await workshop.open()
     host.deployed.set('dev', { bundle: 'prints', release: 16 })
@@ -108,10 +123,10 @@ describe('the former child', () => {
     const exited = new Promise<{ code: number; signal: null }>((resolve) => {
       exit = () => resolve({ code: 0, signal: null })
     })
-    const requests = countRequests()
+    const [requests, eventStreams] = [countRequests(), countRequests()]
     const running = {
       child: { socketPath: '', hopKey: '', begin: requests.begin },
-      ...{ release: 1, pid: 1, startedAt: 0, requests, exited },
+      ...{ release: 1, pid: 1, startedAt: 0, requests, eventStreams, exited },
       memoryBytes: () => 0,
       kill: () => calls.push('SIGKILL'),
       terminate: () => calls.push('SIGTERM'),
@@ -133,6 +148,19 @@ describe('the former child', () => {
     expect(calls).toEqual(['SIGTERM'])
     await clock.advance(1)
     expect(calls).toEqual(['SIGTERM', 'SIGKILL'])
+    exit()
+    await done
+  })
+
+  test('waits 2 s for event streams, and longer only for other requests', async () => {
+    const clock = createTestClock()
+    const { running, calls, exit } = child()
+    running.eventStreams.begin()
+    const done = retire(running, clock.timer)
+    await clock.advance(1_999)
+    expect(calls).toEqual([])
+    await clock.advance(100)
+    expect(calls).toEqual(['SIGTERM'])
     exit()
     await done
   })
