@@ -27,10 +27,13 @@ interface FailedStart {
 }
 
 const longestMessage = 500
+/** Warnings that Node prints by itself, about deprecated modules for example. */
+const nodeWarning = /^\((node:\d+\) |Use `node --trace-)/
 
 /** The first error that the process printed, by the files of the project. */
 export function faultOfStart({ code, how, errors, bundle, map }: FailedStart): ReleaseFault {
-  const { stack, place } = mapError({ stack: errors.join('\n'), bundle, map })
+  const lines = errors.filter((line) => !nodeWarning.test(line))
+  const { stack, place } = mapError({ stack: lines.join('\n'), bundle, map })
   const error = firstError(stack.split('\n'))
   const message = error === null ? how : `${how} ${error}`
   return new ReleaseFault(code, message.slice(0, longestMessage), place)

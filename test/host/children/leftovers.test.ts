@@ -160,6 +160,22 @@ describe('close', () => {
     expect(host.supervisor.status('a').state).toBe('stopped')
   })
 
+  test('a child that dies while its space is stopped is not started again', async () => {
+    const host = await workshop.open()
+    host.deployed.set('dev', { bundle: 'prints' })
+    const { pid } = await host.supervisor.start('dev')
+    const slow = host.ask('dev', '/dev/slow/60000').catch(() => 'cut')
+    await host.ask('dev', '/dev/release')
+    const stopped = host.supervisor.stop('dev')
+    process.kill(pid, 'SIGKILL')
+    await stopped
+    expect(await slow).toBe('cut')
+    expect(host.supervisor.status('dev')).toMatchObject({ state: 'stopped', pid: null, restarts: 0 })
+    expect(await readdir(host.runFolder)).toEqual([])
+    await host.supervisor.start('dev')
+    expect((await host.ask('dev', '/dev/release')).status).toBe(200)
+  })
+
   test('remove forgets the log of the space as well', async () => {
     const host = await workshop.open()
     host.deployed.set('dev', { bundle: 'prints' })
