@@ -104,7 +104,8 @@ async function remember(request: IncomingMessage, received: ReceivedRequest[]): 
 }
 
 export interface StubSpace {
-  child: StubChild | Child
+  /** A function is asked with each request. */
+  child: StubChild | Child | (() => Promise<Child>)
   principal?: Principal | null
   /** Replaces parts of what the guard decides. */
   pass?: Partial<Pass>
@@ -219,7 +220,7 @@ function spaceOf(
     name,
     guard: { decide, watch, ...guard },
     limits: { requestMs: 30_000, streamBytes: 1024 ** 3, headersBytes: 32 * 1024, connections: 512, ...limits },
-    child: () => Promise.resolve('child' in child ? child.child : child),
+    child: typeof child === 'function' ? child : () => Promise.resolve('child' in child ? child.child : child),
   }
 }
 

@@ -1,27 +1,17 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import { isolate } from '../../src/host/children/isolation.js'
 import { encodePrincipal, hopHeader, nonceHeader, principalHeader } from '../../src/host/runner/hop.js'
 import type { StartOptions } from '../../src/host/runner/start-options.js'
+import { buildRunner, hashOfRelease, makeRelease, mingo } from './space-release.js'
 import { createSpaceStore, type SpaceStore } from './space-store.js'
 import { type StoreSocket, serveStore } from './store-socket.js'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const bundles = join(root, 'test/host/bundles')
-const mingo = createRequire(import.meta.url).resolve('mingo')
-/** Node 20 calls it experimental. */
-const permission = process.allowedNodeEnvironmentFlags.has('--permission')
-  ? '--permission'
-  : '--experimental-permission'
 
 /** The files that children of one test file share: the runner, and the bundles that were made so far. */
 export interface Workshop {
@@ -74,13 +64,12 @@ export interface SpaceChild {
 
 export async function openWorkshop(): Promise<Workshop> {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-host-'))
-  const runner = join(folder, 'runner', 'runner.mjs')
-  await promisify(execFile)(process.execPath, [join(root, '.ci/build-runner.js'), runner], { cwd: root })
+  const runner = await buildRunner(folder)
   const releases = new Map<string, Promise<string>>()
   const children: SpaceChild[] = []
 
   function release(bundle: string): Promise<string> {
-    const made = releases.get(bundle) ?? makeRelease(join(folder, 'releases', bundle), bundle)
+    const made = releases.get(bundle) ?? makeRelease(folder, bundle)
     releases.set(bundle, made)
     return made
   }
@@ -104,24 +93,6 @@ export async function openWorkshop(): Promise<Workshop> {
   }
 }
 
-/** As `latchkey deploy` bundles an application. */
-async function makeRelease(folder: string, bundle: string): Promise<string> {
-  await mkdir(join(folder, 'assets'), { recursive: true })
-  await cp(join(bundles, 'assets'), join(folder, 'assets'), { recursive: true })
-  await build({
-    entryPoints: [join(bundles, `${bundle}.js`)],
-    outfile: join(folder, 'bundle.mjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    logLevel: 'error',
-    nodePaths: [join(root, 'node_modules')],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-  })
-  return folder
-}
-
 async function startChild(
   folder: string,
   runner: string,
@@ -139,9 +110,7 @@ async function startChild(
   const bundle = join(release, 'bundle.mjs')
   const options: StartOptions = {
     space: 'dev',
-    hash: createHash('sha256')
-      .update(await readFile(bundle))
-      .digest('hex'),
+    hash: await hashOfRelease(release),
     env,
     limits: { bodyBytes: 10 * 1024 * 1024, requestMs: 30_000, headerBytes: 64 * 1024, ...limits },
     compat: { errors: 'problem', cors: 'own', dotPaths: 'nested', ...compat },
@@ -149,22 +118,9 @@ async function startChild(
     sockets: { requests: socketPath, data: storePath },
     files: { bundle, assets: join(release, 'assets'), mingo },
   }
-  const child = spawn(
-    process.execPath,
-    [
-      permission,
-      ...[dirname(runner), release, dirname(dirname(mingo))].map((path) => `--allow-fs-read=${path}/*`),
-      `--allow-fs-write=${temporary}/*`,
-      '--max-old-space-size=256',
-      '--disable-proto=delete',
-      runner,
-    ],
-    {
-      cwd: temporary,
-      env: { PATH: '/usr/bin:/bin', HOME: temporary, TZ: 'UTC', LANG: 'C.UTF-8', NODE_ENV: 'production' },
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    },
-  )
+  const reach = { runner, releaseFolder: release, temporaryFolder: temporary, mingo, memoryBytes: 256 * 1024 * 1024 }
+  const { file, args, env: environment, cwd } = isolate(reach, null)
+  const child = spawn(file, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
   return { ...watch(child, options), process: child, store, storeSocket, ended, hopKey: keys.hop, socketPath }
 }
@@ -210,7 +166,7 @@ async function listening(child: SpaceChild): Promise<void> {
   }
 }
 
-function ask(
+export function ask(
   socketPath: string,
   hopKey: string,
   path: string,

@@ -105,6 +105,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     // After the answer, the front does not read the rest of the body.
     if (!request.complete) headers.list.push('connection', 'close')
     response.writeHead(status, headers.list)
+    if (isEventStream(headers.list)) this.lasts()
     // Node keeps the head back until the body begins, which an event stream may do late.
     queueMicrotask(() => this.hasBody || this.isSettled || response.flushHeaders())
     if (principal === null || headers.hasLength) return
@@ -148,6 +149,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (!this.hop.response.destroyed) this.hop.fail(fault)
   }
 
+  private lasts(): void {
+    const endRequest = this.endRequest
+    this.endRequest = this.hop.child.begin('eventStream')
+    endRequest()
+  }
+
   /** False when it was settled before. */
   private settle(): boolean {
     if (this.isSettled) return false
@@ -180,6 +187,11 @@ function textsOf(raw: Controller['rawHeaders']): string[] {
   if (!Array.isArray(raw)) return texts
   for (const item of raw) texts.push(typeof item === 'string' ? item : item.toString('latin1'))
   return texts
+}
+
+function isEventStream(list: readonly string[]): boolean {
+  const at = list.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-type')
+  return at !== -1 && /^\s*text\/event-stream\s*(;|$)/i.test(list[at + 1] ?? '')
 }
 
 /** Nothing was sent to the child yet, so the client may try again. */

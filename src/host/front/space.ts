@@ -36,8 +36,11 @@ export interface Child {
   socketPath: string
   /** Proves to the child that a request comes from the front. */
   hopKey: string
-  /** Counts one request as running; the result ends it. A child that is being replaced drains by this count. */
-  begin(): () => void
+  /**
+   * Counts one request as running; the result ends it. A child that is being replaced drains by this count, and waits less for
+   * event streams.
+   */
+  begin(kind?: 'eventStream'): () => void
 }
 
 export interface SpaceLimits {

@@ -1,6 +1,6 @@
 // What a bundle may try; it answers with what became of it.
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { app } from 'codehooks-js'
@@ -50,6 +50,40 @@ app.get('/forge', (req, res) => {
     symbol = error.name
   }
   res.json({ auth: req.auth, symbol })
+})
+app.get('/long-line', (_req, res) => {
+  const part = 'x'.repeat(64 * 1024)
+  try {
+    for (let sent = 0; sent < 250 * 1024 * 1024; sent += part.length) writeSync(3, part)
+  } catch {
+    // The pipe is full, or closed.
+  }
+  res.end('sent')
+})
+app.get('/close-pipe', (_req, res) => {
+  closeSync(3)
+  res.end('closed')
+})
+app.get('/buffers', (_req, res) => {
+  const kept = []
+  setInterval(() => kept.push(Buffer.alloc(16 * 1024 * 1024, 'x')), 20)
+  res.end('filling')
+})
+app.get('/heap', () => {
+  const kept = []
+  for (;;) kept.push(new Array(100_000).fill({}))
+})
+app.get('/disk', (_req, res) => {
+  for (let file = 0; file < 64; file += 1) writeFileSync(`${process.env.HOME}/${file}`, Buffer.alloc(1024 * 1024, 'x'))
+  res.end('written')
+})
+app.get('/log-line', (_req, res) => {
+  console.log('y'.repeat(5 * 1024 * 1024))
+  res.end('printed')
+})
+app.get('/log-flood', (_req, res) => {
+  for (let line = 0; line < 20_000; line += 1) console.log(`line ${line}`)
+  res.end('printed')
 })
 app.get('/loop', () => {
   for (;;);

@@ -1,0 +1,169 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RandomSource } from '../../lib/random.js'
+import type { World } from '../../lib/runtime.js'
+import { releasePaths } from '../../model/release.js'
+import type { Child } from '../front/space.js'
+import type { StartOptions } from '../runner/start-options.js'
+import { type ChildEnd, type SpawnedChild, spawnChild } from './child-process.js'
+import { isolate } from './isolation.js'
+import type { OpenLog } from './logs.js'
+import type { ChildPlan, OpenData } from './plan.js'
+import type { ProcessFacts } from './process-facts.js'
+import { becomeReady } from './ready.js'
+import { countRequests, type RequestCount } from './request-count.js'
+import type { RunFolder } from './run-folder.js'
+import { startWatchdog, type Watchdog } from './watchdog.js'
+
+/** What all children of a host share. */
+export interface Premises {
+  run: RunFolder
+  facts: ProcessFacts
+  random: RandomSource
+  world: Pick<World, 'now' | 'monotonic' | 'timer'>
+  /** Absolute paths: the program of a child, and mingo's CommonJS build. */
+  runner: string
+  mingo: string
+  /** Path of `setpriv`, or null. */
+  setpriv: string | null
+}
+
+interface Start {
+  plan: ChildPlan
+  log: OpenLog
+  premises: Premises
+  /** Whether no other child of the space runs, so that its temporary files are those of the dead. */
+  isAlone: boolean
+  /** Gives the start up. */
+  signal: AbortSignal
+}
+
+/** A child that serves. */
+export interface RunningChild {
+  child: Child
+  release: number
+  pid: number
+  /** Unix milliseconds. */
+  startedAt: number
+  requests: RequestCount
+  eventStreams: RequestCount
+  memoryBytes(): number
+  kill(reason: string): void
+  terminate(): void
+  /** The process is gone. */
+  exited: Promise<ChildEnd>
+  /** So is all that belonged to it: its data socket, its sockets and its pid file. */
+  ended: Promise<void>
+}
+
+/**
+ * Starts a release and waits until it answers. What a failed start began is gone when this rejects.
+ *
+ * @throws {ReleaseFault} the release is at fault
+ */
+export async function startChild(start: Start): Promise<RunningChild> {
+  const { plan, premises, signal } = start
+  const options = startOptionsOf(plan, premises)
+  await prepareTemporaryFolder(start)
+  const data = await plan.openData(options.sockets.data, options.keys.data)
+  const left: Left = { data, files: Object.values(options.sockets) }
+  try {
+    signal.throwIfAborted()
+    const process = await launch(start, options, left)
+    return runningChild(start, options, process, () => cleanUp(premises, left))
+  } catch (error) {
+    await cleanUp(premises, left)
+    throw error
+  }
+}
+
+/** What the application left there may resist: a path can be longer than the system takes. */
+async function prepareTemporaryFolder({ plan, log, isAlone }: Start): Promise<void> {
+  const { temporaryFolder } = plan
+  if (isAlone) {
+    await rm(temporaryFolder, { recursive: true, force: true }).catch(() => {
+      log.note('error', 'Latchkey: not all temporary files could be removed.')
+    })
+  }
+  await mkdir(temporaryFolder, { recursive: true, mode: 0o700 })
+}
+
+function startOptionsOf(plan: ChildPlan, { run, random, mingo }: Premises): StartOptions {
+  const { bodyBytes, requestMs, headerBytes } = plan.limits
+  return {
+    space: plan.name,
+    hash: plan.hash,
+    env: plan.env,
+    limits: { bodyBytes, requestMs, headerBytes },
+    compat: plan.compat,
+    keys: { hop: random.token(), data: random.token() },
+    sockets: { requests: run.newSocketPath(), data: run.newSocketPath() },
+    files: {
+      bundle: join(plan.releaseFolder, releasePaths.code),
+      assets: join(plan.releaseFolder, releasePaths.assets),
+      mingo,
+    },
+  }
+}
+
+/** What a child leaves behind when it has ended. */
+interface Left {
+  data: OpenData
+  files: string[]
+}
+
+async function cleanUp({ run }: Premises, { data, files }: Left): Promise<void> {
+  await Promise.allSettled([data.close(), run.remove(files)])
+}
+
+interface Launched extends SpawnedChild {
+  watchdog: Watchdog
+}
+
+async function launch(start: Start, options: StartOptions, left: Left): Promise<Launched> {
+  const { plan, log, premises, signal } = start
+  const { world, facts, random } = premises
+  const { temporaryFolder, releaseFolder } = plan
+  const { memoryBytes, temporaryBytes, startMs } = plan.limits
+  let onHeartbeat = () => {}
+  const command = isolate({ ...premises, releaseFolder, temporaryFolder, memoryBytes }, premises.setpriv)
+  const process = await spawnChild({ command, options, log, world, onHeartbeat: () => onHeartbeat() })
+  const bounds = { pid: process.pid, memoryBytes, temporaryFolder, temporaryBytes }
+  const watchdog = startWatchdog({ ...bounds, facts, world, onBreach: process.kill })
+  onHeartbeat = watchdog.heartbeat
+  void process.exited.then(watchdog.stop)
+  const noted = premises.run.note(plan.spaceId, process.pid).then(
+    (file) => void left.files.push(file),
+    // The disk may be full. The child ends with the host without it too.
+    () => log.note('error', 'Latchkey: the pid file could not be written.'),
+  )
+  await becomeReady({ process, options, releaseFolder, startMs, random, timer: world.timer, signal }).finally(
+    () => noted,
+  )
+  watchdog.heartbeat()
+  return { ...process, watchdog }
+}
+
+function runningChild(
+  { plan, premises }: Start,
+  { keys, sockets }: StartOptions,
+  process: Launched,
+  cleanUp: () => Promise<void>,
+): RunningChild {
+  const requests = countRequests()
+  const eventStreams = countRequests()
+  const begin: Child['begin'] = (kind) => (kind === 'eventStream' ? eventStreams : requests).begin()
+  return {
+    child: { socketPath: sockets.requests, hopKey: keys.hop, begin },
+    release: plan.release,
+    pid: process.pid,
+    startedAt: premises.world.now(),
+    requests,
+    eventStreams,
+    memoryBytes: process.watchdog.memoryBytes,
+    kill: process.kill,
+    terminate: process.terminate,
+    exited: process.exited,
+    ended: process.closed.then(cleanUp),
+  }
+}

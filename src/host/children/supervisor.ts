@@ -1,0 +1,161 @@
+import { availableParallelism } from 'node:os'
+import { AuthError } from '../../errors.js'
+import type { RandomSource } from '../../lib/random.js'
+import type { World } from '../../lib/runtime.js'
+import type { Child } from '../front/space.js'
+import { findSetpriv } from './isolation.js'
+import { type PlanOf, SpaceLife, type SpaceStatus, type StartReport } from './life.js'
+import { createLog, defaultLogLimits, type LogLimits, type LogLine, type OpenLog, type SpaceLog } from './logs.js'
+import { openProcessFacts } from './process-facts.js'
+import { openRunFolder } from './run-folder.js'
+import type { Premises } from './start.js'
+import { createStartQueue } from './start-queue.js'
+
+/** What the supervisor takes from the host. */
+export interface SupervisorOptions {
+  /** Asked at each start. A rejection with `space_not_found` means that nothing is deployed; any other one is tried again. */
+  planOf: PlanOf
+  /** A space is in the state `crashed`; the last lines of its log. */
+  onCrashed(spaceId: string, lastLines: readonly LogLine[]): void
+  /** Absolute path of the folder for sockets and pid files. Made when it is missing. */
+  runFolder: string
+  /** Absolute path of the child's program: `runner.mjs`. */
+  runner: string
+  /** Absolute path of mingo's CommonJS build. */
+  mingo: string
+  world: Pick<World, 'now' | 'monotonic' | 'timer'>
+  random: RandomSource
+  logLimits?: LogLimits
+}
+
+/** The child processes of all spaces. */
+export interface Supervisor {
+  /**
+   * Starts what is deployed in these spaces, as many at once as there are cores. A space that a request asks for goes first.
+   * Returns at once.
+   */
+  startAll(spaceIds: readonly string[]): void
+  /**
+   * Starts a release beside the running child and switches to it when it is healthy. When it is not, the former child goes on.
+   *
+   * @param planOf the plan of this one start: a release that is not in force yet. Default: that of the supervisor
+   * @throws {ReleaseFault} `bundle_invalid`, `application_timeout`
+   */
+  start(spaceId: string, planOf?: PlanOf): Promise<StartReport>
+  /**
+   * The child that takes new requests. Waits at most 2 s for one.
+   *
+   * @throws {AuthError} `application_starting`
+   */
+  child(spaceId: string): Promise<Child>
+  /** Running requests get 30 s, then the processes of the space end. Requests are refused until the next start. */
+  stop(spaceId: string): Promise<void>
+  /** As `stop`, and the log is forgotten: for a space that is removed. */
+  remove(spaceId: string): Promise<void>
+  status(spaceId: string): SpaceStatus
+  logs(spaceId: string): SpaceLog
+  /** Stops all spaces. Nothing starts any more. */
+  close(): Promise<void>
+}
+
+interface KnownSpace {
+  life: SpaceLife
+  log: OpenLog
+}
+
+const crashLines = 50
+
+/**
+ * Ends the children that an earlier host left in the folder, then waits for starts.
+ *
+ * @throws {SettingsError} `data`: the path of the folder is too long for sockets
+ */
+export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { world, random, runner, mingo } = options
+  const facts = await openProcessFacts()
+  const run = await openRunFolder(options.runFolder, random, facts)
+  return supervise(options, { run, facts, random, world, runner, mingo, setpriv: await findSetpriv() })
+}
+
+function supervise(options: SupervisorOptions, premises: Premises): Supervisor {
+  const spaces = knownSpaces(options, premises)
+  const queue = createStartQueue(availableParallelism())
+  /** Those that were decided to start or to stop. A request to any other space starts it. */
+  const decided = new Set<string>()
+  let isClosed = false
+
+  function begin(spaceId: string): void {
+    const { life } = spaces.get(spaceId)
+    decided.add(spaceId)
+    life.announce()
+    queue.add(spaceId, () => life.restart())
+  }
+
+  return {
+    startAll: (spaceIds) => {
+      for (const spaceId of isClosed ? [] : spaceIds) begin(spaceId)
+    },
+    async start(spaceId, planOf = options.planOf) {
+      requireOpen(isClosed)
+      decided.add(spaceId)
+      return spaces.get(spaceId).life.start(planOf)
+    },
+    async child(spaceId) {
+      requireOpen(isClosed)
+      if (!decided.has(spaceId)) begin(spaceId)
+      queue.prefer(spaceId)
+      return spaces.get(spaceId).life.child()
+    },
+    async stop(spaceId) {
+      decided.add(spaceId)
+      await spaces.get(spaceId).life.stop()
+    },
+    async remove(spaceId) {
+      decided.add(spaceId)
+      await spaces.get(spaceId).life.stop()
+      spaces.forget(spaceId)
+    },
+    status: (spaceId) => spaces.get(spaceId).life.status(),
+    logs: (spaceId) => spaces.get(spaceId).log,
+    async close() {
+      isClosed = true
+      queue.clear()
+      await Promise.all(spaces.all().map(({ life }) => life.stop()))
+    },
+  }
+}
+
+interface KnownSpaces {
+  /** Made at the first call. */
+  get(spaceId: string): KnownSpace
+  forget(spaceId: string): void
+  all(): KnownSpace[]
+}
+
+function knownSpaces({ world, planOf, onCrashed, logLimits }: SupervisorOptions, premises: Premises): KnownSpaces {
+  const spaces = new Map<string, KnownSpace>()
+
+  function open(spaceId: string): KnownSpace {
+    const log = createLog(world, logLimits ?? defaultLogLimits)
+    const crashed = () => {
+      try {
+        onCrashed(spaceId, log.last(crashLines))
+      } catch {
+        log.note('error', 'Latchkey: the host could not report that the application crashes too often.')
+      }
+    }
+    const known = { log, life: new SpaceLife({ spaceId, premises, log, planOf, onCrashed: crashed }) }
+    spaces.set(spaceId, known)
+    return known
+  }
+
+  return {
+    get: (spaceId) => spaces.get(spaceId) ?? open(spaceId),
+    forget: (spaceId) => spaces.delete(spaceId),
+    all: () => [...spaces.values()],
+  }
+}
+
+function requireOpen(isClosed: boolean): void {
+  if (isClosed) throw new AuthError('application_starting', { retryAfterSeconds: 1 })
+}

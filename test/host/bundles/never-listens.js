@@ -1,0 +1,3 @@
+import { app } from 'codehooks-js'
+
+export default app.init(() => new Promise(() => {}))

@@ -1,0 +1,1 @@
+throw new Error(`bad key ${process.env.API_SECRET}`)

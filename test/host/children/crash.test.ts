@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { AuthError } from '../../../src/errors.js'
+import { createTestClock, type TestClock } from '../../../src/testing/clock.js'
+import { isAlive, openSupervisedWorkshop, type Supervised, type SupervisedWorkshop } from '../../support/supervised.js'
+
+let workshop: SupervisedWorkshop
+beforeAll(async () => {
+  workshop = await openSupervisedWorkshop()
+})
+afterAll(() => workshop.close())
+
+const crash = (host: Supervised) => host.ask('dev', '/dev/exit/3').catch(() => {})
+const starting = { code: 'application_starting', status: 503, details: { retryAfterSeconds: expect.any(Number) } }
+
+/** On a clock that stands still, nothing drains. */
+async function close(host: Supervised, clock: TestClock): Promise<void> {
+  const closed = host.close()
+  await clock.advance('1s')
+  await closed
+}
+
+describe('a crash', () => {
+  test('ATK-162 is followed by a restart, and requests wait for it', async () => {
+    const host = await workshop.open()
+    host.deployed.set('dev', { bundle: 'prints' })
+    const { pid } = await host.supervisor.start('dev')
+    await crash(host)
+    await expect.poll(() => isAlive(pid)).toBe(false)
+    const answer = await host.ask('dev', '/dev/release')
+    expect(JSON.parse(answer.text).pid).not.toBe(pid)
+    expect(host.supervisor.status('dev')).toMatchObject({ state: 'ready', restarts: 1 })
+    expect(host.log('dev')).toContain('Latchkey: the process of release 1 has ended, with code 3.')
+    expect(host.open.size).toBe(1)
+  })
+
+  test('ATK-162 of one that is killed from outside is no different', async () => {
+    const host = await workshop.open()
+    host.deployed.set('dev', { bundle: 'prints' })
+    const { pid } = await host.supervisor.start('dev')
+    process.kill(pid, 'SIGKILL')
+    await expect.poll(() => isAlive(pid)).toBe(false)
+    expect((await host.ask('dev', '/dev/release')).status).toBe(200)
+    expect(host.log('dev')).toContain('has ended, with SIGKILL.')
+  })
+
+  test('ATK-162 keeps requests for 2 s, then they are 503', async () => {
+    const clock = createTestClock()
+    const host = await workshop.open({ world: clock })
+    host.deployed.set('dev', { bundle: 'prints' })
+    await host.supervisor.start('dev')
+    await crash(host)
+    await vi.waitFor(() => expect(host.supervisor.status('dev').state).toBe('starting'))
+    host.deployed.set('dev', { bundle: 'never-listens' })
+    const asked = host.supervisor.child('dev').catch((error: unknown) => error)
+    await clock.advance('2s')
+    expect(await asked).toMatchObject(starting)
+    expect(await asked).toBeInstanceOf(AuthError)
+    await close(host, clock)
+  })
+
+  test('ATK-162 the tenth in 10 minutes is the last; a deploy starts the space again', async () => {
+    const clock = createTestClock()
+    const host = await workshop.open({ world: clock })
+    host.deployed.set('dev', { bundle: 'prints' })
+    await host.supervisor.start('dev')
+    for (let crashes = 1; crashes <= 10; crashes += 1) {
+      await vi.waitFor(() => expect(host.supervisor.status('dev').state).toBe('ready'), { timeout: 10_000 })
+      await host.ask('dev', '/dev/print', { out: [`life ${crashes}\n`] })
+      await crash(host)
+      await vi.waitFor(() => expect(host.supervisor.status('dev').state).not.toBe('ready'))
+      // The restart is put on the clock once the output has been read.
+      await vi.waitFor(async () => {
+        await clock.advance('30s')
+        expect(host.supervisor.status('dev').restarts + host.crashes.length).toBe(crashes)
+      })
+    }
+    expect(host.supervisor.status('dev')).toMatchObject({ state: 'crashed', pid: null, restarts: 9 })
+    expect(host.crashes).toEqual([{ spaceId: 'dev', lines: expect.any(Array) }])
+    expect(host.crashes[0]?.lines.map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['life 10', 'Latchkey: the process of release 1 has ended, with code 3.']),
+    )
+    expect(host.crashes[0]?.lines.length).toBeLessThanOrEqual(50)
+    await expect(host.supervisor.child('dev')).rejects.toMatchObject(starting)
+    await clock.advance('1h')
+    expect(host.supervisor.status('dev').state).toBe('crashed')
+
+    host.deployed.set('dev', { bundle: 'exits' })
+    await expect(host.supervisor.start('dev')).rejects.toMatchObject({ code: 'bundle_invalid' })
+    expect(host.supervisor.status('dev').state).toBe('crashed')
+    host.deployed.set('dev', { bundle: 'prints', release: 2 })
+    await host.supervisor.start('dev')
+    expect(host.supervisor.status('dev')).toMatchObject({ state: 'ready', release: 2 })
+    await close(host, clock)
+  })
+
+  test('during a deploy that fails is followed by a restart of the former release', async () => {
+    const host = await workshop.open()
+    host.deployed.set('dev', { bundle: 'prints' })
+    host.deployed.set('next', { bundle: 'never-listens', limits: { startMs: 5_000 } })
+    await host.supervisor.start('dev')
+    const deploy = host.supervisor.start('dev', () => host.planOf('next')).catch((error: unknown) => error)
+    await crash(host)
+    await vi.waitFor(async () => expect((await host.ask('dev', '/dev/release')).status).toBe(200), { timeout: 10_000 })
+    expect(await deploy).toMatchObject({ code: 'application_timeout' })
+    expect(host.supervisor.status('dev')).toMatchObject({ state: 'ready', release: 1, restarts: 1 })
+  })
+})
+
+describe('after a start of the host', () => {
+  test('a request starts the space that it is for, and startAll starts the others', async () => {
+    const host = await workshop.open()
+    for (const spaceId of ['a', 'b', 'c', 'd']) host.deployed.set(spaceId, { bundle: 'prints' })
+    expect((await host.ask('d', '/dev/release')).status).toBe(200)
+    host.supervisor.startAll(['a', 'b', 'c', 'd'])
+    for (const spaceId of ['a', 'b', 'c']) expect(host.supervisor.status(spaceId).state).toBe('starting')
+    for (const spaceId of ['a', 'b', 'c', 'd']) {
+      await vi.waitFor(() => expect(host.supervisor.status(spaceId).state).toBe('ready'), { timeout: 10_000 })
+    }
+    expect(host.supervisor.status('a').restarts).toBe(0)
+  })
+
+  test('a space where nothing is deployed stays stopped, and one whose plan cannot be read is tried again', async () => {
+    const host = await workshop.open()
+    host.deployed.set('empty', new AuthError('space_not_found'))
+    await expect(host.supervisor.child('empty')).rejects.toMatchObject({ code: 'space_not_found' })
+    expect(host.supervisor.status('empty').state).toBe('stopped')
+
+    host.deployed.set('broken', new Error('the store is down'))
+    host.supervisor.startAll(['broken'])
+    await vi.waitFor(() => expect(host.log('broken')).toContain('It tries again.'))
+    host.deployed.set('broken', { bundle: 'prints' })
+    await vi.waitFor(() => expect(host.supervisor.status('broken').state).toBe('ready'), { timeout: 10_000 })
+    expect(host.crashes).toEqual([])
+  })
+})
