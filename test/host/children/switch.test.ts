@@ -47,7 +47,6 @@ describe('a switch', () => {
     expect(alive).toEqual([...Array.from({ length: 20 }, () => false), true])
     expect(host.open.size).toBe(1)
     expect(host.supervisor.status('dev')).toMatchObject({ state: 'ready', release: 20, restarts: 0 })
-    await front.close()
   })
 
   test('a request that runs ends on the former child, whose data socket closes with it', async () => {
@@ -79,7 +78,6 @@ describe('a switch', () => {
     await vi.waitFor(async () => expect(await isAlive(pid)).toBe(false), { timeout: 20_000 })
     expect(await text).toBe('cut')
     expect((await fetch(`${front.url}/dev/events`)).body?.cancel()).toBeDefined()
-    await front.close()
   })
 
   test('a release that does not start leaves the former child in place', async () => {
