@@ -45,8 +45,16 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   },
   'src/cli/init': { levels: [['code']], above: 'all' },
   // The ports stand below: the data threads fulfil them, the child is written against them.
-  'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner']], above: [] },
+  'src/host': {
+    levels: [
+      ['documents', 'front', 'releases', 'sealing'],
+      ['runner', 'storage'],
+    ],
+    above: [],
+  },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
+  // The front starts the thread by its file.
+  'src/host/storage': { levels: [['thread']], above: [] },
   'src/http': { levels: [['openapi']], above: [] },
   'src/model': { levels: [['factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
