@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { StoreError } from '../documents/store-error.js'
 import { reasonOf, unavailable } from './faults.js'
 import type { NumberedRequest, ThreadReply, ThreadRequest } from './messages.js'
+import { createOutbox } from './outbox.js'
 
 /** One data thread. It starts with the first request, and again with the first one after its death. */
 export interface ThreadLink {
@@ -28,6 +29,10 @@ const resourceLimits = { maxOldGenerationSizeMb: 512 }
 /** `onFault` learns what failed, as an error's code or class. `space` is null when the thread died. */
 export function createThreadLink(program: URL, onFault: (space: number | null, reason: string) => void): ThreadLink {
   const pending = new Map<number, Pending>()
+  const outbox = createOutbox<NumberedRequest>(
+    (messages, transfer) => worker?.postMessage(messages, transfer),
+    ({ id }, error) => settle(pending, { id, fault: unavailable(), reason: reasonOf(error) ?? 'unknown' }, onFault),
+  )
   let worker: Worker | null = null
   let [starts, lastId, isClosed] = [0, 0, false]
 
@@ -35,7 +40,9 @@ export function createThreadLink(program: URL, onFault: (space: number | null, r
     // Flags and environment of the process are not for this thread: the environment may hold secrets.
     const started = new Worker(program, { name: 'latchkey storage', execArgv: [], env: {}, resourceLimits })
     starts += 1
-    started.on('message', (reply: ThreadReply) => settle(pending, reply, onFault))
+    started.on('message', (replies: ThreadReply[]) => {
+      for (const reply of replies) settle(pending, reply, onFault)
+    })
     started.on('error', (error) => end(started, reasonOf(error) ?? 'unknown'))
     started.on('exit', () => end(started, 'the thread ended'))
     return started
@@ -43,6 +50,8 @@ export function createThreadLink(program: URL, onFault: (space: number | null, r
 
   function end(ended: Worker, reason: string): void {
     if (worker !== ended) return
+    // What was not sent yet belongs to calls that end now.
+    outbox.flush()
     worker = null
     if (!isClosed) onFault(null, reason)
     for (const { reject } of pending.values()) reject(unavailable())
@@ -60,14 +69,13 @@ export function createThreadLink(program: URL, onFault: (space: number | null, r
       }
       return starts
     },
-    post(request, transfer = []) {
-      const target = worker
-      if (target === null) return Promise.reject(unavailable())
+    post(request, transfer) {
+      if (worker === null) return Promise.reject(unavailable())
       lastId += 1
-      const message: NumberedRequest = { id: lastId, request }
+      const id = lastId
       return new Promise((resolve, reject) => {
-        target.postMessage(message, transfer)
-        pending.set(message.id, { space: request.space, resolve, reject })
+        pending.set(id, { space: request.space, resolve, reject })
+        outbox.post({ id, request }, transfer)
       })
     },
     async close() {

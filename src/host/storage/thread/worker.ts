@@ -1,59 +1,23 @@
 import { type MessagePort, parentPort } from 'node:worker_threads'
+import { yieldToEventLoop } from '../../../lib/runtime.js'
+import type { StoreError } from '../../documents/store-error.js'
 import type { WireAnswer } from '../../documents/wire.js'
-import { runCall, type SpacePorts } from '../calls.js'
+import { isWriting } from '../calls.js'
 import { judgeFault, reasonOf, unavailable } from '../faults.js'
-import type { NumberedRequest, OpenPlace, ThreadReply, ThreadRequest } from '../messages.js'
-import { answerCall } from './answer.js'
-import { createDocuments } from './documents.js'
-import { createKeyValues } from './key-values.js'
-import { openSpaceFile, type SpaceFile } from './space-file.js'
-import { tidy } from './tidy.js'
-
-interface OpenSpace extends SpacePorts {
-  file: SpaceFile
-  documentBytes: number
-}
+import type { NumberedRequest, ThreadReply, ThreadRequest } from '../messages.js'
+import { createOutbox, type Outbox } from '../outbox.js'
+import { createOpenSpaces } from './open-spaces.js'
 
 /** Longer texts leave the thread as bytes, which are moved and not copied. */
 const longText = 16 * 1024
 
 /** The program of a data thread: SQL of many spaces, one transaction after another. */
 function serve(port: MessagePort): void {
-  const spaces = new Map<number, Promise<OpenSpace>>()
-  let nowMs = 0
-  const now = () => nowMs
-
-  async function open(place: OpenPlace): Promise<OpenSpace> {
-    const file = await openSpaceFile(place)
-    const ports = { documents: createDocuments(file), keyValues: createKeyValues(file, now) }
-    return { ...ports, file, documentBytes: place.documentBytes }
-  }
-
-  async function run(request: ThreadRequest, report: (error: unknown) => void): Promise<unknown> {
-    if (request.kind === 'open') {
-      const opened = open(request.place)
-      spaces.set(request.space, opened)
-      await opened
-      return null
-    }
-    if (request.kind === 'close') {
-      const closing = spaces.get(request.space)
-      spaces.delete(request.space)
-      ;(await closing)?.file.close()
-      return null
-    }
-    const space = await spaces.get(request.space)
-    if (!space) throw unavailable()
-    if (request.kind === 'usage') return { bytes: space.file.usedBytes() }
-    nowMs = request.nowMs
-    if (request.kind === 'tidy') return tidy(space.file, nowMs)
-    if (request.kind === 'call') return runCall(space, request.call, request.input, space)
-    const judge = (error: unknown) => {
-      report(error)
-      return judgeFault(error)
-    }
-    return answerCall(space, request.call, textOf(request.body), { documentBytes: space.documentBytes, judge })
-  }
+  const spaces = createOpenSpaces()
+  const outbox = createOutbox<ThreadReply>(
+    (replies, transfer) => port.postMessage(replies, transfer),
+    ({ id }) => outbox.post({ id, fault: faultOf(unavailable()) }),
+  )
 
   async function reply({ id, request }: NumberedRequest): Promise<void> {
     const answer: ThreadReply = { id }
@@ -62,32 +26,47 @@ function serve(port: MessagePort): void {
       if (reason !== null) answer.reason = reason
     }
     try {
-      answer.value = await run(request, report)
+      answer.value = await spaces.run(request, report)
     } catch (error) {
       report(error)
-      const { code, message } = judgeFault(error)
-      answer.fault = { code, message }
+      answer.fault = faultOf(judgeFault(error))
     }
-    post(port, answer, request.kind)
+    post(outbox, answer, request.kind)
+    // A commit takes its time, and the next one would delay this answer.
+    if (mayCommit(request)) outbox.flush()
   }
 
-  port.on('message', (message: NumberedRequest) => void reply(message))
+  port.on('message', async (requests: NumberedRequest[]) => {
+    for (const each of requests) {
+      const done = reply(each)
+      // The answer leaves before the next call runs, unless it takes several rounds of the event loop.
+      if (mayCommit(each.request)) await Promise.race([done, yieldToEventLoop()])
+    }
+  })
 }
 
-function textOf(body: string | Uint8Array<ArrayBuffer>): string {
-  return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+/** A clone of an error has no code. */
+function faultOf({ code, message }: StoreError): ThreadReply['fault'] & {} {
+  return { code, message }
 }
 
-function post(port: MessagePort, reply: ThreadReply, kind: ThreadRequest['kind']): void {
+function mayCommit(request: ThreadRequest): boolean {
+  return !('call' in request) || isWriting(request.call)
+}
+
+function post(outbox: Outbox<ThreadReply>, reply: ThreadReply, kind: ThreadRequest['kind']): void {
   const { value } = reply
   if (kind !== 'answer' || !isAnswer(value)) {
-    port.postMessage(reply)
+    outbox.post(reply)
     return
   }
   const { status, text } = value
-  const isLong = text.length > longText
-  const body = isLong ? new TextEncoder().encode(text) : text
-  port.postMessage({ ...reply, value: { status, body } }, typeof body === 'string' ? [] : [body.buffer])
+  if (text.length <= longText) {
+    outbox.post({ ...reply, value: { status, body: text } })
+    return
+  }
+  const body = new TextEncoder().encode(text)
+  outbox.post({ ...reply, value: { status, body } }, [body.buffer])
 }
 
 function isAnswer(value: unknown): value is WireAnswer {
