@@ -4,6 +4,7 @@ import { isPlain, maxDepth } from '../documents/values.js'
 import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
 import type { Documents, IfVersion, KeyName, KeyValues, ScanOptions } from '../ports.js'
 import { isWithinBounds } from './bounded-json.js'
+import type { ThreadRequest } from './messages.js'
 
 export interface SpacePorts {
   documents: Documents
@@ -54,6 +55,11 @@ const reading: readonly string[] = ['get', 'scan', 'count', 'list', 'page']
 /** Whether the call needs room on the disk. A deletion does, for the write-ahead log. */
 export function isWriting({ verb }: WireCall): boolean {
   return !reading.includes(verb)
+}
+
+/** Whether a thread may have to wait for the disk. */
+export function mayCommit(request: ThreadRequest): boolean {
+  return 'call' in request ? isWriting(request.call) : request.kind !== 'usage'
 }
 
 /**

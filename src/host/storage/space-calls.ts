@@ -1,3 +1,4 @@
+import { mayCommit } from './calls.js'
 import { unavailable } from './faults.js'
 import type { OpenPlace, ThreadRequest } from './messages.js'
 import { createQueue } from './queue.js'
@@ -13,11 +14,15 @@ export interface SpaceCalls {
   close(): Promise<void>
 }
 
-/** A few calls of a space at once in the thread: enough to keep it busy, and other spaces wait for no more than these. */
-const most = { running: 4, waiting: 1_000 }
+/**
+ * How many calls of a space are in its thread at once, where other spaces wait for them: one that commits, and a few that
+ * read, which keep the thread busy.
+ */
+const most = { writing: { running: 1, waiting: 2_000 }, reading: { running: 4, waiting: 2_000 } }
 
 export function createSpaceCalls(link: ThreadLink, space: number, place: OpenPlace): SpaceCalls {
-  const queue = createQueue(most)
+  const writing = createQueue(most.writing)
+  const reading = createQueue(most.reading)
   let openedIn = 0
   let isClosed = false
 
@@ -37,7 +42,7 @@ export function createSpaceCalls(link: ThreadLink, space: number, place: OpenPla
     open,
     async post(request, transfer) {
       if (isClosed) throw unavailable()
-      return queue.run(async () => {
+      return (mayCommit(request) ? writing : reading).run(async () => {
         // Both are on their way at once: the thread takes messages in their order.
         const opening = open()
         const [value] = await Promise.all([link.post(request, transfer), opening])
@@ -47,7 +52,7 @@ export function createSpaceCalls(link: ThreadLink, space: number, place: OpenPla
     async close() {
       if (isClosed) return
       isClosed = true
-      await queue.idle()
+      await Promise.all([writing.idle(), reading.idle()])
       // A thread that died has closed the file already.
       await link.post({ kind: 'close', space }).catch(() => {})
     },

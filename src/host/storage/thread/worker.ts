@@ -2,7 +2,7 @@ import { type MessagePort, parentPort } from 'node:worker_threads'
 import { yieldToEventLoop } from '../../../lib/runtime.js'
 import type { StoreError } from '../../documents/store-error.js'
 import type { WireAnswer } from '../../documents/wire.js'
-import { isWriting } from '../calls.js'
+import { mayCommit } from '../calls.js'
 import { judgeFault, reasonOf, unavailable } from '../faults.js'
 import type { NumberedRequest, ThreadReply, ThreadRequest } from '../messages.js'
 import { createOutbox, type Outbox } from '../outbox.js'
@@ -48,10 +48,6 @@ function serve(port: MessagePort): void {
 /** A clone of an error has no code. */
 function faultOf({ code, message }: StoreError): ThreadReply['fault'] & {} {
   return { code, message }
-}
-
-function mayCommit(request: ThreadRequest): boolean {
-  return !('call' in request) || isWriting(request.call)
 }
 
 function post(outbox: Outbox<ThreadReply>, reply: ThreadReply, kind: ThreadRequest['kind']): void {
