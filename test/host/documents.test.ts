@@ -193,6 +193,30 @@ describe('_id', () => {
     expect(await collections.findOne('rows', { _id: 'a' })).toEqual({ _id: 'a', n: 1 })
     expect(await collections.insert('rows', { n: 3 })).toEqual({ _id: 'id0001', n: 3 })
   })
+
+  test('many documents go into the store by batches of 1,000 documents or 4 MiB of text', async () => {
+    const { documents } = createSpaceStore()
+    const sizes: number[] = []
+    const { collections } = bed({
+      documents: {
+        ...documents,
+        putMany(name, rows, ifVersion) {
+          sizes.push(rows.length)
+          return documents.putMany(name, rows, ifVersion)
+        },
+      },
+    })
+    const large = (mebibytes: number) => ({ text: 'x'.repeat(mebibytes * 1024 * 1024) })
+    await collections.insertMany('large', [large(3), large(2), large(1), large(3.5), {}])
+    expect(sizes.splice(0)).toEqual([1, 2, 2])
+    await collections.insertMany(
+      'small',
+      Array.from({ length: 2_001 }, (_, n) => ({ n })),
+    )
+    expect(sizes.splice(0)).toEqual([1_000, 1_000, 1])
+    await collections.insertMany('none', [])
+    expect(sizes).toEqual([])
+  })
 })
 
 describe('many documents', () => {

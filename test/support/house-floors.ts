@@ -42,6 +42,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The child imports nothing else of ours, so its one file stays small.
   'host/documents': ['host/documents', 'host/ports'],
   'host/runner': ['host/runner', 'host/documents', 'host/ports'],
+  // Its threads open SQLite as the package does, so the driver is chosen in one place.
+  'host/storage': [
+    'host/storage',
+    'host/documents',
+    'host/ports',
+    ...['retry', 'sqlite-driver', 'sqlite-file'].map((name) => `store/sql/engine/${name}`),
+    ...ground,
+  ],
   testing: ['testing', 'init', 'auth', 'type:wiring/settings', 'type:http', 'mail', ...ground],
 }
 

@@ -46,8 +46,13 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/cli/init': { levels: [['code']], above: 'all' },
   // The ports stand below: the data threads fulfil them, the child is written against them. The front writes the headers that
   // the child reads.
-  'src/host': { levels: [['documents', 'releases', 'sealing'], ['runner'], ['front'], ['children']], above: [] },
+  'src/host': {
+    levels: [['documents', 'releases', 'sealing'], ['runner', 'storage'], ['front'], ['children']],
+    above: [],
+  },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
+  // The front starts the thread by its file.
+  'src/host/storage': { levels: [['thread']], above: [] },
   'src/http': { levels: [['openapi']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },

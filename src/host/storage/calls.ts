@@ -1,0 +1,161 @@
+import { requireCollection, requireId } from '../documents/names.js'
+import { queryInvalid, StoreError } from '../documents/store-error.js'
+import { isPlain, maxDepth } from '../documents/values.js'
+import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
+import type { Documents, IfVersion, KeyName, KeyValues, ScanOptions } from '../ports.js'
+import { isWithinBounds } from './bounded-json.js'
+import type { ThreadRequest } from './messages.js'
+
+export interface SpacePorts {
+  documents: Documents
+  keyValues: KeyValues
+}
+
+/** A document's text, or a pair's value, in UTF-8 bytes. */
+export interface CallBounds {
+  documentBytes: number
+}
+
+const maxRows = 1_000
+const maxScan = 10_000
+const maxKeyBytes = 1_024
+
+type Verb = (ports: SpacePorts, input: readonly unknown[], bounds: CallBounds) => Promise<unknown>
+type Verbs = { readonly [P in WirePort]: Readonly<Record<(typeof wireVerbs)[P][number], Verb>> }
+
+const verbs: Verbs = {
+  documents: {
+    get: ({ documents }, [name, id]) => documents.get(requireCollection(name), requireId(id)),
+    put: ({ documents }, [name, id, body, ifVersion], bounds) =>
+      documents.put(requireCollection(name), requireId(id), requireBody(body, bounds), requireIfVersion(ifVersion)),
+    remove: ({ documents }, [name, id, ifVersion]) =>
+      documents.remove(requireCollection(name), requireId(id), requireNumberOrAny(ifVersion)),
+    scan: ({ documents }, [name, options]) => documents.scan(requireCollection(name), requireScan(options)),
+    putMany: ({ documents }, [name, rows, ifVersion], bounds) =>
+      documents.putMany(requireCollection(name), requireRows(rows, bounds), requireAbsentOrAny(ifVersion)),
+    count: ({ documents }, [name]) => documents.count(requireCollection(name)),
+    drop: ({ documents }, [name]) => documents.drop(requireCollection(name)),
+    list: ({ documents }) => documents.list(),
+  },
+  keyValues: {
+    get: ({ keyValues }, [name]) => keyValues.get(requireName(name)),
+    set: ({ keyValues }, [name, value, ttl], bounds) =>
+      keyValues.set(requireName(name), requireSize(requireText(value), bounds), requireTtl(ttl)),
+    remove: ({ keyValues }, [name]) => keyValues.remove(requireName(name)),
+    increment: ({ keyValues }, [name, by, ttl]) =>
+      keyValues.increment(requireName(name), requireFinite(by), requireTtl(ttl)),
+    page: ({ keyValues }, [keyspace, prefix, after]) =>
+      keyValues.page(requireKey(keyspace), requireKey(prefix), after === null ? null : requireKey(after)),
+    removePage: ({ keyValues }, [keyspace, prefix]) => keyValues.removePage(requireKey(keyspace), requireKey(prefix)),
+  },
+}
+
+const reading: readonly string[] = ['get', 'scan', 'count', 'list', 'page']
+
+/** Whether the call needs room on the disk. A deletion does, for the write-ahead log. */
+export function isWriting({ verb }: WireCall): boolean {
+  return !reading.includes(verb)
+}
+
+/** Whether a thread may have to wait for the disk. */
+export function mayCommit(request: ThreadRequest): boolean {
+  return 'call' in request ? isWriting(request.call) : request.kind !== 'usage'
+}
+
+/**
+ * Runs a call after it has checked every argument.
+ *
+ * @throws {StoreError} `query_invalid` for arguments of another shape, `quota_exceeded` for a document or value that is too
+ *   large, and what the port throws
+ */
+export async function runCall(
+  ports: SpacePorts,
+  { port, verb }: WireCall,
+  input: readonly unknown[],
+  bounds: CallBounds,
+): Promise<unknown> {
+  const known: Readonly<Record<string, Verb>> = verbs[port]
+  const run = Object.hasOwn(known, verb) ? known[verb] : undefined
+  if (!run) throw queryInvalid('There is no such call.')
+  return run(ports, input, bounds)
+}
+
+function misshapen(): StoreError {
+  return queryInvalid('The arguments of this call have another shape.')
+}
+
+function requireText(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw misshapen()
+}
+
+function requireFinite(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw misshapen()
+}
+
+function requireSize(text: string, { documentBytes }: CallBounds): string {
+  // No UTF-8 text has fewer bytes than characters.
+  if (text.length <= documentBytes && Buffer.byteLength(text) <= documentBytes) return text
+  throw new StoreError('quota_exceeded', `A document or value may have ${documentBytes} bytes at most.`)
+}
+
+/** SQLite checks that it is JSON. The child counts levels from 0. */
+function requireBody(value: unknown, bounds: CallBounds): string {
+  const body = requireSize(requireText(value), bounds)
+  if (!body.startsWith('{')) throw queryInvalid('A document must be a JSON object.')
+  if (isWithinBounds(body, { depth: maxDepth + 1, parts: Number.POSITIVE_INFINITY })) return body
+  throw queryInvalid(`The document nests deeper than ${maxDepth} levels.`)
+}
+
+function requireRows(value: unknown, bounds: CallBounds): { id: string; body: string }[] {
+  if (!Array.isArray(value)) throw misshapen()
+  if (value.length > maxRows) throw queryInvalid(`At most ${maxRows} documents may be written at once.`)
+  const rows = value.map((row: unknown) => {
+    if (!isPlain(row)) throw misshapen()
+    return { id: requireId(row.id), body: requireBody(row.body, bounds) }
+  })
+  const bytes = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+  if (bytes <= wireLimits.requestBytes) return rows
+  throw new StoreError('quota_exceeded', `At most ${wireLimits.requestBytes} bytes may be written at once.`)
+}
+
+function requireIfVersion(value: unknown): IfVersion {
+  return value === 'absent' ? value : requireNumberOrAny(value)
+}
+
+function requireNumberOrAny(value: unknown): number | 'any' {
+  return value === 'any' ? value : requireFinite(value)
+}
+
+function requireAbsentOrAny(value: unknown): 'absent' | 'any' {
+  if (value === 'absent' || value === 'any') return value
+  throw misshapen()
+}
+
+function requireScan(value: unknown): ScanOptions {
+  if (!isPlain(value) || typeof value.reverse !== 'boolean') throw misshapen()
+  const { after, reverse, limit } = value
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > maxScan) throw misshapen()
+  return { after: after === null ? null : requireId(after), reverse, limit }
+}
+
+function requireName(value: unknown): KeyName {
+  if (!isPlain(value)) throw misshapen()
+  const name = { keyspace: requireKey(value.keyspace), key: requireKey(value.key) }
+  if (name.key === '') throw queryInvalid('A key must be a text that is not empty.')
+  return name
+}
+
+/** A key, a keyspace or a prefix. A lone surrogate has no UTF-8 bytes. */
+function requireKey(value: unknown): string {
+  const key = requireText(value)
+  const isShort = key.length <= maxKeyBytes && Buffer.byteLength(key) <= maxKeyBytes
+  if (isShort && !/\p{Surrogate}/u.test(key)) return key
+  throw queryInvalid(`A key, keyspace or prefix is Unicode text of ${maxKeyBytes} bytes at most.`)
+}
+
+function requireTtl(value: unknown): number | null {
+  if (value === null || (typeof value === 'number' && Number.isFinite(value) && value > 0)) return value
+  throw queryInvalid('A lifetime must be a positive number of milliseconds.')
+}

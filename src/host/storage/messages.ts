@@ -1,0 +1,37 @@
+import type { StoreErrorCode } from '../documents/store-error.js'
+import type { WireCall } from '../documents/wire.js'
+
+/** A space as a thread opens it. */
+export interface OpenPlace {
+  file: string
+  quotaBytes: number
+  documentBytes: number
+}
+
+/** A request to a thread. `space` is the number that the front gave to an opened file; `nowMs` is Unix milliseconds. */
+export type ThreadRequest =
+  | { kind: 'open'; space: number; place: OpenPlace }
+  | { kind: 'close'; space: number }
+  | { kind: 'usage'; space: number }
+  | { kind: 'tidy'; space: number; nowMs: number }
+  | { kind: 'call'; space: number; nowMs: number; call: WireCall; input: readonly unknown[] }
+  | { kind: 'answer'; space: number; nowMs: number; call: WireCall; body: string | Uint8Array<ArrayBuffer> }
+
+export interface NumberedRequest {
+  id: number
+  request: ThreadRequest
+}
+
+/** A status and a text, which is UTF-8 bytes where it is long. */
+export interface WireReply {
+  status: number
+  body: string | Uint8Array
+}
+
+export interface ThreadReply {
+  id: number
+  value?: unknown
+  fault?: { code: StoreErrorCode; message: string }
+  /** For the log of the host: what failed. */
+  reason?: string
+}
