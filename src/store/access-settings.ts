@@ -1,9 +1,12 @@
 import type { AuditEvent } from '../model/audit-event.js'
+import type { KeySetRules } from '../model/key-set.js'
 
 /** Access settings that were added at run time, and the one that may be replaced. */
 export interface AccessRecord {
   /** Address of the key set that replaces the one in the settings; null: the settings apply. */
   jwksUrl: string | null
+  /** The rules that a space keeps with its URL. Absent without them, and in an application, whose settings have them. */
+  jwksRules?: KeySetRules
   /** IP addresses and CIDRs, canonical, in the order of their texts. */
   networks: string[]
 }
@@ -27,6 +30,10 @@ export interface AccessSettings {
   /** Like `addNetwork`. `unchanged` when the network is not on the list. */
   removeNetwork(network: string, event: AuditEvent, accept: AcceptNetworks): Promise<NetworkOutcome>
 
-  /** False when this URL is set already. */
-  setJwksUrl(url: string | null, event: AuditEvent): Promise<boolean>
+  /**
+   * False when this URL is set already, in a space with these rules.
+   *
+   * @param rules kept in a space; an application has them in its settings
+   */
+  setJwksUrl(url: string | null, event: AuditEvent, rules?: KeySetRules): Promise<boolean>
 }

@@ -9,10 +9,11 @@ import { requireRoom } from './require-admin.js'
  * @throws {AuthError} `invalid_request` for a URL that the setting `jwks` would not accept, `rate_limited`
  */
 export async function checkKeySetUrl(
-  ports: Pick<Ports, 'keySets' | 'limiter' | 'policy'>,
+  ports: Pick<Ports, 'keySets' | 'limiter' | 'policy' | 'home'>,
   { url, userId }: { url: unknown; userId: string },
 ): Promise<KeySetCheck> {
-  requireKeySetUrl(ports, url)
+  // The audience of a space comes with the change itself.
+  requireKeySetUrl(ports, url, ports.home === 'host' ? 'any' : null)
   await requireRoom(ports, 'keySetCheck', userId)
   return ports.keySets.check(url)
 }
