@@ -1,13 +1,14 @@
 import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
-import type { HttpRequest } from '../http/message.js'
+import { type HttpRequest, singleHeader } from '../http/message.js'
+
 import type { OriginCheck } from '../http/origin-check.js'
+import { takeApiKey } from '../lib/api-key-query.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
 import type { AllowList } from './allow-list.js'
 import type { HookCheck } from './hook.js'
-import { isFromBrowser, readApiToken, readBearer, type Sent, scheme } from './sent-credentials.js'
 import { checkBearer, checkCookie, recallSession, type SessionCheckPorts } from './session.js'
 
 export interface CredentialPorts extends SessionCheckPorts {
@@ -165,4 +166,47 @@ function requireOwnOrigin({ origins }: CredentialPorts, request: HttpRequest, co
   const upgrade = asked !== undefined && String(asked).toLowerCase() === 'websocket'
   const fault = origins.fault(request, { cookieDecides, form, upgrade })
   if (fault) throw fault
+}
+
+/** `undefined`: none was sent. `null`: one was sent, but in a form that does not count. */
+export type Sent = string | null | undefined
+
+/** The API token of a request that passed with it, which therefore contains it once. */
+export function sentApiToken({ headers, query }: HttpRequest): string | null {
+  const header = headers['x-apikey']
+  return typeof header === 'string' ? header : (takeApiKey(query)?.values[0] ?? null)
+}
+
+/** From the header, or from the URL where the settings allow it. A token in both, or sent twice, does not count. */
+export function readApiToken({ inUrl: mayBeInUrl }: Settings['apiTokens'], request: HttpRequest): Sent {
+  const header = request.headers['x-apikey']
+  const inHeader = header !== undefined
+  const inUrl = mayBeInUrl ? takeApiKey(request.query) : null
+  if (inUrl === null) return inHeader ? singleHeader(request, 'x-apikey', header) : undefined
+  return inHeader || inUrl.values.length !== 1 ? null : (inUrl.values[0] ?? null)
+}
+
+/** With the blank behind it. */
+export const scheme = 'Bearer '
+
+/**
+ * `Bearer ` and the token, with the scheme in this spelling. Ignores other schemes than Bearer, such as a proxy's Basic (RFC 6750 §2.1).
+ */
+export function readBearer(request: HttpRequest): Sent {
+  const { authorization } = request.headers
+  if (authorization === undefined) return undefined
+  const header = singleHeader(request, 'authorization', authorization)
+  if (header === null) return null
+  // The common spelling, checked without a regular expression.
+  const usual = header.slice(0, scheme.length) === scheme
+  if (!usual && !/^bearer(?: |$)/i.test(header)) return undefined
+  if (header.length <= scheme.length) return null
+  return usual ? header : scheme + header.slice(scheme.length)
+}
+
+/** Whether a page in a browser caused the request. Node's own `fetch` sends `Sec-Fetch-Mode: cors` too. */
+export function isFromBrowser({ headers }: Pick<HttpRequest, 'headers'>): boolean {
+  const mode = headers['sec-fetch-mode']
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return true
+  return mode === 'navigate' || mode === 'no-cors'
 }

@@ -11,15 +11,13 @@ import type { Moment } from '../lib/shared-clock.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
-import type { AccessFeed } from './access-settings.js'
-import { type CredentialPorts, identify, requireAllowed } from './credentials.js'
+import { type AccessFeed, isFresh, requireFresh } from './access-settings.js'
+import { type CredentialPorts, identify, requireAllowed, sentApiToken } from './credentials.js'
 import type { Decisions } from './decisions.js'
 import { createForwardedHeaders, findSpoofedHeaders } from './forwarded-headers.js'
-import { isFresh, requireFresh } from './fresh.js'
 import { checkRequirement } from './require.js'
 import type { Revocations } from './revocations.js'
 import type { ScopeOf } from './scope.js'
-import { sentApiToken } from './sent-credentials.js'
 
 export interface GuardOptions extends Omit<CredentialPorts, 'demandsFactor' | 'requireFresh'> {
   settings: Settings

@@ -7,12 +7,21 @@ import { takeApiKey } from '../lib/api-key-query.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
 import type { ApiTokenPrincipal, JwtPrincipal } from '../model/principal.js'
 import type { Settings } from '../settings.js'
+import { type FreshParts, isFresh, requireFresh } from './access-settings.js'
 import type { AllowList } from './allow-list.js'
-import { type ApiTokenCheck, byApiToken, exclusively, type JwtCheck, requireAllowed } from './credentials.js'
+import {
+  type ApiTokenCheck,
+  byApiToken,
+  exclusively,
+  type JwtCheck,
+  readApiToken,
+  readBearer,
+  requireAllowed,
+  scheme,
+  sentApiToken,
+} from './credentials.js'
 import { createForwardedHeaders, findSpoofedHeaders } from './forwarded-headers.js'
-import { type FreshParts, isFresh, requireFresh } from './fresh.js'
 import type { Jwts } from './jwks.js'
-import { readApiToken, readBearer, scheme, sentApiToken } from './sent-credentials.js'
 
 export interface SpaceGuardOptions extends FreshParts {
   /** `origin`: that of the spaces' `baseUrl`. */

@@ -1,12 +1,6 @@
 import { z } from 'zod'
-import {
-  allowNetworkSafely,
-  changeJwksUrl,
-  changeKeySet,
-  disallowNetworkSafely,
-  readAccess,
-} from '../../flows/control/access-settings.js'
-import { checkKeySetUrl } from '../../flows/control/check-key-set.js'
+import { allowNetworkSafely, disallowNetworkSafely, readAccess } from '../../flows/control/access-settings.js'
+import { changeJwksUrl, changeKeySet, checkKeySetUrl } from '../../flows/control/key-set.js'
 import { empty, json } from '../../http/problem.js'
 import { createAllowRule } from '../../lib/ip-ranges.js'
 import { time } from '../answer-schemas.js'

@@ -1,8 +1,14 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { KeySetRules } from '../../model/key-set.js'
 import { applicationScope, subjectIn } from '../../model/scope.js'
-import type { AccessRecord, AccessSettings, NetworkOutcome } from '../access-settings.js'
-import { isSameKeySet, toKeySet, toKeySetRow } from '../key-set-rows.js'
+import {
+  type AccessRecord,
+  type AccessSettings,
+  isSameKeySet,
+  type NetworkOutcome,
+  toKeySet,
+  toKeySetRow,
+} from '../access-settings.js'
 import { type AccessEntriesTable, type InstallationTable, scopeOf } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'

@@ -2,8 +2,14 @@ import type { Kysely } from 'kysely'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { KeySetRules } from '../../model/key-set.js'
 import { applicationScope, subjectIn } from '../../model/scope.js'
-import type { AccessRecord, AccessSettings, NetworkOutcome } from '../access-settings.js'
-import { isSameKeySet, toKeySet, toKeySetRow } from '../key-set-rows.js'
+import {
+  type AccessRecord,
+  type AccessSettings,
+  isSameKeySet,
+  type NetworkOutcome,
+  toKeySet,
+  toKeySetRow,
+} from '../access-settings.js'
 import type { KeySetsTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
