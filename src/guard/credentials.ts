@@ -2,6 +2,7 @@ import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
 import { type HttpRequest, singleHeader } from '../http/message.js'
 
+import { isFromBrowser } from '../http/origin.js'
 import type { OriginCheck } from '../http/origin-check.js'
 import { takeApiKey } from '../lib/api-key-query.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
@@ -202,11 +203,4 @@ export function readBearer(request: HttpRequest): Sent {
   if (!usual && !/^bearer(?: |$)/i.test(header)) return undefined
   if (header.length <= scheme.length) return null
   return usual ? header : scheme + header.slice(scheme.length)
-}
-
-/** Whether a page in a browser caused the request. Node's own `fetch` sends `Sec-Fetch-Mode: cors` too. */
-export function isFromBrowser({ headers }: Pick<HttpRequest, 'headers'>): boolean {
-  const mode = headers['sec-fetch-mode']
-  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return true
-  return mode === 'navigate' || mode === 'no-cors'
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AuthError, ErrorCode } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
+import type { AdminCommand } from '../model/admin-command.js'
 import type { HomeName } from '../model/home.js'
 import type { RefusedMail } from '../model/mail-limit.js'
 import type { SessionPrincipal } from '../model/principal.js'
@@ -57,6 +58,8 @@ export interface RouteContext {
   authPath: string
   /** The bearer token of the request, or null. */
   bearer: string | null
+  /** The admin token of a request to the control API of the host, not checked yet; else null. */
+  adminToken: string | null
   /** The signed-in session. Rejects with `AuthError` as the guard would when there is none. */
   session(): Promise<SignedIn>
   /** Whether an administrator impersonates the user, for the banner of a page; null: no. */
@@ -95,6 +98,8 @@ export interface ControlRule {
   confirm: boolean | string
   /** The command of the tool that calls it; null: none. */
   command: string | null
+  /** The command for which the route takes an admin token of the host; `any`: it takes each. Absent: none. */
+  adminToken?: AdminCommand | 'any'
   /** An admin page, which the setting `admin.page` places. */
   page?: true
 }

@@ -9,7 +9,7 @@ import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookie
 import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
-import { originFault } from './origin.js'
+import { originFault, sentAdminToken } from './origin.js'
 import type { OriginCheck } from './origin-check.js'
 import { placed } from './placed-route.js'
 import { explanation, withHeaders } from './problem.js'
@@ -121,6 +121,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   await limit(options, request, sentTo, visitor, seen)
 
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
+  const adminToken = takesAdminTokens(options, match) ? sentAdminToken(request, cookies) : null
   const mode = modeOf(request, cookies)
   const body = await readBody(request)
   seen.form = body.form
@@ -132,7 +133,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   seen.route = route
   // With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock.
   const changes = method !== 'GET' || route.changes === true
-  if (changes && !options.isCurrent()) throw storeUnavailable()
+  if ((changes || adminToken !== null) && !options.isCurrent()) throw storeUnavailable()
   if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = route.crossSite ? null : options.origins.fault(request, { cookieDecides, form: body.form })
@@ -141,8 +142,13 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   if (changes && !route.duringImpersonation && options.acting(request)) throw new AuthError('impersonation_forbidden')
 
   await prepareCookies()
-  const context = contextFor(options, request, match, { visitor, mode, cookies, ...seen })
+  const context = contextFor(options, request, match, { visitor, mode, cookies, adminToken, ...seen })
   return route.handle(context, await parse(route, body.value))
+}
+
+/** The control API of the host, and not its pages. An application has no admin tokens and does not look at the header. */
+function takesAdminTokens({ ports }: Working, { byMethod }: RouteMatch): boolean {
+  return ports.adminTokens !== null && [...byMethod.values()].some(({ control }) => control && !control.page)
 }
 
 /**
@@ -189,9 +195,10 @@ function contextFor(
   options: RouterOptions,
   request: HttpRequest,
   match: RouteMatch,
-  { visitor, mode, cookies, form, returnTo, requestId }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies'> & Seen,
+  found: Pick<RouteContext, 'visitor' | 'mode' | 'cookies' | 'adminToken'> & Seen,
 ): RouteContext {
   const { settings, ports, cookieNames } = options
+  const { visitor, mode, cookies, adminToken, form, returnTo, requestId } = found
   return {
     ports,
     settings,
@@ -203,6 +210,7 @@ function contextFor(
     cookieNames,
     authPath: authPathOf(settings, request),
     bearer: bearerOf(request),
+    adminToken,
     session: () => signedIn(options, request, visitor),
     space: null,
     acting: () => options.acting(request),
