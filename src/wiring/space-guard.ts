@@ -4,6 +4,7 @@ import { createSpaceDecision } from '../guard/space-guard.js'
 import type { SpacePorts } from '../http/route.js'
 import type { Handle, Watch } from '../http/verdict.js'
 import { createRequestIds } from '../lib/request-id.js'
+import { isLoopbackHost } from '../lib/url.js'
 import type { KeySetRules } from '../model/key-set.js'
 import type { SpaceName } from '../model/visitor.js'
 import type { AccessPolicy, Ports } from '../ports.js'
@@ -52,7 +53,7 @@ const defaultRules: KeySetRules = { issuer: null, audience: [], algorithms: defa
 export function createSpaceGuard(parts: SpaceGuardParts, options: SpaceGuardOptions): GuardedSpace {
   const { world, store, clock, revocations } = parts
   const { space, origin, trustedProxies } = options
-  const settings = { ...parts.settings, origin, trustedProxies }
+  const settings = { ...parts.settings, origin, trustedProxies, development: isDevelopment(parts.settings, origin) }
   const own = store.at(space.id)
   const changes = closable(revocations)
   const feed = scopedFeed(changes, space.id)
@@ -101,8 +102,14 @@ export function createSpaceGuard(parts: SpaceGuardParts, options: SpaceGuardOpti
   }
 }
 
+/** Both origins count: the host's pages may be on loopback while its spaces are public. */
+function isDevelopment({ development }: Settings, origin: string): boolean {
+  const { protocol, hostname } = new URL(origin)
+  return development && protocol === 'http:' && isLoopbackHost(hostname)
+}
+
 /** Nothing is fixed by settings: a space keeps its allow-list and key set in the store. */
-function accessPolicy({ trustedProxies, development }: Settings): AccessPolicy {
+function accessPolicy({ trustedProxies, development }: Pick<Settings, 'trustedProxies' | 'development'>): AccessPolicy {
   return {
     networks: [],
     knowsClients: trustedProxies.kind !== 'hops',
