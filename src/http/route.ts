@@ -77,6 +77,14 @@ export interface RouteContext {
    * @throws {AuthError} `space_not_found`
    */
   space: (() => Promise<SpacePorts>) | null
+  /** The id of the request in log and answer. */
+  requestId: string
+  /**
+   * The body piece by piece, on a route that `streams` in. The limit counts bytes.
+   *
+   * @throws {AuthError} as `pieces` of the request's body
+   */
+  upload(limitBytes: number): AsyncIterable<Uint8Array>
   /** Logs a fault when the route redirects the browser instead of refusing. */
   report(fault: AuthError): void
   /** The return address of the form if it is allowed, for pages on the way to it. */
@@ -135,6 +143,11 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   cookies?: readonly CookieName[]
   /** Query parameters that it reads, each with a sentence for the reference. */
   query?: Readonly<Record<string, string>>
+  /**
+   * `in`: the route reads its body piece by piece, by `upload`. `out`: it answers in pieces. Only the host, which Node's
+   * adapter serves, may have such routes.
+   */
+  streams?: 'in' | 'out' | 'both'
   /** Not usable by clients without cookies. */
   browserOnly?: true
   /** Fields of a refused form that its page gets again in its address, such as the token of a mailed link. */

@@ -19,7 +19,7 @@ import type { DoneCode } from './pages/outcomes.js'
 
 /** A route of the control API, however its caller is known. */
 interface DescribedRoute<Schema extends z.ZodType, Context>
-  extends Pick<Route<Schema>, 'method' | 'body' | 'summary' | 'answers' | 'errors' | 'query' | 'enabled'>,
+  extends Pick<Route<Schema>, 'method' | 'body' | 'summary' | 'answers' | 'errors' | 'query' | 'enabled' | 'streams'>,
     Partial<Omit<ControlRule, 'who' | 'adminToken'>> {
   /** Below `/admin/api`; the empty path is its root. */
   path: string
@@ -118,7 +118,7 @@ function assembled<Schema extends z.ZodType, Context>(
   enter: Enter<Context>,
 ): Route {
   const { method, path, body, summary, who, recent = false, confirm = false, home = 'both', command = null } = route
-  const { answers, query, needsRecent, form, errors = [] } = route
+  const { answers, query, needsRecent, form, streams, errors = [] } = route
   const mayNeedRecent = recent || needsRecent !== undefined
   return defineRoute<Schema>({
     method,
@@ -137,6 +137,7 @@ function assembled<Schema extends z.ZodType, Context>(
     ],
     ...(answers && { answers }),
     ...(query && { query }),
+    ...(streams && { streams }),
     enabled: (settings) => settings.admin.enabled && (route.enabled?.(settings) ?? true),
     async handle(context, parsed) {
       const place = adminPagePath(context.settings)
