@@ -1,10 +1,11 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpResponse } from '../../http/message.js'
+import { type HttpResponse, isPieces } from '../../http/message.js'
 import type { Ask, Handle, Pass, Verdict } from '../../http/verdict.js'
 import { decide, failure, type Gate } from '../adapter.js'
 import { addHeaders } from './add-headers.js'
 import { dressRequest } from './headers.js'
 import { type Dress, NodeMessage, type NodeRequest, readRequest } from './message.js'
+import { cancelPieces, sendPieces } from './pieces.js'
 
 /** `next` gets the verdict, except a framework's own `next`, which would take an argument for an error. */
 export type NodeListener = (req: NodeRequest, res: ServerResponse, next: (pass: Pass) => void) => void
@@ -16,6 +17,20 @@ export type NodeListener = (req: NodeRequest, res: ServerResponse, next: (pass: 
  */
 export function createListener(handle: Handle, dress: Dress = () => {}): NodeListener {
   return listener((req, res) => handle(new NodeMessage(req, res, dress)))
+}
+
+/** The same for the event `checkContinue`: the client is told to go on when its body is read, not before. */
+export function createContinueListener(handle: Handle): NodeListener {
+  return listener((req, res) =>
+    handle(
+      new NodeMessage(
+        req,
+        res,
+        () => {},
+        () => res.writeContinue(),
+      ),
+    ),
+  )
 }
 
 /** The same for a single route. */
@@ -46,7 +61,10 @@ function listener(judge: (req: NodeRequest, res: ServerResponse) => Verdict | Pr
 
 /** Sends our response. Node drains a body that was not read; 413 closes the connection. */
 export function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
-  if (res.headersSent) return
+  if (res.headersSent) {
+    if (isPieces(response.body)) cancelPieces(response.body)
+    return
+  }
   try {
     write(req, res, response)
   } catch {
@@ -60,10 +78,20 @@ export function answer(req: NodeRequest, res: ServerResponse, response: HttpResp
 function write(req: NodeRequest, res: ServerResponse, { status, headers, body }: HttpResponse): void {
   res.statusCode = status
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  if (status === 413) res.setHeader('connection', 'close')
+  if (status === 413 || isHeldBack(req)) res.setHeader('connection', 'close')
   if (body === null) return void res.end()
+  if (isPieces(body)) {
+    if (req.method !== 'HEAD') return void sendPieces(res, body)
+    cancelPieces(body)
+    return void res.end()
+  }
   if (req.method === 'HEAD') res.setHeader('content-length', Buffer.byteLength(body))
   res.end(req.method === 'HEAD' ? undefined : body)
+}
+
+/** The client waits for a word before it sends its body. It got the answer instead, so the body may never come. */
+function isHeldBack(req: NodeRequest): boolean {
+  return req.headers?.expect !== undefined && !req.complete && req.readableDidRead === false
 }
 
 /** Prepares the request for the application. False: that failed, and the request has its response. */

@@ -1,10 +1,11 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { HttpResponse } from '../../http/message.js'
+import { type HttpResponse, isPieces } from '../../http/message.js'
 import type { Handle, Pass, Verdict, Watch } from '../../http/verdict.js'
 import { decide, type Emit } from '../adapter.js'
 import { dressRequest } from './headers.js'
 import { readRequest } from './message.js'
+import { cancelPieces } from './pieces.js'
 
 /** The arguments of Node's `upgrade` and `connect` events: the request, its socket, and the first bytes after the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]
@@ -57,6 +58,10 @@ export function admit(verdict: Verdict, request: IncomingMessage, socket: Duplex
 
 /** Writes a response to a socket for which Node made no `ServerResponse`, and ends the socket. */
 export function refuseUpgrade(socket: Duplex, { status, headers, body }: HttpResponse): void {
+  if (isPieces(body)) {
+    cancelPieces(body)
+    return void socket.destroy()
+  }
   const bytes = Buffer.from(body ?? '')
   const fields = { ...headers, connection: 'close', 'content-length': String(bytes.length) }
   const lines = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`))
