@@ -78,6 +78,7 @@ export async function createRightsMemory(options: RightsOptions): Promise<Rights
 interface Reading {
   /** Reads once more. A read that is under way may have begun before the change. */
   again(): void
+  /** Resolves when a read has ended that began after every change so far, or a read failed. */
   settled(): Promise<void>
   close(): void
 }
@@ -85,26 +86,35 @@ interface Reading {
 function createReading({ timer }: Pick<RightsOptions, 'timer'>, read: () => Promise<void>): Reading {
   let wanted = 0
   let done = 0
-  let underWay: Promise<void> | null = null
+  let isReading = false
+  let waiting: { mark: number; resolve: () => void }[] = []
   let cancelRetry = () => {}
   let closed = false
 
+  function release(upTo: number): void {
+    for (const { mark, resolve } of waiting) if (mark <= upTo) resolve()
+    waiting = waiting.filter(({ mark }) => mark > upTo)
+  }
+
   async function readAll(): Promise<void> {
+    isReading = true
     try {
       while (done < wanted && !closed) {
         const mark = wanted
         await read()
         done = mark
+        release(done)
       }
     } catch {
       if (!closed) cancelRetry = timer(retryMs, start)
     }
-    underWay = null
+    isReading = false
+    release(wanted)
   }
 
   function start(): void {
     cancelRetry()
-    underWay ??= readAll()
+    if (!isReading) void readAll()
   }
 
   return {
@@ -112,9 +122,11 @@ function createReading({ timer }: Pick<RightsOptions, 'timer'>, read: () => Prom
       wanted += 1
       start()
     },
-    settled: async () => {
-      await underWay
-    },
+    settled: () =>
+      new Promise((resolve) => {
+        if (isReading && done < wanted) waiting.push({ mark: wanted, resolve })
+        else resolve()
+      }),
     close() {
       closed = true
       cancelRetry()
