@@ -41,6 +41,7 @@ export const errorTable = {
   last_credential: [409, 'This is the last way into the account.'],
   would_lock_out: [409, 'This would lock you or every administrator out.'],
   last_admin: [409, 'At least one usable administrator must remain.'],
+  already_exists: [409, 'There is already one like this.'],
   space_exists: [409, 'There is already a space of this name.'],
   space_busy: [409, 'Another change of this space is under way. Try again when it has ended.'],
   index_exists: [409, 'This collection already has such an index.'],

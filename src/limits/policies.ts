@@ -46,7 +46,7 @@ const networksADay = 3
 
 /** The one table: the numbers of the settings, and the fixed ones. */
 export function policiesOf(limits: Limits): Policies {
-  const { login, mail, guess, refresh, apiToken, admin, other } = limits
+  const { login, mail, guess, refresh, apiToken, adminToken, admin, other } = limits
   return {
     ip: {
       login: ruleOf(login.ip),
@@ -54,6 +54,7 @@ export function policiesOf(limits: Limits): Policies {
       guess: ruleOf(guess.ip),
       refresh: ruleOf(refresh.ip),
       apiToken: ruleOf(apiToken.ip),
+      adminToken: ruleOf(adminToken.ip),
       admin: ruleOf(admin.ip),
       other: ruleOf(other.ip),
     },

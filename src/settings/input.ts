@@ -262,6 +262,8 @@ export interface LimitsInput {
   refresh?: IpLimitInput | undefined
   /** Unknown API tokens. Default: 30/1m. */
   apiToken?: IpLimitInput | undefined
+  /** Unknown admin tokens, in the space host. Default: 30/1m. */
+  adminToken?: IpLimitInput | undefined
   /** Every other request below `basePath`. Default: 300/1m. */
   other?: IpLimitInput | undefined
 }

@@ -9,7 +9,7 @@ export interface Limit {
   windowSeconds: number
 }
 
-export type LimitKind = 'login' | 'mail' | 'guess' | 'refresh' | 'apiToken' | 'admin' | 'other'
+export type LimitKind = 'login' | 'mail' | 'guess' | 'refresh' | 'apiToken' | 'adminToken' | 'admin' | 'other'
 
 /** How many in which time, for one IP address (IPv6: one /64) and, where it applies, for one account. */
 const standard = {
@@ -18,6 +18,7 @@ const standard = {
   guess: { ip: '30/1m', account: '20/1h' },
   refresh: { ip: '120/1m' },
   apiToken: { ip: '30/1m' },
+  adminToken: { ip: '30/1m' },
   admin: { ip: '600/1m', account: '600/1m' },
   other: { ip: '300/1m' },
 } as const
@@ -32,6 +33,7 @@ export const limits = z.strictObject({
   guess: both(standard.guess),
   refresh: perIp(standard.refresh),
   apiToken: perIp(standard.apiToken),
+  adminToken: perIp(standard.adminToken),
   admin: both(standard.admin),
   other: perIp(standard.other),
 })

@@ -1,5 +1,6 @@
 import type { Revocations } from '../guard/revocations.js'
 import type { Route } from '../http/route.js'
+import type { Keyring } from '../lib/keyring.js'
 import type { World } from '../lib/runtime.js'
 import type { SharedClock } from '../lib/shared-clock.js'
 import type { HomeName } from '../model/home.js'
@@ -34,6 +35,9 @@ export interface HomeParts {
   /** The change feed, of all scopes. */
   revocations: Revocations
   shared: BetweenProcesses
+  keyring: Keyring
+  limiter: Ports['limiter']
+  policy: Ports['policy']
 }
 
 export const application: Home = {

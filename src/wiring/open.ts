@@ -109,7 +109,10 @@ async function openAll(early: Early, home: Home, telemetry: Telemetry): Promise<
     const shared = await openBetweenProcesses(early, store)
     late.shared = shared
     shared.wake.listen(revocations.wake)
-    const parts: HomeParts = { settings, world, store, clock, revocations, shared }
+    const { keyring } = early
+    const policy = policyOf(settings)
+    const limiter = createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now })
+    const parts: HomeParts = { settings, world, store, clock, revocations, shared, keyring, limiter, policy }
     const rights = await home.createRights(parts)
     return await assemble(early, { ...parts, home, rights, access: late.access, telemetry }, late)
   } catch (error) {
@@ -187,11 +190,10 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
 
 function portsOf(
   early: Early,
-  { home, rights, store, clock, access, shared, revocations }: Opened,
+  { home, rights, store, clock, access, revocations, limiter, policy }: Opened,
   { tokens, proofs, operations }: Pick<Ports, 'tokens' | 'proofs'> & { operations: Operations },
 ): Ports {
   const { settings, world, keyring, random } = early
-  const policy = policyOf(settings)
   const running = { operations }
   return {
     ...nounsOf(store),
@@ -203,7 +205,7 @@ function portsOf(
     providers: providersOf(early),
     keyring,
     mails: { ...createMails({ keyring, randomId: random.id, now: clock.now }), showRefused: early.showRefused },
-    limiter: createLimiter({ counters: shared.counters, limits: settings.limits, now: clock.now }),
+    limiter,
     proofs,
     revocations,
     ...rights,

@@ -36,7 +36,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...ground,
   ],
   // Nouns in the database of the accounts: their steps write the same audit log and change feed.
-  'host/store': ['host/store', 'host/ports', 'store/sql', 'type:store', ...ground],
+  'host/store': [
+    'host/store',
+    'host/ports',
+    'store/sql',
+    'store/refused',
+    'store/json-columns',
+    'type:store',
+    ...ground,
+  ],
+  // Rights and admin tokens in memory, which the control API asks with each request.
+  'host/people': ['host/people', 'type:host/store', 'type:ports', ...ground],
   'host/flows': ['host', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   'host/routes': ['host', 'routes', 'http', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   // The child imports nothing else of ours, so its one file stays small.

@@ -47,9 +47,16 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   // The ports stand below: the data threads fulfil them, the child is written against them. The front writes the headers that
   // the child reads.
   'src/host': {
-    levels: [['documents', 'releases', 'sealing'], ['runner', 'storage'], ['front'], ['children']],
+    levels: [
+      ['documents', 'releases', 'sealing', 'store'],
+      ['runner', 'storage', 'people', 'flows'],
+      ['front', 'routes'],
+      ['children'],
+    ],
     above: [],
   },
+  'src/host/store': { levels: [['sql']], above: [] },
+  'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   // The front starts the thread by its file.
   'src/host/storage': { levels: [['thread']], above: [] },

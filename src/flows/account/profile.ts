@@ -9,9 +9,10 @@ import { readActor } from '../steps/acting.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeFields } from '../steps/change-fields.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { lastAdminFault } from '../steps/last-admin.js'
 import { requirePassword } from './require-password.js'
 
-export type ProfilePorts = Pick<Ports, 'users' | 'sessions' | 'passwords' | 'clock' | 'random' | 'policy'>
+export type ProfilePorts = Pick<Ports, 'users' | 'sessions' | 'passwords' | 'clock' | 'random' | 'policy' | 'home'>
 
 /**
  * The signed-in user and session as stored now.
@@ -70,7 +71,7 @@ export async function updateProfile(
  * Deletes the account for good, after its password.
  *
  * @throws {AuthError} `invalid_credentials`, `rate_limited`, `recent_login_required`, `token_revoked`, `busy`,
- *   `would_lock_out` for the last administrator
+ *   `would_lock_out` for the last administrator, in the host `last_admin`
  */
 export async function deleteAccount(
   ports: ProfilePorts & PasswordLimitPorts & Pick<Ports, 'audit'>,
@@ -81,5 +82,5 @@ export async function deleteAccount(
   await requirePassword(ports, state, { ...input, event: 'account_deleted' })
   const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId: state.user.id })
   const deleted = await ports.users.delete(state.user.id, changeMattersUntil(ports), audit, ports.policy.adminEmails)
-  if (deleted === 'last_admin') throw new AuthError('would_lock_out')
+  if (deleted === 'last_admin') throw lastAdminFault(ports)
 }

@@ -8,6 +8,7 @@ import { requireStrong } from '../password/new-password.js'
 import { newUser, provedByApplication } from '../registration/register.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { lastAdminFault } from '../steps/last-admin.js'
 import { notice } from '../steps/notices.js'
 import {
   requireDate,
@@ -109,10 +110,11 @@ export async function setPassword(
 /**
  * Disables an account: every session, access token and pending link or code of it is revoked at once.
  *
- * @throws {AuthError} `not_found`, `invalid_request`, `would_lock_out` for the last administrator and the own account
+ * @throws {AuthError} `not_found`, `invalid_request`, `would_lock_out` for the own account and the last administrator
+ *   (in the host `last_admin`)
  */
 export async function disableAccount(
-  ports: AdministerPorts,
+  ports: AdministerPorts & Pick<Ports, 'home'>,
   { id, options, visitor }: Change & { options: { reason?: string; until?: Date | string } },
 ): Promise<Account> {
   requireKnown(options, ['reason', 'until'])
@@ -122,7 +124,7 @@ export async function disableAccount(
   const disabling = { at: ports.clock.now(), until, reason }
   const records = step(ports, 'account_disabled', { id, visitor }, reason === null ? {} : { reason })
   const disabled = await ports.users.disable(id, disabling, records, ports.policy.adminEmails)
-  if (disabled === 'last_admin') throw new AuthError('would_lock_out')
+  if (disabled === 'last_admin') throw lastAdminFault(ports)
   return found(ports, disabled)
 }
 

@@ -7,6 +7,7 @@ import { confirmAnew, type JudgePorts } from '../registration/judge-and-mail-aga
 import { auditEvent } from '../steps/audit.js'
 
 type MailVerificationPorts = JudgePorts & Pick<Ports, 'users'>
+type InviteAgainPorts = Parameters<typeof draftInvitation>[0] & Pick<Ports, 'oneTimeTokens'>
 
 /**
  * Mails the confirmation of an address again. An account without a password gets an invitation, because a confirmation in
@@ -31,7 +32,8 @@ export async function mailVerification(
   return true
 }
 
-async function inviteAgain(ports: MailVerificationPorts, user: UserRecord, visitor: Visitor): Promise<void> {
+/** Mails a link that sets a password. Its use proves the mailbox, and so removes what was written before. */
+export async function inviteAgain(ports: InviteAgainPorts, user: UserRecord, visitor: Visitor): Promise<void> {
   const { token, mail } = draftInvitation(ports, user)
   const audit = auditEvent(ports, 'verification_requested', visitor, { userId: user.id, detail: { invited: true } })
   await ports.oneTimeTokens.put(token, mail, { keep: 1, now: ports.clock.now(), audit })

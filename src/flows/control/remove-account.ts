@@ -4,14 +4,15 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { lastAdminFault } from '../steps/last-admin.js'
 import { requireOther } from './require-other.js'
 
-type RemovePorts = Pick<Ports, 'users' | 'clock' | 'random' | 'policy'>
+type RemovePorts = Pick<Ports, 'users' | 'clock' | 'random' | 'policy' | 'home'>
 
 /**
  * Deletes an account for good; false when there was no such account.
  *
- * @throws {AuthError} `would_lock_out` for the last administrator and the own account
+ * @throws {AuthError} `would_lock_out` for the own account and the last administrator (in the host `last_admin`)
  */
 export async function removeAccount(
   ports: RemovePorts,
@@ -20,7 +21,7 @@ export async function removeAccount(
   requireOther(visitor, id)
   const audit = auditEvent(ports, 'account_deleted', visitor, { userId: id })
   const removed = await ports.users.delete(id, changeMattersUntil(ports), audit, ports.policy.adminEmails)
-  if (removed === 'last_admin') throw new AuthError('would_lock_out')
+  if (removed === 'last_admin') throw lastAdminFault(ports)
   return removed
 }
 

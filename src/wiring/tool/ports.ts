@@ -30,6 +30,7 @@ export type ToolPorts = Pick<
   | 'clock'
   | 'random'
   | 'policy'
+  | 'home'
 >
 
 export async function createToolPorts(parts: ToolParts, store: Store, wake: ToolWake): Promise<ToolPorts> {
@@ -57,5 +58,6 @@ export async function createToolPorts(parts: ToolParts, store: Store, wake: Tool
     clock,
     random,
     policy,
+    home: 'application',
   }
 }

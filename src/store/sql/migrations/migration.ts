@@ -15,11 +15,11 @@ export interface MigrationContext {
   randomId(): string
   seal: AuditSeal
   /** CREATE TABLE IF NOT EXISTS, with the options that this database needs at the end. */
-  createTable<Table extends keyof Tables & string>(name: Table): CreateTableBuilder<Table>
+  createTable<Table extends string>(name: Table): CreateTableBuilder<Table>
   /** Adds a column, unless it exists. Existing rows, and those that earlier releases insert, have `filled` in it, or null. */
   addColumn(table: keyof Tables & string, name: string, type: ColumnType, filled?: string): Promise<void>
   /** Creates an index, named after its table and columns, unless it exists. */
-  createIndex(table: keyof Tables & string, columns: readonly string[]): Promise<void>
+  createIndex(table: string, columns: readonly string[]): Promise<void>
 }
 
 export function createMigrationContext(

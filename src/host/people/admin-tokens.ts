@@ -1,0 +1,118 @@
+import { timingSafeEqual } from 'node:crypto'
+import { AuthError } from '../../errors.js'
+import { createIpSet } from '../../lib/ip-ranges.js'
+import type { Keyring } from '../../lib/keyring.js'
+import { adminTokenMemorySeconds, adminTokenPurpose, adminTokenText } from '../../model/admin-token.js'
+import type { Change } from '../../model/change.js'
+import type { AdminTokenCaller, Ports } from '../../ports.js'
+import type { AdminTokenRecord, AdminTokens } from '../store/admin-tokens.js'
+import type { LastUses } from './last-uses.js'
+import type { RightsMemory } from './rights.js'
+
+export interface AdminTokenCheckOptions {
+  projectTokens: Pick<AdminTokens, 'find'>
+  rights: Pick<RightsMemory, 'isAdmin' | 'inForce'>
+  keyring: Pick<Keyring, 'digests'>
+  limiter: Pick<Ports['limiter'], 'request'>
+  lastUses: Pick<LastUses, 'note'>
+  clock: Pick<Ports['clock'], 'now' | 'monotonicMs'>
+  subscribe(listener: (change: Change | null) => void): void
+  /** Whether a client's address is reliable enough to decide by it. */
+  knowsClients: boolean
+}
+
+/** A token as this process remembers it. */
+interface Known {
+  token: AdminTokenRecord
+  mayComeFrom: (ip: string) => boolean
+  readAtMs: number
+}
+
+type Find = (id: string) => Promise<Known | null>
+
+/**
+ * The check of admin tokens. What differs between an unknown id, a wrong secret, an expired token and one whose owner has no
+ * right is not shown: the digest is computed first, and the answer is the same.
+ */
+export function createAdminTokenCheck(options: AdminTokenCheckOptions): NonNullable<Ports['adminTokens']> {
+  const { rights, keyring, lastUses, clock } = options
+  const find = createMemory(options)
+  return {
+    async identify(text, { ip }) {
+      if (!adminTokenText.test(text)) throw unauthenticated()
+      const digests = keyring.digests(adminTokenPurpose, text)
+      const known = await find(text.slice(0, text.indexOf('-')))
+      // What this process knows of the owner is in force before it decides.
+      await rights.inForce()
+      const isRight = isOneOf(digests, known?.token.tokenHash ?? null)
+      const now = clock.now()
+      if (known === null || !isRight || !isUsable(rights, known.token, now)) return refuse(options, ip)
+      if (known.token.cidrs.length > 0 && !(options.knowsClients && ip !== null && known.mayComeFrom(ip))) {
+        throw new AuthError('ip_not_allowed', { explain: 'admin token: not for this network' })
+      }
+      lastUses.note(known.token.id, now, ip)
+      return callerOf(known.token)
+    },
+  }
+}
+
+/** Compares with every digest in the same time, also where there is none to compare with. */
+function isOneOf(digests: readonly string[], stored: string | null): boolean {
+  let found = false
+  for (const digest of digests) {
+    const one = Buffer.from(digest)
+    const other = Buffer.from(stored ?? digest)
+    const same = one.length === other.length && timingSafeEqual(one, other)
+    found = (same && stored !== null) || found
+  }
+  return found
+}
+
+function isUsable(rights: Pick<RightsMemory, 'isAdmin'>, { owner, expiresAt }: AdminTokenRecord, now: number): boolean {
+  if (expiresAt !== null && expiresAt <= now) return false
+  return rights.isAdmin(owner.kind === 'team' ? { teamId: owner.teamId } : { userId: owner.userId })
+}
+
+/** Limits guesses per client address. A valid token is never limited by other clients behind the same address. */
+async function refuse({ limiter }: AdminTokenCheckOptions, ip: string | null): Promise<never> {
+  const verdict = ip === null ? null : await limiter.request('adminToken', ip)
+  if (verdict?.allowed === false) throw new AuthError('rate_limited', { retryAfterSeconds: verdict.resetSeconds })
+  throw unauthenticated()
+}
+
+function unauthenticated(): AuthError {
+  return new AuthError('unauthenticated', {
+    explain: 'admin token: unknown, removed, expired, or its owner may not use it',
+  })
+}
+
+function callerOf({ id, name, spaces, commands }: AdminTokenRecord): AdminTokenCaller {
+  return { tokenId: id, name, spaces, commands }
+}
+
+/** Remembers found tokens for a minute. A change of the feed drops one at once, a gap drops all. */
+function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOptions): Find {
+  const memory = new Map<string, Known>()
+  let changes = 0
+
+  subscribe((change) => {
+    if (change !== null && change.kind !== 'admin_token') return
+    changes += 1
+    if (change === null) memory.clear()
+    else memory.delete(change.subject)
+  })
+
+  return async (id) => {
+    const now = clock.monotonicMs()
+    const known = memory.get(id)
+    if (known && now - known.readAtMs < adminTokenMemorySeconds * 1_000) return known
+    memory.delete(id)
+    const mark = changes
+    const token = await projectTokens.find(id)
+    if (token === null) return null
+    const found = { token, mayComeFrom: createIpSet(token.cidrs), readAtMs: now }
+    // A token that changed during the read is read again next time.
+    if (mark === changes) memory.set(id, found)
+    return found
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { empty, json } from '../../http/problem.js'
+import type { Route } from '../../http/route.js'
+import { defineControlRoute } from '../../routes/admin/control-route.js'
+import { createAdminToken, listAdminTokens, removeAdminToken } from '../flows/admin-tokens.js'
+import { adminTokenEntry, adminTokenSchema, commandField } from './admin-token-schema.js'
+import type { FindPeople } from './people-answers.js'
+
+const createdSchema = z
+  .object({ ...adminTokenEntry, token: z.string().describe('The token itself. Later requests do not show it again.') })
+  .describe('A new admin token.')
+const entries = z.array(z.string().max(100)).max(100)
+
+/** The admin tokens of the project. Every administrator sees and removes all of them. */
+export function adminTokenRoutes(people: FindPeople): readonly Route[] {
+  return [listRoute(people), createRoute(people), removeRoute(people)]
+}
+
+function listRoute(people: FindPeople): Route {
+  return defineControlRoute({
+    method: 'GET',
+    path: '/admintokens',
+    body: null,
+    home: 'host',
+    who: 'admin',
+    command: 'admintokens',
+    summary: 'Lists the admin tokens, newest first.',
+    answers: { 200: z.array(adminTokenSchema) },
+    handle: async () => json(200, await listAdminTokens(people())),
+  })
+}
+
+function createRoute(people: FindPeople): Route {
+  return defineControlRoute({
+    method: 'POST',
+    path: '/admintokens',
+    body: z.strictObject({
+      owner: z.string().max(64).describe('`personal`, or the id of a team that you are a member of.'),
+      name: z.string().optional().describe('One line of at most 100 characters.'),
+      expiresAt: z.string().max(64).nullable().optional().describe('ISO 8601; null: never. Default: in 365 days.'),
+      cidrs: entries.optional().describe('Networks that it is accepted from. Default: all.'),
+      spaces: entries.optional().describe('Names of the spaces that it is for. Default: all.'),
+      commands: z
+        .array(commandField)
+        .optional()
+        .describe(
+          'Commands that it is for. `deploy` runs code in the space, so it reads the environment and the data.',
+        ),
+    }),
+    home: 'host',
+    who: 'admin',
+    recent: true,
+    command: 'add-admintoken',
+    summary: 'Makes an admin token. Only this response contains it.',
+    answers: { 201: createdSchema },
+    errors: ['not_found', 'space_not_found'],
+    async handle({ ports, admin }, input) {
+      const { principal, visitor } = admin
+      return json(201, await createAdminToken({ ...ports, ...people() }, { input, userId: principal.userId, visitor }))
+    },
+  })
+}
+
+function removeRoute(people: FindPeople): Route {
+  return defineControlRoute({
+    method: 'DELETE',
+    path: '/admintokens/:id',
+    body: null,
+    home: 'host',
+    who: 'admin',
+    command: 'remove-admintoken',
+    summary: 'Removes an admin token.',
+    answers: { 204: null },
+    errors: ['not_found'],
+    async handle({ ports, params, admin }) {
+      await removeAdminToken({ ...ports, ...people() }, { id: params.id ?? '', visitor: admin.visitor })
+      return empty(204)
+    },
+  })
+}

@@ -1,0 +1,93 @@
+import { writeAudit } from '../../../store/sql/audit.js'
+import { writeChanges } from '../../../store/sql/changes.js'
+import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
+import type { AdminTokenRecord, AdminTokens, ListedAdminToken } from '../admin-tokens.js'
+import { toAdminToken, toAdminTokenRow } from './admin-token-rows.js'
+import { type PeopleDatabase, withPeople } from './people-tables.js'
+import { lockProject } from './usable-admins.js'
+
+export function createAdminTokens(steps: Steps): AdminTokens {
+  return {
+    ...readAdminTokens(steps),
+
+    create: (token, audit) =>
+      steps.transaction(async (unit) => {
+        // A step that takes the maker out of the team comes before this one or after it.
+        await lockProject(unit)
+        if (!(await mayOwn(unit, token))) return false
+        await withPeople(unit.db).insertInto('latchkey_admin_tokens').values(toAdminTokenRow(token)).execute()
+        await writeAudit(unit, audit)
+        return true
+      }),
+
+    remove: (id, { until, audit }) =>
+      steps.transaction(async (unit) => {
+        const gone = withPeople(unit.db).deleteFrom('latchkey_admin_tokens').where('id', '=', id)
+        if ((await gone.executeTakeFirst()).numDeletedRows === 0n) return false
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'admin_token', [id], until)
+        return true
+      }),
+
+    async touch(uses) {
+      for (const { id, day, network } of uses) {
+        await steps.step(
+          (db) =>
+            withPeople(db)
+              .updateTable('latchkey_admin_tokens')
+              .set({ last_used_day: day, last_used_network: network })
+              .where('id', '=', id)
+              .execute(),
+          'repeatable',
+        )
+      }
+    },
+  }
+}
+
+function readAdminTokens(steps: Steps): Pick<AdminTokens, 'find' | 'list' | 'listOfTeams'> {
+  return {
+    async find(id) {
+      const row = await steps.step((db) =>
+        withPeople(db).selectFrom('latchkey_admin_tokens').selectAll().where('id', '=', id).executeTakeFirst(),
+      )
+      return row ? toAdminToken(row) : null
+    },
+
+    list: () => steps.step(async (db) => (await listed(withPeople(db)).execute()).map(toListed)),
+
+    listOfTeams: ({ by, teamId }) =>
+      steps.step(async (db) => {
+        const made = listed(withPeople(db)).where('made_by', '=', by)
+        const ofTeams =
+          teamId === null ? made.where('owner_team_id', 'is not', null) : made.where('owner_team_id', '=', teamId)
+        return (await ofTeams.execute()).map(toListed)
+      }),
+  }
+}
+
+/** Its maker must be a member of the team that it is to be of. */
+async function mayOwn({ db }: Pick<Unit, 'db'>, { owner, madeBy }: AdminTokenRecord): Promise<boolean> {
+  if (owner.kind === 'personal') return true
+  const members = withPeople(db).selectFrom('latchkey_team_members').select('user_id')
+  const found = await members.where('team_id', '=', owner.teamId).where('user_id', '=', madeBy).executeTakeFirst()
+  return found !== undefined
+}
+
+function listed(db: PeopleDatabase) {
+  return db
+    .selectFrom('latchkey_admin_tokens')
+    .leftJoin('latchkey_users as owner', 'owner.id', 'latchkey_admin_tokens.owner_user_id')
+    .leftJoin('latchkey_teams as team', 'team.id', 'latchkey_admin_tokens.owner_team_id')
+    .leftJoin('latchkey_users as maker', 'maker.id', 'latchkey_admin_tokens.made_by')
+    .selectAll('latchkey_admin_tokens')
+    .select(['owner.email as owner_email', 'team.name as team_name', 'maker.email as maker_email'])
+    .orderBy('latchkey_admin_tokens.created_at', 'desc')
+    .orderBy('latchkey_admin_tokens.id', 'desc')
+}
+
+type ListedRow = Awaited<ReturnType<ReturnType<typeof listed>['execute']>>[number]
+
+function toListed({ owner_email, team_name, maker_email, ...row }: ListedRow): ListedAdminToken {
+  return { ...toAdminToken(row), ownerName: team_name ?? owner_email ?? '', makerEmail: maker_email }
+}
