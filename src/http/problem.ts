@@ -19,7 +19,7 @@ const strictTransport = 'max-age=31536000'
 
 /**
  * An error as an RFC 9457 problem. `code` is the contract. `type` is the code as a URN, which names the code's heading in
- * docs/operate/troubleshooting.md (a test holds them together); `title` is the code in words.
+ * docs/operate/troubleshooting.md or its page of the space host (a test holds them together); `title` is the code in words.
  *
  * @param headers further headers, such as `allow` for 405
  * @example problem(new AuthError('method_not_allowed'), requestId, { allow: 'GET, HEAD' })

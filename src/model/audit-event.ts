@@ -102,6 +102,7 @@ export const auditEventNames = [
   'api_token_removed',
   'api_token_rotated',
   'access_changed',
+  'admin_token_refused',
   'audit_read',
   'audit_verified',
   'mail_retried',
