@@ -45,7 +45,12 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   },
   'src/cli/init': { levels: [['code']], above: 'all' },
   // The ports stand below: the data threads fulfil them, the child is written against them.
-  'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner']], above: [] },
+  'src/host': {
+    levels: [['documents', 'front', 'releases', 'sealing', 'store'], ['runner'], ['flows'], ['routes']],
+    above: [],
+  },
+  'src/host/store': { levels: [['sql']], above: [] },
+  'src/host/store/sql': { levels: [['migrations']], above: 'all' },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/http': { levels: [['openapi']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
