@@ -53,8 +53,15 @@ export async function hostFolder(): Promise<HostFolder> {
   return { path, clock: { nowMs: 1_700_000_000_000 }, masterKey: { text: newMasterKey() } }
 }
 
-/** Opens the store of the folder, with children that are none. */
+/** Opens the store of the folder, with children that are none. Closes it when the test ends. */
 export async function openProcess(host: HostFolder): Promise<SpaceProcess> {
+  const process = await openOutsideTests(host)
+  onTestFinished(() => process.store.close())
+  return process
+}
+
+/** The same, closed by the caller. */
+export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> {
   const changes: Change[] = []
   const { store, nouns } = await openExtended(
     {
@@ -69,7 +76,6 @@ export async function openProcess(host: HostFolder): Promise<SpaceProcess> {
       nouns: createSpaceNouns,
     },
   )
-  onTestFinished(() => store.close())
   const { timer, passTime } = createTimers()
   const files = createSpaceFiles(host.path, { bytes: 0, share: 0 })
   const sealer = createSealer(() => parseMasterKeys(host.masterKey.text))

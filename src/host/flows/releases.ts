@@ -87,7 +87,7 @@ export async function undeploy(
       throw error
     }
     ports.directory.put({ ...space, release: null })
-    await ports.children.stop(space.id)
+    await ports.children.stop(space.id).catch(() => settle(ports, space))
     // What could not be removed now goes with the next deploy.
     await tidyReleases(ports, claim).catch(() => {})
   })

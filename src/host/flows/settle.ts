@@ -15,11 +15,18 @@ export async function settle(ports: SettlePorts, space: SpaceName): Promise<void
   await settleNow(ports, space.id).catch(() => settleLater(ports, space.id, tries))
 }
 
-/** Later, another change of the space may be under way. So this takes the claim. */
 function settleLater(ports: SettlePorts, spaceId: string, left: number): void {
   if (left === 0) return
-  const attempt = () => underClaim(ports, { spaceId, kind: 'activate' }, () => settleNow(ports, spaceId))
-  ports.timer(againMs, () => void attempt().catch(() => settleLater(ports, spaceId, left - 1)))
+  ports.timer(againMs, () => void settleAgain(ports, spaceId).catch(() => settleLater(ports, spaceId, left - 1)))
+}
+
+/** Another change of the space may be under way by now. So this takes the claim, as long as there is a space. */
+async function settleAgain(ports: SettlePorts, spaceId: string): Promise<void> {
+  if (await ports.spaces.find(spaceId)) {
+    await underClaim(ports, { spaceId, kind: 'activate' }, () => settleNow(ports, spaceId))
+  } else {
+    await settleNow(ports, spaceId)
+  }
 }
 
 async function settleNow({ spaces, children, directory }: SettlePorts, spaceId: string): Promise<void> {

@@ -102,9 +102,13 @@ export async function removeSpace(
     }
   })
   ports.directory.remove(space.id)
-  await ports.children.remove(space.id)
-  // What is left is removed at the next start of the host.
-  await removeFiles(ports, space.id).catch(() => {})
+  try {
+    await ports.children.remove(space.id)
+    await removeFiles(ports, space.id)
+  } catch {
+    // Files that are left are removed at the next start of the host.
+    await settle(ports, space)
+  }
 }
 
 /** Removes files that an earlier process could not remove. For the start of the host. */

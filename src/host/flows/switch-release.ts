@@ -70,6 +70,7 @@ async function startRelease(ports: SpacePorts, claim: Claim, wanted: Switch): Pr
     const text = fault instanceof AuthError ? fault.message : 'The host could not start it.'
     // Without this row the release is listed as failed, too, because its start has no outcome.
     await ports.releases.fail(claim, { number, fault: text }, event).catch(() => {})
+    await settle(ports, space)
     throw fault
   }
 }
