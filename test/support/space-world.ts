@@ -127,6 +127,7 @@ export interface StubChildren extends Children {
   running: Map<string, StartFacts>
   starts: StartFacts[]
   lines: PrintedLine[]
+  followers: Set<(line: PrintedLine) => void>
   print(line: PrintedLine): void
 }
 
@@ -144,6 +145,7 @@ function createStubChildren(facts: (spaceId: string, number?: number) => Promise
     running,
     starts,
     lines,
+    followers,
     print(line) {
       lines.push(line)
       for (const follower of followers) follower(line)

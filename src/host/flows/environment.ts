@@ -2,6 +2,7 @@ import { AuthError } from '../../errors.js'
 import { auditEvent } from '../../flows/steps/audit.js'
 import { isoTime } from '../../lib/iso-time.js'
 import type { Visitor } from '../../model/visitor.js'
+import type { SpaceKey } from '../ports.js'
 import { SealingError } from '../sealing/sealing-error.js'
 import { variableFaults } from '../sealing/variables.js'
 import type { StoredEnvironment, StoredVariable } from '../store/environment.js'
@@ -56,8 +57,8 @@ function plainValue({ sealer }: SpacePorts, { key }: StoredEnvironment, variable
 /**
  * Sets a variable, and starts the release in force again with it.
  *
- * @throws {AuthError} `space_not_found`, `invalid_request`, `space_busy`, `not_current`; `bundle_invalid` and
- *   `application_timeout` when the variable is set, but the application does not start with it
+ * @throws {AuthError} `space_not_found`, `invalid_request`, `space_busy`, `not_current`; `store_unavailable` when a master key is
+ *   missing; `bundle_invalid` and `application_timeout` when the variable is set, but the application does not start with it
  */
 export async function setVariable(
   ports: SpacePorts,
@@ -72,13 +73,23 @@ export async function setVariable(
     if (errors.length > 0) throw new AuthError('invalid_request', { errors })
 
     const version = (variables.find((each) => each.name === name)?.version ?? 0) + 1
-    const sealed = ports.sealer.seal(key, { name, version, value })
+    const sealed = sealValue(ports, key, { name, version, value })
     const stored = { ...sealed, encrypted, setAt: ports.clock.now(), setBy: visitor.actor }
     const detail = { name, encrypted, version }
     const audit = auditEvent(ports, 'env_set', visitorIn(space, visitor), { detail })
     requireHeld(await ports.environment.set(claim, stored, audit))
     await restart(ports, space, 'The variable is set')
   })
+}
+
+function sealValue({ sealer }: SpacePorts, key: SpaceKey, variable: Parameters<SpacePorts['sealer']['seal']>[1]) {
+  try {
+    return sealer.seal(key, variable)
+  } catch (error) {
+    // The message names a key that is missing, and no value.
+    if (error instanceof SealingError) throw new AuthError('store_unavailable', { detail: error.message, cause: error })
+    throw error
+  }
 }
 
 /**

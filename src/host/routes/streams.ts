@@ -2,11 +2,16 @@ import type { HttpRequest } from '../../http/message.js'
 import type { Visitor } from '../../model/visitor.js'
 import { queryChoice, queryText } from '../../routes/admin/fields.js'
 import { deploy } from '../flows/deploy.js'
-import { readLogs } from '../flows/logs.js'
+import { type ReadLog, readLog } from '../flows/logs.js'
 import { activateRelease } from '../flows/releases.js'
 import type { SpacePorts } from '../flows/space-ports.js'
 import type { Switched } from '../flows/switch-release.js'
-import { progressRows, type Row } from './progress.js'
+import type { PrintedLine } from '../ports.js'
+import { progressRows } from './progress.js'
+import { createRowQueue, type Row } from './row-queue.js'
+
+/** Lines of a log that wait for a slow reader. */
+const mostWaitingRows = 1_000
 
 /** A request to a route whose answer is NDJSON, after the caller was judged. */
 export interface StreamRequest {
@@ -52,22 +57,30 @@ export async function logRows(
 ): Promise<AsyncIterable<Row>> {
   const since = queryText(request, 'since')
   const level = queryChoice(request, 'level', ['info', 'error'])
-  const lines = await readLogs(ports, {
+  const log = await readLog(ports, {
     space: params.space ?? '',
-    follow: queryText(request, 'follow') === 'true',
     ...(since !== undefined && { since }),
     ...(level !== undefined && { level }),
   })
-  return rowsOf(lines)
+  return queryText(request, 'follow') === 'true' ? followedRows(log) : lastRows(log)
 }
 
-async function* rowsOf(lines: Awaited<ReturnType<typeof readLogs>>): AsyncGenerator<Row> {
-  let count = 0
-  for await (const { at, level, text } of lines) {
-    yield { at: new Date(at).toISOString(), level, text }
-    count += 1
-  }
-  yield { end: { count } }
+async function* lastRows({ last }: ReadLog): AsyncGenerator<Row> {
+  yield* last.map(toRow)
+  yield { end: { count: last.length } }
+}
+
+/** Has no end: its reader leaves. */
+function followedRows({ last, follow }: ReadLog): AsyncIterable<Row> {
+  let stop = () => {}
+  const rows = createRowQueue(() => stop(), mostWaitingRows)
+  for (const line of last) rows.put(toRow(line))
+  stop = follow((line) => rows.put(toRow(line)))
+  return rows
+}
+
+function toRow({ at, level, text }: PrintedLine): Row {
+  return { at: new Date(at).toISOString(), level, text }
 }
 
 function done({ release, warnings }: Switched): Row {
