@@ -97,3 +97,101 @@ export interface KeyValues {
   /** Removes a page of the pairs whose key begins with `prefix`. Returns how many it removed; 0 when no key matches. */
   removePage(keyspace: string, prefix: string): Promise<number>
 }
+
+/** The row of a space's data key. */
+export interface SpaceKey {
+  /** Id of the space. */
+  space: string
+  /** `<id of the master key>.<sealed key>` */
+  wrapped: string
+}
+
+/** The row of a variable. */
+export interface SealedVariable {
+  name: string
+  /** Counts how often the variable was set. */
+  version: number
+  /** `<id of the data key>.<sealed value>` */
+  sealed: string
+}
+
+/** Seals the environment of spaces, each with a data key of its own. */
+export interface Sealer {
+  /** A new data key, wrapped by the master key. */
+  newKey(spaceId: string): SpaceKey
+  /** Bound to space, name and version: moved to another row, it does not open. */
+  seal(key: SpaceKey, variable: { name: string; version: number; value: string }): SealedVariable
+  /** @throws {SealingError} when a key is missing or a row was changed */
+  open(key: SpaceKey, variable: SealedVariable): string
+}
+
+/** The files of spaces, beside their data. */
+export interface SpaceFiles {
+  /** The folder of a space's releases. It is made when it is missing. */
+  releases(spaceId: string): Promise<string>
+  /** The folder of one release. */
+  release(spaceId: string, number: number): string
+  /** The folder that only the child writes to. */
+  temporary(spaceId: string): string
+  /** Removes every file of a space, its data too. */
+  remove(spaceId: string): Promise<void>
+  /** Whether so little of the disk is free that spaces may write nothing. The rest is kept for the database of the host. */
+  isFull(): Promise<boolean>
+}
+
+/** A line that an application printed, without secrets. */
+export interface PrintedLine {
+  /** Unix milliseconds. */
+  at: number
+  /** `info` is stdout, `error` is stderr. */
+  level: 'info' | 'error'
+  text: string
+}
+
+export interface PrintedFilter {
+  /** Unix milliseconds: lines of this moment and later. */
+  since?: number
+  level?: PrintedLine['level']
+}
+
+/** The last lines of a space, over all of its children. */
+export interface PrintedLines {
+  /** The last `count` lines that fit the filter, the oldest first. */
+  last(count: number, filter?: PrintedFilter): PrintedLine[]
+  /** Calls back with each new line. The result ends it. */
+  follow(callback: (line: PrintedLine) => void): () => void
+}
+
+export interface ChildStatus {
+  /** `crashed`: not started again until the next deploy or activation. */
+  state: 'stopped' | 'starting' | 'ready' | 'crashed'
+  /** Of the child that takes new requests; null when there is none. */
+  release: number | null
+  memoryBytes: number
+  /** How often it was started without being asked to. */
+  restarts: number
+  /** Releases that still answer requests from before the last switch. */
+  draining: readonly number[]
+}
+
+/** The processes that run the applications of spaces. */
+export interface Children {
+  /**
+   * Starts a release beside the running child and switches to it when it is healthy. When it is not, the former child goes on.
+   *
+   * @param release default: the one in force
+   * @throws {AuthError} `bundle_invalid`, `application_timeout`; the message has no secret
+   */
+  start(spaceId: string, release?: number): Promise<StartedChild>
+  /** Running requests get 30 s, then the processes of the space end. */
+  stop(spaceId: string): Promise<void>
+  /** As `stop`, and forgets the log and the open data of the space. */
+  remove(spaceId: string): Promise<void>
+  status(spaceId: string): ChildStatus
+  logs(spaceId: string): PrintedLines
+}
+
+export interface StartedChild {
+  /** What the application registers and this host does not do, a sentence each. */
+  warnings: readonly string[]
+}

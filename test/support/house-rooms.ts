@@ -49,9 +49,10 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/host': {
     levels: [
       ['documents', 'releases', 'sealing', 'store'],
-      ['runner', 'storage', 'people', 'flows'],
-      ['front', 'routes'],
-      ['children'],
+      ['runner', 'storage', 'people'],
+      ['front'],
+      ['flows'],
+      ['children', 'routes'],
     ],
     above: [],
   },

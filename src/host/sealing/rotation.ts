@@ -1,5 +1,6 @@
+import type { SealedVariable, SpaceKey } from '../ports.js'
 import { type MasterKeys, wrappingKeyOf } from './master-keys.js'
-import { createSpaceKey, openSpaceKey, type SealedVariable, type SpaceKey } from './space-keys.js'
+import { createSpaceKey, openSpaceKey } from './space-keys.js'
 
 /**
  * Wraps data keys again, under the first master key. Returns the rows that changed: write them in one transaction. Until then,

@@ -1,25 +1,9 @@
 import { deriveKeyId } from '../../lib/digest.js'
 import { openBytes, sealBytes } from '../../lib/keyring.js'
 import { newKey } from '../../lib/random.js'
+import type { SealedVariable, SpaceKey } from '../ports.js'
 import type { MasterKeys } from './master-keys.js'
 import { keyIdOf, SealingError, sealedPartOf } from './sealing-error.js'
-
-/** The row of a space's data key. */
-export interface SpaceKey {
-  /** Id of the space. */
-  space: string
-  /** `<id of the master key>.<sealed key>` */
-  wrapped: string
-}
-
-/** The row of a variable. */
-export interface SealedVariable {
-  name: string
-  /** Counts how often the variable was set. */
-  version: number
-  /** `<id of the data key>.<sealed value>` */
-  sealed: string
-}
 
 /** A data key, opened. It seals the values of one space. */
 export interface DataKey {

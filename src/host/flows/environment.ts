@@ -1,0 +1,132 @@
+import { AuthError } from '../../errors.js'
+import { auditEvent } from '../../flows/steps/audit.js'
+import { isoTime } from '../../lib/iso-time.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { SpaceKey } from '../ports.js'
+import { SealingError } from '../sealing/sealing-error.js'
+import { variableFaults } from '../sealing/variables.js'
+import type { StoredEnvironment, StoredVariable } from '../store/environment.js'
+import type { SpaceRecord } from '../store/spaces.js'
+import { type ActorEntry, toActorEntry } from './actor-entry.js'
+import { requireHeld, underClaim } from './claim.js'
+import { findSpace, visitorIn } from './find-space.js'
+import type { SpacePorts } from './space-ports.js'
+import { startFault } from './switch-release.js'
+
+/** A variable as administrators see it. */
+export interface VariableEntry {
+  name: string
+  encrypted: boolean
+  version: number
+  setAt: string
+  setBy: ActorEntry | null
+  /** Absent when it is encrypted, or does not open. */
+  value?: string
+}
+
+export interface NewVariable {
+  name: string
+  value: string
+  /** No answer ever shows the value. */
+  encrypted: boolean
+}
+
+/** By name. @throws {AuthError} `space_not_found` */
+export async function listVariables(ports: SpacePorts, name: string): Promise<VariableEntry[]> {
+  const { id } = await findSpace(ports, name)
+  const stored = await readStored(ports, id)
+  return stored.variables.map((variable) => ({
+    name: variable.name,
+    encrypted: variable.encrypted,
+    version: variable.version,
+    setAt: isoTime(variable.setAt),
+    setBy: toActorEntry(variable.setBy),
+    ...(variable.encrypted ? {} : plainValue(ports, stored, variable)),
+  }))
+}
+
+function plainValue({ sealer }: SpacePorts, { key }: StoredEnvironment, variable: StoredVariable): { value?: string } {
+  try {
+    return { value: sealer.open(key, variable) }
+  } catch (error) {
+    if (error instanceof SealingError) return {}
+    throw error
+  }
+}
+
+/**
+ * Sets a variable, and starts the release in force again with it.
+ *
+ * @throws {AuthError} `space_not_found`, `invalid_request`, `space_busy`, `not_current`; `store_unavailable` when a master key is
+ *   missing; `bundle_invalid` and `application_timeout` when the variable is set, but the application does not start with it
+ */
+export async function setVariable(
+  ports: SpacePorts,
+  { space: spaceName, variable, visitor }: { space: string; variable: NewVariable; visitor: Visitor },
+): Promise<void> {
+  const space = await findSpace(ports, spaceName)
+  const { name, value, encrypted } = variable
+  await underClaim(ports, { spaceId: space.id, kind: 'env' }, async (claim) => {
+    const { key, variables } = await readStored(ports, space.id)
+    const names = variables.map((each) => each.name)
+    const errors = variableFaults({ name, value }, names, ports.limits.environment)
+    if (errors.length > 0) throw new AuthError('invalid_request', { errors })
+
+    const version = (variables.find((each) => each.name === name)?.version ?? 0) + 1
+    const sealed = sealValue(ports, key, { name, version, value })
+    const stored = { ...sealed, encrypted, setAt: ports.clock.now(), setBy: visitor.actor }
+    const detail = { name, encrypted, version }
+    const audit = auditEvent(ports, 'env_set', visitorIn(space, visitor), { detail })
+    requireHeld(await ports.environment.set(claim, stored, audit))
+    await restart(ports, space, 'The variable is set')
+  })
+}
+
+function sealValue({ sealer }: SpacePorts, key: SpaceKey, variable: Parameters<SpacePorts['sealer']['seal']>[1]) {
+  try {
+    return sealer.seal(key, variable)
+  } catch (error) {
+    // The message names a key that is missing, and no value.
+    if (error instanceof SealingError) throw new AuthError('store_unavailable', { detail: error.message, cause: error })
+    throw error
+  }
+}
+
+/**
+ * Removes a variable, and starts the release in force again without it.
+ *
+ * @throws {AuthError} as `setVariable`; `not_found` when there is no such variable
+ */
+export async function removeVariable(
+  ports: SpacePorts,
+  { space: spaceName, name, visitor }: { space: string; name: string; visitor: Visitor },
+): Promise<void> {
+  const space = await findSpace(ports, spaceName)
+  await underClaim(ports, { spaceId: space.id, kind: 'env' }, async (claim) => {
+    const audit = auditEvent(ports, 'env_removed', visitorIn(space, visitor), { detail: { name } })
+    const outcome = await ports.environment.remove(claim, name, audit)
+    if (outcome === 'absent') throw new AuthError('not_found')
+    requireHeld(outcome === 'removed')
+    await restart(ports, space, 'The variable is removed')
+  })
+}
+
+/** The former child goes on with the former environment when the application does not start with the new one. */
+async function restart({ spaces, children }: SpacePorts, { id }: SpaceRecord, done: string): Promise<void> {
+  const space = await spaces.find(id)
+  if (!space || space.release === null) return
+  try {
+    await children.start(id)
+  } catch (error) {
+    const fault = startFault(error)
+    if (!(fault instanceof AuthError)) throw fault
+    const detail = `${done}, but the application does not start with this environment: ${fault.message}`
+    throw new AuthError(fault.code, { detail, cause: error })
+  }
+}
+
+async function readStored({ environment }: Pick<SpacePorts, 'environment'>, id: string): Promise<StoredEnvironment> {
+  const stored = await environment.read(id)
+  if (!stored) throw new AuthError('space_not_found')
+  return stored
+}

@@ -1,0 +1,36 @@
+import { AuthError } from '../../errors.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Claim } from '../store/claims.js'
+import type { SpaceRecord } from '../store/spaces.js'
+import type { SpacePorts } from './space-ports.js'
+
+/** @throws {AuthError} `space_not_found` */
+export async function findSpace({ spaces }: Pick<SpacePorts, 'spaces'>, name: string): Promise<SpaceRecord> {
+  const space = await spaces.findByName(name)
+  if (space === null) throw new AuthError('space_not_found', { detail: 'There is no such space.' })
+  return space
+}
+
+/**
+ * The space of a claim. What it says cannot change while the claim is held.
+ *
+ * @throws {AuthError} `not_current`
+ */
+export async function readClaimed({ spaces }: Pick<SpacePorts, 'spaces'>, { spaceId }: Claim): Promise<SpaceRecord> {
+  const space = await spaces.find(spaceId)
+  if (space === null) throw new AuthError('not_current')
+  return space
+}
+
+/** The visitor, whose audit events name the space. */
+export function visitorIn({ id, name }: SpaceRecord, visitor: Visitor): Visitor {
+  return { ...visitor, space: { id, name } }
+}
+
+/** @throws {AuthError} `invalid_request` unless `confirm` repeats the name of the space */
+export function requireConfirmed({ name }: SpaceRecord, confirm: string | undefined): void {
+  if (confirm === name) return
+  throw new AuthError('invalid_request', {
+    errors: [{ path: 'confirm', message: 'must repeat the name of the space' }],
+  })
+}

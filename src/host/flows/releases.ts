@@ -1,0 +1,94 @@
+import { AuthError } from '../../errors.js'
+import { auditEvent } from '../../flows/steps/audit.js'
+import { isoTime } from '../../lib/iso-time.js'
+import type { Visitor } from '../../model/visitor.js'
+import { type ReleaseRecord, type ReleaseState, releaseState } from '../store/releases.js'
+import { type ActorEntry, toActorEntry } from './actor-entry.js'
+import { requireHeld, underClaim } from './claim.js'
+import { findSpace, readClaimed, requireConfirmed, visitorIn } from './find-space.js'
+import { settle } from './settle.js'
+import type { SpacePorts } from './space-ports.js'
+import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
+import { tidyReleases } from './tidy-releases.js'
+
+/** A release as administrators and members see it. */
+export interface ReleaseEntry
+  extends Pick<ReleaseRecord, 'number' | 'sha256' | 'bytes' | 'git' | 'dirty' | 'tool' | 'fault'> {
+  state: ReleaseState
+  author: ActorEntry | null
+  createdAt: string
+}
+
+/** Newest first. @throws {AuthError} `space_not_found` */
+export async function listReleases(ports: SpacePorts, name: string): Promise<ReleaseEntry[]> {
+  const space = await findSpace(ports, name)
+  const isStarting = space.busyWith === 'deploy' || space.busyWith === 'activate'
+  const releases = await ports.releases.list(space.id)
+  return releases.map(({ outcome, author, createdAt, ...release }) => ({
+    ...release,
+    state: releaseState({ number: release.number, outcome }, { release: space.release, isStarting }),
+    author: toActorEntry(author),
+    createdAt: isoTime(createdAt),
+  }))
+}
+
+/**
+ * Puts a release in force that was deployed before. One that is in force already is started again.
+ *
+ * @throws {AuthError} `space_not_found`, `not_found`, `space_busy`, `bundle_invalid`, `application_timeout`, `not_current`
+ */
+export async function activateRelease(
+  ports: SpacePorts,
+  { space: name, number, visitor }: { space: string; number: number; visitor: Visitor },
+  report: ReportStep,
+): Promise<Switched> {
+  const { id } = await findSpace(ports, name)
+  return underClaim(ports, { spaceId: id, kind: 'activate' }, async (claim) => {
+    const space = await readClaimed(ports, claim)
+    if (!(await ports.releases.find(id, number))) throw new AuthError('not_found')
+    if (space.release === number) return startAgain(ports, { spaceId: id, number }, report)
+    const wanted = { space, number, event: 'rolled_back', visitor: visitorIn(space, visitor) } as const
+    return switchRelease(ports, claim, wanted, report)
+  })
+}
+
+/** Nothing changes, so there is no event. */
+async function startAgain(
+  { children, monotonic }: SpacePorts,
+  { spaceId, number }: { spaceId: string; number: number },
+  report: ReportStep,
+): Promise<Switched> {
+  const began = monotonic()
+  const { warnings } = await children.start(spaceId)
+  report({ step: 'started', ms: Math.round(monotonic() - began) })
+  return { release: number, warnings }
+}
+
+/**
+ * Takes all code of a space away. Data, tokens and settings stay.
+ *
+ * @throws {AuthError} `space_not_found`, `invalid_request`, `not_found` when nothing is deployed, `space_busy`, `not_current`
+ */
+export async function undeploy(
+  ports: SpacePorts,
+  { space: name, confirm, visitor }: { space: string; confirm: string | undefined; visitor: Visitor },
+): Promise<void> {
+  const found = await findSpace(ports, name)
+  requireConfirmed(found, confirm)
+  await underClaim(ports, { spaceId: found.id, kind: 'undeploy' }, async (claim) => {
+    const space = await readClaimed(ports, claim)
+    if (space.release === null) throw new AuthError('not_found')
+    const detail = { release: space.release }
+    const audit = auditEvent(ports, 'undeployed', visitorIn(space, visitor), { detail })
+    try {
+      requireHeld(await ports.releases.undeploy(claim, audit))
+    } catch (error) {
+      await settle(ports, space)
+      throw error
+    }
+    ports.directory.put({ ...space, release: null })
+    await ports.children.stop(space.id).catch(() => settle(ports, space))
+    // What could not be removed now goes with the next deploy.
+    await tidyReleases(ports, claim).catch(() => {})
+  })
+}

@@ -1,0 +1,44 @@
+import type { SpaceName } from '../../model/visitor.js'
+import { underClaim } from './claim.js'
+import type { SpacePorts } from './space-ports.js'
+
+type SettlePorts = Pick<SpacePorts, 'spaces' | 'claims' | 'children' | 'directory' | 'timer'>
+
+const againMs = 1_000
+const tries = 60
+
+/**
+ * Makes directory and child agree with the store again, after a step whose outcome is unknown or that came too late. While
+ * that fails, it is tried again in the background.
+ */
+export async function settle(ports: SettlePorts, space: SpaceName): Promise<void> {
+  await settleNow(ports, space.id).catch(() => settleLater(ports, space.id, tries))
+}
+
+function settleLater(ports: SettlePorts, spaceId: string, left: number): void {
+  if (left === 0) return
+  ports.timer(againMs, () => void settleAgain(ports, spaceId).catch(() => settleLater(ports, spaceId, left - 1)))
+}
+
+/** Another change of the space may be under way by now. So this takes the claim, as long as there is a space. */
+async function settleAgain(ports: SettlePorts, spaceId: string): Promise<void> {
+  if (await ports.spaces.find(spaceId)) {
+    await underClaim(ports, { spaceId, kind: 'activate' }, () => settleNow(ports, spaceId))
+  } else {
+    await settleNow(ports, spaceId)
+  }
+}
+
+async function settleNow({ spaces, children, directory }: SettlePorts, spaceId: string): Promise<void> {
+  const row = await spaces.find(spaceId)
+  if (row === null) {
+    directory.remove(spaceId)
+    await children.remove(spaceId)
+    return
+  }
+  directory.put(row)
+  const running = children.status(spaceId).release
+  if (running === null || running === row.release) return
+  if (row.release === null) await children.stop(spaceId)
+  else await children.start(spaceId)
+}

@@ -1,0 +1,137 @@
+import { AuthError } from '../../errors.js'
+import { apiTokenMemorySeconds } from '../../flows/control/api-tokens.js'
+import { auditEvent } from '../../flows/steps/audit.js'
+import { requireLimit } from '../../flows/steps/paging.js'
+import { isoTime } from '../../lib/iso-time.js'
+import type { Page } from '../../model/account.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { ChildStatus } from '../ports.js'
+import type { ClaimKind } from '../store/claims.js'
+import type { SpaceRecord } from '../store/spaces.js'
+import { requireHeld, underClaim } from './claim.js'
+import { findSpace, requireConfirmed, visitorIn } from './find-space.js'
+import { settle } from './settle.js'
+import type { SpacePorts } from './space-ports.js'
+
+/** A space as administrators and members see it. */
+export interface SpaceEntry {
+  id: string
+  name: string
+  url: string
+  createdAt: string
+  /** The number of the release in force; null: nothing is deployed. */
+  release: number | null
+  state: ChildStatus['state']
+  memoryBytes: number
+  restarts: number
+  busyWith: ClaimKind | null
+}
+
+const namePattern = /^[a-z][a-z0-9-]{0,30}$/
+/** `{baseUrl}/health` is the host's, and cookies with the suffix `host` are. */
+const reservedNames = ['health', 'host']
+
+/** The largest expected difference between the clocks of two processes. */
+const clockMarginSeconds = 120
+
+/** @throws {AuthError} `invalid_request`, `space_exists` */
+export async function createSpace(
+  ports: SpacePorts,
+  { name, visitor }: { name: string; visitor: Visitor },
+): Promise<SpaceEntry> {
+  requireSpaceName(name)
+  const [id, createdAt] = [ports.random.id(), ports.clock.now()]
+  const event = auditEvent(ports, 'space_created', { ...visitor, space: { id, name } })
+  const space = { id, name, createdAt }
+  const dataKey = ports.sealer.newKey(id).wrapped
+  const isNew = await ports.spaces.create({ ...space, dataKey }, event)
+  if (!isNew) throw new AuthError('space_exists')
+  const record: SpaceRecord = { ...space, release: null, generation: 1, busyWith: null }
+  ports.directory.put(record)
+  return toEntry(ports, record)
+}
+
+function requireSpaceName(name: string): void {
+  const message = !namePattern.test(name)
+    ? 'must be 1 to 31 lower-case letters, digits and hyphens, and begin with a letter'
+    : reservedNames.includes(name)
+      ? 'is a name of the host'
+      : null
+  if (message !== null) throw new AuthError('invalid_request', { errors: [{ path: 'name', message }] })
+}
+
+/** @throws {AuthError} `invalid_request` for an invalid limit */
+export async function listSpaces(
+  ports: SpacePorts,
+  { limit: asked, cursor }: { limit?: number; cursor?: string },
+): Promise<Page<SpaceEntry>> {
+  const limit = requireLimit(asked)
+  // One more than asked for shows whether there is another page.
+  const found = await ports.spaces.list({ after: cursor ?? null, limit: limit + 1 })
+  const page = found.slice(0, limit)
+  return {
+    items: page.map((space) => toEntry(ports, space)),
+    nextCursor: found.length > limit ? (page.at(-1)?.name ?? null) : null,
+  }
+}
+
+/** @throws {AuthError} `space_not_found` */
+export async function readSpace(ports: SpacePorts, name: string): Promise<SpaceEntry> {
+  return toEntry(ports, await findSpace(ports, name))
+}
+
+/**
+ * Removes a space with its code, data, tokens and settings. Requests to it are refused from the moment of the answer on.
+ *
+ * @throws {AuthError} `space_not_found`, `invalid_request`, `space_busy`, `not_current`
+ */
+export async function removeSpace(
+  ports: SpacePorts,
+  { name, confirm, visitor }: { name: string; confirm: string | undefined; visitor: Visitor },
+): Promise<void> {
+  const space = await findSpace(ports, name)
+  requireConfirmed(space, confirm)
+  const until = ports.clock.now() + apiTokenMemorySeconds + clockMarginSeconds
+  const audit = auditEvent(ports, 'space_removed', visitorIn(space, visitor))
+  await underClaim(ports, { spaceId: space.id, kind: 'remove' }, async (claim) => {
+    try {
+      requireHeld(await ports.spaces.remove(claim, { until, audit }))
+    } catch (error) {
+      await settle(ports, space)
+      throw error
+    }
+  })
+  ports.directory.remove(space.id)
+  try {
+    await ports.children.remove(space.id)
+    await removeFiles(ports, space.id)
+  } catch {
+    // Files that are left are removed at the next start of the host.
+    await settle(ports, space)
+  }
+}
+
+/** Removes files that an earlier process could not remove. For the start of the host. */
+export async function sweepRemovedSpaces(ports: Pick<SpacePorts, 'spaces' | 'files'>): Promise<void> {
+  for (const id of await ports.spaces.removed()) await removeFiles(ports, id)
+}
+
+async function removeFiles({ files, spaces }: Pick<SpacePorts, 'spaces' | 'files'>, id: string): Promise<void> {
+  await files.remove(id)
+  await spaces.forget(id)
+}
+
+function toEntry({ children, baseUrl }: SpacePorts, space: SpaceRecord): SpaceEntry {
+  const { state, memoryBytes, restarts } = children.status(space.id)
+  return {
+    id: space.id,
+    name: space.name,
+    url: `${baseUrl}/${space.name}`,
+    createdAt: isoTime(space.createdAt),
+    release: space.release,
+    state: space.release === null ? 'stopped' : state,
+    memoryBytes,
+    restarts,
+    busyWith: space.busyWith,
+  }
+}

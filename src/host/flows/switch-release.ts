@@ -1,0 +1,91 @@
+import { AuthError } from '../../errors.js'
+import { auditEvent } from '../../flows/steps/audit.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { StartedChild } from '../ports.js'
+import { SealingError } from '../sealing/sealing-error.js'
+import type { Claim } from '../store/claims.js'
+import type { SpaceRecord } from '../store/spaces.js'
+import { requireHeld } from './claim.js'
+import { settle } from './settle.js'
+import type { SpacePorts } from './space-ports.js'
+
+/** A part of a deploy or an activation has ended. */
+export interface ReleaseStep {
+  step: 'uploaded' | 'started' | 'serving'
+  /** How long it took. */
+  ms: number
+}
+
+export type ReportStep = (step: ReleaseStep) => void
+
+export interface Switched {
+  /** The number of the release in force. */
+  release: number
+  warnings: readonly string[]
+}
+
+interface Switch {
+  space: SpaceRecord
+  number: number
+  event: 'released' | 'rolled_back'
+  visitor: Visitor
+}
+
+/**
+ * Starts a release beside the running one, and puts it in force when it is healthy. When it is not, the former one goes on.
+ *
+ * @throws {AuthError} `bundle_invalid`, `application_timeout`, `not_current`
+ */
+export async function switchRelease(
+  ports: SpacePorts,
+  claim: Claim,
+  wanted: Switch,
+  report: ReportStep,
+): Promise<Switched> {
+  const { space, number } = wanted
+  const began = ports.monotonic()
+  const { warnings } = await startRelease(ports, claim, wanted)
+  const started = ports.monotonic()
+  report({ step: 'started', ms: Math.round(started - began) })
+  try {
+    requireHeld(await ports.releases.putInForce(claim, number, eventOf(ports, wanted)))
+  } catch (error) {
+    // The new child answers requests already.
+    await settle(ports, space)
+    throw error
+  }
+  ports.directory.put({ ...space, release: number })
+  report({ step: 'serving', ms: Math.round(ports.monotonic() - started) })
+  return { release: number, warnings }
+}
+
+async function startRelease(ports: SpacePorts, claim: Claim, wanted: Switch): Promise<StartedChild> {
+  const { space, number } = wanted
+  try {
+    return await ports.children.start(space.id, number)
+  } catch (error) {
+    const fault = startFault(error)
+    const code = fault instanceof AuthError ? fault.code : 'internal_error'
+    const event = eventOf(ports, wanted, code)
+    const text = fault instanceof AuthError ? fault.message : 'The host could not start it.'
+    // Without this row the release is listed as failed, too, because its start has no outcome.
+    await ports.releases.fail(claim, { number, fault: text }, event).catch(() => {})
+    await settle(ports, space)
+    throw fault
+  }
+}
+
+/** A variable that does not open stops the start as a faulty bundle does. The message names it, and no value. */
+export function startFault(error: unknown): unknown {
+  if (!(error instanceof SealingError)) return error
+  return new AuthError('bundle_invalid', { detail: error.message, cause: error })
+}
+
+function eventOf(ports: SpacePorts, { space, number, event, visitor }: Switch, code?: string) {
+  const former = space.release === null ? {} : { former: space.release }
+  const failure = code === undefined ? {} : { code }
+  return auditEvent(ports, event, visitor, {
+    outcome: code === undefined ? 'success' : 'failure',
+    detail: { release: number, ...former, ...failure },
+  })
+}

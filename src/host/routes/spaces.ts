@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { empty, json } from '../../http/problem.js'
+import type { Route } from '../../http/route.js'
+import { defineControlRoute } from '../../routes/admin/control-route.js'
+import { confirmField, pageSchema, paging, pagingQuery } from '../../routes/admin/fields.js'
+import { time } from '../../routes/answer-schemas.js'
+import type { SpacePorts } from '../flows/space-ports.js'
+import { createSpace, listSpaces, readSpace, removeSpace } from '../flows/spaces.js'
+
+const spaceSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    url: z.string(),
+    createdAt: time('When it was created.'),
+    release: z.number().nullable().describe('The number of the release in force; null: nothing is deployed.'),
+    state: z.enum(['stopped', 'starting', 'ready', 'crashed']).describe('`crashed`: until the next deploy.'),
+    memoryBytes: z.number(),
+    restarts: z.number().describe('How often its process was started again without being asked to.'),
+    busyWith: z
+      .enum(['deploy', 'activate', 'undeploy', 'env', 'restore', 'remove'])
+      .nullable()
+      .describe('The change that is under way.'),
+  })
+  .describe('A space.')
+
+/** @param ports those of the running host */
+export function spaceRoutes(ports: () => SpacePorts): readonly Route[] {
+  return [
+    defineControlRoute({
+      method: 'GET',
+      path: '/spaces',
+      body: null,
+      home: 'host',
+      who: 'member',
+      command: 'spaces',
+      summary: 'Lists the spaces by name.',
+      query: pagingQuery,
+      answers: { 200: pageSchema(spaceSchema) },
+      handle: async ({ request }) => json(200, await listSpaces(ports(), paging(request))),
+    }),
+    defineControlRoute({
+      method: 'POST',
+      path: '/spaces',
+      body: z.strictObject({
+        name: z.string().max(100).describe('1 to 31 lower-case letters, digits and hyphens, first a letter.'),
+      }),
+      home: 'host',
+      who: 'admin',
+      recent: true,
+      command: 'create',
+      summary: 'Creates a space.',
+      answers: { 201: spaceSchema },
+      errors: ['space_exists'],
+      handle: async ({ admin }, { name }) => json(201, await createSpace(ports(), { name, visitor: admin.visitor })),
+    }),
+    defineControlRoute({
+      method: 'GET',
+      path: '/spaces/:space',
+      body: null,
+      home: 'host',
+      who: 'member',
+      summary: 'Shows a space.',
+      answers: { 200: spaceSchema },
+      errors: ['space_not_found'],
+      handle: async ({ params }) => json(200, await readSpace(ports(), params.space ?? '')),
+    }),
+    defineControlRoute({
+      method: 'DELETE',
+      path: '/spaces/:space',
+      body: z.strictObject({ confirm: confirmField.describe('The name of the space.') }),
+      home: 'host',
+      who: 'admin',
+      recent: true,
+      confirm: true,
+      command: 'remove-space',
+      summary: 'Removes a space with its code, data, tokens and settings.',
+      answers: { 204: null },
+      errors: ['space_not_found', 'space_busy', 'not_current'],
+      async handle({ params, admin }, { confirm }) {
+        await removeSpace(ports(), { name: params.space ?? '', confirm, visitor: admin.visitor })
+        return empty(204)
+      },
+    }),
+  ]
+}

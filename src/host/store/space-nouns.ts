@@ -1,0 +1,12 @@
+import type { Claims } from './claims.js'
+import type { Environment } from './environment.js'
+import type { Releases } from './releases.js'
+import type { Spaces } from './spaces.js'
+
+/** What the host stores about its spaces. */
+export interface SpaceNouns {
+  spaces: Spaces
+  claims: Claims
+  releases: Releases
+  environment: Environment
+}

@@ -1,0 +1,225 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { deploy } from '../../../src/host/flows/deploy.js'
+import { activateRelease, listReleases, undeploy } from '../../../src/host/flows/releases.js'
+import { createSpace } from '../../../src/host/flows/spaces.js'
+import type { ReleaseStep } from '../../../src/host/flows/switch-release.js'
+import { createSpaceFiles } from '../../../src/host/releases/space-files.js'
+import { archiveOf, releaseContents } from '../../support/release-archive.js'
+import {
+  admin,
+  archiveWith,
+  faultyCode,
+  type HostFolder,
+  hostFolder,
+  inPieces,
+  openProcess,
+  type SpaceProcess,
+} from '../../support/space-world.js'
+
+const space = 'dev'
+
+async function aSpace(): Promise<{ host: HostFolder; id: string; process: SpaceProcess }> {
+  const host = await hostFolder()
+  const process = await openProcess(host)
+  const { id } = await createSpace(process.ports, { name: space, visitor: admin })
+  return { host, id, process }
+}
+
+/** Deploys a release with this code, and returns the steps that were reported. */
+async function deployed({ ports }: SpaceProcess, code: string): Promise<ReleaseStep['step'][]> {
+  const steps: ReleaseStep['step'][] = []
+  const deployment = { space, archive: await archiveWith(code), dirty: null, visitor: admin }
+  await deploy(ports, deployment, ({ step }) => void steps.push(step))
+  return steps
+}
+
+const activate = ({ ports }: SpaceProcess, number: number) =>
+  activateRelease(ports, { space, number, visitor: admin }, () => {})
+
+async function statesOf({ ports }: SpaceProcess): Promise<string[]> {
+  return (await listReleases(ports, space)).map(({ number, state }) => `${number} ${state}`)
+}
+
+async function foldersOf(host: HostFolder, id: string): Promise<string[]> {
+  return (await readdir(join(host.path, 'spaces', id, 'releases'))).toSorted()
+}
+
+async function eventsOf({ store }: SpaceProcess): Promise<unknown[]> {
+  const events = await store.audit.list({ limit: 50 })
+  return events.map(({ event, outcome, detail }) => [event, outcome, detail.release]).toReversed()
+}
+
+test('a release is uploaded, started and in force, in this order', async () => {
+  const { host, id, process } = await aSpace()
+  expect(process.ports.directory.find(space)).toBeNull()
+  expect(await deployed(process, 'first')).toEqual(['uploaded', 'started', 'serving'])
+  expect(await listReleases(process.ports, space)).toEqual([
+    {
+      number: 1,
+      state: 'current',
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      bytes: expect.any(Number),
+      git: null,
+      dirty: null,
+      tool: '1.0.0',
+      author: { kind: 'user', id: 'ann' },
+      createdAt: '2023-11-14T22:13:20.000Z',
+      fault: null,
+    },
+  ])
+  expect(process.ports.children.running.get(id)).toMatchObject({ name: space, release: 1, generation: 1, env: {} })
+  expect(process.ports.directory.find(space)).toMatchObject({ id, name: space })
+  expect(await foldersOf(host, id)).toEqual(['1'])
+  expect(await eventsOf(process)).toEqual([
+    ['space_created', 'success', undefined],
+    ['released', 'success', 1],
+  ])
+})
+
+test('ATK-162 a release that does not start leaves the former one in force, and is listed with its fault', async () => {
+  const { id, process } = await aSpace()
+  await deployed(process, 'first')
+  await expect(deployed(process, faultyCode)).rejects.toMatchObject({ code: 'bundle_invalid' })
+  expect(await statesOf(process)).toEqual(['2 failed', '1 current'])
+  expect((await listReleases(process.ports, space))[0]?.fault).toBe('It throws at import. (index.js:1:7)')
+  expect(process.ports.children.running.get(id)?.release).toBe(1)
+  expect((await eventsOf(process)).at(-1)).toEqual(['released', 'failure', 2])
+  await deployed(process, 'third')
+  expect(await statesOf(process)).toEqual(['3 current', '2 failed', '1 former'])
+})
+
+test('ATK-192 of two deploys at once, the second is refused and names the first', async () => {
+  const { process } = await aSpace()
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  async function* slowly() {
+    await opened
+    yield* await archiveWith('slow')
+  }
+  const slow = deploy(process.ports, { space, archive: slowly(), dirty: null, visitor: admin }, () => {})
+  const second = { code: 'space_busy', message: expect.stringContaining('A deploy of this space') }
+  await expect.poll(async () => (await process.nouns.spaces.findByName(space))?.busyWith).toBe('deploy')
+  await expect(deployed(process, 'quick')).rejects.toMatchObject(second)
+  await expect(activate(process, 1)).rejects.toMatchObject(second)
+  await expect(undeploy(process.ports, { space, confirm: space, visitor: admin })).rejects.toMatchObject(second)
+  open()
+  await slow
+  expect(await statesOf(process)).toEqual(['1 current'])
+  await deployed(process, 'quick')
+})
+
+test('ATK-192 a long upload keeps its claim for as long as it lasts', async () => {
+  const { host, id, process } = await aSpace()
+  const { ports, nouns, passTime } = process
+  async function* slowly() {
+    for await (const piece of inPieces(await archiveOf(releaseContents), 100)) {
+      host.clock.nowMs += 5_000
+      await passTime()
+      expect(await nouns.claims.take(id, 'env', 1)).toEqual({ heldFor: 'deploy' })
+      yield piece
+    }
+  }
+  const began = host.clock.nowMs
+  await deploy(ports, { space, archive: slowly(), dirty: null, visitor: admin }, () => {})
+  expect(host.clock.nowMs - began).toBeGreaterThan(15_000)
+  expect(await statesOf(process)).toEqual(['1 current'])
+})
+
+test('ATK-192 an upload that breaks off changes nothing, at whatever byte', async () => {
+  const { host, id, process } = await aSpace()
+  await deployed(process, 'first')
+  const archive = await archiveOf({ ...releaseContents, 'bundle.mjs': 'second' })
+  for (const end of [0, 1, 200, archive.length - 1]) {
+    async function* broken() {
+      yield* inPieces(archive.subarray(0, end))
+      throw new Error('The client has left.')
+    }
+    const upload = deploy(process.ports, { space, archive: broken(), dirty: null, visitor: admin }, () => {})
+    await expect(upload).rejects.toThrow('The client has left.')
+    const cleanEnd = { space, archive: inPieces(archive.subarray(0, end)), dirty: null, visitor: admin }
+    await expect(deploy(process.ports, cleanEnd, () => {})).rejects.toMatchObject({ code: 'bundle_invalid' })
+  }
+  expect(await statesOf(process)).toEqual(['1 current'])
+  expect(await foldersOf(host, id)).toEqual(['1'])
+  expect(await eventsOf(process)).toHaveLength(2)
+})
+
+test('a disk that is nearly full refuses the upload before it is read', async () => {
+  const { host, process } = await aSpace()
+  const files = createSpaceFiles(host.path, { bytes: Number.MAX_SAFE_INTEGER, share: 0 })
+  let isRead = false
+  async function* archive() {
+    isRead = true
+    yield Buffer.from('')
+  }
+  const refused = deploy(
+    { ...process.ports, files },
+    { space, archive: archive(), dirty: null, visitor: admin },
+    () => {},
+  )
+  await expect(refused).rejects.toMatchObject({ code: 'quota_exceeded' })
+  expect(isRead).toBe(false)
+})
+
+test('a former release is activated by the same path; the current one is started again without an event', async () => {
+  const { id, process } = await aSpace()
+  await deployed(process, 'first')
+  await deployed(process, 'second')
+  await activate(process, 1)
+  expect(await statesOf(process)).toEqual(['2 former', '1 current'])
+  expect(process.ports.children.running.get(id)?.release).toBe(1)
+  expect((await eventsOf(process)).at(-1)).toEqual(['rolled_back', 'success', 1])
+
+  const [events, starts] = [await eventsOf(process), process.ports.children.starts.length]
+  await activate(process, 1)
+  expect(process.ports.children.starts).toHaveLength(starts + 1)
+  expect(await eventsOf(process)).toEqual(events)
+  await expect(activate(process, 9)).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('the newest releases are kept, and the one in force', async () => {
+  const { host, id, process } = await aSpace()
+  process.ports.limits = { ...process.ports.limits, releases: 2 }
+  for (const code of ['1', '2', '3']) await deployed(process, code)
+  expect(await statesOf(process)).toEqual(['3 current', '2 former'])
+  await activate(process, 2)
+  for (const code of [faultyCode, faultyCode]) await deployed(process, code).catch(() => {})
+  await deployed(process, '6')
+  expect(await statesOf(process)).toEqual(['6 current', '5 failed'])
+  expect(await foldersOf(host, id)).toEqual(['5', '6'])
+})
+
+test('what a killed deploy has left goes with the next one', async () => {
+  const { host, id, process } = await aSpace()
+  await deployed(process, 'first')
+  for (const name of ['7', '8.part', 'notes']) {
+    await mkdir(join(host.path, 'spaces', id, 'releases', name))
+    await writeFile(join(host.path, 'spaces', id, 'releases', name, 'bundle.mjs'), 'half')
+  }
+  await deployed(process, 'second')
+  expect(await foldersOf(host, id)).toEqual(['1', '2', 'notes'])
+})
+
+test('undeploying takes the code away and nothing else', async () => {
+  const { host, id, process } = await aSpace()
+  const { ports } = process
+  await deployed(process, 'first')
+  const wrong = undeploy(ports, { space, confirm: 'prod', visitor: admin })
+  await expect(wrong).rejects.toMatchObject({ code: 'invalid_request' })
+  await undeploy(ports, { space, confirm: space, visitor: admin })
+  expect([await statesOf(process), await foldersOf(host, id)]).toEqual([[], []])
+  expect([ports.children.running.has(id), ports.directory.find(space), ports.directory.isSpace(space)]).toEqual([
+    false,
+    null,
+    true,
+  ])
+  const again = undeploy(ports, { space, confirm: space, visitor: admin })
+  await expect(again).rejects.toMatchObject({ code: 'not_found' })
+  expect((await eventsOf(process)).at(-1)).toEqual(['undeployed', 'success', 1])
+  await deployed(process, 'second')
+  expect(await statesOf(process)).toEqual(['2 current'])
+})
