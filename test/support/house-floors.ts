@@ -37,6 +37,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Nouns in the database of the accounts: their steps write the same audit log and change feed.
   'host/store': ['host/store', 'host/ports', 'store/sql', 'type:store', ...ground],
+  // The lock of the host's folder is one of SQLite.
+  'host/folder': [
+    'host',
+    ...['retry', 'sqlite-driver', 'sqlite-file'].map((name) => `store/sql/engine/${name}`),
+    ...ground,
+  ],
   'host/flows': ['host', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   'host/routes': ['host', 'routes', 'http', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   // The child imports nothing else of ours, so its one file stays small.

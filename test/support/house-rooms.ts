@@ -46,7 +46,10 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/cli/init': { levels: [['code']], above: 'all' },
   // The ports stand below: the data threads fulfil them, the child is written against them. The front writes the headers that
   // the child reads.
-  'src/host': { levels: [['documents', 'releases', 'sealing'], ['runner'], ['front'], ['children']], above: [] },
+  'src/host': {
+    levels: [['documents', 'folder', 'releases', 'sealing'], ['runner'], ['front'], ['children']],
+    above: [],
+  },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/http': { levels: [['openapi']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
