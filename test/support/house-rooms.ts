@@ -47,7 +47,12 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   // The ports stand below: the data threads fulfil them, the child is written against them. The front writes the headers that
   // the child reads.
   'src/host': {
-    levels: [['documents', 'folder', 'releases', 'sealing'], ['runner'], ['front'], ['children']],
+    levels: [
+      ['documents', 'folder', 'releases', 'sealing', 'settings'],
+      ['runner'],
+      ['front'],
+      ['children', 'sockets'],
+    ],
     above: [],
   },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
