@@ -15,6 +15,9 @@ import { createSpaceGuard, type GuardedSpace, type SpaceGuardOptions } from './s
 import { createWhenOpen } from './when-open.js'
 import { createWithoutStore } from './without-store.js'
 
+/** The settings of the accounts, as `init` takes them. */
+export type AccountSettingsInput = SettingsInput
+
 /** What the host adds to the accounts that this package gives it. */
 export interface HostParts<Nouns> {
   extension: StoreExtension<Nouns>

@@ -47,7 +47,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Rights and admin tokens in memory, which the control API asks with each request.
   'host/people': ['host/people', 'type:host/store', 'type:ports', ...ground],
-  'host/flows': ['host', 'flows/steps', 'flows/control', 'type:ports', ...ground],
+  // The lock of the host's folder is one of SQLite.
+  'host/folder': [
+    'host',
+    ...['retry', 'sqlite-driver', 'sqlite-file'].map((name) => `store/sql/engine/${name}`),
+    ...ground,
+  ],
+  'host/flows': [
+    'host',
+    ...['steps', 'control', 'password', 'registration', 'session'].map((room) => `flows/${room}`),
+    'type:ports',
+    ...ground,
+  ],
   'host/routes': ['host', 'routes', 'http', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   // The child imports nothing else of ours, so its one file stays small.
   'host/documents': ['host/documents', 'host/ports'],
@@ -82,7 +93,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   piscina: ['passwords'],
   nodemailer: ['mail'],
   handlebars: ['templates'],
-  zod: ['settings', 'routes', 'host/routes', 'type:http/route'],
+  zod: ['settings', 'routes', 'host/routes', 'host/settings', 'type:http/route'],
   cookie: ['http/cookies'],
   react: ['react'],
   mingo: ['type:host/documents/mingo'],

@@ -48,11 +48,11 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   // the child reads.
   'src/host': {
     levels: [
-      ['documents', 'releases', 'sealing', 'store'],
+      ['documents', 'folder', 'releases', 'sealing', 'settings', 'store'],
       ['runner', 'storage', 'people'],
       ['front'],
       ['flows'],
-      ['children', 'routes'],
+      ['children', 'routes', 'sockets'],
     ],
     above: [],
   },

@@ -1,0 +1,49 @@
+import { createMasterKeyFile, readMasterKeyFile } from './master-key-file.js'
+import { type MasterKeys, masterKeyFault, parseMasterKeys, requireMasterKeys } from './master-keys.js'
+
+/** Where the master key comes from: the first that is given. */
+export interface MasterKeySource {
+  /** The text of `LATCHKEY_MASTER_KEY` or of `masterKey`: one key a line. */
+  given: string | null
+  /** A file that the operator names. */
+  file: string | null
+  /** The host's own file, made at the first start. */
+  own: string
+}
+
+/**
+ * Opens the master keys and checks that they are those of the database.
+ *
+ * @param stored ids of the keys that have wrapped data keys; empty: nothing is sealed yet
+ * @returns `made`: the file is new, and backups need it from now on
+ * @throws {SettingsError} `masterKey`, for a text or file that holds no key, and for a foreign or missing key, whose id it names
+ */
+export async function openMasterKeys(
+  source: MasterKeySource,
+  stored: readonly string[],
+): Promise<{ keys: MasterKeys; made: boolean }> {
+  const found = await readMasterKeys(source, stored)
+  requireMasterKeys(found.keys, stored)
+  return found
+}
+
+async function readMasterKeys(
+  { given, file, own }: MasterKeySource,
+  stored: readonly string[],
+): Promise<{ keys: MasterKeys; made: boolean }> {
+  if (given !== null) return { keys: parseMasterKeys(given), made: false }
+  if (file !== null) return { keys: await readMasterKeyFile(file), made: false }
+  // A new key could not open what the lost one has sealed.
+  if (stored.length === 0) {
+    const keys = await createMasterKeyFile(own)
+    if (keys !== null) return { keys, made: true }
+  }
+  try {
+    return { keys: await readMasterKeyFile(own), made: false }
+  } catch (error) {
+    if (stored.length === 0) throw error
+    const ids = [...new Set(stored)].join(', ')
+    const cause = error instanceof Error ? error.message.split('masterKey: ').at(-1) : ''
+    throw masterKeyFault(`The environment of spaces is sealed under ${ids}. ${cause}`)
+  }
+}

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { isSecureUrl, parseOrigin } from '../../lib/url.js'
+import { baseUrl } from '../../settings/addresses.js'
+import { either, foreign, nothing, orNull, shortText, text } from '../../settings/field.js'
+import { mail } from '../../settings/mail.js'
+import { trustedProxies } from '../../settings/networks.js'
+import { hostLimits } from './limits.js'
+import { listenAddress } from './listen.js'
+
+const adminUrl = text(
+  'must be an origin such as https://admin.example.com: https (http on loopback), without a path',
+  (value) => {
+    const origin = parseOrigin(value)
+    return origin !== null && isSecureUrl(new URL(origin)) ? origin : null
+  },
+)
+
+const folder = text('must be the path of a folder', (value) =>
+  value === '' || /\p{Cc}/u.test(value) ? null : resolve(value),
+)
+
+/** `{ uid: [first, last] }` is planned. Until then a host that asks for it must not start without it. */
+const isolation = either<'process' | object, 'process'>((value) =>
+  typeof value === 'object'
+    ? refused(
+        "{ uid } comes with a later version. Use 'process', and one host in a VM for each group that must be kept apart",
+      )
+    : z.literal('process'),
+)
+
+const database = refused(
+  'is not supported yet: the host keeps everything in SQLite files in the folder data. Leave the setting out',
+)
+
+const object = foreign<object>(
+  'must be an object',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+)
+
+/** The table of settings. Rules over several of them are in `rules.ts`. */
+export const hostSchema = z.strictObject({
+  project: shortText(64).prefault('default'),
+  baseUrl: baseUrl.prefault('http://127.0.0.1:4310'),
+  adminUrl: orNull(adminUrl),
+  listen: listenAddress.prefault('127.0.0.1:4310'),
+  adminListen: listenAddress.prefault('127.0.0.1:4311'),
+  data: folder.prefault('./latchkey-data'),
+  database: database.optional(),
+  trustedProxies: trustedProxies.prefault(0),
+  mail: orNull(mail),
+  isolation: isolation.prefault('process'),
+  limits: hostLimits,
+  compat: z
+    .strictObject({
+      errors: z.literal('platform').optional(),
+      cors: z.literal('echo').optional(),
+      dotPaths: z.literal('literal').optional(),
+    })
+    .prefault(nothing)
+    .transform(({ errors, cors, dotPaths }) => ({
+      errors: errors ?? ('problem' as const),
+      cors: cors ?? ('own' as const),
+      dotPaths: dotPaths ?? ('nested' as const),
+    })),
+  auth: object.prefault(nothing),
+})
+
+export type HostTable = z.output<typeof hostSchema>
+
+/** A setting that is a fault whatever its value is. */
+function refused(sentence: string) {
+  return z.custom<never>((value) => value === undefined, { error: sentence })
+}
