@@ -47,7 +47,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   // The ports stand below: the data threads fulfil them, the child is written against them.
   'src/host': { levels: [['documents', 'front', 'releases', 'sealing'], ['runner']], above: [] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
-  'src/http': { levels: [['openapi', 'streams']], above: ['router'] },
+  'src/http': { levels: [['openapi', 'streams']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
   'src/store': { levels: [['datastore', 'redis', 'sql']], above: [] },
