@@ -74,6 +74,43 @@ export function isPieces(body: ResponseBody): body is AsyncIterable<Uint8Array> 
   return body !== null && typeof body !== 'string' && Symbol.asyncIterator in body
 }
 
+/** The same pieces. An error is reported before it reaches the adapter, which can only cut the answer off. */
+export function reported(
+  pieces: AsyncIterable<Uint8Array>,
+  report: (error: unknown) => void,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = pieces[Symbol.asyncIterator]()
+      return {
+        async next() {
+          try {
+            return await iterator.next()
+          } catch (error) {
+            report(error)
+            throw error
+          }
+        },
+        async return() {
+          await iterator.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+/**
+ * The body of an upload.
+ *
+ * @throws {AuthError} as `pieces`
+ * @throws {TypeError} for a body that was read before, and where the adapter has no pieces
+ */
+export function uploadOf({ body }: Pick<HttpRequest, 'body'>, limitBytes: number): AsyncIterable<Uint8Array> {
+  if (body.kind === 'stream' && body.pieces !== undefined) return body.pieces(limitBytes)
+  throw new TypeError('The body was read before, or the adapter carries no pieces.')
+}
+
 /**
  * The one value of a header, or null when it is absent or was sent more than once.
  *

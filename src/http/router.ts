@@ -8,7 +8,7 @@ import { readBody, unreadBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
-import { type HttpRequest, type HttpResponse, isPieces, singleHeader } from './message.js'
+import { type HttpRequest, type HttpResponse, isPieces, reported, singleHeader, uploadOf } from './message.js'
 import { originFault, sentAdminToken } from './origin.js'
 import type { OriginCheck } from './origin-check.js'
 import { placed } from './placed-route.js'
@@ -17,7 +17,6 @@ import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
 import type { Acting, MailboxView, Route, RouteContext, SignedIn } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
-import { reported } from './streams/reported.js'
 
 export interface RouterOptions {
   routes: readonly Route[]
@@ -196,11 +195,6 @@ function uploads(route: Route | null): boolean {
   return route?.streams === 'in' || route?.streams === 'both'
 }
 
-function upload({ body }: HttpRequest, limitBytes: number): AsyncIterable<Uint8Array> {
-  if (body.kind === 'stream' && body.pieces !== undefined) return body.pieces(limitBytes)
-  throw new TypeError('The body was read before, or the adapter carries no pieces.')
-}
-
 /** An error in the middle of an answer can only cut it off, so it is logged here. */
 function watched({ logger }: Working, response: HttpResponse, requestId: string): HttpResponse {
   const { body } = response
@@ -246,7 +240,7 @@ function contextFor(
     form,
     report: (fault) => logFault(options.logger, fault, requestId),
     requestId,
-    upload: (limitBytes) => upload(request, limitBytes),
+    upload: (limitBytes) => uploadOf(request, limitBytes),
     returnTo,
     landing: returnTo ?? settings.redirectSuccessUrl,
   }

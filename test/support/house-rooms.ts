@@ -61,7 +61,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   // The front starts the thread by its file.
   'src/host/storage': { levels: [['thread']], above: [] },
-  'src/http': { levels: [['openapi', 'streams']], above: ['router'] },
+  'src/http': { levels: [['openapi', 'streams']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
   'src/store': { levels: [['datastore', 'redis', 'sql']], above: [] },

@@ -62,9 +62,8 @@ export function answer(req: CodehooksRequest, res: CodehooksResponse, response: 
 }
 
 /** The platform keeps one value for each name, so several cookies are one call with a list. */
-function write(req: CodehooksRequest, res: CodehooksResponse, response: HttpResponse): void {
-  const { status, headers } = response
-  const body = wholeBody(response.body)
+function write(req: CodehooksRequest, res: CodehooksResponse, { status, headers, ...sent }: HttpResponse): void {
+  const body = wholeBody(sent.body)
   res.status(status)
   for (const [name, value] of Object.entries(headers)) {
     res.setHeader(name, typeof value === 'string' ? value : [...value])

@@ -4,7 +4,7 @@ import type { Principal } from '../../model/principal.js'
 import { mountPrefix } from '../mount-prefix.js'
 import { endsInHost, originForm } from '../request-target.js'
 import { peerAddress } from './peer-address.js'
-import { receivePieces } from './pieces.js'
+import { receivePieces } from './received-pieces.js'
 
 /** A request as Node's server passes it on, with what frameworks add to it. */
 export interface NodeRequest extends IncomingMessage {

@@ -159,6 +159,31 @@ function settingsContract(current: () => TestStore): void {
     expect(changed.toSorted()).toEqual([0, 1])
   })
 
+  test('a space keeps rules with its key set, which change and go with it', async () => {
+    const opened = current()
+    const second = (await opened.openSecond?.()) ?? opened.store
+    const [application, space] = parts(opened)
+    if (application === undefined || space === undefined) throw new TypeError('no scopes')
+    const read = async () => (await second.at(space.scope).accessSettings.read()).jwksRules
+    const url = 'https://a.example.test/k'
+    const rules = { issuer: 'https://i.test', audience: ['a', 'b'], algorithms: ['ES256', 'RS256'], exclusive: true }
+    for (const each of [
+      rules,
+      { ...rules, exclusive: false },
+      { ...rules, audience: [] },
+      { ...rules, issuer: null },
+    ]) {
+      expect(await space.own.accessSettings.setJwksUrl(url, anEvent(), each)).toBe(true)
+      expect(await space.own.accessSettings.setJwksUrl(url, anEvent(), each)).toBe(false)
+      expect(await read()).toEqual(each)
+    }
+    expect(await space.own.accessSettings.setJwksUrl(url, anEvent())).toBe(true)
+    expect(await read()).toBeUndefined()
+    expect(await space.own.accessSettings.setJwksUrl(null, anEvent())).toBe(true)
+    expect(await application.own.accessSettings.setJwksUrl(url, anEvent(), rules)).toBe(true)
+    expect(await second.at('').accessSettings.read()).toEqual({ jwksUrl: url, networks: [] })
+  })
+
   test('each scope has a key set of its own, which is set, replaced and taken away', async () => {
     const opened = current()
     const second = (await opened.openSecond?.()) ?? opened.store
