@@ -70,3 +70,14 @@ function send(client: TestClient, method: (typeof rows)[number][0], path: string
   if (method === 'POST') return client.post<{ code?: string }>(path, body)
   return method === 'PATCH' ? client.patch<{ code?: string }>(path, body) : client.delete<{ code?: string }>(path, body)
 }
+
+test('the reference of the control API describes each row', async () => {
+  const world = await hostWorld()
+  const { client } = await world.signedIn('ann@example.test', 'ADMIN')
+  const { body } = await client.get<{ paths: Record<string, object> }>(`${api}/openapi.json`)
+  const described = Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 'unknown')}`),
+  )
+  const wanted: readonly string[] = rows.map(([method, path]) => `${method} /admin/api${path}`)
+  expect(described.filter((row) => wanted.includes(row)).sort()).toEqual([...wanted].sort())
+})
