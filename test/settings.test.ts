@@ -404,6 +404,7 @@ describe('values', () => {
         guess: { ip: { count: 30, windowSeconds: 60 }, account: { count: 20, windowSeconds: 3600 } },
         refresh: { ip: { count: 120, windowSeconds: 60 }, account: null },
         apiToken: { ip: { count: 30, windowSeconds: 60 }, account: null },
+        adminToken: { ip: { count: 30, windowSeconds: 60 }, account: null },
         admin: { ip: { count: 600, windowSeconds: 60 }, account: { count: 600, windowSeconds: 60 } },
         other: { ip: { count: 300, windowSeconds: 60 }, account: null },
       },

@@ -38,6 +38,13 @@ const controlGroups: typeof groups = [
   { name: 'API tokens', description: 'Create, list, rotate and remove API tokens.', segments: ['tokens'] },
   { name: 'Access', description: 'The IP allow-list, and the key set of another issuer.', segments: ['access'] },
   { name: 'Users', description: 'Administer accounts.', segments: ['users'] },
+  {
+    name: 'Project',
+    description: 'Who may administer the project, and by which teams.',
+    segments: ['project', 'teams'],
+  },
+  { name: 'Admin tokens', description: 'Make, list and remove admin tokens.', segments: ['admintokens'] },
+  { name: 'Spaces', description: 'The spaces of the project.', segments: ['spaces'] },
   { name: 'All sessions', description: 'List and end the sessions of all users.', segments: ['sessions'] },
   { name: 'Audit', description: 'Read, export and verify the audit log.', segments: ['audit', 'audit.jsonl'] },
   { name: 'Mail', description: 'The mail queue, and previews of pages and mails.', segments: ['mail', 'templates'] },

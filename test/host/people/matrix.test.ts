@@ -37,14 +37,11 @@ async function callers() {
   const outsider = await world.signedIn('eve@example.test')
   await enrol(outsider.client, password, clock)
   const noFactor = await world.signedIn('joe@example.test', 'ADMIN')
-  const { token } = await world.running.ports.apiTokens
-    .list({ after: null, limit: 1 })
-    .then(() => admin.post<{ token: string }>(`${api}/spaces/dev/tokens`, { name: 'space' }))
-    .then(({ body }) => body)
+  const { body } = await admin.post<{ token: string }>(`${api}/spaces/dev/tokens`, { name: 'space' })
   const server = (headers: Record<string, string>) => world.client({ as: 'server', headers })
   return {
     'no credential': [server({}), 'unauthenticated'],
-    'API token of a space': [server({ 'x-apikey': token }), 'unauthenticated'],
+    'API token of a space': [server({ 'x-apikey': body.token }), 'unauthenticated'],
     'admin token as bearer': [
       server({ authorization: `Bearer ${'0'.repeat(16)}-${'0'.repeat(32)}` }),
       'unauthenticated',
@@ -73,3 +70,14 @@ function send(client: TestClient, method: (typeof rows)[number][0], path: string
   if (method === 'POST') return client.post<{ code?: string }>(path, body)
   return method === 'PATCH' ? client.patch<{ code?: string }>(path, body) : client.delete<{ code?: string }>(path, body)
 }
+
+test('the reference of the control API describes each row', async () => {
+  const world = await hostWorld()
+  const { client } = await world.signedIn('ann@example.test', 'ADMIN')
+  const { body } = await client.get<{ paths: Record<string, object> }>(`${api}/openapi.json`)
+  const described = Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, 'unknown')}`),
+  )
+  const wanted: readonly string[] = rows.map(([method, path]) => `${method} /admin/api${path}`)
+  expect(described.filter((row) => wanted.includes(row)).sort()).toEqual([...wanted].sort())
+})
