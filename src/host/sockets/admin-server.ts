@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { answer, createListener } from '../../adapters/node/answer.js'
+import { answer } from '../../adapters/node/answer.js'
+import { createListener } from '../../adapters/node/listener.js'
 import { refuseUpgrade } from '../../adapters/node/upgrade.js'
 import { AuthError } from '../../errors.js'
 import { logFault, toAuthError } from '../../http/faults.js'
