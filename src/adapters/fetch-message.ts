@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../http/message.js'
+import { type HttpResponse, wholeBody } from '../http/message.js'
 import type { Pass } from '../http/verdict.js'
 import { withQuery } from '../lib/api-key-query.js'
 import { failure } from './adapter.js'
@@ -13,7 +13,8 @@ export function toResponse(method: string, response: HttpResponse): Response {
   }
 }
 
-function build(method: string, { status, headers, body }: HttpResponse): Response {
+function build(method: string, { status, headers, ...response }: HttpResponse): Response {
+  const body = wholeBody(response.body)
   const list = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((one): [string, string] => [name, one]),
   )

@@ -1,4 +1,5 @@
-import { allowNetwork, changeJwksUrl, disallowNetwork, readAccess } from '../flows/control/access-settings.js'
+import { allowNetwork, disallowNetwork, readAccess } from '../flows/control/access-settings.js'
+import { changeJwksUrl } from '../flows/control/key-set.js'
 import type { AccessView } from '../model/access.js'
 import type { Ports } from '../ports.js'
 import { applicationVisitor } from './application-visitor.js'

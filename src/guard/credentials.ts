@@ -1,6 +1,8 @@
 import { AuthError } from '../errors.js'
 import { type CookieNames, readCookie } from '../http/cookies.js'
 import { type HttpRequest, singleHeader } from '../http/message.js'
+
+import { isFromBrowser } from '../http/origin.js'
 import type { OriginCheck } from '../http/origin-check.js'
 import { takeApiKey } from '../lib/api-key-query.js'
 import type { Moment, SharedClock } from '../lib/shared-clock.js'
@@ -51,7 +53,7 @@ export interface JwtCheck {
  */
 export function identify(ports: CredentialPorts, request: HttpRequest, at: Moment): Principal | Promise<Principal> {
   requireAllowed(ports, request)
-  const apiToken = readApiToken(ports, request)
+  const apiToken = readApiToken(ports.settings.apiTokens, request)
   const bearer = apiToken === undefined ? readBearer(request) : undefined
   const cookieCounts = apiToken === undefined && bearer === undefined && request.hostPrincipal === undefined
   const cookie = cookieCounts ? readAccessCookie(ports, request) : null
@@ -87,9 +89,6 @@ export function requireAllowed(
   })
 }
 
-/** `undefined`: none was sent. `null`: one was sent, but in a form that does not count. */
-type Sent = string | null | undefined
-
 interface Credentials {
   request: HttpRequest
   apiToken: Sent
@@ -116,12 +115,16 @@ function byCredential(
 }
 
 /** Refuses API tokens from browsers before any look-up: every visitor of a page could read a token in it. */
-function byApiToken(
-  { settings, jwts, apiTokens }: CredentialPorts,
+export function byApiToken(
+  {
+    settings,
+    jwts,
+    apiTokens,
+  }: Pick<CredentialPorts, 'jwts' | 'apiTokens'> & { settings: Pick<Settings, 'apiTokens'> },
   request: HttpRequest,
   token: string | null,
   at: Moment,
-): Principal | Promise<Principal> {
+): ApiTokenPrincipal | Promise<ApiTokenPrincipal> {
   if (settings.apiTokens.refuseBrowsers && isFromBrowser(request)) throw new AuthError('api_token_in_browser')
   if (jwts?.isExclusive()) throw exclusively()
   if (token === null) throw new AuthError('unauthenticated', { explain: 'API token: sent more than once' })
@@ -142,7 +145,7 @@ function byBearer(ports: CredentialPorts, header: string | null, at: Moment): Pr
   return checkBearer(ports, token, header, at)
 }
 
-function exclusively(): AuthError {
+export function exclusively(): AuthError {
   return new AuthError('unauthenticated', { explain: 'jwks.exclusive: only bearer tokens of the other issuer count' })
 }
 
@@ -150,42 +153,6 @@ function explainNoCookie({ cookieNames }: CredentialPorts, { headers }: HttpRequ
   if (headers['x-auth-mode'] === 'token') return 'no credential: cookies do not count with X-Auth-Mode'
   const sent = [headers.cookie].flat().some((line) => line?.includes(`${cookieNames.access}=`))
   return sent ? 'cookie: empty, or sent more than once' : 'no credential was sent'
-}
-
-function isFromBrowser({ headers }: HttpRequest): boolean {
-  const mode = headers['sec-fetch-mode']
-  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return true
-  return mode === 'navigate' || mode === 'no-cors'
-}
-
-/** The API token of a request that passed with it, which therefore contains it once. */
-export function sentApiToken({ headers, query }: HttpRequest): string | null {
-  const header = headers['x-apikey']
-  return typeof header === 'string' ? header : (takeApiKey(query)?.values[0] ?? null)
-}
-
-/** From the header, or from the URL where the settings allow it. A token in both, or sent twice, does not count. */
-function readApiToken({ settings }: CredentialPorts, request: HttpRequest): Sent {
-  const header = request.headers['x-apikey']
-  const inHeader = header !== undefined
-  const inUrl = settings.apiTokens.inUrl ? takeApiKey(request.query) : null
-  if (inUrl === null) return inHeader ? singleHeader(request, 'x-apikey', header) : undefined
-  return inHeader || inUrl.values.length !== 1 ? null : (inUrl.values[0] ?? null)
-}
-
-const scheme = 'Bearer '
-
-/** Ignores other schemes than Bearer, such as a proxy's Basic (RFC 6750 §2.1). */
-function readBearer(request: HttpRequest): Sent {
-  const { authorization } = request.headers
-  if (authorization === undefined) return undefined
-  const header = singleHeader(request, 'authorization', authorization)
-  if (header === null) return null
-  // The common spelling, checked without a regular expression.
-  const usual = header.slice(0, scheme.length) === scheme
-  if (!usual && !/^bearer(?: |$)/i.test(header)) return undefined
-  if (header.length <= scheme.length) return null
-  return usual ? header : scheme + header.slice(scheme.length)
 }
 
 function readAccessCookie({ cookieNames }: CredentialPorts, request: HttpRequest): string | null {
@@ -200,4 +167,40 @@ function requireOwnOrigin({ origins }: CredentialPorts, request: HttpRequest, co
   const upgrade = asked !== undefined && String(asked).toLowerCase() === 'websocket'
   const fault = origins.fault(request, { cookieDecides, form, upgrade })
   if (fault) throw fault
+}
+
+/** `undefined`: none was sent. `null`: one was sent, but in a form that does not count. */
+export type Sent = string | null | undefined
+
+/** The API token of a request that passed with it, which therefore contains it once. */
+export function sentApiToken({ headers, query }: HttpRequest): string | null {
+  const header = headers['x-apikey']
+  return typeof header === 'string' ? header : (takeApiKey(query)?.values[0] ?? null)
+}
+
+/** From the header, or from the URL where the settings allow it. A token in both, or sent twice, does not count. */
+export function readApiToken({ inUrl: mayBeInUrl }: Settings['apiTokens'], request: HttpRequest): Sent {
+  const header = request.headers['x-apikey']
+  const inHeader = header !== undefined
+  const inUrl = mayBeInUrl ? takeApiKey(request.query) : null
+  if (inUrl === null) return inHeader ? singleHeader(request, 'x-apikey', header) : undefined
+  return inHeader || inUrl.values.length !== 1 ? null : (inUrl.values[0] ?? null)
+}
+
+/** With the blank behind it. */
+export const scheme = 'Bearer '
+
+/**
+ * `Bearer ` and the token, with the scheme in this spelling. Ignores other schemes than Bearer, such as a proxy's Basic (RFC 6750 §2.1).
+ */
+export function readBearer(request: HttpRequest): Sent {
+  const { authorization } = request.headers
+  if (authorization === undefined) return undefined
+  const header = singleHeader(request, 'authorization', authorization)
+  if (header === null) return null
+  // The common spelling, checked without a regular expression.
+  const usual = header.slice(0, scheme.length) === scheme
+  if (!usual && !/^bearer(?: |$)/i.test(header)) return undefined
+  if (header.length <= scheme.length) return null
+  return usual ? header : scheme + header.slice(scheme.length)
 }

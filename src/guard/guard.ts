@@ -1,4 +1,4 @@
-import { AuthError, storeUnavailable } from '../errors.js'
+import { AuthError } from '../errors.js'
 import { corsHeaders } from '../http/cors.js'
 import { logFault, toAuthError } from '../http/faults.js'
 import { allowedReturnTo, enrolUrl, withReturnTo } from '../http/landing.js'
@@ -11,7 +11,7 @@ import type { Moment } from '../lib/shared-clock.js'
 import type { Principal, SessionPrincipal } from '../model/principal.js'
 import type { Requirement } from '../settings/requirement.js'
 import type { Settings } from '../settings.js'
-import type { AccessFeed } from './access-settings.js'
+import { type AccessFeed, isFresh, requireFresh } from './access-settings.js'
 import { type CredentialPorts, identify, requireAllowed, sentApiToken } from './credentials.js'
 import type { Decisions } from './decisions.js'
 import { createForwardedHeaders, findSpoofedHeaders } from './forwarded-headers.js'
@@ -103,10 +103,6 @@ export function createGuard(options: GuardOptions): Guard {
 export function createOpen(options: Pick<GuardOptions, 'settings' | 'clientIp' | 'requestId'>): Guard['open'] {
   const passing = { ...options, forwarded: createForwardedHeaders(options.settings) }
   return (request) => pass(passing, request, null)
-}
-
-function isFresh({ revocations, accessFeed }: Pick<GuardOptions, 'revocations' | 'accessFeed'>, at: Moment): boolean {
-  return revocations.isFresh(at) && accessFeed.isCurrent()
 }
 
 type Decide = (wired: Wired, request: HttpRequest, at: Moment) => Verdict | Promise<Verdict>
@@ -209,14 +205,6 @@ function refuse(wired: Wired, request: HttpRequest, fault: AuthError): Verdict {
     ...corsHeaders(request, wired.settings),
   })
   return { kind: 'answer', response }
-}
-
-/** After a pause or a store failure, reads the changes once. If that fails, the request is refused. */
-async function requireFresh(options: GuardOptions): Promise<void> {
-  const { revocations, accessFeed, clock } = options
-  if (isFresh(options, clock.moment())) return
-  if ((revocations.isFresh() || (await revocations.catchUp())) && (await accessFeed.catchUp())) return
-  throw storeUnavailable()
 }
 
 /** Redirects a page view to sign-in or to the set-up of a second factor; every other request gets a problem response. */

@@ -1,16 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AuthError } from '../errors.js'
 import { parseJsonObject } from '../lib/json-object.js'
 import { remember } from '../lib/remember.js'
 import type { SharedClock } from '../lib/shared-clock.js'
-import type { KeySetState } from '../model/key-set.js'
+import type { KeySetRules, KeySetState } from '../model/key-set.js'
 import type { JwtPrincipal } from '../model/principal.js'
 import type { ForeignFault, ForeignToken, ForeignTokens } from '../tokens/foreign-tokens.js'
 import type { JwtCheck } from './credentials.js'
 
 /** Checks JWTs of another issuer with its current key set. */
 export interface Jwts extends JwtCheck {
-  /** Uses the key set at this address from now on; null: there is no other issuer. */
-  use(url: string | null): void
+  /** Uses this key set from now on; null: there is no other issuer. */
+  use(keySet: KeySetSource | null): void
   /** Whether this principal's token has expired or was checked with a former key set. */
   isOver(principal: JwtPrincipal): boolean
   /** The key set in force; null: there is no other issuer. */
@@ -18,11 +19,15 @@ export interface Jwts extends JwtCheck {
   close(): void
 }
 
+/** Where a key set is, and what its tokens must fulfil. */
+export interface KeySetSource {
+  url: string
+  rules: KeySetRules
+}
+
 export interface JwtsOptions {
-  /** While there is a key set, no other credential counts. */
-  exclusive: boolean
   clock: Pick<SharedClock, 'now'>
-  tokensOf(url: string): ForeignTokens
+  tokensOf(keySet: KeySetSource): ForeignTokens
 }
 
 /** How the guard answers an unusable token. All but the first two look alike from outside. */
@@ -35,8 +40,8 @@ const answers: Readonly<Partial<Record<ForeignFault['fault'], () => AuthError>>>
  * Chooses the verifier of a bearer token by the header's `alg` alone: HS256 is ours, everything else is the other issuer's,
  * never both (RFC 8725 §3.1). We refuse a token with an unreadable header ourselves, without fetching a key set.
  */
-export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
-  let inForce: { url: string; tokens: ForeignTokens } | null = null
+export function createJwts({ clock, tokensOf }: JwtsOptions): Jwts {
+  let inForce: { keySet: KeySetSource; tokens: ForeignTokens } | null = null
   const checked = new WeakMap<JwtPrincipal, { by: ForeignTokens; expiresAt: number }>()
   const namesForeign = remember(namesAnotherAlgorithm)
 
@@ -47,7 +52,7 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
   }
 
   return {
-    isExclusive: () => exclusive && inForce !== null,
+    isExclusive: () => inForce?.keySet.rules.exclusive === true,
     isForeign: (token) => inForce !== null && namesForeign(token.slice(0, Math.max(0, token.indexOf('.')))),
     recall(header, at) {
       const found = inForce === null ? null : inForce.tokens.recall(header, at)
@@ -67,10 +72,10 @@ export function createJwts({ exclusive, clock, tokensOf }: JwtsOptions): Jwts {
       const known = checked.get(principal)
       return known === undefined || known.by !== inForce?.tokens || known.expiresAt <= clock.now()
     },
-    use(url) {
-      if (url === (inForce?.url ?? null)) return
+    use(keySet) {
+      if (isDeepStrictEqual(keySet, inForce?.keySet ?? null)) return
       inForce?.tokens.close()
-      inForce = url === null ? null : { url, tokens: tokensOf(url) }
+      inForce = keySet && { keySet, tokens: tokensOf(keySet) }
     },
     keySet: () => inForce?.tokens.keySet() ?? null,
     close: () => inForce?.tokens.close(),

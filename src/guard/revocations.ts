@@ -33,6 +33,8 @@ export interface Revocations {
   catchUp(): Promise<boolean>
   /** Calls back once per change, and with null after a possible gap: then every cached value may be outdated. */
   subscribe(listener: Listener): void
+  /** Calls this listener no more. */
+  unsubscribe(listener: Listener): void
   isEnded(sessionId: string): boolean
   /** The version below which that user's access tokens are dead; 0 when none is known to be. */
   deadBelow(userId: string): number
@@ -112,6 +114,9 @@ export function createRevocations(options: RevocationsOptions): Revocations {
     },
     apply: (change) => learn(known, change),
     subscribe: (listener) => void known.listeners.push(listener),
+    unsubscribe(listener) {
+      known.listeners = known.listeners.filter((other) => other !== listener)
+    },
     isFresh: (at = options.clock.moment()) => isFresh(options, progress.lastRead, at),
     wake: createWaking(options, known, progress),
     ageMs: () => ageMs(options, progress.lastRead),

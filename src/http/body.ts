@@ -50,11 +50,28 @@ export async function readBody(request: HttpRequest): Promise<Body> {
   return type === 'form' ? formBody(content) : { value: jsonObject(content), ...plain }
 }
 
+/**
+ * Stands for the body of a route that reads it piece by piece. Forms are refused: any web page can send one.
+ *
+ * @throws {AuthError} `unsupported_media_type`
+ */
+export function unreadBody(request: HttpRequest): Body {
+  refuseEncoded(request)
+  const type = String(request.headers['content-type'] ?? '')
+  if (/^[ \t]*(?:application\/x-www-form-urlencoded|multipart\/|text\/plain)/i.test(type)) {
+    throw new AuthError('unsupported_media_type')
+  }
+  return { value: empty(), ...plain }
+}
+
 /** Compressed bodies are refused: their real size shows only after decompression (CWE-409). */
-function refuseByHeaders(request: HttpRequest): void {
+function refuseEncoded(request: HttpRequest): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') throw new AuthError('unsupported_media_type')
+}
 
+function refuseByHeaders(request: HttpRequest): void {
+  refuseEncoded(request)
   const length = request.headers['content-length']
   if (length === undefined) return
   if (typeof length !== 'string' || !/^\d+$/.test(length)) throw malformed('The length is not a number.')

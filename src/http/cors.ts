@@ -15,7 +15,7 @@ const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const ownHeaders = ['content-type', 'authorization', 'x-auth-mode']
 
 /** Browsers must not send API tokens, so preflights never allow these headers. */
-const tokenHeaders = ['x-apikey', 'x-api-key']
+const tokenHeaders = ['x-apikey', 'x-api-key', 'x-admintoken']
 
 /** Limits on the headers that a page of a trusted origin may ask for beyond our own. */
 const maxAskedHeaders = 32

@@ -10,6 +10,12 @@ export type RequestBody =
       kind: 'stream'
       /** Reads the whole body once; null when it is larger than `limitBytes`. */
       read(limitBytes: number): Promise<Uint8Array | null>
+      /**
+       * The body piece by piece, at the pace of its reader. Only Node's adapter has it.
+       *
+       * @throws {AuthError} here and while it is read: `payload_too_large`; `invalid_request` when the client has gone
+       */
+      pieces?(limitBytes: number): AsyncIterable<Uint8Array>
     }
   | { kind: 'parsed'; value: unknown }
 
@@ -52,7 +58,57 @@ export type RequestHook = (path: string) => {
 export interface HttpResponse {
   status: number
   headers: Readonly<Record<string, string | readonly string[]>>
-  body: string | Uint8Array | null
+  body: ResponseBody
+}
+
+/** Pieces are sent at the pace of the client. Only Node's adapter carries them. */
+export type ResponseBody = string | Uint8Array | AsyncIterable<Uint8Array> | null
+
+/** @throws {TypeError} for pieces, where an adapter cannot carry them: only the host has such routes */
+export function wholeBody(body: ResponseBody): string | Uint8Array | null {
+  if (isPieces(body)) throw new TypeError('This adapter carries no body in pieces.')
+  return body
+}
+
+export function isPieces(body: ResponseBody): body is AsyncIterable<Uint8Array> {
+  return body !== null && typeof body !== 'string' && Symbol.asyncIterator in body
+}
+
+/** The same pieces. An error is reported before it reaches the adapter, which can only cut the answer off. */
+export function reported(
+  pieces: AsyncIterable<Uint8Array>,
+  report: (error: unknown) => void,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = pieces[Symbol.asyncIterator]()
+      return {
+        async next() {
+          try {
+            return await iterator.next()
+          } catch (error) {
+            report(error)
+            throw error
+          }
+        },
+        async return() {
+          await iterator.return?.()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+/**
+ * The body of an upload.
+ *
+ * @throws {AuthError} as `pieces`
+ * @throws {TypeError} for a body that was read before, and where the adapter has no pieces
+ */
+export function uploadOf({ body }: Pick<HttpRequest, 'body'>, limitBytes: number): AsyncIterable<Uint8Array> {
+  if (body.kind === 'stream' && body.pieces !== undefined) return body.pieces(limitBytes)
+  throw new TypeError('The body was read before, or the adapter carries no pieces.')
 }
 
 /**

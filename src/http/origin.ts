@@ -1,5 +1,6 @@
-import type { ErrorCode } from '../errors.js'
+import { AuthError, type ErrorCode } from '../errors.js'
 import type { Settings } from '../settings.js'
+import type { CookieJar } from './cookies.js'
 import { type HttpRequest, isSafeMethod, singleHeader } from './message.js'
 
 export interface OriginFacts {
@@ -54,4 +55,34 @@ function isFromOurPages(request: Request, { ownOrigins }: Origins): boolean {
   if (request.headers.origin === undefined) return singleHeader(request, 'sec-fetch-site') === 'same-origin'
   const origin = singleHeader(request, 'origin')
   return origin !== null && ownOrigins.includes(origin)
+}
+
+/** Whether a page in a browser caused the request. Node's own `fetch` sends `Sec-Fetch-Mode: cors` too. */
+export function isFromBrowser({ headers }: Pick<HttpRequest, 'headers'>): boolean {
+  const mode = headers['sec-fetch-mode']
+  if (headers.origin !== undefined || headers['sec-fetch-site'] !== undefined) return true
+  return mode === 'navigate' || mode === 'no-cors'
+}
+
+/**
+ * The text of the header `x-admintoken`; null without it. Admin tokens are for programs, and no second credential may stand
+ * beside one.
+ *
+ * @throws {AuthError} `forbidden` from a page, `invalid_request` beside a session, `unauthenticated` for a repeated header
+ */
+export function sentAdminToken(
+  request: Pick<HttpRequest, 'headers' | 'rawHeaders'>,
+  { access, refresh }: Pick<CookieJar, 'access' | 'refresh'>,
+): string | null {
+  const { headers } = request
+  if (headers['x-admintoken'] === undefined) return null
+  if (isFromBrowser(request)) throw new AuthError('forbidden', { explain: 'admin token: sent by a page' })
+  const hasBearer = [headers.authorization].flat().some((value) => /^bearer(?: |$)/i.test(value ?? ''))
+  if (access !== null || refresh !== null || hasBearer) {
+    const message = 'must not be sent together with a session'
+    throw new AuthError('invalid_request', { errors: [{ path: 'x-admintoken', message }] })
+  }
+  const token = singleHeader(request, 'x-admintoken')
+  if (token === null) throw new AuthError('unauthenticated', { explain: 'admin token: sent more than once' })
+  return token
 }

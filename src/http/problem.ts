@@ -25,8 +25,18 @@ const strictTransport = 'max-age=31536000'
  * @example problem(new AuthError('method_not_allowed'), requestId, { allow: 'GET, HEAD' })
  */
 export function problem(error: AuthError, requestId: string, headers: Headers = {}): HttpResponse {
-  const { code, status, message, details } = error
-  const body = {
+  return answer(error.status, JSON.stringify(problemBody(error, requestId)), {
+    'content-type': 'application/problem+json',
+    'x-request-id': requestId,
+    ...challengeOf(error),
+    ...retryAfterOf(error),
+    ...headers,
+  })
+}
+
+/** What `problem` answers, before it is JSON. */
+export function problemBody({ code, status, message, details }: AuthError, requestId: string): object {
+  return {
     type: `urn:latchkey:error:${code}`,
     title: `${code.slice(0, 1).toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`,
     status,
@@ -37,13 +47,6 @@ export function problem(error: AuthError, requestId: string, headers: Headers = 
     reasons: details.reasons,
     ...details.mail,
   }
-  return answer(status, JSON.stringify(body), {
-    'content-type': 'application/problem+json',
-    'x-request-id': requestId,
-    ...challengeOf(error),
-    ...retryAfterOf(error),
-    ...headers,
-  })
 }
 
 export function json(status: number, body: unknown, headers: Headers = {}): HttpResponse {

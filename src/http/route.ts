@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AuthError, ErrorCode } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
+import type { AdminCommand } from '../model/admin-command.js'
 import type { HomeName } from '../model/home.js'
 import type { RefusedMail } from '../model/mail-limit.js'
 import type { SessionPrincipal } from '../model/principal.js'
@@ -57,6 +58,8 @@ export interface RouteContext {
   authPath: string
   /** The bearer token of the request, or null. */
   bearer: string | null
+  /** The admin token of a request to the control API of the host, not checked yet; else null. */
+  adminToken: string | null
   /** The signed-in session. Rejects with `AuthError` as the guard would when there is none. */
   session(): Promise<SignedIn>
   /** Whether an administrator impersonates the user, for the banner of a page; null: no. */
@@ -74,6 +77,14 @@ export interface RouteContext {
    * @throws {AuthError} `space_not_found`
    */
   space: (() => Promise<SpacePorts>) | null
+  /** The id of the request in log and answer. */
+  requestId: string
+  /**
+   * The body piece by piece, on a route that `streams` in. The limit counts bytes.
+   *
+   * @throws {AuthError} as `pieces` of the request's body
+   */
+  upload(limitBytes: number): AsyncIterable<Uint8Array>
   /** Logs a fault when the route redirects the browser instead of refusing. */
   report(fault: AuthError): void
   /** The return address of the form if it is allowed, for pages on the way to it. */
@@ -95,6 +106,8 @@ export interface ControlRule {
   confirm: boolean | string
   /** The command of the tool that calls it; null: none. */
   command: string | null
+  /** The command for which the route takes an admin token of the host; `any`: it takes each. Absent: none. */
+  adminToken?: AdminCommand | 'any'
   /** An admin page, which the setting `admin.page` places. */
   page?: true
 }
@@ -130,6 +143,11 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   cookies?: readonly CookieName[]
   /** Query parameters that it reads, each with a sentence for the reference. */
   query?: Readonly<Record<string, string>>
+  /**
+   * `in`: the route reads its body piece by piece, by `upload`. `out`: it answers in pieces. Only the host, which Node's
+   * adapter serves, may have such routes.
+   */
+  streams?: 'in' | 'out' | 'both'
   /** Not usable by clients without cookies. */
   browserOnly?: true
   /** Fields of a refused form that its page gets again in its address, such as the token of a mailed link. */

@@ -4,12 +4,12 @@ import { signedInVisitor, type Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
-import { readBody } from './body.js'
+import { readBody, unreadBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
-import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
-import { originFault } from './origin.js'
+import { type HttpRequest, type HttpResponse, isPieces, reported, singleHeader, uploadOf } from './message.js'
+import { originFault, sentAdminToken } from './origin.js'
 import type { OriginCheck } from './origin-check.js'
 import { placed } from './placed-route.js'
 import { explanation, withHeaders } from './problem.js'
@@ -55,6 +55,7 @@ export function createRouter(options: RouterOptions): Router {
   const { basePath } = options.settings
   const ownPaths = `${basePath}/`
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
+  requireCarried(options)
   const enabled = options.routes.filter((route) => answers(route, options.settings))
   const table = createRouteTable(enabled.map((route) => placed(route, options.settings)))
   return {
@@ -66,6 +67,13 @@ export function createRouter(options: RouterOptions): Router {
     missing: (request) => missing(working, request),
     answer: (request, match) => answer(working, request, match),
   }
+}
+
+/** @throws {TypeError} for a route that streams, outside the host: other adapters carry whole bodies only */
+function requireCarried({ routes, ports }: RouterOptions): void {
+  const streaming = routes.find(({ streams }) => streams !== undefined)
+  if (streaming === undefined || ports.home === 'host') return
+  throw new TypeError(`${streaming.method} ${streaming.path} streams, and only the host carries that.`)
 }
 
 /** Whether the settings enable the route. A disabled route is a 404. */
@@ -84,7 +92,8 @@ async function answer(options: Working, request: HttpRequest, match: RouteMatch)
   const { params } = match
   const seen: Seen = { requestId, form: false, route: null, params, body: null, returnTo: null, headers: {} }
   try {
-    return finished(await dispatch(options, request, match, seen), seen, requestId)
+    const response = await dispatch(options, request, match, seen)
+    return finished(watched(options, response, requestId), seen, requestId)
   } catch (error) {
     const fault = toAuthError(error)
     logFault(options.logger, fault, requestId)
@@ -118,11 +127,13 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   const sentTo = routeFor(match, request.method)
   // Only paths of the control API have such routes, with every method.
   if ([...match.byMethod.values()].some(({ control }) => control)) options.requireAllowed(request)
+  if (uploads(sentTo)) seen.route = sentTo
   await limit(options, request, sentTo, visitor, seen)
 
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
+  const adminToken = takesAdminTokens(options, match) ? sentAdminToken(request, cookies) : null
   const mode = modeOf(request, cookies)
-  const body = await readBody(request)
+  const body = uploads(sentTo) ? unreadBody(request) : await readBody(request)
   seen.form = body.form
   seen.body = body.value
   seen.returnTo = allowedReturnTo(options.settings, body.redirect)
@@ -132,7 +143,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   seen.route = route
   // With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock.
   const changes = method !== 'GET' || route.changes === true
-  if (changes && !options.isCurrent()) throw storeUnavailable()
+  if ((changes || adminToken !== null) && !options.isCurrent()) throw storeUnavailable()
   if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = route.crossSite ? null : options.origins.fault(request, { cookieDecides, form: body.form })
@@ -141,8 +152,13 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   if (changes && !route.duringImpersonation && options.acting(request)) throw new AuthError('impersonation_forbidden')
 
   await prepareCookies()
-  const context = contextFor(options, request, match, { visitor, mode, cookies, ...seen })
+  const context = contextFor(options, request, match, { visitor, mode, cookies, adminToken, ...seen })
   return route.handle(context, await parse(route, body.value))
+}
+
+/** The control API of the host, and not its pages. An application has no admin tokens and does not look at the header. */
+function takesAdminTokens({ ports }: Working, { byMethod }: RouteMatch): boolean {
+  return ports.adminTokens !== null && [...byMethod.values()].some(({ control }) => control && !control.page)
 }
 
 /**
@@ -175,6 +191,17 @@ function routeFor({ byMethod }: RouteMatch, method: string): Route | null {
   return method === 'HEAD' && route?.changes ? null : route
 }
 
+function uploads(route: Route | null): boolean {
+  return route?.streams === 'in' || route?.streams === 'both'
+}
+
+/** An error in the middle of an answer can only cut it off, so it is logged here. */
+function watched({ logger }: Working, response: HttpResponse, requestId: string): HttpResponse {
+  const { body } = response
+  if (!isPieces(body)) return response
+  return { ...response, body: reported(body, (error) => logFault(logger, toAuthError(error), requestId)) }
+}
+
 /** By its content type alone, so that a form refused before its body was read still gets a form's response. */
 function isForm({ method, headers }: HttpRequest): boolean {
   return method === 'POST' && /^application\/x-www-form-urlencoded\b/i.test(String(headers['content-type'] ?? ''))
@@ -189,9 +216,10 @@ function contextFor(
   options: RouterOptions,
   request: HttpRequest,
   match: RouteMatch,
-  { visitor, mode, cookies, form, returnTo, requestId }: Pick<RouteContext, 'visitor' | 'mode' | 'cookies'> & Seen,
+  found: Pick<RouteContext, 'visitor' | 'mode' | 'cookies' | 'adminToken'> & Seen,
 ): RouteContext {
   const { settings, ports, cookieNames } = options
+  const { visitor, mode, cookies, adminToken, form, returnTo, requestId } = found
   return {
     ports,
     settings,
@@ -203,6 +231,7 @@ function contextFor(
     cookieNames,
     authPath: authPathOf(settings, request),
     bearer: bearerOf(request),
+    adminToken,
     session: () => signedIn(options, request, visitor),
     space: null,
     acting: () => options.acting(request),
@@ -210,6 +239,8 @@ function contextFor(
     mailbox: options.mailbox,
     form,
     report: (fault) => logFault(options.logger, fault, requestId),
+    requestId,
+    upload: (limitBytes) => uploadOf(request, limitBytes),
     returnTo,
     landing: returnTo ?? settings.redirectSuccessUrl,
   }
@@ -262,6 +293,8 @@ function allowed({ byMethod }: RouteMatch): string {
   return [...methods, ...(read && !read.changes ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
-function finished(response: HttpResponse, { headers }: Seen, requestId: string): HttpResponse {
-  return withHeaders(response, { ...headers, 'x-request-id': requestId })
+/** What an upload leaves unread must not hold the connection. */
+function finished(response: HttpResponse, { headers, route }: Seen, requestId: string): HttpResponse {
+  const close = uploads(route) ? { connection: 'close' } : {}
+  return withHeaders(response, { ...headers, ...close, 'x-request-id': requestId })
 }

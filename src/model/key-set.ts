@@ -26,3 +26,15 @@ export interface KeySetState extends KeySetCheck {
   /** ISO 8601 in UTC: when the last good set was read; null: never. */
   fetchedAt: string | null
 }
+
+/** What tokens of another issuer must fulfil, besides a signature by a key of its set. */
+export interface KeySetRules {
+  /** What `iss` must be; null: not checked. */
+  issuer: string | null
+  /** `aud` must name one of these; empty: not checked. */
+  audience: readonly string[]
+  /** Accepted signature algorithms. */
+  algorithms: readonly string[]
+  /** While there is a key set, no other credential counts. */
+  exclusive: boolean
+}

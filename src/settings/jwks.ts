@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import type { FieldError } from '../errors.js'
 import { namesPrivateAddress, type Reach } from '../lib/public-fetch.js'
 import { isSecureUrl, parseHttpUrl } from '../lib/url.js'
 
+import type { KeySetRules } from '../model/key-set.js'
 import { either, nothing, oneOrMore, orNull, shortText, text } from './field.js'
 
 /** Signatures with a public key (RFC 7518 §3.1, RFC 8037, RFC 9864). */
@@ -47,6 +49,9 @@ const algorithm = text(
   (value) => (algorithms.includes(value) ? value : null),
 )
 
+/** The setting's default. */
+export const defaultAlgorithms: readonly string[] = ['RS256']
+
 const url = text('must be an https URL without fragment and password (http on loopback in development)', (value) =>
   isKeySetUrl(value) ? value : null,
 )
@@ -60,10 +65,23 @@ const parts = z.strictObject({
   url,
   issuer: orNull(shortText(512)),
   audience: orNull(oneOrMore('must be a text or a list of texts', shortText(512))),
-  algorithms: oneOrMore('must be a list of algorithms', algorithm).prefault(['RS256']),
+  algorithms: oneOrMore('must be a list of algorithms', algorithm).prefault([...defaultAlgorithms]),
   exclusive: z.boolean().default(false),
   allowPrivate: z.boolean().default(false),
 })
+
+const storedRules = parts.pick({ issuer: true, audience: true, algorithms: true, exclusive: true })
+
+/**
+ * The rules of a key set that are stored with its URL, read as the setting reads its own. Absent ones have the setting's
+ * defaults. The faults quote no value.
+ */
+export function readKeySetRules(input: unknown): { rules: KeySetRules } | { faults: FieldError[] } {
+  const parsed = storedRules.safeParse(input)
+  if (parsed.success) return { rules: { ...parsed.data, audience: parsed.data.audience ?? [] } }
+  const faults = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
+  return { faults }
+}
 
 export interface JwksInput {
   /** Address of the key set (RFC 7517). https; http on loopback in development. */
@@ -89,7 +107,7 @@ export const jwks = either<string | JwksInput, z.output<typeof parts>>((value) =
 /** The fault of a key set's URL, in the settings or set at run time; null if it has none. */
 export function keySetUrlFault(
   value: string,
-  { audience, reach }: { audience: readonly string[]; reach: Reach },
+  { audience, reach }: { audience: readonly string[] | 'any'; reach: Reach },
 ): { part: 'url' | 'audience'; message: string } | null {
   if (!isKeySetUrl(value)) return { part: 'url', message: 'must be an https URL without fragment and password' }
   const { protocol, hostname } = new URL(value)

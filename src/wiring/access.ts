@@ -1,20 +1,18 @@
 import { type AccessFeed, createAccessFeed } from '../guard/access-settings.js'
 import { type AllowList, createAllowList } from '../guard/allow-list.js'
-import { createJwts, type Jwts } from '../guard/jwks.js'
+import { createJwts, type Jwts, type KeySetSource } from '../guard/jwks.js'
 import type { Revocations } from '../guard/revocations.js'
 import type { World } from '../lib/runtime.js'
 import type { SharedClock } from '../lib/shared-clock.js'
-import type { KeySetState } from '../model/key-set.js'
+import type { KeySetRules, KeySetState } from '../model/key-set.js'
 import type { AccessPolicy, KeySets } from '../ports.js'
-import { keySetUrlFault } from '../settings/jwks.js'
+import { defaultAlgorithms, keySetUrlFault } from '../settings/jwks.js'
 import type { Settings } from '../settings.js'
 import type { AccessRecord, AccessSettings } from '../store/access-settings.js'
 import type { Store } from '../store/store.js'
 import type { ForeignTokens } from '../tokens/foreign-tokens.js'
 import { createForeignTokens } from '../tokens/jwks.js'
 import { checkKeySet } from '../tokens/key-source.js'
-
-const defaultAlgorithms = ['RS256']
 
 /** The access rules beside sessions and API tokens: those of the settings, as the store changes them. */
 export interface Access {
@@ -25,26 +23,36 @@ export interface Access {
 }
 
 export interface AccessOptions {
-  settings: Settings
+  settings: Pick<Settings, 'logger'>
   world: World
   store: Pick<Store, 'accessSettings'>
   clock: SharedClock
   revocations: Pick<Revocations, 'subscribe'>
   policy: AccessPolicy
+  /** What tokens of a key set must fulfil that has no rules of its own in the store. */
+  rules: KeySetRules
 }
 
-export function createAccess({ settings, world, store, clock, revocations, policy }: AccessOptions): Access {
+/** The rules of the setting `jwks`. They also apply to a URL that was set at run time, so they may have changed since. */
+export function keySetRulesOf({ jwks }: Pick<Settings, 'jwks'>): KeySetRules {
+  return {
+    issuer: jwks?.issuer ?? null,
+    audience: jwks?.audience ?? [],
+    algorithms: jwks?.algorithms ?? defaultAlgorithms,
+    exclusive: jwks?.exclusive ?? false,
+  }
+}
+
+export function createAccess(options: AccessOptions): Access {
+  const { settings, world, store, clock, revocations, policy, rules } = options
   const { logger } = settings
   const allowList = createAllowList(policy.networks, policy)
-  const jwts = createJwts({
-    exclusive: settings.jwks?.exclusive ?? false,
-    clock,
-    tokensOf: (url) => tokensOf(url, { settings, world, clock, policy }),
-  })
+  const jwts = createJwts({ clock, tokensOf: (keySet) => tokensOf(keySet, options) })
 
-  function use({ jwksUrl, networks }: AccessRecord): void {
+  function use({ jwksUrl, jwksRules, networks }: AccessRecord): void {
     allowList.use(networks)
-    jwts.use(jwksUrl ?? policy.jwksUrl)
+    const url = jwksUrl ?? policy.jwksUrl
+    jwts.use(url === null ? null : { url, rules: jwksRules ?? rules })
     if (allowList.restricts() && !policy.knowsClients) {
       logger.error(
         { event: 'allow_list' },
@@ -85,24 +93,24 @@ export function appliedAtOnce(accessSettings: AccessSettings, feed: Pick<AccessF
 
 /** The key sets for flows. */
 export function keySetsOf(
-  { settings, world, policy }: Pick<AccessOptions, 'settings' | 'world' | 'policy'>,
+  { world, policy, rules }: Pick<AccessOptions, 'world' | 'policy' | 'rules'>,
   jwts: Pick<Jwts, 'keySet'>,
 ): KeySets {
-  const algorithms = settings.jwks?.algorithms ?? defaultAlgorithms
   return {
     inForce: () => jwts.keySet(),
-    check: (url) => checkKeySet({ url, reach: policy.reach, algorithms, world }),
+    check: (url) => checkKeySet({ url, reach: policy.reach, algorithms: rules.algorithms, world }),
   }
 }
 
-/** The settings for the key set apply to a URL that was set at run time, too. They may have changed since. */
+/** The stored URL is judged again: the settings may have changed since. */
 function tokensOf(
-  url: string,
+  { url, rules }: KeySetSource,
   { settings, world, clock, policy }: Pick<AccessOptions, 'settings' | 'world' | 'clock' | 'policy'>,
 ): ForeignTokens {
-  const { jwks, logger } = settings
-  const { audience, reach } = policy
-  const fault = keySetUrlFault(url, policy)
+  const { logger } = settings
+  const { reach } = policy
+  const { issuer, audience, algorithms } = rules
+  const fault = keySetUrlFault(url, { audience, reach })
   if (fault) {
     logger.error(
       { event: 'jwks_refused', setting: `jwks.${fault.part}` },
@@ -121,12 +129,5 @@ function tokensOf(
       'jwks.audience is not set, so tokens that the issuer made for other applications are accepted too. Set it to the audience of this API.',
     )
   }
-  const rules = {
-    url,
-    reach,
-    audience,
-    issuer: jwks?.issuer ?? null,
-    algorithms: jwks?.algorithms ?? defaultAlgorithms,
-  }
-  return createForeignTokens(rules, { world, clock, logger })
+  return createForeignTokens({ url, reach, issuer, audience, algorithms }, { world, clock, logger })
 }

@@ -11,6 +11,7 @@ import { type FindSpace, hostRoutes } from './host-routes.js'
 import { openExtendedStore } from './open-store.js'
 import { createOpening } from './opening.js'
 import type { SettingsInput } from './settings.js'
+import { createSpaceGuard, type GuardedSpace, type SpaceGuardOptions } from './space-guard.js'
 import { createWhenOpen } from './when-open.js'
 import { createWithoutStore } from './without-store.js'
 
@@ -31,6 +32,11 @@ export interface HostParts<Nouns> {
 export interface HostRunning<Nouns> extends HomeParts {
   nouns: Nouns
   ports: Ports
+}
+
+/** The guard of a space, and the ports of its routes. The host closes it before it closes itself. */
+export function guardSpace<Nouns>(running: HostRunning<Nouns>, options: SpaceGuardOptions): GuardedSpace {
+  return createSpaceGuard(running, options)
 }
 
 /** The accounts, sessions, pages and control API of the host. */

@@ -1,5 +1,6 @@
 import type { Route, RouteContext, SpacePorts } from '../http/route.js'
 import { controlPath } from '../model/control-path.js'
+import { changeSpaceJwksRoute } from '../routes/admin/access.js'
 import { controlReferenceRoute } from '../routes/admin/reference.js'
 import { routes } from '../routes/index.js'
 
@@ -13,7 +14,7 @@ export type FindSpace = (name: string) => Promise<SpacePorts>
 export function hostRoutes(own: readonly Route[], findSpace: FindSpace): readonly Route[] {
   const reference = `${controlPath}/openapi.json`
   const shared = routes.filter(({ control, path }) => control?.home !== 'application' && path !== reference)
-  const table: readonly Route[] = [...shared, ...own].map((route) => mounted(route, findSpace))
+  const table: readonly Route[] = [...shared, changeSpaceJwksRoute, ...own].map((route) => mounted(route, findSpace))
   return [...table, controlReferenceRoute(() => table.filter(({ control }) => control && !control.page))]
 }
 

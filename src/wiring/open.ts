@@ -24,7 +24,7 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
-import { type Access, appliedAtOnce, createAccess, keySetsOf } from './access.js'
+import { type Access, appliedAtOnce, createAccess, keySetRulesOf, keySetsOf } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
 import { createRequestIp } from './client-ip.js'
@@ -102,6 +102,7 @@ async function openAll(early: Early, home: Home, telemetry: Telemetry): Promise<
       clock,
       revocations: scopedFeed(revocations, applicationScope),
       policy: policyOf(settings).access,
+      rules: keySetRulesOf(settings),
     })
     await revocations.start()
     await late.access.feed.start()
@@ -207,7 +208,7 @@ function portsOf(
     revocations,
     ...rights,
     home: home.name,
-    keySets: keySetsOf({ settings, world, policy: policy.access }, access.jwts),
+    keySets: keySetsOf({ world, policy: policy.access, rules: keySetRulesOf(settings) }, access.jwts),
     operations: { health: createHealth({ live: () => running, ready: async () => running }, early) },
     clock,
     random,

@@ -32,7 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'host',
     'http',
     'wiring/for-host',
-    ...['answer', 'headers', 'peer-address', 'upgrade'].map((name) => `adapters/node/${name}`),
+    ...['answer', 'headers', 'listener', 'peer-address', 'upgrade'].map((name) => `adapters/node/${name}`),
     ...ground,
   ],
   // Nouns in the database of the accounts: their steps write the same audit log and change feed.

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, RequestBody } from '../../http/message.js'
+import { type HttpRequest, type HttpResponse, type RequestBody, wholeBody } from '../../http/message.js'
 import type { Principal } from '../../model/principal.js'
 import { failure } from '../adapter.js'
 import { mountPrefix } from '../mount-prefix.js'
@@ -62,7 +62,8 @@ export function answer(req: CodehooksRequest, res: CodehooksResponse, response: 
 }
 
 /** The platform keeps one value for each name, so several cookies are one call with a list. */
-function write(req: CodehooksRequest, res: CodehooksResponse, { status, headers, body }: HttpResponse): void {
+function write(req: CodehooksRequest, res: CodehooksResponse, { status, headers, ...sent }: HttpResponse): void {
+  const body = wholeBody(sent.body)
   res.status(status)
   for (const [name, value] of Object.entries(headers)) {
     res.setHeader(name, typeof value === 'string' ? value : [...value])

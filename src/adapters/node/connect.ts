@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../http/message.js'
 import type { Adapter, Mounting } from '../adapter.js'
-import { nodeGate } from './answer.js'
+import { nodeGate } from './listener.js'
 import { guardLayers } from './rewrites/connect-layers.js'
 import { isConnect } from './rewrites/connect-shape.js'
 import { createEntrance } from './rewrites/entrance.js'

@@ -1,6 +1,7 @@
 import { type Adapter, failure } from '../adapter.js'
-import { answer, nodeGate } from './answer.js'
+import { answer } from './answer.js'
 import { expressRoutes } from './express-routes.js'
+import { nodeGate } from './listener.js'
 import { createEntrance } from './rewrites/entrance.js'
 import { guardLayers } from './rewrites/express-layers.js'
 import {

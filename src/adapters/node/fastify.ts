@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { type Pass, untouched } from '../../http/verdict.js'
 import type { Adapter } from '../adapter.js'
-import { createGate, createListener } from './answer.js'
 import { fault, requireRoot, standFirst } from './fastify-first.js'
 import { fastifyRoutes } from './fastify-routes.js'
 import { type FastifyGate, type FastifyReply, type FastifyRequest, isFastify } from './fastify-shape.js'
 import { dropApiKey } from './headers.js'
+import { createGate, createListener } from './listener.js'
 import type { NodeRequest } from './message.js'
 import { guardUpgrades } from './upgrade.js'
 

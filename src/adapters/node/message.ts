@@ -4,6 +4,7 @@ import type { Principal } from '../../model/principal.js'
 import { mountPrefix } from '../mount-prefix.js'
 import { endsInHost, originForm } from '../request-target.js'
 import { peerAddress } from './peer-address.js'
+import { receivePieces } from './received-pieces.js'
 
 /** A request as Node's server passes it on, with what frameworks add to it. */
 export interface NodeRequest extends IncomingMessage {
@@ -31,13 +32,16 @@ export class NodeMessage implements HttpRequest {
   private readonly req: NodeRequest
   private readonly res: ServerResponse | null
   private readonly dress: Dress
+  private readonly beforeBody: () => void
   /** `req.url` when the middleware ran. Routers change `req.url` later. */
   private readonly url: string
 
-  constructor(req: NodeRequest, res: ServerResponse | null, dress: Dress) {
+  /** @param beforeBody called when something begins to read the body */
+  constructor(req: NodeRequest, res: ServerResponse | null, dress: Dress, beforeBody = () => {}) {
     this.req = req
     this.res = res
     this.dress = dress
+    this.beforeBody = beforeBody
     this.url = req.url ?? '/'
     const target = endsInHost(req.headers.host) ? '' : originForm(this.url)
     const mark = target.indexOf('?')
@@ -61,7 +65,7 @@ export class NodeMessage implements HttpRequest {
   }
 
   get body(): RequestBody {
-    return bodyOf(this.req)
+    return bodyOf(this.req, this.beforeBody)
   }
 
   get native(): HttpRequest['native'] {
@@ -79,9 +83,20 @@ export function pathOf(url: string): string {
 }
 
 /** Only `req.body` is left of a stream that was read. A parser that skipped a request leaves `{}` and an unread stream. */
-function bodyOf(req: NodeRequest): RequestBody {
+function bodyOf(req: NodeRequest, beforeBody: () => void): RequestBody {
   if (req.readableDidRead === false && !req.readableEnded) {
-    return { kind: 'stream', read: (limitBytes) => readBody(req, limitBytes) }
+    return {
+      kind: 'stream',
+      read(limitBytes) {
+        beforeBody()
+        return readBody(req, limitBytes)
+      },
+      pieces(limitBytes) {
+        const pieces = receivePieces(req, limitBytes)
+        beforeBody()
+        return pieces
+      },
+    }
   }
   return { kind: 'parsed', value: req.body }
 }

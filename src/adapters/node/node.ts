@@ -1,8 +1,8 @@
 import { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as SecureServer } from 'node:https'
 import type { Adapter, Emit } from '../adapter.js'
-import { createListener, nodeGate } from './answer.js'
 import { connect, createReading } from './connect.js'
+import { createListener, nodeGate } from './listener.js'
 import { guardUpgrades } from './upgrade.js'
 
 /**

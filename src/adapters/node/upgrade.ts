@@ -5,6 +5,7 @@ import type { Handle, Pass, Verdict, Watch } from '../../http/verdict.js'
 import { decide, type Emit } from '../adapter.js'
 import { dressRequest } from './headers.js'
 import { readRequest } from './message.js'
+import { wholeIn } from './sent-pieces.js'
 
 /** The arguments of Node's `upgrade` and `connect` events: the request, its socket, and the first bytes after the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]
@@ -57,17 +58,13 @@ export function admit(verdict: Verdict, request: IncomingMessage, socket: Duplex
 
 /** Writes a response to a socket for which Node made no `ServerResponse`, and ends the socket. */
 export function refuseUpgrade(socket: Duplex, { status, headers, body }: HttpResponse): void {
-  const bytes = Buffer.from(body ?? '')
+  const bytes = Buffer.from(wholeIn(body))
   const fields = { ...headers, connection: 'close', 'content-length': String(bytes.length) }
   const lines = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`))
   const isSafe = lines.every((line) => !/[^\t\x20-\x7e]/.test(line))
   if (!socket.writable || !isSafe) return void socket.destroy()
-  socket.end(
-    Buffer.concat([
-      Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`),
-      bytes,
-    ]),
-  )
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n`
+  socket.end(Buffer.concat([Buffer.from(head), bytes]))
   socket.once('finish', () => socket.destroy())
 }
 

@@ -5,18 +5,18 @@ import type { AccessView } from '../../model/access.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { keySetUrlFault } from '../../settings/jwks.js'
 import { auditEvent } from '../steps/audit.js'
 
 export type AccessPorts = Pick<Ports, 'accessSettings' | 'clock' | 'random' | 'policy'>
 
 /** The stored access settings, with those that the application's own settings fix. */
 export async function readAccess({ accessSettings, policy }: AccessPorts): Promise<AccessView> {
-  const { jwksUrl, networks } = await accessSettings.read()
+  const { jwksUrl, jwksRules, networks } = await accessSettings.read()
   const { access } = policy
   return {
     jwksUrl: jwksUrl ?? access.jwksUrl,
     fixedJwksUrl: access.jwksUrl,
+    ...(jwksRules && { jwksRules }),
     allowList: { fixed: [...access.networks], added: networks },
   }
 }
@@ -99,40 +99,18 @@ function always(): boolean {
   return true
 }
 
-/**
- * Sets the key set that checks tokens of the other issuer. It replaces the one in the settings; null returns to that one. The
- * settings keep the other rules for such tokens.
- *
- * @throws {AuthError} `invalid_request`
- */
-export async function changeJwksUrl(
-  ports: AccessPorts,
-  { url, visitor }: { url: unknown; visitor: Visitor },
-): Promise<void> {
-  if (url !== null) requireKeySetUrl(ports, url)
-  const host = typeof url === 'string' ? { host: new URL(url).host } : {}
-  const event = changed(ports, visitor, { change: url === null ? 'jwks_url_removed' : 'jwks_url_set', ...host })
-  await ports.accessSettings.setJwksUrl(url, event)
-}
-
-/** @throws {AuthError} `invalid_request` for a URL that the setting `jwks` would not accept */
-export function requireKeySetUrl({ policy }: Pick<Ports, 'policy'>, url: unknown): asserts url is string {
-  if (typeof url !== 'string') throw invalid('url', 'must be a URL or null')
-  const fault = keySetUrlFault(url, policy.access)
-  if (fault?.part === 'audience') throw invalid('url', `needs the setting jwks.audience, which ${fault.message}`)
-  if (fault) throw invalid('url', fault.message)
-}
-
 function requireNetwork(text: unknown): string {
   const network = parseCidr(text)?.text
   if (network === undefined) throw invalid('network', 'must be an IP address or a CIDR')
   return network
 }
 
-function invalid(path: string, message: string): AuthError {
+/** One fault of a field. */
+export function invalid(path: string, message: string): AuthError {
   return new AuthError('invalid_request', { errors: [{ path, message }] })
 }
 
-function changed(ports: AccessPorts, visitor: Visitor, detail: AuditEvent['detail']): AuditEvent {
+/** The event of a change of access settings. */
+export function changed(ports: AccessPorts, visitor: Visitor, detail: AuditEvent['detail']): AuditEvent {
   return auditEvent(ports, 'access_changed', visitor, { detail })
 }

@@ -1,9 +1,15 @@
 import { AuthError } from '../../errors.js'
+import type { AdminCommand } from '../../model/admin-command.js'
 import { checkDoctorProof } from '../../model/doctor/proof.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Right } from '../../model/right.js'
-import type { Ports } from '../../ports.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { AdminTokenCaller, Ports } from '../../ports.js'
+import { auditEvent } from '../steps/audit.js'
+import { noteOnce } from './watch-audit.js'
 
+/** How often the refusals of one admin token are recorded. */
+const refusalNotedMs = 60_000
 /** Clocks of two processes differ by at most this much. */
 const skewSeconds = 60
 
@@ -35,6 +41,57 @@ export async function requireAdmin(
     throw new AuthError('recent_login_required')
   }
   return right
+}
+
+/** What a route of the control API asks of an admin token. */
+export interface AdminTokenRule {
+  /** The command that the token must be good for; `any`: each token may; null: none. */
+  command: AdminCommand | 'any' | null
+  /** Method and path of the route, for the audit log. */
+  route: string
+}
+
+/** An admin token that may call a route, and the visitor to pass to a flow: it names the token as the actor. */
+export interface AdmittedToken {
+  token: AdminTokenCaller
+  visitor: Visitor
+}
+
+type TokenPorts = Pick<Ports, 'adminTokens' | 'limiter' | 'audit' | 'clock' | 'random'>
+
+/**
+ * Decides whether an admin token may call a route of the control API. Neither a second factor nor a recent sign-in is asked.
+ *
+ * @throws {AuthError} those of `AdminTokens.identify`; `rate_limited`, `admin_token_not_for_this` (ASVS 5.0, 13.2.2)
+ */
+export async function requireAdminToken(
+  ports: TokenPorts,
+  { text, visitor }: { text: string; visitor: Visitor },
+  rule: AdminTokenRule,
+): Promise<AdmittedToken> {
+  if (ports.adminTokens === null) throw new AuthError('unauthenticated')
+  const token = await ports.adminTokens.identify(text, visitor)
+  const admitted = { token, visitor: { ...visitor, actor: { kind: 'adminToken', tokenId: token.tokenId } as const } }
+  await requireRoom(ports, 'admin', token.tokenId)
+  const { command } = rule
+  const isGood = command === 'any' || (command !== null && (token.commands?.includes(command) ?? true))
+  if (!isGood) await refuseAdminToken(ports, admitted, rule)
+  return admitted
+}
+
+/**
+ * Refuses an admin token that is narrowed to other spaces. The audit log gets one event a minute and token.
+ *
+ * @throws {AuthError} `admin_token_not_for_this`
+ */
+export async function refuseAdminToken(
+  ports: TokenPorts,
+  { visitor }: Pick<AdmittedToken, 'visitor'>,
+  { route }: Pick<AdminTokenRule, 'route'>,
+): Promise<never> {
+  const facts = { outcome: 'failure', detail: { route } } as const
+  await noteOnce(ports, auditEvent(ports, 'admin_token_refused', visitor, facts), refusalNotedMs)
+  throw new AuthError('admin_token_not_for_this')
 }
 
 /** @throws {AuthError} `rate_limited` */

@@ -1,16 +1,11 @@
 import { z } from 'zod'
-import {
-  allowNetworkSafely,
-  changeJwksUrl,
-  disallowNetworkSafely,
-  readAccess,
-} from '../../flows/control/access-settings.js'
-import { checkKeySetUrl } from '../../flows/control/check-key-set.js'
+import { allowNetworkSafely, disallowNetworkSafely, readAccess } from '../../flows/control/access-settings.js'
+import { changeJwksUrl, changeKeySet, checkKeySetUrl } from '../../flows/control/key-set.js'
 import { empty, json } from '../../http/problem.js'
 import { createAllowRule } from '../../lib/ip-ranges.js'
 import { time } from '../answer-schemas.js'
 import { type ControlContext, defineControlRoute } from './control-route.js'
-import { confirmField, flagField } from './fields.js'
+import { confirmField, flagField, listField, optionalText } from './fields.js'
 import { showKeySetCheck } from './pages/jwks.js'
 
 const keySchema = z.object({ kid: z.string().nullable(), alg: z.string().nullable(), use: z.string().nullable() })
@@ -23,6 +18,15 @@ const checkSchema = z.object({
 const accessSchema = z.object({
   jwksUrl: z.string().nullable().describe('The key set in force; null: no tokens of another issuer.'),
   fixedJwksUrl: z.string().nullable().describe('The one of the settings.'),
+  jwksRules: z
+    .object({
+      issuer: z.string().nullable(),
+      audience: z.array(z.string()),
+      algorithms: z.array(z.string()),
+      exclusive: z.boolean(),
+    })
+    .optional()
+    .describe('In the space host: what the tokens must fulfil.'),
   allowList: z
     .object({ fixed: z.array(z.string()), added: z.array(z.string()) })
     .describe('Addresses and networks that may use the API, from the settings and added later; none: all may.'),
@@ -57,7 +61,7 @@ export const changeJwksRoute = defineControlRoute({
   path: '/access/jwks',
   body: z.strictObject({ url: z.string().max(2048).nullable().describe('null: the one of the settings.') }),
   form: { page: '/jwks', section: 'jwks', done: 'jwks_changed', keeps: ['url'] },
-  home: 'space',
+  home: 'application',
   who: 'admin',
   recent: true,
   command: 'jwks',
@@ -69,6 +73,36 @@ export const changeJwksRoute = defineControlRoute({
     return json(200, await viewOf(context))
   },
 })
+
+/** In the host. A space has no settings, so the rules come with the URL. */
+export const changeSpaceJwksRoute = defineControlRoute({
+  method: 'POST',
+  path: '/access/jwks',
+  body: z.strictObject({
+    url: z.string().max(2048).nullable().describe('null: no key set.'),
+    issuer: optionalText.describe('What `iss` must be.'),
+    audience: listField.optional().transform(unlessEmpty).describe('`aud` must name one of these.'),
+    algorithms: listField.optional().transform(unlessEmpty).describe('Accepted signature algorithms. Default: RS256.'),
+    exclusive: flagField.optional().describe('No other credential counts.'),
+  }),
+  form: { page: '/jwks', section: 'jwks', done: 'jwks_changed', keeps: ['url', 'issuer', 'audience', 'algorithms'] },
+  home: 'space',
+  who: 'admin',
+  recent: true,
+  command: 'jwks',
+  summary: 'Sets the key set for tokens of another issuer, and the rules for its tokens.',
+  answers: { 200: accessSchema },
+  async handle(context, { url, ...rules }) {
+    const { ports, admin } = context
+    await changeKeySet(ports, { change: { ...rules, url: url === '' ? null : url }, visitor: admin.visitor })
+    return json(200, await viewOf(context))
+  },
+})
+
+/** A form sends an empty field for a list that is left out. */
+function unlessEmpty(list: string[] | undefined): string[] | undefined {
+  return list?.length === 0 ? undefined : list
+}
 
 export const checkJwksRoute = defineControlRoute({
   method: 'POST',

@@ -1,19 +1,26 @@
 import type { z } from 'zod'
-import { requireAdmin } from '../../flows/control/require-admin.js'
 import type { HttpResponse } from '../../http/message.js'
 import { adminPagePath } from '../../http/placed-route.js'
 import { redirect } from '../../http/problem.js'
 import { type ControlRule, defineRoute, type Route, type RouteContext, type SignedIn } from '../../http/route.js'
 import { filledPath } from '../../http/route-table.js'
+import type { AdminCommand } from '../../model/admin-command.js'
 import { controlPath } from '../../model/control-path.js'
 import type { Right } from '../../model/right.js'
+import {
+  type AskedOfCaller,
+  type Caller,
+  inSpace,
+  refuseAnyAdminToken,
+  requireCaller,
+  requireSession,
+} from './caller.js'
 import type { DoneCode } from './pages/outcomes.js'
 
-/** A route of the control API for a signed-in administrator. */
-export interface ControlRoute<Schema extends z.ZodType = z.ZodType>
-  extends Pick<Route<Schema>, 'method' | 'body' | 'summary' | 'answers' | 'errors' | 'query'>,
-    Partial<Omit<ControlRule, 'who'>>,
-    Pick<Route<Schema>, 'enabled'> {
+/** A route of the control API, however its caller is known. */
+interface DescribedRoute<Schema extends z.ZodType, Context>
+  extends Pick<Route<Schema>, 'method' | 'body' | 'summary' | 'answers' | 'errors' | 'query' | 'enabled' | 'streams'>,
+    Partial<Omit<ControlRule, 'who' | 'adminToken'>> {
   /** Below `/admin/api`; the empty path is its root. */
   path: string
   who: 'admin' | 'member'
@@ -21,7 +28,16 @@ export interface ControlRoute<Schema extends z.ZodType = z.ZodType>
   form?: ControlForm
   /** Where only some requests need a recent sign-in: whether this one does. */
   needsRecent?(body: z.output<Schema>): boolean
-  handle(context: ControlContext, body: z.output<Schema>): Promise<HttpResponse>
+  handle(context: Context, body: z.output<Schema>): Promise<HttpResponse>
+}
+
+/** A route of the control API for a signed-in administrator. */
+export type ControlRoute<Schema extends z.ZodType = z.ZodType> = DescribedRoute<Schema, ControlContext>
+
+/** A route that admin tokens of the host may call too, for one of their commands. */
+export interface TokenRoute<Schema extends z.ZodType = z.ZodType> extends DescribedRoute<Schema, CallerContext> {
+  /** `any`: each admin token may call it. */
+  adminToken: AdminCommand | 'any'
 }
 
 /** How a form of an admin page is answered: with a 303 to its page, unless the route has an answer of its own. */
@@ -48,6 +64,12 @@ export interface ControlContext extends RouteContext {
   asPage: boolean
 }
 
+/** The same where the caller may be an admin token. */
+export interface CallerContext extends RouteContext {
+  caller: Caller
+  asPage: boolean
+}
+
 /** A route of the control API that needs no credential. */
 export interface OpenRoute<Schema extends z.ZodType = z.ZodType>
   extends Pick<Route<Schema>, 'method' | 'path' | 'body' | 'summary' | 'answers' | 'errors' | 'handle'> {
@@ -62,13 +84,41 @@ export function defineOpenRoute<Schema extends z.ZodType>({ path, command, ...ro
     limit: 'guess',
     control: { home: 'both', who: 'open', recent: false, confirm: false, command },
     enabled: ({ admin }) => admin.enabled && admin.page !== null,
+    async handle(context, body) {
+      // An admin token is never less than it is: it gets its own refusal.
+      await refuseAnyAdminToken(context, { method: route.method, path })
+      return route.handle(context, body)
+    },
   })
 }
 
 /** Checks the caller before the route runs. Without `admin.enabled` the route is a 404. */
 export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute<Schema>): Route {
+  return assembled<Schema, ControlContext>(route, undefined, async (context, asked, asPage) => {
+    const { principal, right, visitor } = await requireSession(context, asked)
+    const inside = await inSpace(context, visitor)
+    return { ...context, ports: inside.ports, admin: { principal, visitor: inside.visitor }, right, asPage }
+  })
+}
+
+/** The same for a route that admin tokens may call. */
+export function defineTokenRoute<Schema extends z.ZodType>(route: TokenRoute<Schema>): Route {
+  return assembled<Schema, CallerContext>(route, route.adminToken, async (context, asked, asPage) => {
+    const { ports, caller } = await requireCaller(context, { ...asked, command: route.adminToken })
+    return { ...context, ports, caller, asPage }
+  })
+}
+
+type Enter<Context> = (context: RouteContext, asked: AskedOfCaller, asPage: boolean) => Promise<Context>
+
+/** @param enter judges the caller, and gives the route what it may use */
+function assembled<Schema extends z.ZodType, Context>(
+  route: DescribedRoute<Schema, Context>,
+  adminToken: AdminCommand | 'any' | undefined,
+  enter: Enter<Context>,
+): Route {
   const { method, path, body, summary, who, recent = false, confirm = false, home = 'both', command = null } = route
-  const { handle, answers, query, needsRecent, form, errors = [] } = route
+  const { answers, query, needsRecent, form, streams, errors = [] } = route
   const mayNeedRecent = recent || needsRecent !== undefined
   return defineRoute<Schema>({
     method,
@@ -77,7 +127,7 @@ export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute
     limit: 'admin',
     body,
     signedIn: true,
-    control: { home, who, recent, confirm, command },
+    control: { home, who, recent, confirm, command, ...(adminToken !== undefined && { adminToken }) },
     summary,
     ...(form && { page: `/admin${form.page}`, section: form.section, keepsOnError: form.keeps ?? [] }),
     errors: [
@@ -87,27 +137,16 @@ export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute
     ],
     ...(answers && { answers }),
     ...(query && { query }),
+    ...(streams && { streams }),
     enabled: (settings) => settings.admin.enabled && (route.enabled?.(settings) ?? true),
     async handle(context, parsed) {
-      const admin = await context.session()
-      const right = await requireAdmin(context.ports, admin.principal, {
-        who,
-        recent: recent || needsRecent?.(parsed) === true,
-      })
       const place = adminPagePath(context.settings)
       const asPage = context.form && form !== undefined && place !== null
-      const answer = await handle({ ...(await inSpace(context, admin)), right, asPage }, parsed)
+      const asked = { method, path, who, recent: recent || needsRecent?.(parsed) === true }
+      const answer = await route.handle(await enter(context, asked, asPage), parsed)
       return asPage && !form.ownAnswer ? redirect(303, afterForm(context, form, { place, answer })) : answer
     },
   })
-}
-
-/** After the caller was judged: whether a space exists is not told to strangers. */
-async function inSpace(context: RouteContext, admin: SignedIn): Promise<RouteContext & Pick<ControlContext, 'admin'>> {
-  if (context.space === null) return { ...context, admin }
-  const { space, ...ports } = await context.space()
-  const visitor = { ...admin.visitor, space }
-  return { ...context, ports: { ...context.ports, ...ports }, admin: { ...admin, visitor } }
 }
 
 /** The page that shows a success of the form. */

@@ -7,8 +7,8 @@ import { json } from '../../http/problem.js'
 import type { Route, RouteContext } from '../../http/route.js'
 import { forwardedBy, schemeOf } from '../../http/seen-request.js'
 import { createIpSet } from '../../lib/ip-ranges.js'
-import { clientHeaderIn, type DoctorEcho } from '../../model/doctor-echo.js'
 import { doctorProofHeader } from '../../model/doctor/proof.js'
+import { clientHeaderIn, type DoctorEcho } from '../../model/doctor-echo.js'
 import type { Settings } from '../../settings.js'
 import { defineControlRoute } from './control-route.js'
 
@@ -70,7 +70,8 @@ export const echoRoute: Route = {
     const { ports, request } = context
     const { method, path } = request
     const proof = singleHeader(request, doctorProofHeader)
-    return isFromTool(ports, { method, path, proof }) ? echo(context) : forAdministrators.handle(context, body)
+    const isTool = context.adminToken === null && isFromTool(ports, { method, path, proof })
+    return isTool ? echo(context) : forAdministrators.handle(context, body)
   },
 }
 

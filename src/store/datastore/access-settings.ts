@@ -1,6 +1,14 @@
 import type { AuditEvent } from '../../model/audit-event.js'
+import type { KeySetRules } from '../../model/key-set.js'
 import { applicationScope, subjectIn } from '../../model/scope.js'
-import type { AccessSettings, NetworkOutcome } from '../access-settings.js'
+import {
+  type AccessRecord,
+  type AccessSettings,
+  isSameKeySet,
+  type NetworkOutcome,
+  toKeySet,
+  toKeySetRow,
+} from '../access-settings.js'
 import { type AccessEntriesTable, type InstallationTable, scopeOf } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
@@ -13,7 +21,7 @@ export function createAccessSettings(steps: Steps, scope: string): AccessSetting
     read: () =>
       steps.read(async (view) => {
         const entries = await readEntries(view, scope)
-        return { jwksUrl: await readJwksUrl(view, scope), networks: networksOf(entries) }
+        return { ...(await readKeySet(view, scope)), networks: networksOf(entries) }
       }),
 
     addNetwork: (network, event, accept) =>
@@ -37,10 +45,9 @@ export function createAccessSettings(steps: Steps, scope: string): AccessSetting
         return 'changed'
       }),
 
-    setJwksUrl: (url, event) =>
+    setJwksUrl: (url, event, rules) =>
       steps.step(async (unit) => {
-        if ((await readJwksUrl(unit, scope)) === url) return false
-        await putJwksUrl(unit, scope, url)
+        if (!(await putKeySet(unit, scope, { url, rules: rules ?? null }))) return false
         await recordChange(unit, subjectIn(scope, 'jwks'), event)
         return true
       }),
@@ -57,19 +64,29 @@ function networksOf(entries: readonly AccessEntriesTable[]): string[] {
   return entries.map(({ network }) => network).toSorted()
 }
 
-async function readJwksUrl(view: View, scope: string): Promise<string | null> {
-  if (scope === applicationScope) return (await readInstallation(view)).jwks_url
-  return (await view.get(keySets, scope))?.url ?? null
+async function readKeySet(view: View, scope: string): Promise<Omit<AccessRecord, 'networks'>> {
+  if (scope === applicationScope) return { jwksUrl: (await readInstallation(view)).jwks_url }
+  return toKeySet((await view.get(keySets, scope)) ?? null)
 }
 
-async function putJwksUrl(unit: Unit, scope: string, url: string | null): Promise<void> {
+interface KeySetChange {
+  url: string | null
+  rules: KeySetRules | null
+}
+
+/** False when it is so already. */
+async function putKeySet(unit: Unit, scope: string, { url, rules }: KeySetChange): Promise<boolean> {
   if (scope === applicationScope) {
-    unit.put(installation, { ...(await readInstallation(unit)), jwks_url: url })
-    return
+    const row = await readInstallation(unit)
+    if (row.jwks_url === url) return false
+    unit.put(installation, { ...row, jwks_url: url })
+    return true
   }
-  const former = await unit.get(keySets, scope)
-  if (url !== null) unit.put(keySets, { scope, url, issuer: null, audience: null, algorithms: null, exclusive: null })
+  const former = (await unit.get(keySets, scope)) ?? null
+  if (isSameKeySet(former, url, rules)) return false
+  if (url !== null) unit.put(keySets, toKeySetRow(scope, url, rules))
   else if (former) unit.remove(keySets, [former])
+  return true
 }
 
 /** @throws {Error} when the record was deleted: without the installation's id every token would be invalid */

@@ -1,7 +1,16 @@
 import type { Kysely } from 'kysely'
 import type { AuditEvent } from '../../model/audit-event.js'
+import type { KeySetRules } from '../../model/key-set.js'
 import { applicationScope, subjectIn } from '../../model/scope.js'
-import type { AccessSettings, NetworkOutcome } from '../access-settings.js'
+import {
+  type AccessRecord,
+  type AccessSettings,
+  isSameKeySet,
+  type NetworkOutcome,
+  toKeySet,
+  toKeySetRow,
+} from '../access-settings.js'
+import type { KeySetsTable } from '../rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Tables } from './engine/schema.js'
@@ -10,7 +19,7 @@ import type { Steps, Unit } from './engine/steps.js'
 export function createAccessSettings(steps: Steps, scope: string): AccessSettings {
   return {
     read: () =>
-      steps.step(async (db) => ({ jwksUrl: await readJwksUrl(db, scope), networks: await readNetworks(db, scope) })),
+      steps.step(async (db) => ({ ...(await readKeySet(db, scope)), networks: await readNetworks(db, scope) })),
 
     addNetwork: (network, event, accept) =>
       steps.transaction<NetworkOutcome>(async (unit) => {
@@ -39,11 +48,10 @@ export function createAccessSettings(steps: Steps, scope: string): AccessSetting
         return 'changed'
       }),
 
-    setJwksUrl: (url, event) =>
+    setJwksUrl: (url, event, rules) =>
       steps.transaction(async (unit) => {
         await lockSettings(unit)
-        if ((await readJwksUrl(unit.db, scope)) === url) return false
-        await writeJwksUrl(unit.db, scope, url)
+        if (!(await writeKeySet(unit.db, scope, { url, rules: rules ?? null }))) return false
         await recordChange(unit, subjectIn(scope, 'jwks'), event)
         return true
       }),
@@ -55,22 +63,41 @@ async function readNetworks(db: Kysely<Tables>, scope: string): Promise<string[]
   return rows.map(({ network }) => network).toSorted()
 }
 
-async function readJwksUrl(db: Kysely<Tables>, scope: string): Promise<string | null> {
-  if (scope === applicationScope) {
-    const row = await db.selectFrom('latchkey_installation').select('jwks_url').executeTakeFirst()
-    return row?.jwks_url ?? null
-  }
-  const row = await db.selectFrom('latchkey_key_sets').select('url').where('scope', '=', scope).executeTakeFirst()
-  return row?.url ?? null
+async function readKeySet(db: Kysely<Tables>, scope: string): Promise<Omit<AccessRecord, 'networks'>> {
+  if (scope === applicationScope) return { jwksUrl: await readJwksUrl(db) }
+  return toKeySet(await readRow(db, scope))
 }
 
-async function writeJwksUrl(db: Kysely<Tables>, scope: string, url: string | null): Promise<void> {
+async function readJwksUrl(db: Kysely<Tables>): Promise<string | null> {
+  const row = await db.selectFrom('latchkey_installation').select('jwks_url').executeTakeFirst()
+  return row?.jwks_url ?? null
+}
+
+async function readRow(db: Kysely<Tables>, scope: string): Promise<KeySetsTable | null> {
+  const row = await db.selectFrom('latchkey_key_sets').selectAll().where('scope', '=', scope).executeTakeFirst()
+  return row ?? null
+}
+
+interface KeySetChange {
+  url: string | null
+  rules: KeySetRules | null
+}
+
+/** False when it is so already. */
+async function writeKeySet(db: Kysely<Tables>, scope: string, { url, rules }: KeySetChange): Promise<boolean> {
   if (scope === applicationScope) {
+    if ((await readJwksUrl(db)) === url) return false
     await db.updateTable('latchkey_installation').set({ jwks_url: url }).execute()
-    return
+    return true
   }
+  if (isSameKeySet(await readRow(db, scope), url, rules)) return false
   await db.deleteFrom('latchkey_key_sets').where('scope', '=', scope).execute()
-  if (url !== null) await db.insertInto('latchkey_key_sets').values({ scope, url }).execute()
+  if (url !== null)
+    await db
+      .insertInto('latchkey_key_sets')
+      .values(toKeySetRow(scope, url, rules))
+      .execute()
+  return true
 }
 
 /** Writing the row of the installation as it is makes every other change of access settings wait for this one. */

@@ -1,16 +1,11 @@
-import {
-  allowNetwork,
-  changeJwksUrl,
-  disallowNetwork,
-  readAccess,
-  requireKeySetUrl,
-} from '../../flows/control/access-settings.js'
+import { allowNetwork, disallowNetwork, readAccess } from '../../flows/control/access-settings.js'
 import { disableAccount, enableAccount } from '../../flows/control/administer-accounts.js'
 import { createApiToken, listApiTokens, removeApiToken, rotateApiToken } from '../../flows/control/api-tokens.js'
 import { demandReset } from '../../flows/control/demand-reset.js'
 import { findAccount, findAccountByEmail, listAccounts } from '../../flows/control/find-accounts.js'
 import { importAccounts } from '../../flows/control/import-accounts.js'
 import { addAccount, type InvitedAccount } from '../../flows/control/invite-account.js'
+import { changeJwksUrl, requireKeySetUrl } from '../../flows/control/key-set.js'
 import { readWholeAccount } from '../../flows/control/read-account.js'
 import { exportAudit, listAudit } from '../../flows/control/read-audit.js'
 import { removeConfirmedAccount } from '../../flows/control/remove-account.js'

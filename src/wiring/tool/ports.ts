@@ -6,7 +6,7 @@ import { createThreadlessPool } from '../../passwords/hash-pool.js'
 import { createPasswordsOver } from '../../passwords/hashed-passwords.js'
 import type { Ports } from '../../ports.js'
 import type { Store } from '../../store/store.js'
-import { keySetsOf } from '../access.js'
+import { keySetRulesOf, keySetsOf } from '../access.js'
 import { createPasswordRules } from '../password-rules.js'
 import { policyOf } from '../policy.js'
 import type { ToolParts } from './store.js'
@@ -53,7 +53,7 @@ export async function createToolPorts(parts: ToolParts, store: Store, wake: Tool
     // Mail waits in the outbox for the application, which logs what its limits refuse.
     mails: { ...createMails({ keyring, randomId: random.id, now: clock.now }), showRefused() {} },
     limiter: createLimiter({ counters: wake.counters, limits, now: clock.now }),
-    keySets: keySetsOf({ settings, world, policy: policy.access }, { keySet: () => null }),
+    keySets: keySetsOf({ world, policy: policy.access, rules: keySetRulesOf(settings) }, { keySet: () => null }),
     clock,
     random,
     policy,

@@ -6,8 +6,8 @@ import { judgeNetwork, skipNetwork } from '../../../src/cli/doctor/network-check
 import { init, type LatchkeySettings } from '../../../src/index.js'
 import { createKeyring } from '../../../src/lib/keyring.js'
 import { createRandom } from '../../../src/lib/random.js'
-import { echoPath } from '../../../src/model/doctor-echo.js'
 import { doctorProofHeader, makeDoctorProof } from '../../../src/model/doctor/proof.js'
+import { echoPath } from '../../../src/model/doctor-echo.js'
 import { findingsOf } from '../../support/doctor.js'
 import { type ProxyFaults, proxyAddress, startWebProxy } from '../../support/web-proxy.js'
 

@@ -1,7 +1,7 @@
 import { runDoctor } from '../../../flows/control/run-doctor.js'
 import { forwardedBy } from '../../../http/seen-request.js'
-import { clientHeaderIn } from '../../../model/doctor-echo.js'
 import type { CheckResult } from '../../../model/doctor/report.js'
+import { clientHeaderIn } from '../../../model/doctor-echo.js'
 import { defineAdminPage } from './admin-page.js'
 
 export const doctorPage = defineAdminPage({

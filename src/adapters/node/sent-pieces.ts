@@ -1,0 +1,54 @@
+import type { ServerResponse } from 'node:http'
+import { isPieces, type ResponseBody } from '../../http/message.js'
+
+/** The body where pieces cannot be sent; they leave it empty. */
+export function wholeIn(body: ResponseBody): string | Uint8Array {
+  if (!isPieces(body)) return body ?? ''
+  cancelPieces(body)
+  return ''
+}
+
+/** For pieces that are not sent: lets their source end. */
+export function cancelPieces(pieces: AsyncIterable<Uint8Array>): void {
+  pieces[Symbol.asyncIterator]()
+    .return?.()
+    .catch(() => {})
+}
+
+/**
+ * Sends pieces at the pace of the client. When the client leaves, the iterator's `return` is called at once. An error of the
+ * iterator cuts the answer off, so that the client does not take a part for the whole.
+ */
+export async function sendPieces(res: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  let isOver = false
+  let wake = () => {}
+  const stop = () => {
+    wake()
+    if (isOver) return
+    isOver = true
+    iterator.return?.().catch(() => {})
+  }
+  if (res.destroyed) return stop()
+  res.once('close', stop)
+  res.on('drain', () => wake())
+  // The client learns at once that its request was accepted.
+  res.flushHeaders()
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next()
+      if (isOver) return
+      if (done === true) break
+      if (res.write(value)) continue
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      if (isOver) return
+    }
+    isOver = true
+    res.end()
+  } catch {
+    isOver = true
+    res.destroy()
+  }
+}

@@ -1,0 +1,55 @@
+import { toAuthError } from '../faults.js'
+import type { HttpResponse } from '../message.js'
+import { problemBody } from '../problem.js'
+import type { RouteContext } from '../route.js'
+
+/** `X-Accel-Buffering`: nginx passes on each line at once. */
+const headers = {
+  'content-type': 'application/jsonl',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-accel-buffering': 'no',
+}
+
+/**
+ * Answers with one JSON object a line, each sent as soon as it is there. An error of `lines` becomes the last line,
+ * `{ error: <problem> }`, because the status has been sent by then. When the client leaves, `return` of the iterator is called.
+ */
+export function ndjson(
+  { requestId, report }: Pick<RouteContext, 'requestId' | 'report'>,
+  lines: AsyncIterable<object>,
+): HttpResponse {
+  const last = (error: unknown): object => {
+    const fault = toAuthError(error)
+    report(fault)
+    return { error: problemBody(fault, requestId) }
+  }
+  return { status: 200, headers, body: { [Symbol.asyncIterator]: () => written(lines[Symbol.asyncIterator](), last) } }
+}
+
+function written(lines: AsyncIterator<object>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
+  const end = { done: true, value: undefined } as const
+  let ended = false
+  return {
+    async next() {
+      if (ended) return end
+      try {
+        const { done, value } = await lines.next()
+        if (done) return end
+        return { done: false, value: lineOf(value) }
+      } catch (error) {
+        ended = true
+        return { done: false, value: lineOf(last(error)) }
+      }
+    },
+    async return() {
+      ended = true
+      await lines.return?.()
+      return end
+    },
+  }
+}
+
+function lineOf(value: object): Uint8Array {
+  return Buffer.from(`${JSON.stringify(value)}\n`)
+}
