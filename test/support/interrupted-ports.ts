@@ -2,12 +2,12 @@ import { storeUnavailable } from '../../src/errors.js'
 import type { SpacePorts } from '../../src/host/flows/space-ports.js'
 
 /**
- * What happens at one call of a port: the process is killed, so that no later call does anything either, or this call alone
- * rejects. Before: the call has not happened. After: it has.
+ * What happens at one call of a port: the process is killed before it, so no later call does anything either, or this call
+ * alone rejects. Before: the call has not happened. After: it has.
  */
-export type Interruption = 'killed before' | 'killed after' | 'failed before' | 'failed after'
+export type Interruption = 'killed before' | 'failed before' | 'failed after'
 
-export const interruptions: readonly Interruption[] = ['killed before', 'killed after', 'failed before', 'failed after']
+export const interruptions: readonly Interruption[] = ['killed before', 'failed before', 'failed after']
 
 const ports = ['spaces', 'claims', 'releases', 'environment'] as const
 /** Its other calls only say where something is. */
@@ -29,7 +29,7 @@ export function interrupted<P extends SpacePorts>(
         if (typeof method !== 'function' || (reaching && !reaching.includes(String(key)))) return method
         return async (...given: unknown[]) => {
           const number = calls.push(`${name}.${String(key)}`) - 1
-          const isKilled = how.startsWith('killed') && number > at
+          const isKilled = how === 'killed before' && number > at
           if (isKilled || (number === at && how.endsWith('before'))) throw storeUnavailable()
           const answer: unknown = await method.apply(target, given)
           if (number === at) throw storeUnavailable()

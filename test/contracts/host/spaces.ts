@@ -23,7 +23,7 @@ export interface OpenedSpaces {
 const author: Actor = { kind: 'adminToken', tokenId: 'token-1' }
 const leaseMs = 10_000
 
-export function aRelease(number: number, more: Partial<ReleaseRecord> = {}): ReleaseRecord {
+function aRelease(number: number, more: Partial<ReleaseRecord> = {}): ReleaseRecord {
   const git = { hash: 'a'.repeat(40), branch: 'main' }
   const facts = { sha256: 'b'.repeat(64), bytes: 1_234, git, dirty: true, tool: '1.0.0', author }
   return { number, ...facts, createdAt: now, outcome: null, fault: null, ...more }

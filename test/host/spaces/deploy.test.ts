@@ -2,8 +2,10 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { deploy } from '../../../src/host/flows/deploy.js'
+import { setVariable } from '../../../src/host/flows/environment.js'
 import { activateRelease, listReleases, undeploy } from '../../../src/host/flows/releases.js'
-import { createSpace } from '../../../src/host/flows/spaces.js'
+import type { SpacePorts } from '../../../src/host/flows/space-ports.js'
+import { createSpace, removeSpace } from '../../../src/host/flows/spaces.js'
 import type { ReleaseStep } from '../../../src/host/flows/switch-release.js'
 import { createSpaceFiles } from '../../../src/host/releases/space-files.js'
 import { archiveOf, releaseContents } from '../../support/release-archive.js'
@@ -127,6 +129,74 @@ test('ATK-192 a long upload keeps its claim for as long as it lasts', async () =
   await deploy(ports, { space, archive: slowly(), dirty: null, visitor: admin }, () => {})
   expect(host.clock.nowMs - began).toBeGreaterThan(15_000)
   expect(await statesOf(process)).toEqual(['1 current'])
+})
+
+test('ATK-192 a deploy whose lease ran out loses to the next one, also when its child starts last', async () => {
+  const { host, id, process } = await aSpace()
+  const { children } = process.ports
+  const { start } = children
+  let goOn = () => {}
+  const paused = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  let isStarting = false
+  children.start = async (...release) => {
+    children.start = start
+    isStarting = true
+    await paused
+    return start(...release)
+  }
+  const overtaken = deployed(process, 'first')
+  const outcome = expect(overtaken).rejects.toMatchObject({ code: 'not_current' })
+  await expect.poll(() => isStarting).toBe(true)
+  host.clock.nowMs += 15_000
+  await deployed(process, 'second')
+  goOn()
+  await outcome
+  expect(await statesOf(process)).toEqual(['2 current', '1 failed'])
+  expect(children.running.get(id)?.release).toBe(2)
+  expect((await eventsOf(process)).slice(1)).toEqual([['released', 'success', 2]])
+})
+
+test('ATK-192 of twenty changes at once, one works, and the others are refused', async () => {
+  const { process } = await aSpace()
+  await deployed(process, 'first')
+  const { ports } = process
+  const kinds = [
+    () => deployed(process, 'next'),
+    () => activate(process, 1),
+    () => undeploy(ports, { space, confirm: space, visitor: admin }),
+    () => setVariable(ports, { space, variable: { name: 'A', value: 'b', encrypted: true }, visitor: admin }),
+    () => removeSpace(ports, { name: space, confirm: space, visitor: admin }),
+  ]
+  for (const first of kinds.keys()) {
+    let open = () => {}
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { take } = process.nouns.claims
+    // Each takes its claim before the first one ends.
+    let asked = 0
+    const claims: SpacePorts['claims'] = {
+      ...process.nouns.claims,
+      async take(...claim) {
+        const taken = await take(...claim)
+        asked += 1
+        if (asked === 20) open()
+        if (taken && 'epoch' in taken) await opened
+        return taken
+      },
+    }
+    const former = ports.claims
+    ports.claims = claims
+    const order = Array.from({ length: 20 }, (_, index) => kinds[(index + first) % kinds.length])
+    const all = await Promise.allSettled(order.map((change) => change?.()))
+    ports.claims = former
+    const refused = all.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
+    expect(refused).toEqual(Array(19).fill('space_busy'))
+    if (!(await process.nouns.spaces.findByName(space))) await createSpace(ports, { name: space, visitor: admin })
+    await deployed(process, 'again')
+  }
 })
 
 test('ATK-192 an upload that breaks off changes nothing, at whatever byte', async () => {

@@ -126,7 +126,7 @@ describe.each(Object.keys(changes))('ATK-192 %s', (kind) => {
       const calls = await run(process, kind, at, how)
       if (calls.length <= at) break
       let survivor = process
-      if (how.startsWith('killed')) survivor = await startedAnew(host)
+      if (how === 'killed before') survivor = await startedAnew(host)
       else for (let second = 0; second < 3; second += 1) await process.passTime()
       await expectOneInForce(survivor, host, kind).catch((error: unknown) => {
         throw new Error(`${how} ${calls[at]}, call ${at}: ${String(error)}`, { cause: error })
