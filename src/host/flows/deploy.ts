@@ -5,7 +5,7 @@ import { hasCode } from '../has-code.js'
 import { unpackRelease } from '../releases/unpack.js'
 import type { Claim } from '../store/claims.js'
 import { requireHeld, underClaim } from './claim.js'
-import { findSpace, readClaimed, visitorIn } from './find-space.js'
+import { findJudged, readClaimed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './space-ports.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
 import { tidyReleases } from './tidy-releases.js'
@@ -28,7 +28,7 @@ export interface Deployment {
  * @throws what reading the archive throws
  */
 export async function deploy(ports: SpacePorts, deployment: Deployment, report: ReportStep): Promise<Switched> {
-  const { id } = await findSpace(ports, deployment.space)
+  const { id } = await findJudged(ports, deployment.space, deployment.visitor)
   if (await ports.files.isFull()) throw diskFull()
   return underClaim(ports, { spaceId: id, kind: 'deploy' }, async (claim) => {
     await tidyReleases(ports, claim)

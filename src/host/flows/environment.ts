@@ -9,7 +9,7 @@ import type { StoredEnvironment, StoredVariable } from '../store/environment.js'
 import type { SpaceRecord } from '../store/spaces.js'
 import { type ActorEntry, toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
-import { findSpace, visitorIn } from './find-space.js'
+import { findJudged, findSpace, visitorIn } from './find-space.js'
 import type { SpacePorts } from './space-ports.js'
 import { startFault } from './switch-release.js'
 
@@ -64,7 +64,7 @@ export async function setVariable(
   ports: SpacePorts,
   { space: spaceName, variable, visitor }: { space: string; variable: NewVariable; visitor: Visitor },
 ): Promise<void> {
-  const space = await findSpace(ports, spaceName)
+  const space = await findJudged(ports, spaceName, visitor)
   const { name, value, encrypted } = variable
   await underClaim(ports, { spaceId: space.id, kind: 'env' }, async (claim) => {
     const { key, variables } = await readStored(ports, space.id)
@@ -101,7 +101,7 @@ export async function removeVariable(
   ports: SpacePorts,
   { space: spaceName, name, visitor }: { space: string; name: string; visitor: Visitor },
 ): Promise<void> {
-  const space = await findSpace(ports, spaceName)
+  const space = await findJudged(ports, spaceName, visitor)
   await underClaim(ports, { spaceId: space.id, kind: 'env' }, async (claim) => {
     const audit = auditEvent(ports, 'env_removed', visitorIn(space, visitor), { detail: { name } })
     const outcome = await ports.environment.remove(claim, name, audit)

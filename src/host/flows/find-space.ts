@@ -12,6 +12,21 @@ export async function findSpace({ spaces }: Pick<SpacePorts, 'spaces'>, name: st
 }
 
 /**
+ * The space that the caller was judged for. Another one may have got the name since then.
+ *
+ * @throws {AuthError} `space_not_found`
+ */
+export async function findJudged(
+  ports: Pick<SpacePorts, 'spaces'>,
+  name: string,
+  { space }: Visitor,
+): Promise<SpaceRecord> {
+  const found = await findSpace(ports, name)
+  if (space && space.id !== found.id) throw new AuthError('space_not_found')
+  return found
+}
+
+/**
  * The space of a claim. What it says cannot change while the claim is held.
  *
  * @throws {AuthError} `not_current`

@@ -5,7 +5,7 @@ import type { Visitor } from '../../model/visitor.js'
 import { type ReleaseRecord, type ReleaseState, releaseState } from '../store/releases.js'
 import { type ActorEntry, toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
-import { findSpace, readClaimed, requireConfirmed, visitorIn } from './find-space.js'
+import { findJudged, findSpace, readClaimed, requireConfirmed, visitorIn } from './find-space.js'
 import { settle } from './settle.js'
 import type { SpacePorts } from './space-ports.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
@@ -42,7 +42,7 @@ export async function activateRelease(
   { space: name, number, visitor }: { space: string; number: number; visitor: Visitor },
   report: ReportStep,
 ): Promise<Switched> {
-  const { id } = await findSpace(ports, name)
+  const { id } = await findJudged(ports, name, visitor)
   return underClaim(ports, { spaceId: id, kind: 'activate' }, async (claim) => {
     const space = await readClaimed(ports, claim)
     if (!(await ports.releases.find(id, number))) throw new AuthError('not_found')
@@ -73,7 +73,7 @@ export async function undeploy(
   ports: SpacePorts,
   { space: name, confirm, visitor }: { space: string; confirm: string | undefined; visitor: Visitor },
 ): Promise<void> {
-  const found = await findSpace(ports, name)
+  const found = await findJudged(ports, name, visitor)
   requireConfirmed(found, confirm)
   await underClaim(ports, { spaceId: found.id, kind: 'undeploy' }, async (claim) => {
     const space = await readClaimed(ports, claim)

@@ -24,9 +24,9 @@ export function environmentRoutes(ports: () => SpacePorts): readonly Route[] {
   return [
     defineControlRoute({
       method: 'GET',
-      path: '/spaces/:space/env',
+      path: '/env',
       body: null,
-      home: 'host',
+      home: 'space',
       who: 'admin',
       command: 'env',
       summary: 'Lists the environment of a space by name.',
@@ -36,13 +36,13 @@ export function environmentRoutes(ports: () => SpacePorts): readonly Route[] {
     }),
     defineControlRoute({
       method: 'POST',
-      path: '/spaces/:space/env',
+      path: '/env',
       body: z.strictObject({
         name: z.string().max(100).describe('1 to 64 letters, digits and underscores, first no digit.'),
         value: z.string().describe('At most 32 KiB.'),
         encrypted: flagField.optional().describe('No answer ever shows the value. Default: false.'),
       }),
-      home: 'host',
+      home: 'space',
       who: 'admin',
       recent: true,
       command: 'set-env',
@@ -57,9 +57,9 @@ export function environmentRoutes(ports: () => SpacePorts): readonly Route[] {
     }),
     defineControlRoute({
       method: 'DELETE',
-      path: '/spaces/:space/env/:name',
+      path: '/env/:name',
       body: null,
-      home: 'host',
+      home: 'space',
       who: 'admin',
       recent: true,
       command: 'remove-env',

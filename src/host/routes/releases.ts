@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { empty, json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
-import { defineControlRoute } from '../../routes/admin/control-route.js'
+import { ndjson } from '../../http/streams/ndjson.js'
+import type { ReleaseLimits } from '../../model/release.js'
+import { defineTokenRoute } from '../../routes/admin/control-route.js'
 import { confirmField } from '../../routes/admin/fields.js'
 import { time } from '../../routes/answer-schemas.js'
 import { listReleases, undeploy } from '../flows/releases.js'
 import type { SpacePorts } from '../flows/space-ports.js'
 import { actorSchema } from './actor-schema.js'
+import { activateRows, deployRows } from './streams.js'
 
 const releaseSchema = z
   .object({
@@ -23,36 +26,85 @@ const releaseSchema = z
   })
   .describe('A release of a space.')
 
-/** Routes without streams. @param ports those of the running host */
+/** Below `/spaces/:space`, so that a token which is narrowed to spaces is judged. @param ports those of the running host */
 export function releaseRoutes(ports: () => SpacePorts): readonly Route[] {
   return [
-    defineControlRoute({
+    defineTokenRoute({
       method: 'GET',
-      path: '/spaces/:space/releases',
+      path: '/releases',
       body: null,
-      home: 'host',
+      home: 'space',
       who: 'member',
       command: 'deploy',
+      adminToken: 'deploy',
       summary: 'Lists the releases of a space, newest first.',
       answers: { 200: z.object({ items: z.array(releaseSchema) }) },
       errors: ['space_not_found'],
       handle: async ({ params }) => json(200, { items: await listReleases(ports(), params.space ?? '') }),
     }),
-    defineControlRoute({
+    ...switchingRoutes(ports),
+    defineTokenRoute({
       method: 'DELETE',
-      path: '/spaces/:space/releases/current',
+      path: '/releases/current',
       body: z.strictObject({ confirm: confirmField.describe('The name of the space.') }),
-      home: 'host',
+      home: 'space',
       who: 'admin',
       confirm: true,
       command: 'undeploy',
+      adminToken: 'undeploy',
       summary: 'Takes the code of a space away. Data, tokens and settings stay.',
       answers: { 204: null },
       errors: ['not_found', 'space_not_found', 'space_busy', 'not_current'],
-      async handle({ params, admin }, { confirm }) {
-        await undeploy(ports(), { space: params.space ?? '', confirm, visitor: admin.visitor })
+      async handle({ params, caller }, { confirm }) {
+        await undeploy(ports(), { space: params.space ?? '', confirm, visitor: caller.visitor })
         return empty(204)
       },
     }),
   ]
+}
+
+/** They answer with a row for each step. */
+function switchingRoutes(ports: () => SpacePorts): readonly Route[] {
+  return [
+    defineTokenRoute({
+      method: 'POST',
+      path: '/releases',
+      body: null,
+      home: 'space',
+      who: 'admin',
+      command: 'deploy',
+      adminToken: 'deploy',
+      streams: 'both',
+      summary: 'Deploys an archive, and answers with each step.',
+      answers: { 200: 'lines' },
+      errors: ['space_not_found'],
+      async handle(context) {
+        const { params, request, caller, requestId } = context
+        const asked = { params, request, visitor: caller.visitor, requestId }
+        return ndjson(context, deployRows(ports(), asked, context.upload(mostBytes(ports().limits.release))))
+      },
+    }),
+    defineTokenRoute({
+      method: 'POST',
+      path: '/releases/:n/activate',
+      body: null,
+      home: 'space',
+      who: 'admin',
+      command: 'deploy',
+      adminToken: 'deploy',
+      streams: 'out',
+      summary: 'Puts a former release in force, and answers with each step.',
+      answers: { 200: 'lines' },
+      errors: ['space_not_found'],
+      async handle(context) {
+        const { params, request, caller, requestId } = context
+        return ndjson(context, activateRows(ports(), { params, request, visitor: caller.visitor, requestId }))
+      },
+    }),
+  ]
+}
+
+/** Of an archive. Unpacked, it is judged by each part. */
+function mostBytes({ code, assets }: ReleaseLimits): number {
+  return code + assets + 16 * 1024 * 1024
 }

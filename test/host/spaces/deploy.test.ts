@@ -293,3 +293,13 @@ test('undeploying takes the code away and nothing else', async () => {
   await deployed(process, 'second')
   expect(await statesOf(process)).toEqual(['2 current'])
 })
+
+test('ATK-192 a caller that was judged for a removed space does not reach the one that got its name', async () => {
+  const { process, id } = await aSpace()
+  await deployed(process, 'first')
+  const visitor = { ...admin, space: { id, name: space } }
+  await removeSpace(process.ports, { name: space, confirm: space, visitor: admin })
+  await createSpace(process.ports, { name: space, visitor: admin })
+  const late = deploy(process.ports, { space, archive: await archiveWith('late'), dirty: null, visitor }, () => {})
+  await expect(late).rejects.toMatchObject({ code: 'space_not_found' })
+})

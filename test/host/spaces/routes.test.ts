@@ -4,12 +4,13 @@ import { AuthError } from '../../../src/errors.js'
 import { deploy } from '../../../src/host/flows/deploy.js'
 import { createSpace } from '../../../src/host/flows/spaces.js'
 import { environmentRoutes } from '../../../src/host/routes/environment.js'
+import { logRoute } from '../../../src/host/routes/logs.js'
 import { releaseRoutes } from '../../../src/host/routes/releases.js'
 import { spaceRoutes } from '../../../src/host/routes/spaces.js'
 import type { Right } from '../../../src/model/right.js'
 import { isLastByRole } from '../../../src/store/sql/last-admin.js'
 import { createTestClient, createTestMailbox, createTestRuntime, testSettings } from '../../../src/testing.js'
-import { createHostAuth } from '../../../src/wiring/for-host.js'
+import { createHostAuth, type HostParts } from '../../../src/wiring/for-host.js'
 import { ada } from '../../support/auth.js'
 import { admin, archiveWith, hostFolder, openProcess } from '../../support/space-world.js'
 
@@ -19,14 +20,21 @@ async function signedInAs(right: Right | null) {
   const runtime = createTestRuntime()
   const mailbox = createTestMailbox()
   const of = () => ports
+  let running: Parameters<HostParts<string>['start']>[0] | null = null
   const auth = createHostAuth<string>(
     testSettings({ mailbox, logger: { warn: () => {}, error: () => {} } }),
     {
       extension: { migrations: {}, migrationsTable: 'none', isLastAdmin: isLastByRole, nouns: () => 'none' },
-      routes: [...spaceRoutes(of), ...releaseRoutes(of), ...environmentRoutes(of)],
-      findSpace: () => Promise.reject(new AuthError('space_not_found')),
+      routes: [...spaceRoutes(of), ...releaseRoutes(of), ...environmentRoutes(of), logRoute(of)],
+      async findSpace(name) {
+        const found = await ports.spaces.findByName(name)
+        if (!found || running === null) throw new AuthError('space_not_found')
+        return { ...running.ports, ...running.store.at(found.id), space: { id: found.id, name } }
+      },
       createRights: async () => ({ rights: { of: () => right }, adminTokens: null }),
-      start: async () => {},
+      async start(opened) {
+        running = opened
+      },
       close: async () => {},
     },
     runtime,
@@ -110,20 +118,24 @@ test('what takes something away or changes code needs a recent sign-in or its na
   const none = () => {
     throw new Error('The host is not open.')
   }
-  const routes = [...spaceRoutes(none), ...releaseRoutes(none), ...environmentRoutes(none)]
+  const routes = [...spaceRoutes(none), ...releaseRoutes(none), ...environmentRoutes(none), logRoute(none)]
   const rules = routes.map(({ method, path, control }) => {
-    const { recent = false, confirm = false, who = '', home = '' } = control ?? {}
-    return `${home} ${method} ${path.slice('/admin/api'.length)} ${who}${recent ? ' R' : ''}${confirm ? ' C' : ''}`
+    const { recent = false, confirm = false, who = '', home = '', adminToken = '' } = control ?? {}
+    const rule = [home, method, path.slice('/admin/api'.length), who, recent && 'R', confirm && 'C', adminToken]
+    return rule.filter((part) => typeof part === 'string' && part !== '').join(' ')
   })
   expect(rules).toEqual([
     'host GET /spaces member',
     'host POST /spaces admin R',
     'host GET /spaces/:space member',
     'host DELETE /spaces/:space admin R C',
-    'host GET /spaces/:space/releases member',
-    'host DELETE /spaces/:space/releases/current admin C',
-    'host GET /spaces/:space/env admin',
-    'host POST /spaces/:space/env admin R',
-    'host DELETE /spaces/:space/env/:name admin R',
+    'space GET /releases member deploy',
+    'space POST /releases admin deploy',
+    'space POST /releases/:n/activate admin deploy',
+    'space DELETE /releases/current admin C undeploy',
+    'space GET /env admin',
+    'space POST /env admin R',
+    'space DELETE /env/:name admin R',
+    'space GET /logs admin',
   ])
 })
