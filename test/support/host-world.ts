@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createFetch } from '../../src/adapters/fetch.js'
 import { AuthError } from '../../src/errors.js'
-import type { SpaceNames } from '../../src/host/flows/people-ports.js'
+import type { SpaceNames } from '../../src/host/flows/people/ports.js'
 import { openPeople, type People } from '../../src/host/people/people.js'
 import { peopleRoutes } from '../../src/host/routes/people.js'
 import type { PeopleNouns } from '../../src/host/store/people.js'

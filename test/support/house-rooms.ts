@@ -56,6 +56,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
     ],
     above: [],
   },
+  'src/host/flows': { levels: [['people', 'spaces']], above: [] },
   'src/host/store': { levels: [['sql']], above: [] },
   'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },

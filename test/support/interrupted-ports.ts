@@ -1,5 +1,5 @@
 import { storeUnavailable } from '../../src/errors.js'
-import type { SpacePorts } from '../../src/host/flows/space-ports.js'
+import type { SpacePorts } from '../../src/host/flows/spaces/ports.js'
 
 /**
  * What happens at one call of a port: the process is killed before it, so no later call does anything either, or this call

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { empty, json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
-import { createAdminToken, listAdminTokens, removeAdminToken } from '../flows/admin-tokens.js'
+import { createAdminToken, listAdminTokens, removeAdminToken } from '../flows/people/admin-tokens.js'
 import { adminTokenEntry, adminTokenSchema, commandField } from './admin-token-schema.js'
 import type { FindPeople } from './people-answers.js'
 

@@ -4,8 +4,8 @@ import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { flagField } from '../../routes/admin/fields.js'
 import { time } from '../../routes/answer-schemas.js'
-import { listVariables, removeVariable, setVariable } from '../flows/environment.js'
-import type { SpacePorts } from '../flows/space-ports.js'
+import { listVariables, removeVariable, setVariable } from '../flows/spaces/environment.js'
+import type { SpacePorts } from '../flows/spaces/ports.js'
 import { actorSchema } from './actor-schema.js'
 
 const variableSchema = z

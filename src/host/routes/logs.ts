@@ -1,7 +1,7 @@
 import type { Route } from '../../http/route.js'
 import { ndjson } from '../../http/streams/ndjson.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
-import type { SpacePorts } from '../flows/space-ports.js'
+import type { SpacePorts } from '../flows/spaces/ports.js'
 import { logRows } from './streams.js'
 
 /** @param ports those of the running host */

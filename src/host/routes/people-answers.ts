@@ -1,7 +1,7 @@
 import type { HttpResponse } from '../../http/message.js'
 import { empty, json } from '../../http/problem.js'
-import type { AdminTokenEntry } from '../flows/admin-token-entry.js'
-import type { PeoplePorts } from '../flows/people-ports.js'
+import type { AdminTokenEntry } from '../flows/people/admin-token-entry.js'
+import type { PeoplePorts } from '../flows/people/ports.js'
 
 /** The host's own ports. They stand once the store is open, before the first request. */
 export type FindPeople = () => PeoplePorts

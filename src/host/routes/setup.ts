@@ -5,7 +5,7 @@ import { emailField, nameField, passwordField } from '../../routes/fields.js'
 import { errorAt, pageValues } from '../../routes/page-values.js'
 import { signedInAnswer } from '../../routes/session/answer.js'
 import { showPage } from '../../routes/show-page.js'
-import { requireNoAdmin, type Setup, setUp } from '../flows/first-admin.js'
+import { requireNoAdmin, type Setup, setUp } from '../flows/people/first-admin.js'
 
 const path = '/setup'
 const keyField = z.string().min(1).max(128).describe('The key in the address of the set-up page.')

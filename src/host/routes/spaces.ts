@@ -4,8 +4,8 @@ import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { confirmField, pageSchema, paging, pagingQuery } from '../../routes/admin/fields.js'
 import { time } from '../../routes/answer-schemas.js'
-import type { SpacePorts } from '../flows/space-ports.js'
-import { createSpace, listSpaces, readSpace, removeSpace } from '../flows/spaces.js'
+import type { SpacePorts } from '../flows/spaces/ports.js'
+import { createSpace, listSpaces, readSpace, removeSpace } from '../flows/spaces/spaces.js'
 
 const spaceSchema = z
   .object({

@@ -4,7 +4,14 @@ import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { time } from '../../routes/answer-schemas.js'
 import { emailField } from '../../routes/fields.js'
-import { addTeamMember, changeTeam, createTeam, listTeams, removeTeam, removeTeamMember } from '../flows/teams.js'
+import {
+  addTeamMember,
+  changeTeam,
+  createTeam,
+  listTeams,
+  removeTeam,
+  removeTeamMember,
+} from '../flows/people/teams.js'
 import { teamTokensSchema } from './admin-token-schema.js'
 import { type FindPeople, leftTokens } from './people-answers.js'
 import { rightField } from './users.js'

@@ -3,7 +3,7 @@ import { json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { emailField } from '../../routes/fields.js'
-import { changeRight, grantRight, listProjectUsers, removeProjectUser } from '../flows/project-users.js'
+import { changeRight, grantRight, listProjectUsers, removeProjectUser } from '../flows/people/project-users.js'
 import { teamTokensSchema } from './admin-token-schema.js'
 import { type FindPeople, leftTokens } from './people-answers.js'
 

@@ -1,9 +1,15 @@
 import { access, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { deploy } from '../../../src/host/flows/deploy.js'
-import { fillDirectory } from '../../../src/host/flows/open-directory.js'
-import { createSpace, listSpaces, readSpace, removeSpace, sweepRemovedSpaces } from '../../../src/host/flows/spaces.js'
+import { deploy } from '../../../src/host/flows/spaces/deploy.js'
+import { fillDirectory } from '../../../src/host/flows/spaces/open-directory.js'
+import {
+  createSpace,
+  listSpaces,
+  readSpace,
+  removeSpace,
+  sweepRemovedSpaces,
+} from '../../../src/host/flows/spaces/spaces.js'
 import { keptApiToken } from '../../contracts/store/api-tokens.js'
 import { admin, archiveWith, hostFolder, openProcess, type SpaceProcess } from '../../support/space-world.js'
 

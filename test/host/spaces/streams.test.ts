@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSpace } from '../../../src/host/flows/spaces.js'
+import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
 import { activateRows, deployRows, logRows, type StreamRequest } from '../../../src/host/routes/streams.js'
 import { admin, archiveWith, faultyCode, hostFolder, openProcess } from '../../support/space-world.js'
 

@@ -1,7 +1,7 @@
-import { isoTime } from '../../lib/iso-time.js'
-import type { AdminCommand } from '../../model/admin-command.js'
-import type { ListedAdminToken } from '../store/admin-tokens.js'
-import type { SpaceNames } from './people-ports.js'
+import { isoTime } from '../../../lib/iso-time.js'
+import type { AdminCommand } from '../../../model/admin-command.js'
+import type { ListedAdminToken } from '../../store/admin-tokens.js'
+import type { SpaceNames } from './ports.js'
 
 /** An admin token without its text. Times are ISO 8601 in UTC. */
 export interface AdminTokenEntry {

@@ -1,10 +1,10 @@
-import type { World } from '../../lib/runtime.js'
-import type { ReleaseLimits } from '../../model/release.js'
-import type { Ports } from '../../ports.js'
-import type { OpenSpaceDirectory } from '../front/directory.js'
-import type { Children, Sealer, SpaceFiles } from '../ports.js'
-import type { VariableLimits } from '../sealing/variables.js'
-import type { SpaceNouns } from '../store/space-nouns.js'
+import type { World } from '../../../lib/runtime.js'
+import type { ReleaseLimits } from '../../../model/release.js'
+import type { Ports } from '../../../ports.js'
+import type { OpenSpaceDirectory } from '../../front/directory.js'
+import type { Children, Sealer, SpaceFiles } from '../../ports.js'
+import type { VariableLimits } from '../../sealing/variables.js'
+import type { SpaceNouns } from '../../store/space-nouns.js'
 
 /** What flows about spaces may reach. */
 export interface SpacePorts extends SpaceNouns, Pick<Ports, 'clock' | 'random'> {

@@ -1,4 +1,4 @@
-import { type Actor, actorId } from '../../model/actor.js'
+import { type Actor, actorId } from '../../../model/actor.js'
 
 /** Who changed something, for administrators and members: no session. */
 export interface ActorEntry {

@@ -1,13 +1,13 @@
-import { AuthError } from '../../errors.js'
-import { auditEvent } from '../../flows/steps/audit.js'
-import type { Visitor } from '../../model/visitor.js'
-import type { StartedChild } from '../ports.js'
-import { SealingError } from '../sealing/sealing-error.js'
-import type { Claim } from '../store/claims.js'
-import type { SpaceRecord } from '../store/spaces.js'
+import { AuthError } from '../../../errors.js'
+import { auditEvent } from '../../../flows/steps/audit.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { StartedChild } from '../../ports.js'
+import { SealingError } from '../../sealing/sealing-error.js'
+import type { Claim } from '../../store/claims.js'
+import type { SpaceRecord } from '../../store/spaces.js'
 import { requireHeld } from './claim.js'
+import type { SpacePorts } from './ports.js'
 import { settle } from './settle.js'
-import type { SpacePorts } from './space-ports.js'
 
 /** A part of a deploy or an activation has ended. */
 export interface ReleaseStep {

@@ -1,6 +1,6 @@
-import type { SpaceName } from '../../model/visitor.js'
+import type { SpaceName } from '../../../model/visitor.js'
 import { underClaim } from './claim.js'
-import type { SpacePorts } from './space-ports.js'
+import type { SpacePorts } from './ports.js'
 
 type SettlePorts = Pick<SpacePorts, 'spaces' | 'claims' | 'children' | 'directory' | 'timer'>
 

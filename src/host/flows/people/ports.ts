@@ -1,4 +1,4 @@
-import type { PeopleNouns } from '../store/people.js'
+import type { PeopleNouns } from '../../store/people.js'
 
 /** What the flows over users, teams and admin tokens reach besides the ports of every flow. */
 export interface PeoplePorts extends PeopleNouns {

@@ -1,10 +1,10 @@
-import { AuthError } from '../../errors.js'
-import { inviteAccount } from '../../flows/control/invite-account.js'
-import { inviteAgain } from '../../flows/control/mail-verification.js'
-import { requireEmail } from '../../flows/steps/require-email.js'
-import type { Visitor } from '../../model/visitor.js'
-import type { Ports } from '../../ports.js'
-import type { PeoplePorts } from './people-ports.js'
+import { AuthError } from '../../../errors.js'
+import { inviteAccount } from '../../../flows/control/invite-account.js'
+import { inviteAgain } from '../../../flows/control/mail-verification.js'
+import { requireEmail } from '../../../flows/steps/require-email.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { Ports } from '../../../ports.js'
+import type { PeoplePorts } from './ports.js'
 
 export type InvitePorts = Pick<Ports, 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy' | 'oneTimeTokens'> &
   Pick<PeoplePorts, 'projectRights'>

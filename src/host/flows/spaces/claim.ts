@@ -1,6 +1,6 @@
-import { AuthError } from '../../errors.js'
-import type { Claim, ClaimKind } from '../store/claims.js'
-import type { SpacePorts } from './space-ports.js'
+import { AuthError } from '../../../errors.js'
+import type { Claim, ClaimKind } from '../../store/claims.js'
+import type { SpacePorts } from './ports.js'
 
 /** How long a killed process blocks a space. */
 const leaseMs = 15_000

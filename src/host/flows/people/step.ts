@@ -1,10 +1,10 @@
-import { AuthError } from '../../errors.js'
-import { type AuditFacts, auditEvent } from '../../flows/steps/audit.js'
-import { adminTokenMemorySeconds } from '../../model/admin-token.js'
-import type { AuditEventName } from '../../model/audit-event.js'
-import type { Visitor } from '../../model/visitor.js'
-import type { Ports } from '../../ports.js'
-import type { PeopleStep } from '../store/rights.js'
+import { AuthError } from '../../../errors.js'
+import { type AuditFacts, auditEvent } from '../../../flows/steps/audit.js'
+import { adminTokenMemorySeconds } from '../../../model/admin-token.js'
+import type { AuditEventName } from '../../../model/audit-event.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { Ports } from '../../../ports.js'
+import type { PeopleStep } from '../../store/rights.js'
 
 export type StepPorts = Pick<Ports, 'clock' | 'random'>
 

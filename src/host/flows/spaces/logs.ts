@@ -1,7 +1,7 @@
-import { requireTime } from '../../flows/steps/require-time.js'
-import type { PrintedLine } from '../ports.js'
+import { requireTime } from '../../../flows/steps/require-time.js'
+import type { PrintedLine } from '../../ports.js'
 import { findSpace } from './find-space.js'
-import type { SpacePorts } from './space-ports.js'
+import type { SpacePorts } from './ports.js'
 
 export interface LogQuery {
   /** The name of the space. */

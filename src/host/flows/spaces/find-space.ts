@@ -1,8 +1,8 @@
-import { AuthError } from '../../errors.js'
-import type { Visitor } from '../../model/visitor.js'
-import type { Claim } from '../store/claims.js'
-import type { SpaceRecord } from '../store/spaces.js'
-import type { SpacePorts } from './space-ports.js'
+import { AuthError } from '../../../errors.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { Claim } from '../../store/claims.js'
+import type { SpaceRecord } from '../../store/spaces.js'
+import type { SpacePorts } from './ports.js'
 
 /** @throws {AuthError} `space_not_found` */
 export async function findSpace({ spaces }: Pick<SpacePorts, 'spaces'>, name: string): Promise<SpaceRecord> {

@@ -1,12 +1,12 @@
-import { AuthError } from '../../errors.js'
-import { parseEmailAddress } from '../../lib/email-address.js'
-import type { Right } from '../../model/right.js'
-import type { Visitor } from '../../model/visitor.js'
-import type { ProjectUser } from '../store/rights.js'
+import { AuthError } from '../../../errors.js'
+import { parseEmailAddress } from '../../../lib/email-address.js'
+import type { Right } from '../../../model/right.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { ProjectUser } from '../../store/rights.js'
 import { type AdminTokenEntry, toEntries } from './admin-token-entry.js'
 import { findOrInvite, type InvitePorts } from './find-or-invite.js'
-import type { PeoplePorts } from './people-ports.js'
-import { peopleStep, requireDone, type StepPorts } from './people-step.js'
+import type { PeoplePorts } from './ports.js'
+import { peopleStep, requireDone, type StepPorts } from './step.js'
 
 /** A user of the project as the control API shows it. */
 export interface ProjectUserEntry extends Omit<ProjectUser, 'proved'> {

@@ -1,5 +1,5 @@
-import { AuthError } from '../../errors.js'
-import type { SpacePorts } from './space-ports.js'
+import { AuthError } from '../../../errors.js'
+import type { SpacePorts } from './ports.js'
 import { startFault } from './switch-release.js'
 
 /** What a child is started with, as it is stored at this moment. */

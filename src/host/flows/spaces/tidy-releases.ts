@@ -1,7 +1,7 @@
-import { releasesToRemove, sweepReleases } from '../releases/kept.js'
-import type { Claim } from '../store/claims.js'
+import { releasesToRemove, sweepReleases } from '../../releases/kept.js'
+import type { Claim } from '../../store/claims.js'
 import { requireHeld } from './claim.js'
-import type { SpacePorts } from './space-ports.js'
+import type { SpacePorts } from './ports.js'
 
 /**
  * Removes releases beyond those that are kept, and what deploys that were killed have left. Rows go first, so every listed

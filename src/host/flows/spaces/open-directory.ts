@@ -1,4 +1,4 @@
-import type { SpacePorts } from './space-ports.js'
+import type { SpacePorts } from './ports.js'
 
 const pageSize = 200
 

@@ -1,13 +1,13 @@
-import { AuthError } from '../../errors.js'
-import { requireName } from '../../flows/steps/require-account-fields.js'
-import { isoTime } from '../../lib/iso-time.js'
-import type { Right } from '../../model/right.js'
-import type { Visitor } from '../../model/visitor.js'
-import type { TeamChanges, TeamWithMembers } from '../store/teams.js'
+import { AuthError } from '../../../errors.js'
+import { requireName } from '../../../flows/steps/require-account-fields.js'
+import { isoTime } from '../../../lib/iso-time.js'
+import type { Right } from '../../../model/right.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { TeamChanges, TeamWithMembers } from '../../store/teams.js'
 import { type AdminTokenEntry, toEntries } from './admin-token-entry.js'
 import { findOrInvite, type InvitePorts } from './find-or-invite.js'
-import type { PeoplePorts } from './people-ports.js'
-import { peopleStep, requireDone, type StepPorts } from './people-step.js'
+import type { PeoplePorts } from './ports.js'
+import { peopleStep, requireDone, type StepPorts } from './step.js'
 
 /** A team as the control API shows it. */
 export interface TeamEntry extends Omit<TeamWithMembers, 'createdAt'> {
