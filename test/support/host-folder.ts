@@ -38,6 +38,8 @@ export async function buildProgram(name: string): Promise<BuiltProgram> {
     format: 'esm',
     target: 'node20',
     packages: 'external',
+    // package.json declares that our modules have no side effects, but the first one of `serve` has one.
+    ignoreAnnotations: true,
     logLevel: 'error',
   })
   return { path, remove: () => rm(folder, { recursive: true, force: true }) }
