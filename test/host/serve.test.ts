@@ -12,7 +12,7 @@ const processes: ChildProcess[] = []
 
 let program: BuiltProgram
 beforeAll(async () => {
-  program = await buildProgram('serving-process')
+  program = await buildProgram(new URL('../support/serving-process.ts', import.meta.url))
 })
 afterEach(() => {
   for (const each of processes.splice(0)) each.kill('SIGKILL')

@@ -26,12 +26,12 @@ export interface BuiltProgram {
   remove(): Promise<void>
 }
 
-/** Makes one file of a program in `test/support`. It finds packages, because it lies inside the project. */
-export async function buildProgram(name: string): Promise<BuiltProgram> {
+/** Makes one file of a program. It finds packages, because it lies inside the project. */
+export async function buildProgram(source: URL): Promise<BuiltProgram> {
   const folder = await mkdtemp(join(root, 'node_modules', '.latchkey-program-'))
-  const path = join(folder, `${name}.mjs`)
+  const path = join(folder, 'program.mjs')
   await build({
-    entryPoints: [join(root, 'test', 'support', `${name}.ts`)],
+    entryPoints: [fileURLToPath(source)],
     outfile: path,
     bundle: true,
     platform: 'node',
