@@ -132,3 +132,11 @@ test('the first start names the file of the set-up key in the log, and shows the
   const { adminListen } = await settingsOf(data)
   expect((await ask(adminListen, new URL(url).pathname + new URL(url).search, admin)).text).toContain('<form')
 })
+
+test('limits of the settings bound what the front reads', async () => {
+  const data = await hostPath()
+  const settings = await settingsOf(data)
+  await listening(createHost({ ...settings, limits: { target: '1KiB', headers: '4KiB' } }, { stopTimes }))
+  expect((await ask(settings.listen, `/dev?${'x'.repeat(900)}`, base)).status).toBe(404)
+  expect((await ask(settings.listen, `/dev?${'x'.repeat(1_100)}`, base)).status).toBe(414)
+})

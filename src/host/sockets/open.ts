@@ -4,7 +4,7 @@ import type { Handle } from '../../http/verdict.js'
 import type { World } from '../../lib/runtime.js'
 import type { Logger } from '../../settings.js'
 import { createFront } from '../front/front.js'
-import { createFrontServer } from '../front/server.js'
+import { createFrontServer, usualServerTimes } from '../front/server.js'
 import type { SpaceDirectory } from '../front/space.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import { createAdminServer } from './admin-server.js'
@@ -12,7 +12,7 @@ import { listenAt } from './listen.js'
 import { createStopping, type StopTimes, usualStopTimes } from './stop.js'
 
 export interface SocketOptions {
-  settings: Pick<HostSettings, 'baseUrl' | 'adminUrl' | 'listen' | 'adminListen'>
+  settings: Pick<HostSettings, 'baseUrl' | 'adminUrl' | 'listen' | 'adminListen' | 'limits'>
   spaces: SpaceDirectory
   /** Of the host's accounts. */
   handle: Handle
@@ -36,7 +36,8 @@ export async function openSockets(options: SocketOptions): Promise<OpenSockets> 
   const { settings, spaces, handle, timer, logger, stopTimes = usualStopTimes } = options
   const { baseUrl, adminUrl } = settings
   const health = () => (stopping.isStopping() ? json(503, { status: 'stopping' }) : json(200, { status: 'ok' }))
-  const front = createFrontServer(createFront({ baseUrl, spaces, health, logger }))
+  const sizes = { target: settings.limits.targetBytes, headers: settings.limits.headersBytes }
+  const front = createFrontServer(createFront({ baseUrl, spaces, health, logger, sizes }), usualServerTimes, sizes)
   const admin = createAdminServer({ adminUrl, handle, logger })
   const stopping = createStopping([front, admin], timer, stopTimes)
   // The admin first: when the spaces' socket answers, everything does.
