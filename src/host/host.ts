@@ -1,20 +1,15 @@
-import { access } from 'node:fs/promises'
-import { AuthError } from '../errors.js'
 import { createRandom } from '../lib/random.js'
 import { createWorld, nowSeconds, type Runtime } from '../lib/runtime.js'
 import { createConsoleLogger } from '../settings/logger.js'
 import type { Logger } from '../settings.js'
-import { createHostAuth, type HostAuth, type HostRunning } from '../wiring/for-host.js'
-import { createFirstStart, type FirstStart } from './first-start.js'
+import { openAccounts } from './accounts.js'
+import { createFirstStart } from './first-start.js'
 import { watchDisk } from './folder/disk.js'
 import { type Folder, folderAt, prepareFolder } from './folder/folder.js'
 import { lockFolder } from './folder/lock.js'
-import { openSecretsFile } from './folder/secrets-file.js'
-import type { HostPieces, OpenSpaces } from './pieces.js'
-import { setupRoutes } from './routes/setup.js'
+import type { HostPieces } from './pieces.js'
 import { openMasterKeys } from './sealing/master-key-source.js'
 import type { MasterKeys } from './sealing/master-keys.js'
-import { accountsInput, lacksSecrets } from './settings/accounts-input.js'
 import type { HostSettings } from './settings/host-settings.js'
 import { openSockets } from './sockets/open.js'
 import type { StopTimes } from './sockets/stop.js'
@@ -118,62 +113,6 @@ async function start<Nouns>(
   undo.push(() => sockets.stop())
 }
 
-interface Accounts<Nouns> {
-  auth: HostAuth
-  /** What stands since `auth.ready`. */
-  running(): HostRunning<Nouns>
-  /** From now on the control API finds these spaces. */
-  use(spaces: OpenSpaces): void
-}
-
-interface AccountsGround {
-  folder: Folder
-  logger: Logger
-  firstStart: FirstStart
-  runtime: Runtime | undefined
-}
-
-/** The accounts of the host. Their store opens with `auth.ready`. */
-async function openAccounts<Nouns>(
-  settings: HostSettings,
-  pieces: HostPieces<Nouns>,
-  { folder, logger, firstStart, runtime }: AccountsGround,
-): Promise<Accounts<Nouns>> {
-  const secrets = lacksSecrets(settings)
-    ? await openSecretsFile(folder.secrets, await isMissing(folder.database))
-    : null
-  let running: HostRunning<Nouns> | null = null
-  let spaces: OpenSpaces | null = null
-  const input = accountsInput(settings, { database: folder.database, secrets, logger })
-  const auth = createHostAuth<Nouns>(
-    input,
-    {
-      extension: pieces.extension,
-      routes: [...setupRoutes(firstStart.setup), ...pieces.routes],
-      findSpace: async (name) => {
-        if (spaces === null) throw new AuthError('space_not_found')
-        return spaces.find(name)
-      },
-      createRights: pieces.createRights,
-      start: async (opened) => {
-        running = opened
-      },
-      close: async () => {},
-    },
-    runtime,
-  )
-  return {
-    auth,
-    running() {
-      if (running === null) throw new TypeError('The store is not open.')
-      return running
-    },
-    use(opened) {
-      spaces = opened
-    },
-  }
-}
-
 /** @throws {SettingsError} `masterKey` */
 async function openKeys(
   folder: Folder,
@@ -188,11 +127,4 @@ async function openKeys(
     logger.warn(fields, 'A master key was made. Keep a copy elsewhere: no backup opens without it.')
   }
   return keys
-}
-
-async function isMissing(path: string): Promise<boolean> {
-  return access(path).then(
-    () => false,
-    () => true,
-  )
 }

@@ -140,3 +140,14 @@ test('limits of the settings bound what the front reads', async () => {
   expect((await ask(settings.listen, `/dev?${'x'.repeat(900)}`, base)).status).toBe(404)
   expect((await ask(settings.listen, `/dev?${'x'.repeat(1_100)}`, base)).status).toBe(414)
 })
+
+test('faults of the accounts have the names of the settings of the host, and nothing stays open', async () => {
+  const data = await hostPath()
+  const settings = await settingsOf(data)
+  const away = { baseUrl: 'https://api.example.com', adminUrl: 'https://admin.example.net' }
+  const broken = createHost({ ...settings, ...away, auth: { ...settings.auth, otp: { length: 99 } } }, { stopTimes })
+  await expect(broken.listen()).rejects.toThrow(/^ {2}auth\.otp\.length: /m)
+  const silent = createHost({ ...settings, ...away }, { stopTimes })
+  await expect(silent.listen()).rejects.toThrow(/^ {2}mail: is required/m)
+  await start(data)
+})

@@ -54,7 +54,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       ['children', 'flows', 'sockets'],
       ['routes'],
     ],
-    above: ['create-host', 'first-start', 'host', 'no-spaces', 'pieces', 'serve'],
+    above: ['accounts', 'create-host', 'first-start', 'host', 'no-spaces', 'pieces', 'serve'],
   },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/http': { levels: [['openapi']], above: [] },

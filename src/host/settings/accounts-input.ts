@@ -1,3 +1,4 @@
+import { SettingsError } from '../../errors.js'
 import type { TrustedProxies } from '../../lib/client-ip.js'
 import type { Logger } from '../../settings.js'
 import type { AccountSettingsInput } from '../../wiring/for-host.js'
@@ -45,4 +46,24 @@ export function lacksSecrets({ auth }: Pick<HostSettings, 'auth'>): boolean {
 function writtenProxies(proxies: TrustedProxies): number | readonly string[] {
   if (proxies.kind === 'none') return 0
   return proxies.kind === 'hops' ? proxies.count : proxies.cidrs
+}
+
+/** Settings that the host and its accounts have in common, by the name that the accounts use. */
+const shared: Readonly<Record<string, string>> = {
+  baseUrl: 'adminUrl',
+  database: 'data',
+  mail: 'mail',
+  trustedProxies: 'trustedProxies',
+}
+
+/** A fault of the settings of the accounts, with the names that the settings of the host have. Any other error as it is. */
+export function asHostFault(error: unknown): unknown {
+  if (!(error instanceof SettingsError)) return error
+  return new SettingsError(
+    error.faults.map(({ setting, message }) => {
+      const [first = '', ...rest] = setting.split('.')
+      const name = shared[first] ?? (first === 'auth' ? 'auth' : `auth.${first}`)
+      return { setting: [name, ...rest].join('.'), message }
+    }),
+  )
 }
