@@ -162,6 +162,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     at: atPassword,
     reasons: ['breached'],
   },
+  'pages/setup': { ...everyPage, key: 'key', error: 'weak_password', at: atPassword, reasons: ['breached'] },
   'pages/email-change': { ...everyPage, startUrl: '/', error: 'email_taken' },
   'pages/email-undo': { ...everyPage, needsCode: true, error: 'invalid_code', at: atCode },
   'pages/two-factor': { ...everyPage, waiting: true, signInUrl: '/auth/login', error: 'invalid_code', at: atCode },

@@ -113,8 +113,8 @@ export function typeFaults(sources: readonly Source[], exceptions: Exceptions = 
   return [...faults, ...idle.map((boundary) => `${boundary} needs no exception any more`)]
 }
 
-/** The tool reads the environment; the child of a space fills it for the application. */
-const environments = ['src/cli/environment.ts', 'src/host/runner/world.ts']
+/** The tool and the host read the environment; the child of a space fills it for the application. */
+const environments = ['src/cli/environment.ts', 'src/host/runner/world.ts', 'src/host/serve.ts']
 
 /** The outside world comes through `lib/`: clock, randomness. */
 export function worldFaults(sources: readonly Source[]): string[] {

@@ -54,7 +54,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       ['flows'],
       ['children', 'routes', 'sockets'],
     ],
-    above: [],
+    above: ['accounts', 'create-host', 'first-start', 'host', 'no-spaces', 'pieces', 'serve'],
   },
   'src/host/flows': { levels: [['people', 'spaces']], above: [] },
   'src/host/store': { levels: [['sql']], above: [] },

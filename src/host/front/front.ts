@@ -22,13 +22,22 @@ export interface FrontOptions {
   /** The answer of `{baseUrl}/health`. */
   health(): HttpResponse
   logger: Logger
+  /** Default: `limits`. */
+  sizes?: FrontSizes
+}
+
+/** In bytes. */
+export interface FrontSizes {
+  /** The largest request target. */
+  target: number
+  /** The largest headers, names and values. */
+  headers: number
 }
 
 /** Handles one request to the spaces' socket. Never throws, never rejects. */
 export type Front = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => Promise<void>
 
-/** The largest request target and the largest headers, in bytes. */
-export const limits = { target: 16 * 1024, headers: 32 * 1024 }
+export const limits: FrontSizes = { target: 16 * 1024, headers: 32 * 1024 }
 
 /** What is left of a body after a refusal is read up to this size; beyond it the connection closes. */
 const drainedBytes = 64 * 1024
@@ -76,7 +85,7 @@ export function createFront(options: FrontOptions): Front {
 
 async function handle(wired: Wired, exchange: Exchange): Promise<void> {
   const { request, response } = exchange
-  requireSizes(request)
+  requireSizes(request, wired.sizes ?? limits)
   requireHost(singleHeader(request, 'host'), wired.hosts)
   if (request.headers.upgrade !== undefined) throw new AuthError('not_here')
   // HTTP/1.0 has no chunks: another reader would find the end of the body elsewhere (RFC 9112 §6.1).
@@ -154,11 +163,11 @@ function hopOf(wired: Wired, exchange: Exchange, { space, target, pass }: Admitt
 }
 
 /** Node's parser bounds the sum only. @throws {AuthError} `target_too_long`, `headers_too_large` */
-function requireSizes({ url = '', rawHeaders }: IncomingMessage): void {
-  if (url.length > limits.target) throw new AuthError('target_too_long')
+function requireSizes({ url = '', rawHeaders }: IncomingMessage, sizes: FrontSizes): void {
+  if (url.length > sizes.target) throw new AuthError('target_too_long')
   let bytes = 0
   for (const text of rawHeaders) bytes += text.length
-  if (bytes > limits.headers) throw new AuthError('headers_too_large')
+  if (bytes > sizes.headers) throw new AuthError('headers_too_large')
 }
 
 function requireBodySize({ headers }: IncomingMessage, streamBytes: number): void {

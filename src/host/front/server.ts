@@ -4,7 +4,7 @@ import { refuseUpgrade } from '../../adapters/node/upgrade.js'
 import { AuthError } from '../../errors.js'
 import { problem } from '../../http/problem.js'
 import { createRequestIds } from '../../lib/request-id.js'
-import { type Front, limits } from './front.js'
+import { type Front, type FrontSizes, limits } from './front.js'
 
 /** Waiting times in milliseconds. */
 export interface ServerTimes {
@@ -14,7 +14,7 @@ export interface ServerTimes {
   keepAliveMs: number
 }
 
-const usual: ServerTimes = { headersMs: 20_000, keepAliveMs: 65_000 }
+export const usualServerTimes: ServerTimes = { headersMs: 20_000, keepAliveMs: 65_000 }
 
 /** Node closes further connections at once. */
 const maxConnections = 16_384
@@ -23,11 +23,15 @@ const maxConnections = 16_384
  * The server of the spaces' socket. Node's parser reads requests strictly, whatever flags the process has; headers that come
  * slowly end the connection. The time of a body is bounded by the space's limits.
  */
-export function createFrontServer(front: Front, times: ServerTimes = usual): Server {
+export function createFrontServer(
+  front: Front,
+  times: ServerTimes = usualServerTimes,
+  sizes: FrontSizes = limits,
+): Server {
   const server = createServer({
     insecureHTTPParser: false,
     // A target that is too long gets its own answer, so the parser must be able to read it.
-    maxHeaderSize: 2 * limits.target + limits.headers,
+    maxHeaderSize: 2 * sizes.target + sizes.headers,
     headersTimeout: times.headersMs,
     requestTimeout: 0,
     keepAliveTimeout: times.keepAliveMs,

@@ -4,6 +4,7 @@ import { isObject } from '../../lib/json-object.js'
 import { faultsOf, nothing, sentenceOf } from '../../settings/field.js'
 import { dotted, freeze, snapshot } from '../../settings/snapshot.js'
 import { accountFaults } from './account-settings.js'
+import type { HostAccountsInput } from './input.js'
 import type { HostLimits } from './limits.js'
 import type { ListenAddress } from './listen.js'
 import { adminUrlOf, hostRules } from './rules.js'
@@ -28,8 +29,8 @@ export interface HostSettings {
   isolation: 'process'
   limits: HostLimits
   compat: Readonly<HostTable['compat']>
-  /** As it was written: the accounts parse it. */
-  auth: Readonly<Record<string, unknown>>
+  /** As they were written, like `mail`: the accounts parse them. */
+  auth: HostAccountsInput
 }
 
 /**
@@ -48,12 +49,11 @@ export function parseHostSettings(input: unknown): HostSettings {
   const sound = (...names: (keyof HostTable)[]) => names.every((name) => !broken.has(name))
   const fault = (setting: string, message: string) => void faults.push({ setting, message })
   for (const rule of hostRules) rule({ table, sound, fault })
-  const accounts = isObject(table.auth) ? table.auth : nothing()
-  faults.push(...accountFaults(accounts))
+  faults.push(...accountFaults({ ...table.auth }))
 
   const adminUrl = adminUrlOf(table)
   if (faults.length > 0 || adminUrl === null) throw new SettingsError(faults)
-  return freeze(assemble(table, adminUrl, accounts), new Set([...foreign, accounts]))
+  return freeze(assemble(table, adminUrl), new Set([...foreign, table.auth]))
 }
 
 function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFault[]) {
@@ -68,8 +68,8 @@ function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFa
   return { table: hostSchema.parse(Object.assign(nothing(), Object.fromEntries(rest))), broken }
 }
 
-function assemble(table: HostTable, adminUrl: string, auth: HostSettings['auth']): HostSettings {
-  const { project, baseUrl, listen, adminListen, data, trustedProxies, mail, isolation, limits, compat } = table
+function assemble(table: HostTable, adminUrl: string): HostSettings {
+  const { project, baseUrl, listen, adminListen, data, trustedProxies, mail, isolation, limits, compat, auth } = table
   return {
     ...{ project, adminUrl, listen, adminListen, data, mail, isolation, limits, compat, auth },
     baseUrl: baseUrl.href.replace(/\/$/, ''),

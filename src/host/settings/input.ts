@@ -61,6 +61,10 @@ export interface HostLimitsInput {
   request?: Duration | undefined
   /** How long a release may take until it is ready. Default: `20s`. */
   start?: Duration | undefined
+  /** The headers of a request. Default: `32KiB`. */
+  headers?: Size | undefined
+  /** The path and query of a request. Default: `16KiB`. */
+  target?: Size | undefined
   /** Requests of a space at once. Default: 512. */
   connections?: number | undefined
   /** The JavaScript heap of a space; its process may have 1.5 times as much. Default: `256MiB`. */

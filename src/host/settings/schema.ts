@@ -1,10 +1,13 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { isObject } from '../../lib/json-object.js'
 import { isSecureUrl, parseOrigin } from '../../lib/url.js'
 import { baseUrl } from '../../settings/addresses.js'
-import { either, foreign, nothing, orNull, shortText, text } from '../../settings/field.js'
+import { either, foreign, nothing, orNull, sentenceOf, shortText, text } from '../../settings/field.js'
+import type { MailInput } from '../../settings/input.js'
 import { mail } from '../../settings/mail.js'
 import { trustedProxies } from '../../settings/networks.js'
+import type { HostAccountsInput } from './input.js'
 import { hostLimits } from './limits.js'
 import { listenAddress } from './listen.js'
 
@@ -33,10 +36,13 @@ const database = refused(
   'is not supported yet: the host keeps everything in SQLite files in the folder data. Leave the setting out',
 )
 
-const object = foreign<object>(
-  'must be an object',
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-)
+/** The accounts parse it; here it is only looked at. */
+const accounts = foreign<HostAccountsInput>('must be an object', isObject)
+
+/** Kept as it was written, because the accounts parse it again. */
+const writtenMail = foreign<MailInput>('must be an object', isObject).superRefine((value, context) => {
+  for (const issue of mail.safeParse(value, { error: sentenceOf }).error?.issues ?? []) context.addIssue({ ...issue })
+})
 
 /** The table of settings. Rules over several of them are in `rules.ts`. */
 export const hostSchema = z.strictObject({
@@ -48,7 +54,7 @@ export const hostSchema = z.strictObject({
   data: folder.prefault('./latchkey-data'),
   database: database.optional(),
   trustedProxies: trustedProxies.prefault(0),
-  mail: orNull(mail),
+  mail: orNull(writtenMail),
   isolation: isolation.prefault('process'),
   limits: hostLimits,
   compat: z
@@ -63,7 +69,7 @@ export const hostSchema = z.strictObject({
       cors: cors ?? ('own' as const),
       dotPaths: dotPaths ?? ('nested' as const),
     })),
-  auth: object.prefault(nothing),
+  auth: accounts.prefault(nothing),
 })
 
 export type HostTable = z.output<typeof hostSchema>

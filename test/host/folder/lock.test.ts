@@ -10,7 +10,7 @@ const children: ChildProcess[] = []
 
 let program: BuiltProgram
 beforeAll(async () => {
-  program = await buildProgram('locking-process')
+  program = await buildProgram(new URL('../../support/locking-process.ts', import.meta.url))
 })
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')

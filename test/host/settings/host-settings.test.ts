@@ -35,6 +35,8 @@ describe('the settings of a host', () => {
       streamBytes: 1024 ** 3,
       requestMs: 30_000,
       startMs: 20_000,
+      headersBytes: 32 * 1024,
+      targetBytes: 16 * 1024,
       connections: 512,
       memoryBytes: 256 * 1024 ** 2,
       temporaryBytes: 256 * 1024 ** 2,

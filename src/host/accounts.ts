@@ -1,0 +1,91 @@
+import { access } from 'node:fs/promises'
+import { AuthError } from '../errors.js'
+import type { Runtime } from '../lib/runtime.js'
+import type { Logger } from '../settings.js'
+import {
+  type AccountSettingsInput,
+  createHostAuth,
+  type HostAuth,
+  type HostParts,
+  type HostRunning,
+} from '../wiring/for-host.js'
+import type { FirstStart } from './first-start.js'
+import type { Folder } from './folder/folder.js'
+import { openSecretsFile } from './folder/secrets-file.js'
+import type { HostPieces, OpenSpaces } from './pieces.js'
+import { setupRoutes } from './routes/setup.js'
+import { accountsInput, asHostFault, lacksSecrets } from './settings/accounts-input.js'
+import type { HostSettings } from './settings/host-settings.js'
+
+interface Accounts<Nouns> {
+  auth: HostAuth
+  /** What stands since `auth.ready`. */
+  running(): HostRunning<Nouns>
+  /** From now on the control API finds these spaces. */
+  use(spaces: OpenSpaces): void
+}
+
+interface AccountsGround {
+  folder: Folder
+  logger: Logger
+  firstStart: FirstStart
+  runtime: Runtime | undefined
+}
+
+/** The accounts of the host. Their store opens with `auth.ready`. */
+export async function openAccounts<Nouns>(
+  settings: HostSettings,
+  pieces: HostPieces<Nouns>,
+  { folder, logger, firstStart, runtime }: AccountsGround,
+): Promise<Accounts<Nouns>> {
+  const secrets = lacksSecrets(settings)
+    ? await openSecretsFile(folder.secrets, await isMissing(folder.database))
+    : null
+  let running: HostRunning<Nouns> | null = null
+  let spaces: OpenSpaces | null = null
+  const input = accountsInput(settings, { database: folder.database, secrets, logger })
+  const parts: HostParts<Nouns> = {
+    extension: pieces.extension,
+    routes: [...setupRoutes(firstStart.setup), ...pieces.routes],
+    findSpace: async (name) => {
+      if (spaces === null) throw new AuthError('space_not_found')
+      return spaces.find(name)
+    },
+    createRights: pieces.createRights,
+    start: async (opened) => {
+      running = opened
+    },
+    close: async () => {},
+  }
+  const auth = createAuthOf(input, parts, runtime)
+  return {
+    auth,
+    running() {
+      if (running === null) throw new TypeError('The store is not open.')
+      return running
+    },
+    use(opened) {
+      spaces = opened
+    },
+  }
+}
+
+/** @throws {SettingsError} with the names of the host's settings */
+function createAuthOf<Nouns>(
+  input: AccountSettingsInput,
+  parts: HostParts<Nouns>,
+  runtime: Runtime | undefined,
+): HostAuth {
+  try {
+    return createHostAuth(input, parts, runtime)
+  } catch (error) {
+    throw asHostFault(error)
+  }
+}
+
+async function isMissing(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    () => true,
+  )
+}

@@ -1,0 +1,130 @@
+import { createRandom } from '../lib/random.js'
+import { createWorld, nowSeconds, type Runtime } from '../lib/runtime.js'
+import { createConsoleLogger } from '../settings/logger.js'
+import type { Logger } from '../settings.js'
+import { openAccounts } from './accounts.js'
+import { createFirstStart } from './first-start.js'
+import { watchDisk } from './folder/disk.js'
+import { type Folder, folderAt, prepareFolder } from './folder/folder.js'
+import { lockFolder } from './folder/lock.js'
+import type { HostPieces } from './pieces.js'
+import { openMasterKeys } from './sealing/master-key-source.js'
+import type { MasterKeys } from './sealing/master-keys.js'
+import type { HostSettings } from './settings/host-settings.js'
+import { openSockets } from './sockets/open.js'
+import type { StopTimes } from './sockets/stop.js'
+
+export interface HostOptions {
+  /** One key a line: 32 bytes in base64. The first wraps, all open. Default: `masterKeyFile`. */
+  masterKey?: string | undefined
+  /** A file of such keys with mode 0600. Default: `master.key` in `data`, made at the first start. */
+  masterKeyFile?: string | undefined
+  /** Shows the address of the set-up page on the operator's terminal. Default: nothing does. */
+  show?: ((text: string) => void) | undefined
+  runtime?: Runtime | undefined
+  stopTimes?: StopTimes | undefined
+}
+
+/** A host of applications. */
+export interface Host {
+  /**
+   * Locks the folder, opens the store and listens.
+   *
+   * @throws {SettingsError} when the folder, a key or an address cannot be used; everything is closed again
+   */
+  listen(): Promise<void>
+  /** Answers what is running, ends the applications and frees the folder. `/health` is 503 from the call on. */
+  close(): Promise<void>
+}
+
+/** What must be undone, in the order in which it was done. */
+type Undo = (() => unknown)[]
+
+/** A host of these pieces. */
+export function createHostOf<Nouns>(
+  settings: HostSettings,
+  pieces: HostPieces<Nouns>,
+  options: HostOptions = {},
+): Host {
+  const undo: Undo = []
+  let listening: Promise<void> | null = null
+  let closing: Promise<void> | null = null
+
+  async function closeAll(): Promise<void> {
+    await listening?.catch(() => {})
+    await undoAll(undo)
+  }
+
+  return {
+    listen() {
+      if (listening !== null || closing !== null) return Promise.reject(new TypeError('A host listens once.'))
+      listening = start(settings, pieces, options, undo).catch(async (error: unknown) => {
+        await undoAll(undo)
+        throw error
+      })
+      return listening
+    },
+    close() {
+      closing ??= closeAll()
+      return closing
+    },
+  }
+}
+
+async function undoAll(undo: Undo): Promise<void> {
+  for (let last = undo.pop(); last !== undefined; last = undo.pop()) await last()
+}
+
+async function start<Nouns>(
+  settings: HostSettings,
+  pieces: HostPieces<Nouns>,
+  options: HostOptions,
+  undo: Undo,
+): Promise<void> {
+  const world = createWorld(options.runtime)
+  const random = createRandom()
+  const logger = settings.auth.logger ?? createConsoleLogger()
+  const folder = folderAt(settings.data)
+  await prepareFolder(folder)
+  const lock = await lockFolder(folder, nowSeconds(world))
+  undo.push(() => lock.release())
+  const disk = await watchDisk({ path: folder.path, timer: world.timer, logger })
+  undo.push(() => disk.close())
+
+  const firstStart = createFirstStart()
+  const accounts = await openAccounts(settings, pieces, { folder, logger, firstStart, runtime: options.runtime })
+  undo.push(() => accounts.auth.close())
+  await accounts.auth.ready()
+
+  const running = accounts.running()
+  const masterKeys = await openKeys(folder, options, await pieces.wrappingKeys(running.nouns), logger)
+  const spaces = await pieces.openSpaces({ running, settings, folder, masterKeys, disk, world, random, logger })
+  undo.push(() => spaces.close())
+  accounts.use(spaces)
+
+  const { monotonic, timer } = world
+  const { adminUrl } = settings
+  const show = options.show ?? null
+  await firstStart.begin(pieces.firstAdmin(running.nouns), { folder, adminUrl, random, monotonic, logger, show })
+  undo.push(() => firstStart.end())
+  const { handle } = accounts.auth
+  const { stopTimes } = options
+  const sockets = await openSockets({ settings, spaces: spaces.directory, handle, timer, logger, stopTimes })
+  undo.push(() => sockets.stop())
+}
+
+/** @throws {SettingsError} `masterKey` */
+async function openKeys(
+  folder: Folder,
+  { masterKey, masterKeyFile }: HostOptions,
+  stored: readonly string[],
+  logger: Logger,
+): Promise<MasterKeys> {
+  const source = { given: masterKey ?? null, file: masterKeyFile ?? null, own: folder.masterKey }
+  const { keys, made } = await openMasterKeys(source, stored)
+  if (made) {
+    const fields = { event: 'master_key_made', file: folder.masterKey }
+    logger.warn(fields, 'A master key was made. Keep a copy elsewhere: no backup opens without it.')
+  }
+  return keys
+}

@@ -1,0 +1,42 @@
+import type { Route } from '../http/route.js'
+import type { RandomSource } from '../lib/random.js'
+import type { World } from '../lib/runtime.js'
+import type { Logger } from '../settings.js'
+import type { HostParts, HostRunning } from '../wiring/for-host.js'
+import type { FirstAdmin } from './flows/first-admin.js'
+import type { Disk } from './folder/disk.js'
+import type { Folder } from './folder/folder.js'
+import type { SpaceDirectory } from './front/space.js'
+import type { MasterKeys } from './sealing/master-keys.js'
+import type { HostSettings } from './settings/host-settings.js'
+
+/** What the host is built of, besides its folder and sockets. `Nouns` are the host's own tables. */
+export interface HostPieces<Nouns> extends Pick<HostParts<Nouns>, 'extension' | 'createRights'> {
+  /** The host's own routes of the control API and its pages. */
+  routes: readonly Route[]
+  firstAdmin(nouns: Nouns): FirstAdmin
+  /** Ids of the master keys that have wrapped data keys. */
+  wrappingKeys(nouns: Nouns): Promise<readonly string[]>
+  /** Opens the spaces: their data, their processes, and what the front knows of them. Called once, before anything listens. */
+  openSpaces(ground: SpacesGround<Nouns>): Promise<OpenSpaces>
+}
+
+/** What the spaces stand on. */
+export interface SpacesGround<Nouns> {
+  running: HostRunning<Nouns>
+  settings: HostSettings
+  folder: Folder
+  masterKeys: MasterKeys
+  disk: Pick<Disk, 'mayWrite'>
+  world: World
+  random: RandomSource
+  logger: Logger
+}
+
+export interface OpenSpaces {
+  directory: SpaceDirectory
+  /** For the control API. */
+  find: HostParts<never>['findSpace']
+  /** Ends the processes of all spaces; their running requests are answered by then. */
+  close(): Promise<void>
+}
