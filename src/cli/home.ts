@@ -22,6 +22,8 @@ export interface Home {
   describe(): Promise<HomeDescription>
   /** The space whose tokens and access settings these are. Null: an application, which is no space. */
   space(): Promise<string | null>
+  /** That space, read. Null: an application. */
+  readSpace(): Promise<SpaceSummary | null>
 
   createApiToken(token: NewApiToken): Promise<CreatedApiToken>
   /** Newest first. */
@@ -122,6 +124,11 @@ export interface HomeDescription {
   project?: string
   /** Of a host: by name. To an admin token, those that it is for. */
   spaces?: readonly SpaceAddress[]
+}
+
+export interface SpaceSummary extends SpaceAddress {
+  /** Names of its environment. */
+  environment: readonly string[]
 }
 
 export interface SpaceAddress {

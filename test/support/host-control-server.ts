@@ -23,6 +23,8 @@ export interface HostControlServer {
   seen: SeenByHost[]
   /** Bytes of uploads as they arrive. */
   received(): number
+  /** From now on, no more than the beginning of an upload is read. */
+  holdUploads(): void
   to(route: string): SeenByHost[]
   answer(route: string, answer: HostAnswer): void
 }
@@ -92,7 +94,7 @@ export function ndjson(...rows: readonly object[]): Reply {
   return { body, headers: { 'content-type': 'application/x-ndjson' } }
 }
 
-export const deployed = ndjson(
+const deployed = ndjson(
   { step: 'uploaded', ms: 40 },
   { step: 'started', ms: 900 },
   { step: 'serving', ms: 3 },
@@ -200,17 +202,19 @@ export async function startHostControlServer(): Promise<HostControlServer> {
   const answers = new Map<string, HostAnswer>(Object.entries(honest))
   const seen: SeenByHost[] = []
   let received = 0
+  let isHeld = false
 
   async function reply(request: IncomingMessage, response: ServerResponse): Promise<Reply | null> {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
     const path = pathname.replace(/^\/auth\/admin\/api/, '') || '/'
+    const isArchive = request.headers['content-type'] === 'application/gzip'
     const chunks: Buffer[] = []
     for await (const chunk of request) {
       chunks.push(Buffer.from(chunk))
-      if (request.headers['content-type'] === 'application/gzip') received += chunk.length
+      if (isArchive) received += chunk.length
+      if (isArchive && isHeld) await once(request, 'close')
     }
     const bytes = Buffer.concat(chunks)
-    const isArchive = request.headers['content-type'] === 'application/gzip'
     const body = isArchive || bytes.length === 0 ? {} : JSON.parse(bytes.toString())
     const route = `${request.method} ${path}`
     const one = { route, query: searchParams, headers: request.headers, body, bytes: bytes.length }
@@ -246,6 +250,9 @@ export async function startHostControlServer(): Promise<HostControlServer> {
     api: `${url}/auth/admin/api`,
     seen,
     received: () => received,
+    holdUploads() {
+      isHeld = true
+    },
     to: (route) => seen.filter((each) => each.route === route),
     answer: (route, answer) => answers.set(route, answer),
   }

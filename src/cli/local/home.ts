@@ -18,6 +18,7 @@ export function createLocalHome(
     close,
     describe: async () => ({ home: 'application', version: version(), url, user: null }),
     space: async () => null,
+    readSpace: async () => null,
     readAccess: async () => ({ ...(await calls.readAccess()), you: null, keySet: null }),
     allowNetwork: ({ network }) => calls.allowNetwork(network),
     disallowNetwork: ({ network }) => calls.disallowNetwork(network),

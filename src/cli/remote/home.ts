@@ -1,5 +1,6 @@
+import { listIn, textIn } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
-import type { AuditQuery, PageInput, RemoteHome } from '../home.js'
+import type { AuditQuery, PageInput, RemoteHome, SpaceSummary } from '../home.js'
 import { ToolError } from '../tool-error.js'
 import {
   readAccessReport,
@@ -41,6 +42,7 @@ export function createRemoteHome(client: Client, address: Address, chooseSpace: 
     target: `remote ${address.site} ${client.caller}`,
     describe: scope.describe,
     space: scope.space,
+    readSpace: () => readSpace(client, scope),
     ...tokenCalls(client, scope, done),
     ...accessCalls(client, scope, done),
     ...userCalls(client, address, done),
@@ -55,6 +57,17 @@ export function createRemoteHome(client: Client, address: Address, chooseSpace: 
 }
 
 type Done = (call: Call) => Promise<void>
+
+async function readSpace(client: Client, { describe, space }: Scope): Promise<SpaceSummary | null> {
+  const name = await space()
+  if (name === null) return null
+  const { spaces = [] } = await describe()
+  const target = `${path('spaces', name)}/env`
+  const environment = await client.call({ method: 'GET', path: target }, (fields) =>
+    listIn(fields, 'items', (item) => textIn(item, 'name')),
+  )
+  return { ...(spaces.find((each) => each.name === name) ?? { name, url: null, release: null }), environment }
+}
 
 function tokenCalls(client: Client, { below }: Scope, done: Done) {
   return {

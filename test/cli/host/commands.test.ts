@@ -55,6 +55,14 @@ describe('spaces', () => {
   })
 })
 
+test('info adds the space, its release and the names of its environment', async () => {
+  const { code, stdout } = await latchkey(['info', '--examples'])
+  expect(stdout).toContain('Space      dev, https://api.example.org/dev\nRelease    16\n')
+  expect(stdout).toContain('Env        MAIL_FROM, JWT_ACCESS_TOKEN_SECRET\n')
+  expect(stdout).toContain("'https://api.example.org/dev/<route>'")
+  expect(code).toBe(0)
+})
+
 describe('project and teams', () => {
   test('list, add, set and remove', async () => {
     expect((await latchkey(['project'])).stdout).toContain('bob@example.org        MEMBER  deployers (ADMIN)  ADMIN\n')

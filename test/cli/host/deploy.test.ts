@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
@@ -133,6 +134,17 @@ describe('deploy', () => {
     const isReady = () => vi.waitFor(() => expect(server.to(releases)).toHaveLength(1), { timeout: 30_000 })
     const { code, stdout } = await desk.interrupt(['deploy', '--json', '--url', server.url], signal, isReady)
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
+  })
+
+  test('Ctrl-C during the upload ends the connection, and the host gets no whole archive', async () => {
+    await writeFile(join(desk.folder, 'large.bin'), randomBytes(20_000_000))
+    server.holdUploads()
+    await desk.signIn(server.api)
+    const hasBegun = () => expect(server.received()).toBeGreaterThan(0)
+    const isReady = () => vi.waitFor(hasBegun, { timeout: 30_000, interval: 5 })
+    const { code } = await desk.interrupt(['deploy', '--json', '--url', server.url], 'SIGINT', isReady)
+    expect(code).toBe(130)
+    expect(server.to(releases)).toEqual([])
   })
 
   test('a space that is not there fails before anything is bundled', async () => {
