@@ -68,6 +68,7 @@ export const commands: readonly CommandLine[] = [
   ['teams remove-user', 'Take a person out of a team', () => import('./project/remove-member.js')],
   ['add-admintoken', 'Create an admin token', () => import('./admin-tokens/add.js')],
   ['admintokens', 'List the admin tokens', () => import('./admin-tokens/list.js')],
+  ['admintokens remove', 'Remove an admin token', () => import('./admin-tokens/remove.js')],
   ['remove-admintoken', 'Remove an admin token', () => import('./admin-tokens/remove.js')],
   ['set-env', 'Set an environment variable of a space', () => import('./environment/set.js')],
   ['env', 'List the environment variables of a space', () => import('./environment/list.js')],
