@@ -75,7 +75,7 @@ describe('project and teams', () => {
     expect(removed.stdout).toBe('bob@example.org is no user of the project any more.\n')
   })
 
-  test('team tokens that a removed person made are kept or removed, as the option says', async () => {
+  test('ATK-191 team tokens that a removed person made are kept or removed, as the option says', async () => {
     server.answer('DELETE /teams/team-1/members/user-2', { body: { tokens: [tokenEntry] } })
     const args = ['teams', 'remove-user', 'deployers', 'bob@example.org']
     const asked = await latchkey(args)
@@ -215,7 +215,7 @@ describe('log', () => {
     expect(server.to('GET /spaces/dev/logs')[0]?.query.get('level')).toBe('error')
   })
 
-  test('--json prints a line each; a log that is cut is exit 1', async () => {
+  test('--json prints a line each; ATK-193 a log that is cut is exit 1', async () => {
     const line = { at: '2026-11-24T12:00:01.223Z', level: 'info', text: 'x' }
     server.answer('GET /spaces/dev/logs', ndjson(line))
     const { code, stdout } = await latchkey(['log', '--follow', '--json'])

@@ -19,10 +19,10 @@ const undeploy = ['undeploy', '--confirm', 'dev']
 const sent = () => server.seen.map(({ headers }) => headers['x-admintoken'] ?? headers.authorization)
 const other = `${'b'.repeat(16)}-${'b'.repeat(32)}`
 
-describe('ATK-143 an admin token', () => {
+describe('an admin token', () => {
   const outside = commands.map(([name]) => name).filter((name) => !adminCommands.some((each) => each === name))
 
-  test('is refused by every other command, and nothing is sent', async () => {
+  test('ATK-104 is refused by every other command, and nothing is sent', async () => {
     for (const name of ['tokens', 'env', 'log', 'users export -f x', 'add-admintoken', 'whoami']) {
       expect(outside).toContain(name.replace(' -f x', ''))
       const args = [...name.split(' '), '--admintoken', adminToken, '--url', server.url]
@@ -34,7 +34,7 @@ describe('ATK-143 an admin token', () => {
     expect(server.seen).toEqual([])
   })
 
-  test('of a variable is not read by another command', async () => {
+  test('ATK-104 of a variable is not read by another command', async () => {
     await desk.signIn(server.api)
     await desk.run(['tokens', '--url', server.url], { env: { LATCHKEY_ADMIN_TOKEN: adminToken } })
     expect(new Set(sent())).toEqual(new Set(['Bearer access-1']))
@@ -63,7 +63,7 @@ describe('ATK-143 an admin token', () => {
     expect(await desk.run(args, { input: `${adminToken}\n` })).toMatchObject({ code: 0 })
   })
 
-  test('does not go to a URL that only latchkey.json names', async () => {
+  test('ATK-143 ATK-200 does not go to a URL that only latchkey.json names', async () => {
     await writeFile(join(desk.folder, 'latchkey.json'), JSON.stringify({ url: server.url, space: 'dev' }))
     for (const [args, env] of [
       [[...undeploy, '--admintoken', adminToken], {}],
@@ -91,12 +91,20 @@ describe('ATK-143 an admin token', () => {
     },
   )
 
-  test('does not follow a redirect', async () => {
+  test('ATK-142 does not follow a redirect', async () => {
     const elsewhere = await startHostControlServer()
     server.answer('GET /', { status: 307, headers: { location: `${elsewhere.api}/` } })
     const args = [...undeploy, '--url', server.url]
     expect(await desk.run(args, { env: { LATCHKEY_ADMIN_TOKEN: adminToken } })).toMatchObject({ code: 5 })
     expect(elsewhere.seen).toEqual([])
+  })
+
+  test('ATK-200 goes to no server without TLS or with unchecked certificates', async () => {
+    const given = [...undeploy, '--admintoken', adminToken, '--url']
+    expect(await desk.run([...given, 'http://api.example.org'])).toMatchObject({ code: 2, stdout: '' })
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    expect(await desk.run([...given, server.url], { env })).toMatchObject({ code: 2, stdout: '' })
+    expect(server.seen).toEqual([])
   })
 
   test('works in an empty environment without a home folder', async () => {

@@ -94,7 +94,7 @@ describe('deploy', () => {
     ['is refused', problem(413, 'quota_exceeded'), 1, 'quota_exceeded'],
     ['is busy', problem(409, 'space_busy'), 1, 'space_busy'],
     ['has an error of another shape', ndjson({ error: 'x' }), 5, 'an error that is no problem'],
-  ])('an answer that %s fails', async (_, answer, exitCode, text) => {
+  ])('ATK-193 an answer that %s fails', async (_, answer, exitCode, text) => {
     server.answer(releases, answer)
     const { code, stdout, stderr } = await deploy('--json')
     expect(stderr).toContain(text)
@@ -102,7 +102,7 @@ describe('deploy', () => {
     expect({ code, stdout }).toEqual({ code: exitCode, stdout: '' })
   })
 
-  test('a server that hangs up during the answer fails, and names the history', async () => {
+  test('ATK-193 a server that hangs up during the answer fails, and names the history', async () => {
     server.answer(releases, (_seen, response) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson' })
       response.write('{"step":"uploaded","ms":1}\n', () => response.destroy())
@@ -136,7 +136,7 @@ describe('deploy', () => {
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
   })
 
-  test('Ctrl-C during the upload ends the connection, and the host gets no whole archive', async () => {
+  test('ATK-192 Ctrl-C during the upload ends the connection, and the host gets no whole archive', async () => {
     await writeFile(join(desk.folder, 'large.bin'), randomBytes(20_000_000))
     server.holdUploads()
     await desk.signIn(server.api)
