@@ -73,6 +73,9 @@ export function createTool(environment: Environment, options: GlobalOptions, com
   }
 }
 
+const inDatabase = 'Or work in its database, with --config latchkey.config.js'
+const withToken = 'Or set LATCHKEY_ADMIN_TOKEN, for the commands that take an admin token'
+
 type Parts = Pick<Tool, 'environment' | 'output' | 'prompts' | 'place'>
 type ClientParts = Parts & Pick<Tool, 'account' | 'options'>
 
@@ -80,7 +83,10 @@ async function openHome(parts: ClientParts): Promise<Home> {
   const { environment, options } = parts
   const where = parts.place()
   if (where.mode === 'local') return (await loadLocal(environment, where)).openHome()
-  const [{ createRemoteHome }, client] = await Promise.all([import('./remote/home.js'), signedInClient(parts, where)])
+  const [{ createRemoteHome }, client] = await Promise.all([
+    import('./remote/home.js'),
+    signedInClient(parts, where, inDatabase),
+  ])
   return createRemoteHome(client, where.address, () => chooseSpace(environment, options))
 }
 
@@ -101,12 +107,16 @@ async function hostClient(parts: ClientParts & { command: string }, where: Remot
   const token = await readAdminToken(parts, where, () => {
     return createCredentials(parts.environment).read(where.address.api) !== null
   })
-  if (token === null) return signedInClient(parts, where)
+  if (token === null) return signedInClient(parts, where, withToken)
   const { createTokenClient } = await import('./remote/token-client.js')
   return createTokenClient(where.address, token)
 }
 
-async function signedInClient({ environment, output, account }: ClientParts, { address }: RemotePlace) {
+async function signedInClient(
+  { environment, output, account }: ClientParts,
+  { address }: RemotePlace,
+  otherWay: string,
+) {
   const [{ refuseUncheckedTls }, { createClient }, { createCredentials }] = await Promise.all([
     import('./remote/send.js'),
     import('./remote/client.js'),
@@ -121,7 +131,12 @@ async function signedInClient({ environment, output, account }: ClientParts, { a
     if (signIn === null) throw usage('The sign-in was removed meanwhile. Run latchkey login.')
     return signIn
   }
-  return createClient({ address, credentials, signInAgain: isInteractive(environment) ? signInAgain : null })
+  return createClient({
+    address,
+    credentials,
+    signInAgain: isInteractive(environment) ? signInAgain : null,
+    otherWay,
+  })
 }
 
 /** Loads the settings module, which runs it. */

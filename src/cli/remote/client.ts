@@ -13,22 +13,24 @@ interface ClientInput {
   credentials: Credentials
   /** Signs in once more when the server asks for a recent sign-in. Null: there is no person to approve it. */
   signInAgain: (() => Promise<SignIn>) | null
+  /** What to do without a sign-in, as a line for people. */
+  otherWay: string
 }
 
 /** @throws {ToolError} `not_signed_in` when there is no saved sign-in for that control API */
-export function createClient({ address, credentials, signInAgain }: ClientInput): Client {
+export function createClient({ address, credentials, signInAgain, otherWay }: ClientInput): Client {
   const saved = credentials.read(address.api)
-  if (saved === null) throw notSignedIn(address)
+  if (saved === null) throw notSignedIn(address, otherWay)
   let signIn = saved
 
   async function refresh(): Promise<void> {
     const failed = signIn
     const renewed = await credentials.replace(address.api, async (current) => {
-      if (current === null) throw notSignedIn(address)
+      if (current === null) throw notSignedIn(address, otherWay)
       const isNewer = current.accessToken !== failed.accessToken && !endsSoon(current)
       return isNewer ? current : renew(address, current)
     })
-    if (renewed === null) throw notSignedIn(address)
+    if (renewed === null) throw notSignedIn(address, otherWay)
     signIn = renewed
   }
 
@@ -82,8 +84,8 @@ function withRemedy(error: unknown, { site, auth }: Address): unknown {
   return lines === undefined ? error : new ToolError(exitCode, code, message, { ...details, lines })
 }
 
-function notSignedIn({ site }: Pick<Address, 'site'>): ToolError {
-  const lines = [`Run: latchkey login ${site}`, 'Or work in its database, with --config latchkey.config.js']
+function notSignedIn({ site }: Pick<Address, 'site'>, otherWay: string): ToolError {
+  const lines = [`Run: latchkey login ${site}`, otherWay]
   return new ToolError(3, 'not_signed_in', `You are not signed in to ${site}.`, { lines })
 }
 

@@ -58,6 +58,13 @@ describe('an admin token', () => {
     expect(new Set(sent())).toEqual(new Set(['Bearer access-1']))
   })
 
+  test('is named where there is no sign-in', async () => {
+    const { code, stderr } = await desk.run([...undeploy, '--url', server.url])
+    expect(stderr).toContain('Or set LATCHKEY_ADMIN_TOKEN')
+    expect(code).toBe(3)
+    expect(server.seen).toEqual([])
+  })
+
   test('- reads it from stdin', async () => {
     const args = [...undeploy, '--admintoken', '-', '--url', server.url]
     expect(await desk.run(args, { input: `${adminToken}\n` })).toMatchObject({ code: 0 })
