@@ -2,10 +2,12 @@ import { type Address, parseAddress } from './address.js'
 import { type Environment, isInteractive } from './environment.js'
 import type { Credentials, SignIn } from './files/credentials.js'
 import type { Home, LocalHome, RemoteHome } from './home.js'
+import type { HostHome } from './host-home.js'
 import { createOutput, type Output } from './output.js'
-import { choosePlace } from './place.js'
+import { choosePlace, chooseSpace } from './place.js'
 import { createPrompts } from './prompts.js'
-import type { GlobalOptions, LocalPlace, Tool, ToolAccount } from './tool.js'
+import type { Client } from './remote/calls.js'
+import type { GlobalOptions, LocalPlace, RemotePlace, Tool, ToolAccount } from './tool.js'
 import { ToolError, usage } from './tool-error.js'
 
 /** A tool that opens things when a command asks for them, and closes what it opened. */
@@ -13,7 +15,8 @@ export interface OpenTool extends Tool {
   close(): Promise<void>
 }
 
-export function createTool(environment: Environment, options: GlobalOptions): OpenTool {
+/** @param command its name, such as `users show` */
+export function createTool(environment: Environment, options: GlobalOptions, command: string): OpenTool {
   const output = createOutput(environment, options.json === true)
   const prompts = createPrompts(environment, options.yes === true)
   const place = () => choosePlace(environment, options)
@@ -21,7 +24,7 @@ export function createTool(environment: Environment, options: GlobalOptions): Op
   let opened: Promise<Home> | null = null
 
   const home = () => {
-    opened ??= openHome({ environment, output, prompts, place, account })
+    opened ??= openHome({ environment, options, output, prompts, place, account })
     return opened
   }
   const remoteHome = async () => {
@@ -29,6 +32,13 @@ export function createTool(environment: Environment, options: GlobalOptions): Op
     const open = place().mode === 'local' ? null : await home()
     if (open === null || !isRemote(open)) throw notHere()
     return open
+  }
+  let openedHost: Promise<HostHome> | null = null
+  const hostHome = () => {
+    const where = place()
+    if (where.mode === 'local') throw notHere()
+    openedHost ??= openHost({ environment, options, output, prompts, place, account, command }, where)
+    return openedHost
   }
   return {
     environment,
@@ -50,6 +60,8 @@ export function createTool(environment: Environment, options: GlobalOptions): Op
     },
     remoteHome,
     remoteHomeToChange: async () => announced(output, await remoteHome()),
+    hostHome: async () => hostHome(),
+    hostHomeToChange: async () => announced(output, await hostHome()),
     async settings() {
       const where = place()
       if (where.mode === 'remote') throw notRemote()
@@ -61,30 +73,70 @@ export function createTool(environment: Environment, options: GlobalOptions): Op
   }
 }
 
-type Parts = Pick<Tool, 'environment' | 'output' | 'prompts' | 'place'>
+const inDatabase = 'Or work in its database, with --config latchkey.config.js'
+const withToken = 'Or set LATCHKEY_ADMIN_TOKEN, for the commands that take an admin token'
 
-async function openHome(parts: Parts & Pick<Tool, 'account'>): Promise<Home> {
-  const { environment, output, place } = parts
-  const where = place()
+type Parts = Pick<Tool, 'environment' | 'output' | 'prompts' | 'place'>
+type ClientParts = Parts & Pick<Tool, 'account' | 'options'>
+
+async function openHome(parts: ClientParts): Promise<Home> {
+  const { environment, options } = parts
+  const where = parts.place()
   if (where.mode === 'local') return (await loadLocal(environment, where)).openHome()
-  const [{ refuseUncheckedTls }, { createClient }, { createRemoteHome }, { createCredentials }] = await Promise.all([
+  const [{ createRemoteHome }, client] = await Promise.all([
+    import('./remote/home.js'),
+    signedInClient(parts, where, inDatabase),
+  ])
+  return createRemoteHome(client, where.address, () => chooseSpace(environment, options))
+}
+
+async function openHost(parts: ClientParts & { command: string }, where: RemotePlace): Promise<HostHome> {
+  const { environment, options } = parts
+  const [{ openHostHome }, client] = await Promise.all([import('./remote/host-home.js'), hostClient(parts, where)])
+  return openHostHome(client, where.address, () => chooseSpace(environment, options))
+}
+
+/** With the admin token, where one is given and the command takes it. */
+async function hostClient(parts: ClientParts & { command: string }, where: RemotePlace): Promise<Client> {
+  const [{ refuseUncheckedTls }, { createCredentials }, { readAdminToken }] = await Promise.all([
+    import('./remote/send.js'),
+    import('./files/credentials.js'),
+    import('./admin-token.js'),
+  ])
+  refuseUncheckedTls(parts.environment)
+  const token = await readAdminToken(parts, where, () => {
+    return createCredentials(parts.environment).read(where.address.api) !== null
+  })
+  if (token === null) return signedInClient(parts, where, withToken)
+  const { createTokenClient } = await import('./remote/token-client.js')
+  return createTokenClient(where.address, token)
+}
+
+async function signedInClient(
+  { environment, output, account }: ClientParts,
+  { address }: RemotePlace,
+  otherWay: string,
+) {
+  const [{ refuseUncheckedTls }, { createClient }, { createCredentials }] = await Promise.all([
     import('./remote/send.js'),
     import('./remote/client.js'),
-    import('./remote/home.js'),
     import('./files/credentials.js'),
   ])
   refuseUncheckedTls(environment)
-  const { address } = where
   const credentials = createCredentials(environment)
   const signInAgain = async () => {
     output.instruct('This needs a recent sign-in.')
-    await (await parts.account()).signInByApproval(address, true)
+    await (await account()).signInByApproval(address, true)
     const signIn = credentials.read(address.api)
     if (signIn === null) throw usage('The sign-in was removed meanwhile. Run latchkey login.')
     return signIn
   }
-  const client = createClient({ address, credentials, signInAgain: isInteractive(environment) ? signInAgain : null })
-  return createRemoteHome(client, address)
+  return createClient({
+    address,
+    credentials,
+    signInAgain: isInteractive(environment) ? signInAgain : null,
+    otherWay,
+  })
 }
 
 /** Loads the settings module, which runs it. */
@@ -140,7 +192,7 @@ function remoteAddress(place: ReturnType<Tool['place']>): Address {
   throw usage('Give the URL of the application: latchkey login https://api.example.org')
 }
 
-function announced<H extends Home>(output: Output, home: H): H {
+function announced<H extends Pick<Home, 'target'>>(output: Output, home: H): H {
   output.note(home.target)
   return home
 }

@@ -20,6 +20,10 @@ export interface Home {
    */
   readonly target: string
   describe(): Promise<HomeDescription>
+  /** The space whose tokens and access settings these are. Null: an application, which is no space. */
+  space(): Promise<string | null>
+  /** That space, read. Null: an application. */
+  readSpace(): Promise<SpaceSummary | null>
 
   createApiToken(token: NewApiToken): Promise<CreatedApiToken>
   /** Newest first. */
@@ -114,8 +118,25 @@ export interface HomeDescription {
   version: string
   /** The address of the application, without the path of the control API. */
   url: string
-  /** Null in local mode. */
+  /** Null in local mode, and for an admin token. */
   user: { id: string; email: string; name: string | null; right: string } | null
+  /** Of a host. */
+  project?: string
+  /** Of a host: by name. To an admin token, those that it is for. */
+  spaces?: readonly SpaceAddress[]
+}
+
+export interface SpaceSummary extends SpaceAddress {
+  /** Names of its environment. */
+  environment: readonly string[]
+}
+
+export interface SpaceAddress {
+  name: string
+  /** Null where the host does not say it. */
+  url: string | null
+  /** The number of the release in force; null: nothing is deployed. */
+  release: number | null
 }
 
 export interface AccessReport extends AccessView {

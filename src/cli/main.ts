@@ -54,8 +54,8 @@ async function run(args: readonly string[]): Promise<ExitCode> {
   let tool: OpenTool | null = null
   const program = createProgram({
     version: version(),
-    openTool(options) {
-      tool = createTool(environment, options)
+    openTool(options, command) {
+      tool = createTool(environment, options, command)
       return tool
     },
     write: { out: (text) => environment.stdout.write(text), err: (text) => environment.stderr.write(text) },

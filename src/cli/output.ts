@@ -12,6 +12,8 @@ export interface Output {
   readonly json: boolean
   /** Prints the result: the value with `--json`, else the lines. */
   result(value: unknown, lines: readonly string[]): void
+  /** Prints a line of the result as it comes about. Omitted with `--json`, whose value holds it. */
+  line(line: string): void
   /** Prints one value of a stream as a line of JSON. */
   record(value: unknown): void
   /** Prints rows below headings, aligned; with `--json` the value. */
@@ -38,6 +40,9 @@ export function createOutput(environment: Environment, json: boolean): Output {
   return {
     json,
     result,
+    line(line) {
+      if (!json) onStdout(printable(line))
+    },
     record: (value) => onStdout(printableJson(value)),
     table(value, headings, rows) {
       if (json) {

@@ -2,8 +2,11 @@ import { join, resolve } from 'node:path'
 import { parseAddress } from './address.js'
 import { type Environment, variable } from './environment.js'
 import { configIn, findProjectFile } from './files/project-file.js'
+import { requireSpaceName } from './space-name.js'
 import type { GlobalOptions, Place } from './tool.js'
 import { usage } from './tool-error.js'
+
+const defaultSpace = 'dev'
 
 /**
  * Decides between remote and local; the first that applies: `--config`, `--url` or LATCHKEY_URL, `latchkey.json` here or
@@ -17,10 +20,10 @@ export function choosePlace(environment: Environment, options: GlobalOptions): P
   if (config !== undefined) return { mode: 'local', config: resolve(environment.folder, config), envFile }
 
   const given = url ?? variable(environment, 'LATCHKEY_URL')
-  if (given !== null) return { mode: 'remote', address: parseAddress(given) }
+  if (given !== null) return { mode: 'remote', address: parseAddress(given), file: null }
 
   const { file, refused } = findProjectFile(environment)
-  if (file !== null) return { mode: 'remote', address: parseAddress(file.url) }
+  if (file !== null) return { mode: 'remote', address: parseAddress(file.url), file: file.path }
 
   const here = configIn(environment.folder)
   if (here !== null) return { mode: 'local', config: join(environment.folder, here), envFile }
@@ -31,4 +34,17 @@ export function choosePlace(environment: Environment, options: GlobalOptions): P
     '  --config latchkey.config.js      local, in its database',
     ...(refused === null ? [] : [`The search for latchkey.json ended early. ${refused}`]),
   )
+}
+
+/**
+ * The space of a host that a command works on: `--space`, LATCHKEY_SPACE, `latchkey.json`, else `dev`.
+ *
+ * @throws {ToolError} usage, for a name that no space can have
+ */
+export function chooseSpace(environment: Environment, { space }: Pick<GlobalOptions, 'space'>): string {
+  if (space !== undefined) return requireSpaceName(space, '--space')
+  const set = variable(environment, 'LATCHKEY_SPACE')
+  if (set !== null) return requireSpaceName(set, 'LATCHKEY_SPACE')
+  const file = findProjectFile(environment, { besideConfig: true }).file
+  return file?.space == null ? defaultSpace : requireSpaceName(file.space, file.path)
 }

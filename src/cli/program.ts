@@ -1,4 +1,5 @@
 import { Command, type CommanderError } from 'commander'
+import { isAdminCommand, notForAdminTokens } from './admin-token.js'
 import { type CommandLine, commands } from './commands/index.js'
 import { nearest } from './nearest.js'
 import type { GlobalOptions, Tool } from './tool.js'
@@ -7,7 +8,7 @@ import { ToolError, usage } from './tool-error.js'
 interface ProgramInput {
   version: string
   /** Called by the action of a command with all its options. */
-  openTool(options: GlobalOptions): Tool
+  openTool(options: GlobalOptions, command: string): Tool
   write: { out(text: string): void; err(text: string): void }
 }
 
@@ -20,6 +21,8 @@ export function createProgram({ version, openTool, write }: ProgramInput): Comma
     .helpOption('-h, --help', 'Print help')
     .helpCommand('help [command]', 'Print help for a command')
     .option('--url <url>', 'The application, reached over its control API (also LATCHKEY_URL)')
+    .option('-s, --space <name>', 'The space of a space host (also LATCHKEY_SPACE; default: dev)')
+    .option('--admintoken <token>', 'An admin token of a space host (also LATCHKEY_ADMIN_TOKEN); - reads it from stdin')
     .option('--config <path>', 'The settings module of the application, whose database is opened')
     .option('--env-file <path>', 'Variables for the settings module (default: .env beside it)')
     .option('--json', 'Print the result as JSON, and errors as problem details')
@@ -50,14 +53,17 @@ function declare(program: Command, [name, summary, load]: CommandLine, openTool:
     .summary(summary)
     .description(`${summary}.`)
     .allowExcessArguments()
-  command.hook('preAction', (_, acting) => refuseExcess(acting))
+  command.hook('preAction', (_, acting) => {
+    refuseExcess(acting)
+    refuseAdminToken(acting)
+  })
 
   parent.hook('preSubcommand', async (acting, chosen) => {
     // A group that is only passed through declares no options: it would take `--role` of `users create --role`.
     const isPassed = chosen.commands.some((each) => each.name() === acting.args[1])
     if (chosen !== command || isPassed) return
     const file = await load()
-    file.define(command, () => openTool(command.optsWithGlobals<GlobalOptions>()))
+    file.define(command, () => openTool(command.optsWithGlobals<GlobalOptions>(), name))
     command.addHelpText('after', `\nExample:\n  ${file.example}`)
   })
 }
@@ -74,6 +80,14 @@ function refuseExcess(command: Command): void {
   )
   const hint = near === null ? `Run: ${path} --help` : `Did you mean '${path} ${near}'?`
   throw usage(known.length > 0 ? `unknown command '${path} ${typed}'. ${hint}` : `too many arguments. ${hint}`)
+}
+
+/** Before the command runs, so that the token goes nowhere. */
+function refuseAdminToken(command: Command): void {
+  const { admintoken } = command.optsWithGlobals<GlobalOptions>()
+  const path = commandPath(command)
+  const isAllowed = isAdminCommand(path.slice('latchkey '.length))
+  if (admintoken !== undefined && !isAllowed) throw notForAdminTokens(path)
 }
 
 function commandPath(command: Command): string {

@@ -15,8 +15,15 @@ export interface Prompts {
   text(question: string, option: string): Promise<string>
   /** The same with hidden input. */
   secret(question: string, option: string): Promise<string>
+  /** Asks to choose one. `option` answers it on the command line. */
+  select(question: string, choices: readonly Choice[], option: string): Promise<string>
   /** Asks to repeat a name. Only `--confirm <name>` answers it on the command line. */
   name(question: string, expected: string, given: string | undefined): Promise<string>
+}
+
+export interface Choice {
+  value: string
+  label: string
 }
 
 export function createPrompts(environment: Environment, yes: boolean): Prompts {
@@ -44,6 +51,14 @@ export function createPrompts(environment: Environment, yes: boolean): Prompts {
     },
     text: (question, option) => ask(question, option, 'text'),
     secret: (question, option) => ask(question, option, 'password'),
+    async select(question, choices, option) {
+      if (!isInteractive(environment)) throw usage(`${question} Answer with ${option}: there is no terminal to ask on.`)
+      const clack = await import('@clack/prompts')
+      const options = choices.map(({ value, label }) => ({ value, label: printable(label) }))
+      const answer = await clack.select({ message: printable(question), options, ...streams(environment) })
+      if (typeof answer !== 'string') throw interrupted()
+      return answer
+    },
     async name(question, expected, given) {
       const option = `--confirm ${expected}`
       const answer = given ?? (await ask(`${question} Type ${expected} to go on.`, option, 'text'))

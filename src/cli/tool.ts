@@ -1,6 +1,7 @@
 import type { Address } from './address.js'
 import type { Environment } from './environment.js'
 import type { Home, LocalDatabase, LocalHome, RemoteHome } from './home.js'
+import type { HostHome } from './host-home.js'
 import type { Output } from './output.js'
 import type { Prompts } from './prompts.js'
 
@@ -9,12 +10,23 @@ export interface GlobalOptions {
   config?: string
   envFile?: string
   url?: string
+  /** Of a space host. */
+  space?: string
+  /** Of a space host; `-`: from stdin. */
+  admintoken?: string
   json?: boolean
   yes?: boolean
 }
 
 /** Where the tool works: through a control API, or in the store that a settings module names. */
-export type Place = { mode: 'remote'; address: Address } | LocalPlace
+export type Place = RemotePlace | LocalPlace
+
+export interface RemotePlace {
+  mode: 'remote'
+  address: Address
+  /** The `latchkey.json` that names the URL. Null: the user gave it. */
+  file: string | null
+}
 
 /** `config`: the absolute path of the settings module. `envFile`: as given. */
 export interface LocalPlace {
@@ -42,6 +54,13 @@ export interface Tool {
   /** The same for commands that need the running application. @throws {ToolError} `not_here` in local mode */
   remoteHome(): Promise<RemoteHome>
   remoteHomeToChange(): Promise<RemoteHome>
+  /**
+   * The space host, for commands that only a host has. Commands that admin tokens are for use one when it is given.
+   *
+   * @throws {ToolError} `not_here` for an application and in local mode; `not_signed_in`, usage
+   */
+  hostHome(): Promise<HostHome>
+  hostHomeToChange(): Promise<HostHome>
   /** The settings of the application, as its module gives them to `init`. @throws {ToolError} `not_here` in remote mode */
   settings(): Promise<unknown>
   /** The same for commands of the owner. @throws {ToolError} `not_here` in remote mode */

@@ -87,6 +87,7 @@ describe('jwks', () => {
     const { stdout } = await latchkey(['jwks', url])
     expect(stdout).toBe('Set JWKS url for this application\n2 keys: RS256 k1, RS256 k2\n')
     expect(server.seen.map(({ route, body }) => [route, body])).toEqual([
+      ['GET /', {}],
       ['POST /access/jwks/check', { url }],
       ['POST /access/jwks', { url }],
     ])
@@ -114,7 +115,7 @@ describe('jwks', () => {
     expect((await latchkey(['jwks'])).stdout).toBe('No JWKS url is set.\n')
     server.answer('GET /access', { body: { ...access, jwksUrl: url } })
     expect((await latchkey(['jwks'])).stdout).toBe(`${url}\n`)
-    expect(server.seen.map(({ route }) => route)).toEqual(['GET /access', 'GET /access'])
+    expect(server.seen.map(({ route }) => route)).toEqual(['GET /', 'GET /access', 'GET /', 'GET /access'])
   })
 })
 

@@ -30,7 +30,7 @@ describe('the place of a command', () => {
   test('--url is remote, and so is LATCHKEY_URL; --url goes first', async () => {
     const { environment } = await standIn('a')
     const variables = { LATCHKEY_URL: 'https://other.example.org' }
-    const remote = (url: string) => ({ mode: 'remote', address: parseAddress(url) })
+    const remote = (url: string) => ({ mode: 'remote', address: parseAddress(url), file: null })
     expect(choosePlace({ ...environment, variables }, {})).toEqual(remote('https://other.example.org'))
     expect(choosePlace({ ...environment, variables }, { url: site })).toEqual(remote(site))
   })
@@ -42,8 +42,10 @@ describe('the place of a command', () => {
 
   test('latchkey.json is found in a folder above', async () => {
     const { folder, environment } = await standIn('a', 'b')
-    await projectFile(join(folder, '..'))
-    expect(choosePlace(environment, {})).toEqual({ mode: 'remote', address: parseAddress(site) })
+    const above = join(folder, '..')
+    await projectFile(above)
+    const file = join(above, 'latchkey.json')
+    expect(choosePlace(environment, {})).toEqual({ mode: 'remote', address: parseAddress(site), file })
   })
 
   test.each(['latchkey.config.js', 'latchkey.config.mjs', 'latchkey.config.ts'])(

@@ -43,7 +43,11 @@ async function calledRoutes(): Promise<string[]> {
     refreshToken: 'refresh-1',
   }
   const credentials: Credentials = { read: () => signIn, save: async () => {}, replace: async () => signIn }
-  const home = createRemoteHome(createClient({ address, credentials, signInAgain: null }), address)
+  const home = createRemoteHome(
+    createClient({ address, credentials, signInAgain: null, otherWay: '' }),
+    address,
+    () => 'dev',
+  )
   const exported = home.exportAudit({})[Symbol.asyncIterator]()
   // The answers do not matter here, only which route each call goes to.
   await Promise.allSettled([

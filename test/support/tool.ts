@@ -26,6 +26,8 @@ export interface RunOptions {
 export interface Desk {
   /** The current folder of the tool. */
   folder: string
+  /** The file of the tool. */
+  main: string
   /** `credentials.json` of this person. */
   credentials: string
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>
@@ -53,7 +55,15 @@ export async function openDesk(): Promise<Desk> {
   await mkdir(folder)
 
   const environment = (env: Readonly<Record<string, string>> = {}) => {
-    const { CI: _ci, LATCHKEY_URL: _url, NO_COLOR: _colour, FORCE_COLOR: _forced, ...rest } = process.env
+    const {
+      CI: _ci,
+      LATCHKEY_URL: _url,
+      LATCHKEY_SPACE: _space,
+      LATCHKEY_ADMIN_TOKEN: _token,
+      NO_COLOR: _colour,
+      FORCE_COLOR: _forced,
+      ...rest
+    } = process.env
     return { ...rest, HOME: join(root, 'work'), XDG_CONFIG_HOME: config, TERM: 'xterm', ...env }
   }
 
@@ -125,6 +135,7 @@ export async function openDesk(): Promise<Desk> {
 
   return {
     folder,
+    main,
     credentials,
     run,
     shell,

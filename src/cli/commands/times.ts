@@ -27,6 +27,21 @@ export function shortTime(time: string | null, none: string): string {
   return time === null ? none : time.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d+)?Z$/, '$1Z')
 }
 
+/** How long ago a moment is, in its largest unit: `2 days ago`. */
+export function ago(time: string): string {
+  const seconds = Math.max(0, Math.floor((createWorld().now() - Date.parse(time)) / 1000))
+  const [size, unit] = units.find(([least]) => seconds >= least) ?? [60, null]
+  if (unit === null) return 'just now'
+  const count = Math.floor(seconds / size)
+  return `${count} ${unit}${count === 1 ? '' : 's'} ago`
+}
+
+const units = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+] as const
+
 function momentOf(text: string, option: string, direction: 1 | -1): string {
   const seconds = parseDuration(text)
   const atMs = seconds === null ? Date.parse(text) : createWorld().now() + direction * seconds * 1000

@@ -17,6 +17,8 @@ export function createLocalHome(
     adminEmails,
     close,
     describe: async () => ({ home: 'application', version: version(), url, user: null }),
+    space: async () => null,
+    readSpace: async () => null,
     readAccess: async () => ({ ...(await calls.readAccess()), you: null, keySet: null }),
     allowNetwork: ({ network }) => calls.allowNetwork(network),
     disallowNetwork: ({ network }) => calls.disallowNetwork(network),

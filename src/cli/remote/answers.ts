@@ -24,6 +24,7 @@ import type {
   KeySetCheck,
   MailLine,
   SessionLine,
+  SpaceAddress,
   UserReport,
 } from '../home.js'
 
@@ -34,17 +35,34 @@ export function readPage<Item>(fields: Fields, read: (item: Fields) => Item): Pa
 }
 
 export function readDescription(fields: Fields, url: string): HomeDescription {
-  const user = fieldsIn(fields, 'user')
+  const home = choiceIn(fields, 'home', ['application', 'host'])
+  const isToken = home === 'host' && isObject(fields.adminToken)
   return {
-    home: choiceIn(fields, 'home', ['application', 'host']),
+    home,
     version: textIn(fields, 'version'),
     url,
-    user: {
-      id: textIn(user, 'id'),
-      email: textIn(user, 'email'),
-      name: nullOr(user, 'name', textIn),
-      right: textIn(user, 'right'),
-    },
+    user: isToken ? null : readUser(fieldsIn(fields, 'user')),
+    ...(home === 'host' && {
+      project: textOrNull(fields, 'project') ?? 'default',
+      spaces: fields.spaces === undefined ? [] : listIn(fields, 'spaces', readSpaceAddress),
+    }),
+  }
+}
+
+function readUser(user: Fields): NonNullable<HomeDescription['user']> {
+  return {
+    id: textIn(user, 'id'),
+    email: textIn(user, 'email'),
+    name: nullOr(user, 'name', textIn),
+    right: textIn(user, 'right'),
+  }
+}
+
+function readSpaceAddress(space: Fields): SpaceAddress {
+  return {
+    name: textIn(space, 'name'),
+    url: textOrNull(space, 'url'),
+    release: space.release === undefined ? null : nullOr(space, 'release', numberIn),
   }
 }
 
@@ -191,6 +209,6 @@ function readDetail(fields: Fields): AuditLine['detail'] {
 }
 
 /** A field that may also be missing. */
-function textOrNull(fields: Fields, name: string): string | null {
+export function textOrNull(fields: Fields, name: string): string | null {
   return fields[name] === undefined ? null : nullOr(fields, name, textIn)
 }

@@ -1,109 +1,57 @@
-import type { Fields } from '../../lib/json-fields.js'
 import { createWorld } from '../../lib/runtime.js'
 import type { Address } from '../address.js'
 import type { Credentials, SignIn } from '../files/credentials.js'
 import { ToolError } from '../tool-error.js'
-import type { Answer } from './exchange.js'
-import { readAnswer, type Sent, send } from './send.js'
+import { type Client, createCalls, type WithHeaders } from './calls.js'
 import { headersOf, readRefreshed, sendOpen } from './signed-in.js'
 
 /** An access token that ends within this time is refreshed first. */
 const earlyMs = 30_000
-
-/** A request to the control API, without its address and credential. */
-export interface Call {
-  method: Sent['method']
-  /** Below the control API, with every id encoded: made by `path`. */
-  path: string
-  /** Parameters that are undefined are left out. */
-  query?: Readonly<Record<string, string | number | undefined>>
-  body?: unknown
-  limitBytes?: number
-}
-
-/** Sends calls to one control API with the saved sign-in. */
-export interface Client {
-  /** Of the saved sign-in. */
-  readonly email: string
-  /** @throws {ToolError} */
-  call<T>(call: Call, read: (fields: Fields) => T): Promise<T>
-  /** Headers that carry the sign-in, fresh for a while. */
-  credential(): Promise<Readonly<Record<string, string>>>
-  /** The whole answer, for calls without JSON. */
-  answer(call: Call): Promise<Answer>
-}
 
 interface ClientInput {
   address: Address
   credentials: Credentials
   /** Signs in once more when the server asks for a recent sign-in. Null: there is no person to approve it. */
   signInAgain: (() => Promise<SignIn>) | null
+  /** What to do without a sign-in, as a line for people. */
+  otherWay: string
 }
 
 /** @throws {ToolError} `not_signed_in` when there is no saved sign-in for that control API */
-export function createClient({ address, credentials, signInAgain }: ClientInput): Client {
+export function createClient({ address, credentials, signInAgain, otherWay }: ClientInput): Client {
   const saved = credentials.read(address.api)
-  if (saved === null) throw notSignedIn(address)
+  if (saved === null) throw notSignedIn(address, otherWay)
   let signIn = saved
 
   async function refresh(): Promise<void> {
     const failed = signIn
     const renewed = await credentials.replace(address.api, async (current) => {
-      if (current === null) throw notSignedIn(address)
+      if (current === null) throw notSignedIn(address, otherWay)
       const isNewer = current.accessToken !== failed.accessToken && !endsSoon(current)
       return isNewer ? current : renew(address, current)
     })
-    if (renewed === null) throw notSignedIn(address)
+    if (renewed === null) throw notSignedIn(address, otherWay)
     signIn = renewed
   }
 
-  async function answer(call: Call): Promise<Answer> {
+  const withHeaders: WithHeaders = async (step) => {
     if (endsSoon(signIn)) await refresh()
     try {
-      return await sendCall(address, signIn, call)
+      return await step(headersOf(signIn.accessToken))
     } catch (error) {
       if (isCode(error, 'unauthenticated', 'token_expired')) await refresh()
       else if (signInAgain !== null && isCode(error, 'recent_login_required')) signIn = await signInAgain()
       else throw withRemedy(error, address)
     }
-    return sendCall(address, signIn, call)
+    return step(headersOf(signIn.accessToken))
   }
 
-  return {
-    email: saved.email,
-    async credential() {
-      if (endsSoon(signIn)) await refresh()
-      return headersOf(signIn.accessToken)
-    },
-    answer,
-    call: async (call, read) => readAnswer(await answer(call), address.site, read),
+  async function credential() {
+    if (endsSoon(signIn)) await refresh()
+    return headersOf(signIn.accessToken)
   }
-}
 
-/**
- * A path from its segments, each encoded: an id can name no other route.
- *
- * @throws {ToolError} usage, for `.` and `..`, which no encoding protects
- * @example path('tokens', id, 'rotate') // '/tokens/6f0e…/rotate'
- */
-export function path(...segments: readonly string[]): string {
-  const strange = segments.find((segment) => segment === '' || segment === '.' || segment === '..')
-  if (strange !== undefined) throw new ToolError(2, 'usage', `"${strange}" is no id.`)
-  return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('')
-}
-
-function sendCall({ api }: Address, { accessToken }: SignIn, call: Call): Promise<Answer> {
-  const { method, path: target, query = {}, body, limitBytes } = call
-  const given = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
-  const search = given.size === 0 ? '' : `?${given}`
-  return send({
-    method,
-    url: `${api}${target}${search}`,
-    headers: headersOf(accessToken),
-    ...(body !== undefined && { body }),
-    ...(limitBytes !== undefined && { limitBytes }),
-  })
+  return { caller: `as ${saved.email}`, credential, ...createCalls(address, withHeaders) }
 }
 
 async function renew(address: Address, signIn: SignIn): Promise<SignIn> {
@@ -136,8 +84,8 @@ function withRemedy(error: unknown, { site, auth }: Address): unknown {
   return lines === undefined ? error : new ToolError(exitCode, code, message, { ...details, lines })
 }
 
-function notSignedIn({ site }: Pick<Address, 'site'>): ToolError {
-  const lines = [`Run: latchkey login ${site}`, 'Or work in its database, with --config latchkey.config.js']
+function notSignedIn({ site }: Pick<Address, 'site'>, otherWay: string): ToolError {
+  const lines = [`Run: latchkey login ${site}`, otherWay]
   return new ToolError(3, 'not_signed_in', `You are not signed in to ${site}.`, { lines })
 }
 

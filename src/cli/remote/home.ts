@@ -1,5 +1,6 @@
+import { listIn, textIn } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
-import type { AuditQuery, PageInput, RemoteHome } from '../home.js'
+import type { AuditQuery, PageInput, RemoteHome, SpaceSummary } from '../home.js'
 import { ToolError } from '../tool-error.js'
 import {
   readAccessReport,
@@ -9,7 +10,6 @@ import {
   readAuditLine,
   readAuditVerdict,
   readCreatedApiToken,
-  readDescription,
   readDoctorReport,
   readKeySetCheck,
   readMailLine,
@@ -17,7 +17,8 @@ import {
   readSession,
   readUserReport,
 } from './answers.js'
-import { type Call, type Client, path } from './client.js'
+import { type Call, type Client, path } from './calls.js'
+import { createScope, type Scope } from './scope.js'
 import { notOurs, readAnswer } from './send.js'
 
 /** Of one answer of `/audit.jsonl`, which holds at most 10,000 rows. */
@@ -26,17 +27,24 @@ const exportBytes = 64 * 1024 * 1024
 /** Of accounts whose address has the sought one in it. */
 const mostPages = 50
 
-/** The application behind a control API. Each member is one route. */
-export function createRemoteHome(client: Client, address: Address): RemoteHome {
+/**
+ * The application, or a space of a host, behind a control API. Each member is one route.
+ *
+ * @param chooseSpace asked when the home is a host
+ */
+export function createRemoteHome(client: Client, address: Address, chooseSpace: () => string): RemoteHome {
+  const scope = createScope(client, address, chooseSpace)
   const done = async (call: Call): Promise<void> => {
     await client.answer(call)
   }
   return {
     mode: 'remote',
-    target: `remote ${address.site} as ${client.email}`,
-    describe: () => describe(client, address),
-    ...tokenCalls(client, done),
-    ...accessCalls(client, done),
+    target: `remote ${address.site} ${client.caller}`,
+    describe: scope.describe,
+    space: scope.space,
+    readSpace: () => readSpace(client, scope),
+    ...tokenCalls(client, scope, done),
+    ...accessCalls(client, scope, done),
     ...userCalls(client, address, done),
     ...auditCalls(client, address),
     ...runningCalls(client, done),
@@ -50,35 +58,41 @@ export function createRemoteHome(client: Client, address: Address): RemoteHome {
 
 type Done = (call: Call) => Promise<void>
 
-async function describe(client: Client, { site }: Address) {
-  try {
-    return await client.call({ method: 'GET', path: '/' }, (fields) => readDescription(fields, site))
-  } catch (error) {
-    if (!(error instanceof ToolError) || error.details.status !== 404) throw error
-    throw new ToolError(4, 'not_here', `${site} has no control API. Set admin.emails in its settings.`)
-  }
+async function readSpace(client: Client, { describe, space }: Scope): Promise<SpaceSummary | null> {
+  const name = await space()
+  if (name === null) return null
+  const { spaces = [] } = await describe()
+  const target = `${path('spaces', name)}/env`
+  const environment = await client.call({ method: 'GET', path: target }, (fields) =>
+    listIn(fields, 'items', (item) => textIn(item, 'name')),
+  )
+  return { ...(spaces.find((each) => each.name === name) ?? { name, url: null, release: null }), environment }
 }
 
-function tokenCalls(client: Client, done: Done) {
+function tokenCalls(client: Client, { below }: Scope, done: Done) {
   return {
-    createApiToken: (body) => client.call({ method: 'POST', path: '/tokens', body }, readCreatedApiToken),
-    listApiTokens: (page) =>
-      client.call({ method: 'GET', path: '/tokens', query: pageQuery(page) }, (fields) =>
+    createApiToken: async (body) =>
+      client.call({ method: 'POST', path: await below('/tokens'), body }, readCreatedApiToken),
+    listApiTokens: async (page) =>
+      client.call({ method: 'GET', path: await below('/tokens'), query: pageQuery(page) }, (fields) =>
         readPage(fields, readApiToken),
       ),
-    removeApiToken: (id) => done({ method: 'DELETE', path: path('tokens', id) }),
-    rotateApiToken: (id, body) =>
-      client.call({ method: 'POST', path: path('tokens', id, 'rotate'), body }, readCreatedApiToken),
+    removeApiToken: async (id) => done({ method: 'DELETE', path: await below(path('tokens', id)) }),
+    rotateApiToken: async (id, body) =>
+      client.call({ method: 'POST', path: await below(path('tokens', id, 'rotate')), body }, readCreatedApiToken),
   } satisfies Partial<RemoteHome>
 }
 
-function accessCalls(client: Client, done: Done) {
+function accessCalls(client: Client, { below }: Scope, done: Done) {
   return {
-    readAccess: () => client.call({ method: 'GET', path: '/access' }, readAccessReport),
-    checkKeySet: (url) => client.call({ method: 'POST', path: '/access/jwks/check', body: { url } }, readKeySetCheck),
-    setKeySet: (url) => client.call({ method: 'POST', path: '/access/jwks', body: { url } }, readAccessView),
-    allowNetwork: (body) => client.call({ method: 'POST', path: '/access/networks', body }, readAccessView),
-    disallowNetwork: (body) => done({ method: 'DELETE', path: '/access/networks', body }),
+    readAccess: async () => client.call({ method: 'GET', path: await below('/access') }, readAccessReport),
+    checkKeySet: async (url) =>
+      client.call({ method: 'POST', path: await below('/access/jwks/check'), body: { url } }, readKeySetCheck),
+    setKeySet: async (url) =>
+      client.call({ method: 'POST', path: await below('/access/jwks'), body: { url } }, readAccessView),
+    allowNetwork: async (body) =>
+      client.call({ method: 'POST', path: await below('/access/networks'), body }, readAccessView),
+    disallowNetwork: async (body) => done({ method: 'DELETE', path: await below('/access/networks'), body }),
   } satisfies Partial<RemoteHome>
 }
 

@@ -79,7 +79,8 @@ export function notOurs(site: string, what: string): ToolError {
   )
 }
 
-function refuse({ status, header, text }: Answer, site: string): void {
+/** @throws {ToolError} for every answer but a success */
+export function refuse({ status, header, text }: Answer, site: string): void {
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400)
     throw notOurs(site, `redirect with status ${status}, which the tool does not follow`)
@@ -89,7 +90,7 @@ function refuse({ status, header, text }: Answer, site: string): void {
 }
 
 /** A problem of the server as an error of the tool. Its texts come from the server, so they are cut. */
-function refusalOf(status: number, code: string, problem: Fields, retryAfter: string | null): ToolError {
+export function refusalOf(status: number, code: string, problem: Fields, retryAfter: string | null): ToolError {
   const sentence = [problem.detail, problem.title, code].find((text) => typeof text === 'string' && text !== '')
   const wait = retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null
   const details: ToolErrorDetails = {
@@ -109,7 +110,7 @@ function fieldErrorsOf(problem: Fields): { path: string; message: string }[] {
   return readFields(JSON.stringify({ errors: problem.errors }), read)?.slice(0, 20) ?? []
 }
 
-function unreachable(site: string, error: unknown): ToolError {
+export function unreachable(site: string, error: unknown): ToolError {
   return new ToolError(5, 'unreachable', `Cannot reach ${site}: ${reasonOf(error)}.`)
 }
 

@@ -8,10 +8,14 @@ import { readAnswer, type Sent, send } from './send.js'
 /** Token mode: the server sets no cookie, and its answer has the tokens. */
 export function headersOf(accessToken: string | null = null): Readonly<Record<string, string>> {
   return {
-    'user-agent': `latchkey/${version()}`,
+    ...userAgent(),
     'x-auth-mode': 'token',
     ...(accessToken !== null && { authorization: `Bearer ${accessToken}` }),
   }
+}
+
+export function userAgent(): Readonly<Record<string, string>> {
+  return { 'user-agent': `latchkey/${version()}` }
 }
 
 /** Sends a request without a credential in a header. */

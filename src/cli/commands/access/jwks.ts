@@ -39,18 +39,23 @@ async function setKeySet(home: Home, output: Output, url: string, check: boolean
     throw new ToolError(1, 'jwks_check_failed', `${faultOf(found)}. --no-check sets the URL anyway.`)
   const view = await home.setKeySet(url)
   const keys = found === null ? [] : [keysLine(found)]
-  output.result({ ...view, ...(found && { keys: found.keys }) }, ['Set JWKS url for this application', ...keys])
+  output.result({ ...view, ...(found && { keys: found.keys }) }, [`Set JWKS url for ${await place(home)}`, ...keys])
 }
 
 async function removeKeySet(home: Home, output: Output): Promise<void> {
   const view = await home.setKeySet(null)
   const rest = view.jwksUrl === null ? [] : [`In force is the one of the settings: ${view.jwksUrl}`]
-  output.result(view, ['Removed JWKS url for this application', ...rest])
+  output.result(view, [`Removed JWKS url for ${await place(home)}`, ...rest])
 }
 
 async function show(home: Home, output: Output): Promise<void> {
   const report = await home.readAccess()
   output.result(report, [report.jwksUrl ?? 'No JWKS url is set.'])
+}
+
+async function place(home: Home): Promise<string> {
+  const space = await home.space()
+  return space === null ? 'this application' : `space ${space}`
 }
 
 function keysLine({ keys }: KeySetCheck): string {

@@ -2,7 +2,9 @@ import type { Command } from 'commander'
 import type { ApiTokenEntry } from '../../../model/api-token.js'
 import type { AccessReport, HomeDescription } from '../../home.js'
 import type { Tool } from '../../tool.js'
+import { exampleLines } from './examples.js'
 import { networkLines } from './networks.js'
+import { spaceLines } from './space-lines.js'
 
 interface Options {
   examples?: boolean
@@ -14,14 +16,21 @@ export function define(command: Command, open: () => Tool): void {
   command.option('--examples', 'Print curl lines, too').action(async ({ examples = false }: Options) => {
     const { output, home } = open()
     const opened = await home()
-    const [description, access, tokens] = await Promise.all([
+    const [description, space, access, tokens] = await Promise.all([
       opened.describe(),
+      opened.readSpace(),
       opened.readAccess(),
       opened.listApiTokens({ limit: 200 }),
     ])
-    const shown = examples ? exampleLines(description) : []
-    const value = { ...description, tokens: tokens.items, access, ...(examples && { examples: shown }) }
-    output.result(value, [...lines(description, access, tokens.items), ...shown])
+    const shown = examples ? exampleLines(space?.url ?? description.url) : []
+    const value = {
+      ...description,
+      ...(space && { space }),
+      tokens: tokens.items,
+      access,
+      ...(examples && { examples: shown }),
+    }
+    output.result(value, [...lines(description, access, tokens.items), ...spaceLines(space), ...shown])
   })
 }
 
@@ -47,16 +56,4 @@ function lines(
 /** The store keeps a digest, so no part of the token itself can be shown. */
 function masked({ id, name, access }: ApiTokenEntry): string {
   return `********  ${access}  ${name}  (${id})`
-}
-
-function exampleLines({ url }: HomeDescription): string[] {
-  const route = `${url}/<route>`
-  return [
-    '',
-    'With an API token, server side only:',
-    `  curl -H 'x-apikey: <API_KEY>' '${route}'`,
-    `  curl '${route}?apikey=<API_KEY>'`,
-    'With a JWT of the identity provider:',
-    `  curl -H 'Authorization: Bearer <JWT>' '${route}'`,
-  ]
 }

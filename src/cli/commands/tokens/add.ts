@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import type { Tool } from '../../tool.js'
+import { repeated } from '../repeated.js'
 import { futureTime } from '../times.js'
 import { printCreated } from './created.js'
 
@@ -29,8 +30,4 @@ export function define(command: Command, open: () => Tool): void {
       }
       printCreated(output, await (await homeToChange()).createApiToken(token))
     })
-}
-
-function repeated(value: string, former: string[] = []): string[] {
-  return [...former, value]
 }

@@ -1,0 +1,192 @@
+import type { Page } from '../model/account.js'
+import type { AdminCommand } from '../model/admin-command.js'
+import type { Right } from '../model/right.js'
+import type { HomeDescription, PageInput } from './home.js'
+
+/**
+ * What the commands ask of a space host besides what every home has. Names are those of the routes; times are ISO 8601 in UTC.
+ *
+ * A refusal rejects with a `ToolError`, which `main` prints.
+ */
+export interface HostHome extends SpaceCalls {
+  /** As of every home, printed before a change. */
+  readonly target: string
+  /** The space that options, environment and files choose. @throws {ToolError} usage */
+  space(): string
+  describe(): Promise<HomeDescription>
+
+  /** By name. */
+  listSpaces(page: PageInput): Promise<Page<SpaceEntry>>
+  /** @throws `space_not_found` */
+  readSpace(name: string): Promise<SpaceEntry>
+  /** @throws `space_exists` */
+  createSpace(name: string): Promise<SpaceEntry>
+  /** `confirm` repeats the name. @throws `space_not_found`, `space_busy` */
+  removeSpace(name: string, confirm: string): Promise<void>
+
+  listProjectUsers(): Promise<readonly ProjectUser[]>
+  grantRight(email: string, right: Right): Promise<ProjectUser>
+  /** @throws `not_found`, `last_admin` */
+  changeRight(id: string, right: Right): Promise<ProjectUser>
+  /** Resolves to the team tokens that this person made. `confirm` repeats the address. @throws `not_found`, `last_admin` */
+  removeProjectUser(id: string, confirm: string): Promise<readonly AdminTokenEntry[]>
+
+  listTeams(): Promise<readonly Team[]>
+  createTeam(team: { name: string; right: Right }): Promise<Team>
+  changeTeam(id: string, changes: { name?: string; right?: Right }): Promise<Team>
+  /** `confirm` repeats the name. */
+  removeTeam(id: string, confirm: string): Promise<void>
+  addTeamMember(id: string, email: string): Promise<Team>
+  /** Resolves to the team tokens that this person made. */
+  removeTeamMember(id: string, userId: string): Promise<readonly AdminTokenEntry[]>
+
+  /** Newest first. */
+  listAdminTokens(): Promise<readonly AdminTokenEntry[]>
+  createAdminToken(token: NewAdminToken): Promise<AdminTokenEntry & { token: string }>
+  /** @throws `not_found` */
+  removeAdminToken(id: string): Promise<void>
+}
+
+/** Calls on the chosen space. */
+export interface SpaceCalls {
+  /** By name. */
+  listVariables(): Promise<readonly Variable[]>
+  setVariable(variable: { name: string; value: string; encrypted: boolean }): Promise<void>
+  /** @throws `not_found` */
+  removeVariable(name: string): Promise<void>
+
+  /** Newest first. */
+  listReleases(): Promise<readonly Release[]>
+  /** @throws the fault of the release, which leaves the former one in force */
+  deploy(upload: Upload): Promise<Deployed>
+  /** @throws `not_found`, and the fault of the release */
+  activate(number: number, onStep: OnStep): Promise<Deployed>
+  /** `confirm` repeats the name of the space. @throws `not_found` when nothing is deployed */
+  undeploy(confirm: string): Promise<void>
+  readLog(query: LogQuery): AsyncIterable<LogLine>
+}
+
+export interface SpaceEntry {
+  name: string
+  url: string
+  createdAt: string
+  /** The number of the release in force; null: nothing is deployed. */
+  release: number | null
+  /** `stopped`, `starting`, `ready` or `crashed`. */
+  state: string
+  memoryBytes: number
+  restarts: number
+}
+
+export interface ProjectUser {
+  id: string
+  email: string
+  name: string | null
+  /** Their own; null: by teams only. */
+  right: string | null
+  teams: readonly { id: string; name: string; right: string }[]
+  /** What they may do now; null until the address is verified. */
+  inForce: string | null
+}
+
+export interface Team {
+  id: string
+  name: string
+  right: string
+  createdAt: string
+  members: readonly { id: string; email: string; name: string | null }[]
+}
+
+export interface NewAdminToken {
+  /** `personal`, or the id of a team. */
+  owner: string
+  name?: string
+  /** Null: never. Left out: in 365 days. */
+  expiresAt?: string | null
+  cidrs?: readonly string[]
+  spaces?: readonly string[]
+  commands?: readonly AdminCommand[]
+}
+
+export interface AdminTokenEntry {
+  id: string
+  /** The first five characters. */
+  start: string
+  name: string
+  owner: { kind: 'personal' | 'team'; id: string; name: string }
+  /** The address is null when the account is gone. */
+  madeBy: { id: string; email: string | null }
+  /** Null: all. */
+  spaces: readonly string[] | null
+  /** Null: all of those that admin tokens are for. */
+  commands: readonly string[] | null
+  cidrs: readonly string[]
+  createdAt: string
+  expiresAt: string | null
+  lastUse: { day: string; network: string | null } | null
+}
+
+/** Who changed something: the id of a user or an admin token. */
+export interface ActorEntry {
+  kind: string
+  id: string | null
+}
+
+export interface Variable {
+  name: string
+  encrypted: boolean
+  version: number
+  setAt: string
+  setBy: ActorEntry | null
+  /** Null: encrypted. */
+  value: string | null
+}
+
+export interface Release {
+  number: number
+  /** `current`, `starting`, `failed` or `former`. */
+  state: string
+  bytes: number
+  git: { hash: string; branch: string | null } | null
+  dirty: boolean | null
+  author: ActorEntry | null
+  createdAt: string
+  /** Why it did not start. */
+  fault: string | null
+}
+
+/** A part of a deploy that is done: `uploaded`, `started` or `serving`. */
+export interface DeployStep {
+  step: string
+  ms: number
+}
+
+export type OnStep = (step: DeployStep) => void
+
+export interface Upload {
+  /** tar.gz */
+  archive: Buffer
+  git: { hash: string; branch: string | null; dirty: boolean | null } | null
+  /** Whether to stay until the release serves. Without, the host goes on alone once the upload is whole. */
+  wait: boolean
+  onSent(bytes: number): void
+  onStep: OnStep
+}
+
+export interface Deployed {
+  /** Null: it was not waited for. */
+  release: number | null
+  warnings: readonly string[]
+}
+
+export interface LogQuery {
+  follow: boolean
+  since?: string
+  level?: string
+}
+
+export interface LogLine {
+  at: string
+  level: string
+  text: string
+}
