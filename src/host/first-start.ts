@@ -3,7 +3,7 @@ import { AuthError } from '../errors.js'
 import type { RandomSource } from '../lib/random.js'
 import type { World } from '../lib/runtime.js'
 import type { Logger } from '../settings.js'
-import type { FirstAdmin, Setup } from './flows/first-admin.js'
+import type { FirstAdmin, Setup } from './flows/people/first-admin.js'
 import type { Folder } from './folder/folder.js'
 import { createSetupKey, type SetupKey } from './folder/setup-key.js'
 
