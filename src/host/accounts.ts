@@ -12,10 +12,11 @@ import {
 import type { FirstStart } from './first-start.js'
 import type { Folder } from './folder/folder.js'
 import { openSecretsFile } from './folder/secrets-file.js'
-import type { HostPieces, OpenSpaces } from './pieces.js'
+import type { HostPieces } from './pieces.js'
 import { setupRoutes } from './routes/setup.js'
 import { accountsInput, asHostFault, lacksSecrets } from './settings/accounts-input.js'
 import type { HostSettings } from './settings/host-settings.js'
+import type { OpenSpaces } from './spaces/ground.js'
 
 interface Accounts<Nouns> {
   auth: HostAuth

@@ -1,5 +1,5 @@
 import { createHostOf, type Host, type HostOptions } from './host.js'
-import { noSpaces } from './no-spaces.js'
+import { createHostPieces } from './host-pieces.js'
 import { parseHostSettings } from './settings/host-settings.js'
 import type { HostSettingsInput } from './settings/input.js'
 
@@ -12,5 +12,5 @@ import type { HostSettingsInput } from './settings/input.js'
  * await host.listen()
  */
 export function createHost(input: HostSettingsInput, options: HostOptions = {}): Host {
-  return createHostOf(parseHostSettings(input), noSpaces, options)
+  return createHostOf(parseHostSettings(input), createHostPieces(), options)
 }

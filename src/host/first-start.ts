@@ -3,9 +3,10 @@ import { AuthError } from '../errors.js'
 import type { RandomSource } from '../lib/random.js'
 import type { World } from '../lib/runtime.js'
 import type { Logger } from '../settings.js'
-import type { FirstAdmin, Setup } from './flows/people/first-admin.js'
+import type { Setup } from './flows/people/first-admin.js'
 import type { Folder } from './folder/folder.js'
 import { createSetupKey, type SetupKey } from './folder/setup-key.js'
+import type { FirstAdmin } from './store/first-admin.js'
 
 /** The set-up of the first administrator. Its routes exist before the store is open, and refuse until then. */
 export interface FirstStart {

@@ -1,14 +1,7 @@
 import type { Route } from '../http/route.js'
-import type { RandomSource } from '../lib/random.js'
-import type { World } from '../lib/runtime.js'
-import type { Logger } from '../settings.js'
-import type { HostParts, HostRunning } from '../wiring/for-host.js'
-import type { FirstAdmin } from './flows/people/first-admin.js'
-import type { Disk } from './folder/disk.js'
-import type { Folder } from './folder/folder.js'
-import type { SpaceDirectory } from './front/space.js'
-import type { MasterKeys } from './sealing/master-keys.js'
-import type { HostSettings } from './settings/host-settings.js'
+import type { HostParts } from '../wiring/for-host.js'
+import type { OpenSpaces, SpacesGround } from './spaces/ground.js'
+import type { FirstAdmin } from './store/first-admin.js'
 
 /** What the host is built of, besides its folder and sockets. `Nouns` are the host's own tables. */
 export interface HostPieces<Nouns> extends Pick<HostParts<Nouns>, 'extension' | 'createRights'> {
@@ -19,24 +12,4 @@ export interface HostPieces<Nouns> extends Pick<HostParts<Nouns>, 'extension' | 
   wrappingKeys(nouns: Nouns): Promise<readonly string[]>
   /** Opens the spaces: their data, their processes, and what the front knows of them. Called once, before anything listens. */
   openSpaces(ground: SpacesGround<Nouns>): Promise<OpenSpaces>
-}
-
-/** What the spaces stand on. */
-export interface SpacesGround<Nouns> {
-  running: HostRunning<Nouns>
-  settings: HostSettings
-  folder: Folder
-  masterKeys: MasterKeys
-  disk: Pick<Disk, 'mayWrite'>
-  world: World
-  random: RandomSource
-  logger: Logger
-}
-
-export interface OpenSpaces {
-  directory: SpaceDirectory
-  /** For the control API. */
-  find: HostParts<never>['findSpace']
-  /** Ends the processes of all spaces; their running requests are answered by then. */
-  close(): Promise<void>
 }

@@ -2,7 +2,7 @@
 import './runner/ignore-debugger.js'
 import { SettingsError } from '../errors.js'
 import { createHostOf } from './host.js'
-import { noSpaces } from './no-spaces.js'
+import { createHostPieces } from './host-pieces.js'
 import { readConfig } from './settings/config-file.js'
 import { type HostSettings, parseHostSettings } from './settings/host-settings.js'
 import type { StopTimes } from './sockets/stop.js'
@@ -29,7 +29,7 @@ export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions):
   const ended = endSignal()
   try {
     const settings = parseHostSettings(await readConfig(config))
-    const host = createHostOf(settings, noSpaces, {
+    const host = createHostOf(settings, createHostPieces(), {
       masterKey,
       stopTimes,
       masterKeyFile: masterKeyFile ?? undefined,

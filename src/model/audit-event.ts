@@ -120,6 +120,7 @@ export const auditEventNames = [
   'breach_check_unavailable',
   'space_created',
   'space_removed',
+  'space_crashed',
   'released',
   'rolled_back',
   'undeployed',

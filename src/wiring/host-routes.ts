@@ -9,11 +9,12 @@ export type FindSpace = (name: string) => Promise<SpacePorts>
 
 /**
  * The route table of the host: that of an application without what concerns one application, with API tokens and access
- * settings below `/spaces/:space`, and with the host's own routes.
+ * settings below `/spaces/:space`, and with the host's own routes, which replace those of the same path.
  */
 export function hostRoutes(own: readonly Route[], findSpace: FindSpace): readonly Route[] {
   const reference = `${controlPath}/openapi.json`
-  const shared = routes.filter(({ control, path }) => control?.home !== 'application' && path !== reference)
+  const replaced = new Set([reference, ...own.map(({ path }) => path)])
+  const shared = routes.filter(({ control, path }) => control?.home !== 'application' && !replaced.has(path))
   const table: readonly Route[] = [...shared, changeSpaceJwksRoute, ...own].map((route) => mounted(route, findSpace))
   return [...table, controlReferenceRoute(() => table.filter(({ control }) => control && !control.page))]
 }

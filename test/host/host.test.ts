@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createHost } from '../../src/host/create-host.js'
 import { createHostOf, type Host, type HostOptions } from '../../src/host/host.js'
-import { noSpaces } from '../../src/host/no-spaces.js'
 import type { HostPieces } from '../../src/host/pieces.js'
 import { newMasterKey } from '../../src/host/sealing/master-keys.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { hostPath } from '../support/host-folder.js'
+import { noSpaces } from '../support/no-spaces.js'
 
 const stopTimes = { noticeMs: 0, drainMs: 1_000 }
 

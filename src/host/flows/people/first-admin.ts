@@ -5,22 +5,11 @@ import { type OpenSessionPorts, openSession } from '../../../flows/session/open-
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { IssuedSession } from '../../../flows/steps/issue-tokens.js'
 import { requireEmail } from '../../../flows/steps/require-email.js'
-import type { AuditEvent } from '../../../model/audit-event.js'
 import type { SessionMode } from '../../../model/session.js'
 import type { UserRecord } from '../../../model/user.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
-
-/** The first administrator of a host. */
-export interface FirstAdmin {
-  /** Whether there is or was one. Then the set-up is over for ever. */
-  exists(): Promise<boolean>
-  /**
-   * Creates the user with the right ADMIN and records the event, once: of parallel calls one wins. `taken`: another account has
-   * the address, and nothing was written.
-   */
-  create(user: UserRecord, audit: AuditEvent): Promise<'created' | 'exists' | 'taken'>
-}
+import type { FirstAdmin } from '../../store/first-admin.js'
 
 export interface Setup {
   firstAdmin: FirstAdmin

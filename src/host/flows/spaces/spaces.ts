@@ -75,6 +75,18 @@ export async function listSpaces(
   }
 }
 
+/** Every space, by name. A host has few enough. */
+export async function listAllSpaces(ports: SpacePorts): Promise<SpaceEntry[]> {
+  const all: SpaceEntry[] = []
+  let cursor: string | null = null
+  do {
+    const page: Page<SpaceEntry> = await listSpaces(ports, { limit: 200, ...(cursor !== null && { cursor }) })
+    all.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  return all
+}
+
 /** @throws {AuthError} `space_not_found` */
 export async function readSpace(ports: SpacePorts, name: string): Promise<SpaceEntry> {
   return toEntry(ports, await findSpace(ports, name))

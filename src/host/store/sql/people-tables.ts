@@ -9,6 +9,8 @@ import type { Tables } from '../../../store/sql/engine/schema.js'
 export type PeopleTables = {
   /** One row, which every step locks first that may take the last administrator away. */
   latchkey_project: { slot: number; epoch: number }
+  /** A row once the host was set up, which stays. */
+  latchkey_set_up: { slot: number; at: number }
   latchkey_rights: { user_id: string; granted: Right }
   latchkey_teams: { id: string; name: string; granted: Right; created_at: number }
   latchkey_team_members: { team_id: string; user_id: string; added_at: number }

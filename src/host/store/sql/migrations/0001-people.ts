@@ -6,6 +6,7 @@ import { withPeople } from '../people-tables.js'
 /** Rights, teams and admin tokens. Those of an account go with it, in the step that deletes it. */
 export async function addPeople(db: Kysely<Tables>, context: MigrationContext): Promise<void> {
   await createProject(db, context)
+  await createSetUp(context)
   await createRights(context)
   await createTeams(context)
   await createAdminTokens(context)
@@ -19,6 +20,13 @@ async function createProject(db: Kysely<Tables>, { createTable }: MigrationConte
   const host = withPeople(db)
   const present = await host.selectFrom('latchkey_project').select('slot').executeTakeFirst()
   if (!present) await host.insertInto('latchkey_project').values({ slot: 1, epoch: 0 }).execute()
+}
+
+async function createSetUp({ createTable }: MigrationContext): Promise<void> {
+  await createTable('latchkey_set_up')
+    .addColumn('slot', 'smallint', (column) => column.primaryKey())
+    .addColumn('at', 'bigint', notNull)
+    .execute()
 }
 
 async function createRights({ createTable }: MigrationContext): Promise<void> {

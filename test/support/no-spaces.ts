@@ -1,5 +1,5 @@
-import { AuthError } from '../errors.js'
-import type { HostPieces } from './pieces.js'
+import { AuthError } from '../../src/errors.js'
+import type { HostPieces } from '../../src/host/pieces.js'
 
 /** A host without tables of its own: no rights, no spaces, and so nothing to set up. */
 export const noSpaces: HostPieces<'none'> = {

@@ -1,0 +1,77 @@
+import { AuthError } from '../errors.js'
+import type { SpaceNames } from './flows/people/ports.js'
+import type { SpacePorts } from './flows/spaces/ports.js'
+import { openPeople, type People } from './people/people.js'
+import type { HostPieces } from './pieces.js'
+import { environmentRoutes } from './routes/environment.js'
+import { homeRoute } from './routes/home.js'
+import { logRoute } from './routes/logs.js'
+import { peopleRoutes } from './routes/people.js'
+import { releaseRoutes } from './routes/releases.js'
+import { spaceRoutes } from './routes/spaces.js'
+import { openSpaces } from './spaces/open.js'
+import type { ChildPrograms } from './spaces/programs.js'
+import type { HostNouns } from './store/host-nouns.js'
+import type { Spaces } from './store/spaces.js'
+import { hostExtension } from './store/sql/host-extension.js'
+
+/**
+ * The whole host: people, spaces and their routes.
+ *
+ * @param programs null: those of this package
+ */
+export function createHostPieces(programs: ChildPrograms | null = null): HostPieces<HostNouns> {
+  let people: People | null = null
+  let opened: { nouns: HostNouns; ports: SpacePorts; project: string } | null = null
+
+  const openPeopleOr503 = () => people ?? closed()
+  const host = () => opened ?? closed()
+  const ports = () => host().ports
+  return {
+    extension: hostExtension,
+    routes: [
+      homeRoute(host),
+      ...peopleRoutes(() => {
+        const { nouns } = host()
+        return { ...nouns, spaces: namesOver(nouns.spaces), inForce: openPeopleOr503().inForce }
+      }),
+      ...spaceRoutes(ports),
+      ...releaseRoutes(ports),
+      ...environmentRoutes(ports),
+      logRoute(ports),
+    ],
+    async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
+      const { subscribe } = revocations
+      people = await openPeople({ nouns, subscribe, timer: world.timer, keyring, limiter, clock, policy })
+      return people
+    },
+    firstAdmin: ({ firstAdmin }) => firstAdmin,
+    wrappingKeys: ({ environment }) => environment.wrappingKeys(),
+    async openSpaces(ground) {
+      const { ports, ...spaces } = await openSpaces(ground, programs)
+      opened = { nouns: ground.running.nouns, ports, project: ground.settings.project }
+      return {
+        ...spaces,
+        async close() {
+          await spaces.close()
+          await people?.close()
+        },
+      }
+    },
+  }
+}
+
+/** While the host opens. */
+function closed(): never {
+  throw new AuthError('store_unavailable')
+}
+
+function namesOver(spaces: Spaces): SpaceNames {
+  const pairs = async (found: Promise<{ id: string; name: string } | null>[]) =>
+    (await Promise.all(found)).filter((space) => space !== null)
+  return {
+    idsOf: async (names) =>
+      new Map((await pairs(names.map((name) => spaces.findByName(name)))).map(({ id, name }) => [name, id])),
+    namesOf: async (ids) => new Map((await pairs(ids.map((id) => spaces.find(id)))).map(({ id, name }) => [id, name])),
+  }
+}

@@ -1,0 +1,172 @@
+import type { Logger } from '../../settings.js'
+import { defaultLogLimits } from '../children/logs.js'
+import type { ChildPlan } from '../children/plan.js'
+import { createSupervisor, type Supervisor } from '../children/supervisor.js'
+import { findSpace } from '../flows/spaces/find-space.js'
+import { fillDirectory } from '../flows/spaces/open-directory.js'
+import type { SpacePorts } from '../flows/spaces/ports.js'
+import { recordCrash } from '../flows/spaces/record-crash.js'
+import { sweepRemovedSpaces } from '../flows/spaces/spaces.js'
+import { readStartFacts } from '../flows/spaces/start-facts.js'
+import { createSpaceDirectory } from '../front/directory.js'
+import type { SpaceLimits } from '../front/space.js'
+import type { Children, PrintedLine } from '../ports.js'
+import { createSpaceFiles } from '../releases/space-files.js'
+import { createSealer } from '../sealing/sealer.js'
+import { defaultVariableLimits } from '../sealing/variables.js'
+import type { HostSettings } from '../settings/host-settings.js'
+import type { SpaceNouns } from '../store/space-nouns.js'
+import type { OpenSpaces, SpacesGround } from './ground.js'
+import { createSpaceGuards, type SpaceGuards } from './guards.js'
+import { openSpacesData, type SpacesData } from './generations.js'
+import { type ChildPrograms, ownPrograms } from './programs.js'
+
+/** Spaces that are open, and what their flows reach. */
+export interface RunningSpaces extends OpenSpaces {
+  ports: SpacePorts
+}
+
+/** What the parts of this module share. */
+interface Ground extends SpacesGround<SpaceNouns> {
+  guards: SpaceGuards
+  data: SpacesData
+}
+
+/**
+ * Opens the data of all spaces, ends what an earlier host left, and starts what is deployed.
+ *
+ * @param programs null: those of this package
+ * @throws {SettingsError} for a path that is too long for sockets, and for a package that is missing
+ */
+export async function openSpaces(
+  given: SpacesGround<SpaceNouns>,
+  programs: ChildPrograms | null = null,
+): Promise<RunningSpaces> {
+  const { running, settings, folder, world, random, logger } = given
+  const { runner, mingo, thread } = programs ?? ownPrograms()
+  const ground: Ground = {
+    ...given,
+    guards: createSpaceGuards(running, settings),
+    data: openSpacesData({ ...given, limits: settings.limits, ...(thread && { program: thread }) }),
+  }
+  const planOf = (spaceId: string, release?: number) => readPlan(ports, ground, { spaceId, release })
+  const supervisor = await createSupervisor({
+    planOf: (spaceId) => planOf(spaceId),
+    onCrashed: (spaceId, lines) => void reportCrash(ground, spaceId, lines),
+    runFolder: folder.run,
+    ...{ runner, mingo, world, random },
+    logLimits: { ...defaultLogLimits, bytes: settings.limits.logBytes },
+  }).catch(async (error: unknown) => {
+    await ground.data.close()
+    throw error
+  })
+  const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
+  const { directory } = ports
+  await sweepRemovedSpaces(ports)
+  supervisor.startAll(await fillDirectory(ports))
+  return {
+    ports,
+    directory,
+    async find(name) {
+      const { id } = await findSpace(ports, name)
+      return ground.guards.of({ id, name }).ports
+    },
+    async close() {
+      await supervisor.close()
+      await ground.guards.close()
+      await ground.data.close()
+    },
+  }
+
+  /** A failed record must not end the host: the log of the space still has the lines. */
+  async function reportCrash(of: Ground, spaceId: string, lines: readonly PrintedLine[]): Promise<void> {
+    const { ports: own, nouns } = of.running
+    const crashed = recordCrash({ ...own, spaces: nouns.spaces }, spaceId, lines)
+    await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
+  }
+}
+
+function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
+  const reason = error instanceof Error ? error.name : 'unknown'
+  logger.error({ event: 'space_crashed', spaceId, reason }, 'A space crashes too often, which could not be recorded.')
+}
+
+type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>
+
+async function readPlan(
+  ports: SpacePorts,
+  { settings, data }: Ground,
+  { spaceId, release }: { spaceId: string; release: number | undefined },
+): Promise<ChildPlan> {
+  const { generation, ...facts } = await readStartFacts(ports, spaceId, release)
+  const { bodyBytes, requestMs, startMs, memoryBytes, temporaryBytes, headersBytes, targetBytes } = settings.limits
+  const { errors = 'problem', cors = 'own', dotPaths = 'nested' } = settings.compat
+  return {
+    ...facts,
+    // The front adds headers of its own to those of the client.
+    limits: {
+      ...{ bodyBytes, requestMs, startMs, memoryBytes, temporaryBytes },
+      headerBytes: headersBytes + targetBytes + addedHeaderBytes,
+    },
+    compat: { errors, cors, dotPaths },
+    openData: (socketPath, key) => data.serve({ spaceId, generation, socketPath, key }),
+  }
+}
+
+/** Among them the principal, which may hold the claims of a JWT. */
+const addedHeaderBytes = 64 * 1024
+
+function childrenOf(supervisor: Supervisor, { guards, data }: Ground, planOf: PlanOf): Children {
+  return {
+    async start(spaceId, release) {
+      await supervisor.start(spaceId, release === undefined ? undefined : (id) => planOf(id, release))
+      return { warnings: [] }
+    },
+    stop: (spaceId) => supervisor.stop(spaceId),
+    async remove(spaceId) {
+      await supervisor.remove(spaceId)
+      await guards.remove(spaceId)
+      await data.remove(spaceId)
+    },
+    status: (spaceId) => supervisor.status(spaceId),
+    logs: (spaceId) => supervisor.logs(spaceId),
+  }
+}
+
+function portsOf(
+  { running, settings, folder, masterKeys, world, guards }: Ground,
+  children: Children,
+  child: Supervisor['child'],
+): SpacePorts & { directory: ReturnType<typeof createSpaceDirectory> } {
+  const { ports, nouns } = running
+  const { limits, baseUrl } = settings
+  return {
+    ...nouns,
+    clock: ports.clock,
+    random: ports.random,
+    children,
+    files: createSpaceFiles(folder.path),
+    sealer: createSealer(() => masterKeys),
+    directory: createSpaceDirectory((space) => ({
+      ...space,
+      guard: guards.of(space).guard,
+      limits: frontLimits(settings),
+      child: () => child(space.id),
+    })),
+    timer: world.timer,
+    monotonic: world.monotonic,
+    baseUrl,
+    limits: {
+      release: { code: limits.codeBytes, assets: limits.assetsBytes, files: mostFiles },
+      releases: limits.releases,
+      environment: { ...defaultVariableLimits, names: limits.variables },
+    },
+  }
+}
+
+const mostFiles = 10_000
+
+function frontLimits({ limits }: Pick<HostSettings, 'limits'>): SpaceLimits {
+  const { requestMs, streamBytes, headersBytes, connections } = limits
+  return { requestMs, streamBytes, headersBytes, connections }
+}

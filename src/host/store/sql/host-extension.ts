@@ -1,0 +1,18 @@
+import type { StoreExtension } from '../../../store/sql/store.js'
+import type { HostNouns } from '../host-nouns.js'
+import { createFirstAdmin } from './first-admin.js'
+import { addSpaces } from './migrations/0002-spaces.js'
+import { peopleExtension } from './people.js'
+import { createSpaceNouns } from './space-nouns.js'
+
+/** What the host adds to the database of its accounts. */
+export const hostExtension: StoreExtension<HostNouns> = {
+  migrations: { ...peopleExtension.migrations, '0002-spaces': addSpaces },
+  migrationsTable: 'latchkey_host_migrations',
+  isLastAdmin: peopleExtension.isLastAdmin,
+  nouns: (steps) => ({
+    ...peopleExtension.nouns(steps),
+    ...createSpaceNouns(steps),
+    firstAdmin: createFirstAdmin(steps),
+  }),
+}

@@ -1,0 +1,156 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { createHostOf, type Host } from '../../src/host/host.js'
+import { createHostPieces } from '../../src/host/host-pieces.js'
+import { parseHostSettings } from '../../src/host/settings/host-settings.js'
+import type { ChildPrograms } from '../../src/host/spaces/programs.js'
+import { hostPath } from '../support/host-folder.js'
+import { freePort } from '../support/program.js'
+import { archiveOf } from '../support/release-archive.js'
+import { buildRunner, makeRelease, mingo } from '../support/space-release.js'
+import { threadProgram } from '../support/storage-threads.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let folder: string
+let programs: ChildPrograms
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'latchkey-whole-'))
+  programs = { runner: await buildRunner(folder), mingo, thread: await threadProgram() }
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const administrator = { email: 'ann@example.test', password: 'a difference engine of brass' }
+
+interface Place {
+  data: string
+  baseUrl: string
+  adminUrl: string
+}
+
+async function place(): Promise<Place> {
+  const [front, admin] = [await freePort(), await freePort()]
+  return { data: await hostPath(), baseUrl: `http://127.0.0.1:${front}`, adminUrl: `http://127.0.0.1:${admin}` }
+}
+
+/** A host as `latchkey serve` runs it, over the programs of this test. */
+async function listening(at: Place): Promise<Host> {
+  const logger = { warn: () => {}, error: () => {} }
+  const settings = parseHostSettings({
+    ...at,
+    listen: new URL(at.baseUrl).host,
+    adminListen: new URL(at.adminUrl).host,
+    auth: { logger, password: { checkBreached: false } },
+  })
+  const stopTimes = { noticeMs: 0, drainMs: 1_000 }
+  const host = createHostOf(settings, createHostPieces(programs), { stopTimes })
+  onTestFinished(() => host.close())
+  await host.listen()
+  return host
+}
+
+type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+
+interface Answer {
+  status: number
+  text: string
+  body: Record<string, unknown>
+}
+
+async function ask(url: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') && !text.includes('}\n{')
+  return { status: response.status, text, body: isJson ? JSON.parse(text || '{}') : {} }
+}
+
+function callsOf({ adminUrl }: Place, credential: Record<string, string>): Call {
+  return (method, path, body, headers = {}) =>
+    ask(`${adminUrl}/auth/admin/api${path}`, {
+      method,
+      headers: { ...credential, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+}
+
+/** The set-up link, as its page uses it. */
+async function setUp(at: Place): Promise<Call> {
+  const key = new URL((await readFile(join(at.data, 'setup-url'), 'utf8')).trim()).searchParams.get('key')
+  const { status, body } = await ask(`${at.adminUrl}/auth/setup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-auth-mode': 'token' },
+    body: JSON.stringify({ key, ...administrator }),
+  })
+  expect(status).toBe(201)
+  return callsOf(at, { authorization: `Bearer ${body.accessToken}` })
+}
+
+async function deploy({ adminUrl }: Place, space: string, credential: Record<string, string>, bundle: string) {
+  const release = await makeRelease(folder, bundle)
+  const read = (name: string) => readFile(join(release, name))
+  const archive = await archiveOf({
+    'bundle.mjs': await read('bundle.mjs'),
+    'bundle.mjs.map': await read('bundle.mjs.map'),
+  })
+  const { status, text } = await ask(`${adminUrl}/auth/admin/api/spaces/${space}/releases`, {
+    method: 'POST',
+    headers: { ...credential, 'content-type': 'application/gzip' },
+    body: archive,
+  })
+  return { status, rows: text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])) }
+}
+
+test('a host is set up, gets a space, and serves what is deployed in it', async () => {
+  const at = await place()
+  const host = await listening(at)
+  const call = await setUp(at)
+  expect((await call('GET', '')).body).toMatchObject({ home: 'host', project: 'default', spaces: [] })
+  expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
+  expect((await ask(`${at.baseUrl}/dev/open`)).body).toMatchObject({ code: 'space_not_found' })
+  const secret = { name: 'SECRET', value: 'hidden from everyone', encrypted: true }
+  expect((await call('POST', '/spaces/dev/env', secret)).status).toBe(204)
+
+  const made = await call('POST', '/admintokens', { owner: 'personal', name: 'ci' })
+  expect(made.status).toBe(201)
+  const script = { 'x-admintoken': String(made.body.token) }
+  const deployed = await deploy(at, 'dev', script, 'friendly')
+  expect(deployed.rows.at(-1)).toMatchObject({ done: true, release: 1 })
+
+  expect((await ask(`${at.baseUrl}/dev/open`)).body).toEqual({ first: true })
+  expect((await ask(`${at.baseUrl}/dev/env`)).status).toBe(401)
+  const token = await call('POST', '/spaces/dev/tokens', { name: 'reader', access: 'READ' })
+  const key = String(token.body.token)
+  const byHeader = await ask(`${at.baseUrl}/dev/env`, { headers: { 'x-apikey': key } })
+  expect(byHeader.body).toMatchObject({ SECRET: 'hidden from everyone' })
+  expect((await ask(`${at.baseUrl}/dev/env?apikey=${key}`)).text).toBe(byHeader.text)
+  expect((await call('GET', '/spaces/dev/env')).text).not.toContain('hidden')
+
+  // The next start of the host serves the same.
+  await host.close()
+  await listening(at)
+  await vi.waitFor(async () => expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(200), { timeout: 20_000 })
+})
+
+test('a release that does not start is refused, a former one is put in force again, and undeployed', async () => {
+  const at = await place()
+  await listening(at)
+  const call = await setUp(at)
+  await call('POST', '/spaces', { name: 'dev' })
+  const made = await call('POST', '/admintokens', { owner: 'personal', name: 'ci' })
+  const script = { 'x-admintoken': String(made.body.token) }
+  await deploy(at, 'dev', script, 'friendly')
+  const refused = await deploy(at, 'dev', script, 'throws-at-import')
+  expect(refused.rows.at(-1)).toMatchObject({ error: { code: 'bundle_invalid' } })
+  expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(200)
+
+  expect((await deploy(at, 'dev', script, 'friendly')).rows.at(-1)).toMatchObject({ done: true, release: 3 })
+  const back = await call('POST', '/spaces/dev/releases/1/activate')
+  expect(back.text).toContain('"release":1')
+  expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(200)
+  const gone = await callsOf(at, script)('DELETE', '/spaces/dev/releases/current', { confirm: 'dev' })
+  expect(gone.status).toBe(204)
+  expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(404)
+  expect((await callsOf(at, script)('GET', '/project/users')).body).toMatchObject({ code: 'admin_token_not_for_this' })
+})
