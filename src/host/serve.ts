@@ -1,6 +1,5 @@
 // First, so that SIGUSR1 opens no inspector while the rest loads.
 import './runner/ignore-debugger.js'
-import { SettingsError } from '../errors.js'
 import { createHostOf } from './host.js'
 import { createHostPieces } from './host-pieces.js'
 import { readConfig } from './settings/config-file.js'
@@ -19,31 +18,25 @@ export interface ServeOptions {
 const privateMask = 0o077
 
 /**
- * The program of `latchkey serve`: runs a host until SIGTERM or SIGINT. A second signal ends it at once.
+ * The work of `latchkey serve`: runs a host until SIGTERM or SIGINT. A second signal ends the process at once.
  *
- * @returns the exit code: 0 after a signal, 1 when the host cannot start
+ * @throws {SettingsError} when the host cannot start
  */
-export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions): Promise<number> {
+export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions): Promise<void> {
   process.umask(privateMask)
   const masterKey = takeMasterKey()
   const ended = endSignal()
-  try {
-    const settings = parseHostSettings(await readConfig(config))
-    const host = createHostOf(settings, createHostPieces(), {
-      masterKey,
-      stopTimes,
-      masterKeyFile: masterKeyFile ?? undefined,
-      show: process.stdout.isTTY ? (text) => void process.stdout.write(text) : undefined,
-    })
-    const closed = ended.then(() => host.close())
-    await host.listen()
-    process.stdout.write(banner(settings))
-    await closed
-    return 0
-  } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n`)
-    return 1
-  }
+  const settings = parseHostSettings(await readConfig(config))
+  const host = createHostOf(settings, createHostPieces(), {
+    masterKey,
+    stopTimes,
+    masterKeyFile: masterKeyFile ?? undefined,
+    show: process.stdout.isTTY ? (text) => void process.stdout.write(text) : undefined,
+  })
+  const closed = ended.then(() => host.close())
+  await host.listen()
+  process.stdout.write(banner(settings))
+  await closed
 }
 
 /** Nothing that this process starts or loads later finds the key in the environment. */
@@ -61,11 +54,4 @@ function endSignal(): Promise<void> {
 
 function banner({ project, baseUrl, adminUrl }: HostSettings): string {
   return `Project ${project} is served at ${baseUrl}, and administered at ${adminUrl}/auth/admin\n`
-}
-
-/** The first line: stacks are for the log. */
-function messageOf(error: unknown): string {
-  if (error instanceof SettingsError) return error.message
-  if (!(error instanceof Error)) return 'The host cannot start.'
-  return `The host cannot start: ${error.message.split('\n', 1)[0] ?? error.name}`
 }

@@ -26,7 +26,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['client', 'type:model', 'type:errors'],
   react: ['type:client', 'type:model', 'type:errors'],
   // The command-line tool. What is slow to load waits until a command needs it.
-  cli: ['cli', 'errors', 'lib', 'model', 'lazy:index', 'lazy:wiring/for-tool', 'lazy:wiring/doctor/local'],
+  cli: [
+    ...['cli', 'errors', 'lib', 'model', 'lazy:index'],
+    ...['lazy:wiring/for-tool', 'lazy:wiring/doctor/local', 'lazy:host/serve'],
+  ],
   // The space host. Its front writes Node's messages as the adapter of node does.
   host: [
     'host',

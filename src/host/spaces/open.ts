@@ -16,9 +16,9 @@ import { createSealer } from '../sealing/sealer.js'
 import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
+import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
 import { createSpaceGuards, type SpaceGuards } from './guards.js'
-import { openSpacesData, type SpacesData } from './generations.js'
 import { type ChildPrograms, ownPrograms } from './programs.js'
 
 /** Spaces that are open, and what their flows reach. */
