@@ -11,13 +11,14 @@ import type { Settings } from '../settings.js'
 import type { Store } from '../store/store.js'
 import type { BetweenProcesses } from './between-processes.js'
 import { openStore } from './open-store.js'
+import type { OpenStore } from './store-needs.js'
 
 /** What differs between an application and the host of many applications. */
 export interface Home {
   name: HomeName
   /** Everything that answers below `basePath`. */
   routes: readonly Route[]
-  openStore: typeof openStore
+  openStore: OpenStore
   /** What users and admin tokens may administer. Called while the store opens, before anything answers. */
   createRights(opened: HomeParts): Promise<Pick<Ports, 'rights' | 'adminTokens'>>
   /** Called when everything stands, before the first request is answered. */

@@ -1,28 +1,10 @@
-import type { Keyring } from '../lib/keyring.js'
-import type { RandomSource } from '../lib/random.js'
-import { sleep, type World } from '../lib/runtime.js'
-import type { AuditEvent } from '../model/audit-event.js'
-import type { Change } from '../model/change.js'
-import type { Logger, Settings } from '../settings.js'
+import { sleep } from '../lib/runtime.js'
+import type { Logger } from '../settings.js'
 import type { DatastoreLimits } from '../store/datastore/store.js'
 import type { StoreExtension } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
 import { auditSeal } from './audit-seal.js'
-
-/** The early parts that a store needs. */
-interface StoreNeeds {
-  settings: Settings
-  world: World
-  keyring: Keyring
-  random: RandomSource
-}
-
-/** The events that the store reports to this process. */
-interface StoreEvents {
-  onChange(change: Change): void
-  onMail(): void
-  onAudit(event: AuditEvent): void
-}
+import type { StoreEvents, StoreNeeds } from './store-needs.js'
 
 /** Opens the store that the settings name, and loads no other store. */
 export async function openStore(needs: StoreNeeds, events: StoreEvents): Promise<Store> {
