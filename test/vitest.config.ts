@@ -45,8 +45,8 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
     execArgv: withoutAddons ? ['--no-addons'] : [],
-    // Vitest leaves one core free, and so would take one file at a time on two; much of what is tested here waits.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Much of what is tested here waits, so two cores carry three files at a time. Vitest itself would leave one core free.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       {
         extends: true,
