@@ -88,7 +88,7 @@ export async function openSpaces(
 
 function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
   const reason = error instanceof Error ? error.name : 'unknown'
-  logger.error({ event: 'space_crashed', spaceId, reason }, 'A space crashes too often, which could not be recorded.')
+  logger.error({ event: 'crash_unrecorded', spaceId, reason }, 'A space crashes too often, which could not be recorded.')
 }
 
 type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>

@@ -69,11 +69,14 @@ describe('a crash', () => {
       await host.ask('dev', '/dev/print', { out: [`life ${crashes}\n`] })
       await crash(host)
       await vi.waitFor(() => expect(host.supervisor.status('dev').state).not.toBe('ready'))
-      // The restart is put on the clock once the output has been read.
-      await vi.waitFor(async () => {
-        await clock.advance('30s')
-        expect(host.supervisor.status('dev').restarts + host.crashes.length).toBe(crashes)
-      })
+      // The restart is put on the clock once the output has been read. Small steps, so that the start itself does not time out.
+      await vi.waitFor(
+        async () => {
+          await clock.advance('1s')
+          expect(host.supervisor.status('dev').restarts + host.crashes.length).toBe(crashes)
+        },
+        { timeout: 20_000, interval: 20 },
+      )
     }
     expect(host.supervisor.status('dev')).toMatchObject({ state: 'crashed', pid: null, restarts: 9 })
     expect(host.crashes).toEqual([{ spaceId: 'dev', lines: expect.any(Array) }])
