@@ -1,4 +1,5 @@
 import { type AdminCommand, adminCommands } from '../model/admin-command.js'
+import { adminTokenText } from '../model/admin-token.js'
 import { type Environment, variable } from './environment.js'
 import { readSecret } from './secret-input.js'
 import type { RemotePlace, Tool } from './tool.js'
@@ -6,7 +7,6 @@ import { type ToolError, usage } from './tool-error.js'
 
 const option = '--admintoken'
 const variables = ['LATCHKEY_ADMIN_TOKEN', 'CODEHOOKS_ADMIN_TOKEN']
-const form = /^[0-9a-f]{16}-[0-9a-f]{32}$/
 
 /** Whether admin tokens are for this command. */
 export function isAdminCommand(command: string): command is AdminCommand {
@@ -43,7 +43,7 @@ export async function readAdminToken(
   }
   const { name, given } = source
   const text = name === option ? await readSecret(tool, given, { question: 'Type the admin token.', option }) : given
-  if (!form.test(text)) {
+  if (!adminTokenText.test(text)) {
     throw usage(`${name} holds no admin token. One has 16 and 32 hexadecimal digits with a hyphen between.`)
   }
   return text

@@ -23,7 +23,7 @@ export interface FirstStartOptions {
   random: Pick<RandomSource, 'token'>
   monotonic: World['monotonic']
   logger: Logger
-  /** Shows a text on the operator's terminal; null where there is none, because anything else is kept in logs. */
+  /** Shows a text on the operator's terminal. Null: the output is no terminal, so it may be kept in logs and must not get the key. */
   show: ((text: string) => void) | null
 }
 

@@ -127,7 +127,7 @@ async function* readRows(response: IncomingMessage, { site, last, mostBytes }: R
   throw cutOff(site)
 }
 
-/** Empty lines only keep a connection open. A line without its end is none: the answer was cut there. */
+/** The server sends empty lines to keep the connection open. A last line without its line break was cut off, and is left out. */
 async function* linesOf(
   response: IncomingMessage,
   { site, mostBytes }: Pick<Reading, 'site' | 'mostBytes'>,

@@ -63,7 +63,7 @@ function nodeOptions({ runner, releaseFolder, temporaryFolder, mingo, memoryByte
   ]
 }
 
-/** The path of a `setpriv` that knows `--pdeathsig`: util-linux 2.33 has it, busybox has not. Null when there is none. */
+/** The path of a `setpriv` that knows `--pdeathsig`, as that of util-linux 2.33 does. Null: this machine has only another one, or no `setpriv`. */
 export async function findSetpriv(): Promise<string | null> {
   for (const path of ['/usr/bin/setpriv', '/bin/setpriv']) {
     try {

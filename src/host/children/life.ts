@@ -13,7 +13,7 @@ import { retire } from './switch.js'
 export interface SpaceStatus {
   /** `crashed`: not started again until the next deploy. */
   state: 'stopped' | 'starting' | 'ready' | 'crashed'
-  /** Of the child that takes new requests; null when there is none. So are the next two. */
+  /** `pid`, `release` and `startedAt` describe the child that takes new requests. All three are null while no child does. */
   pid: number | null
   release: number | null
   /** Unix milliseconds. */

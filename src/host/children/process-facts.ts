@@ -12,7 +12,7 @@ export interface ProcessFacts {
   memoryOf(pid: number): Promise<number | null>
 }
 
-/** Reads `/proc`, or asks `ps` where there is none. */
+/** Reads `/proc`. On a system without `/proc` it asks `ps`. */
 export async function openProcessFacts(): Promise<ProcessFacts> {
   try {
     await access('/proc/self/stat')

@@ -1,3 +1,4 @@
+import { defaultReleaseLimits } from '../../model/release.js'
 import type { Logger } from '../../settings.js'
 import { defaultLogLimits } from '../children/logs.js'
 import type { ChildPlan } from '../children/plan.js'
@@ -88,7 +89,10 @@ export async function openSpaces(
 
 function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
   const reason = error instanceof Error ? error.name : 'unknown'
-  logger.error({ event: 'crash_unrecorded', spaceId, reason }, 'A space crashes too often, which could not be recorded.')
+  logger.error(
+    { event: 'crash_unrecorded', spaceId, reason },
+    'A space crashes too often, which could not be recorded.',
+  )
 }
 
 type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>
@@ -157,14 +161,12 @@ function portsOf(
     monotonic: world.monotonic,
     baseUrl,
     limits: {
-      release: { code: limits.codeBytes, assets: limits.assetsBytes, files: mostFiles },
+      release: { ...defaultReleaseLimits, code: limits.codeBytes, assets: limits.assetsBytes },
       releases: limits.releases,
       environment: { ...defaultVariableLimits, names: limits.variables },
     },
   }
 }
-
-const mostFiles = 10_000
 
 function frontLimits({ limits }: Pick<HostSettings, 'limits'>): SpaceLimits {
   const { requestMs, streamBytes, headersBytes, connections } = limits

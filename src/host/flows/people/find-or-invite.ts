@@ -10,7 +10,7 @@ export type InvitePorts = Pick<Ports, 'users' | 'keyring' | 'mails' | 'random' |
   Pick<PeoplePorts, 'projectRights'>
 
 /**
- * The id of the account that an address is to get rights by. Where there is none, one is made and invited. An account whose
+ * The id of the account of an address that gets a right. An address without an account is invited, which makes one. An account whose
  * address is not verified is invited too, unless it is of the project already: a stranger may have made it. Its rights count
  * from the first proof of the address on, which removes what a stranger wrote before (ATK-190).
  *
