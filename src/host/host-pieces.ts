@@ -48,7 +48,10 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
     firstAdmin: ({ firstAdmin }) => firstAdmin,
     wrappingKeys: ({ environment }) => environment.wrappingKeys(),
     async openSpaces(ground) {
-      const { ports, ...spaces } = await openSpaces(ground, programs)
+      const { ports, ...spaces } = await openSpaces(ground, programs).catch(async (error: unknown) => {
+        await people?.close()
+        throw error
+      })
       opened = { nouns: ground.running.nouns, ports, project: ground.settings.project }
       return {
         ...spaces,

@@ -62,21 +62,26 @@ export async function openSpaces(
     throw error
   })
   const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
-  const { directory } = ports
-  await sweepRemovedSpaces(ports)
-  supervisor.startAll(await fillDirectory(ports))
+  const close = async () => {
+    await supervisor.close()
+    await ground.guards.close()
+    await ground.data.close()
+  }
+  try {
+    await sweepRemovedSpaces(ports)
+    supervisor.startAll(await fillDirectory(ports))
+  } catch (error) {
+    await close()
+    throw error
+  }
   return {
     ports,
-    directory,
+    directory: ports.directory,
     async find(name) {
       const { id } = await findSpace(ports, name)
       return ground.guards.of({ id, name }).ports
     },
-    async close() {
-      await supervisor.close()
-      await ground.guards.close()
-      await ground.data.close()
-    },
+    close,
   }
 
   /** A failed record must not end the host: the log of the space still has the lines. */
