@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { AuthError } from '../../src/errors.js'
 import { createHostOf, type Host } from '../../src/host/host.js'
 import { createHostPieces } from '../../src/host/host-pieces.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
@@ -36,7 +37,7 @@ async function place(): Promise<Place> {
 }
 
 /** A host as `latchkey serve` runs it, over the programs of this test. */
-async function listening(at: Place): Promise<Host> {
+async function listening(at: Place, pieces = createHostPieces(programs)): Promise<Host> {
   const logger = { warn: () => {}, error: () => {} }
   const settings = parseHostSettings({
     ...at,
@@ -45,7 +46,7 @@ async function listening(at: Place): Promise<Host> {
     auth: { logger, password: { checkBreached: false } },
   })
   const stopTimes = { noticeMs: 0, drainMs: 1_000 }
-  const host = createHostOf(settings, createHostPieces(programs), { stopTimes })
+  const host = createHostOf(settings, pieces, { stopTimes })
   onTestFinished(() => host.close())
   await host.listen()
   return host
@@ -153,4 +154,21 @@ test('a release that does not start is refused, a former one is put in force aga
   expect(gone.status).toBe(204)
   expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(404)
   expect((await callsOf(at, script)('GET', '/project/users')).body).toMatchObject({ code: 'admin_token_not_for_this' })
+})
+
+test('a start that fails while the spaces are read leaves no thread behind, and the next one works', async () => {
+  const at = await place()
+  const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort' || name === 'Worker')
+  const before = threads().length
+  const pieces = createHostPieces(programs)
+  const failing: typeof pieces = {
+    ...pieces,
+    openSpaces({ running, ...ground }) {
+      const spaces = { ...running.nouns.spaces, removed: () => Promise.reject(new AuthError('store_unavailable')) }
+      return pieces.openSpaces({ ...ground, running: { ...running, nouns: { ...running.nouns, spaces } } })
+    },
+  }
+  await expect(listening(at, failing)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await vi.waitFor(() => expect(threads().length).toBe(before))
+  await listening(at)
 })
