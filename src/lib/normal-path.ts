@@ -83,7 +83,16 @@ function readingsOfText(decoded: string): string[] {
   const flat = isPlainAscii(decoded) ? decoded : flattened(decoded)
   const withoutParameters = flat.replaceAll(/;[^/]*/g, '')
   const collapsed = unique([decoded, flat, withoutParameters]).flatMap((text) => [text, text.replaceAll(/\/+/g, '/')])
-  return unique(collapsed).flatMap((text) => [text, text.replaceAll(/\/\.(?=\/|$)/g, '') || '/', resolveDots(text)])
+  return unique(collapsed.flatMap(withPlainDots)).flatMap((text) => [
+    text,
+    text.replaceAll(/\/\.(?=\/|$)/g, '') || '/',
+    resolveDots(text),
+  ])
+}
+
+/** `new URL` takes `%2e` for a dot, so a reader that decodes first and parses then takes `%252e` for one. */
+function withPlainDots(text: string): string[] {
+  return [text, text.replaceAll(/%2e/gi, '.')]
 }
 
 /** Printable ASCII without a backslash, which `flattened` leaves as it is. */

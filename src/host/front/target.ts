@@ -35,7 +35,8 @@ export function readTarget(url: string, hosts: ReadonlySet<string>): Target {
   const space = firstSegment(path)
   if (!isPlainPath(path)) {
     const readings = readingsOf(path)
-    if (readings === null || readings.some((reading) => firstSegment(reading) !== space)) throw unreadable()
+    if (readings === null || climbsOddly(path)) throw unreadable()
+    if ([...readings, undecodedPath(path)].some((reading) => firstSegment(reading) !== space)) throw unreadable()
   }
   return { space: space ?? '', path, query: mark === -1 ? '' : target.slice(mark + 1) }
 }
@@ -55,6 +56,25 @@ function firstSegment(path: string): string | null {
   if (!path.startsWith('/')) return null
   const end = path.indexOf('/', 1)
   return end === -1 ? path.slice(1) : path.slice(1, end)
+}
+
+const slash = String.raw`(?:[/\\]|%(?:25)*(?:2f|5c))`
+const dotDot = new RegExp(String.raw`${slash}(?:\.|%(?:25)*2e){2}(?:${slash}|;|%(?:25)*3b|$)`, 'i')
+
+/**
+ * Whether the path has a `..` in any spelling among segments that are odd too. Readers remove odd segments in different orders,
+ * so one of them may climb out of the space.
+ */
+function climbsOddly(path: string): boolean {
+  const decoded = decodeURIComponent(path)
+    .normalize('NFKC')
+    .replaceAll(/[\p{C}\p{Z}]/gu, '')
+  return dotDot.test(decoded) && !isPlainPath(path.replaceAll(/\/(?:\.|%2e){1,2}(?=\/|$)/gi, '/x'))
+}
+
+/** As `new URL` alone reads it: `/dev/../%64ev` is `/dev` only for readers that decode too. */
+function undecodedPath(path: string): string {
+  return new URL(`http://x${path}`).pathname
 }
 
 function unreadable(): AuthError {

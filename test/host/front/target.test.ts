@@ -56,6 +56,8 @@ describe('readTarget', () => {
     '//dev/x',
     '/./dev/x',
     '/%64ev/x',
+    '/dev/%252e/../prod',
+    '/dev/%252e%252E/prod',
     '/dev;x',
     '/dev;/x',
     '/dev%3Bx',
@@ -115,7 +117,7 @@ describe('readTarget', () => {
         expect(found.path.split('?')[0]).toBe(url.split('?')[0])
         for (const reader of otherReaders) expect(reader(found.path) ?? '').toBe(found.space)
       }),
-      { numRuns: 3_000 },
+      { numRuns: 3_000, examples: [['/dev/%252e/../%EF%BC%8F'], ['/dev/../%64ev'], ['/a//..\\%EF%BC%8F/a/dev']] },
     )
   })
 })
