@@ -2,7 +2,7 @@ import { type Address, parseAddress } from './address.js'
 import { type Environment, isInteractive } from './environment.js'
 import type { Credentials, SignIn } from './files/credentials.js'
 import type { Home, LocalHome, RemoteHome } from './home.js'
-import type { HostHome } from './host-home.js'
+import type { HostHome, LocalHostHome } from './host-home.js'
 import { createOutput, type Output } from './output.js'
 import { choosePlace, chooseSpace } from './place.js'
 import { createPrompts } from './prompts.js'
@@ -40,6 +40,8 @@ export function createTool(environment: Environment, options: GlobalOptions, com
     openedHost ??= openHost({ environment, options, output, prompts, place, account, command }, where)
     return openedHost
   }
+  const localHost = async () => requireLocalHost(await home())
+  const adminTokens = async () => (place().mode === 'local' ? localHost() : hostHome())
   return {
     environment,
     options,
@@ -62,12 +64,13 @@ export function createTool(environment: Environment, options: GlobalOptions, com
     remoteHomeToChange: async () => announced(output, await remoteHome()),
     hostHome: async () => hostHome(),
     hostHomeToChange: async () => announced(output, await hostHome()),
-    async settings() {
-      const where = place()
-      if (where.mode === 'remote') throw notRemote()
-      const { loadExaminedInput } = await import('./local/application.js')
-      return loadExaminedInput(environment, where)
+    adminTokens,
+    adminTokensToChange: async () => announced(output, await adminTokens()),
+    async localHostToChange() {
+      if (place().mode === 'remote') throw notRemote('host')
+      return announced(output, await localHost())
     },
+    settings: () => examinedInput(environment, place()),
     account,
     close: async () => (await opened?.catch(() => null))?.close(),
   }
@@ -139,10 +142,23 @@ async function signedInClient(
   })
 }
 
-/** Loads the settings module, which runs it. */
+async function examinedInput(environment: Environment, place: ReturnType<Tool['place']>): Promise<unknown> {
+  if (place.mode === 'remote') throw notRemote()
+  if (place.of === 'host') return (await loadHostAt(environment, place)).accountsInput
+  const { loadExaminedInput } = await import('./local/application.js')
+  return loadExaminedInput(environment, place)
+}
+
+/** Loads the settings. A module is run by it. */
 async function loadLocal(environment: Environment, place: LocalPlace) {
+  if (place.of === 'host') return loadHostAt(environment, place)
   const { loadApplication } = await import('./local/application.js')
   return loadApplication(environment, place)
+}
+
+async function loadHostAt(environment: Environment, place: LocalPlace) {
+  const { loadHost } = await import('./local/host.js')
+  return loadHost(environment, place)
 }
 
 async function openAccount({ environment, output, prompts, place }: Parts): Promise<ToolAccount> {
@@ -205,9 +221,22 @@ function isLocal(home: Home): home is LocalHome {
   return home.mode === 'local'
 }
 
-function notRemote(): ToolError {
-  const message =
-    'This command needs the database of the application. Run it on the machine of the application, with --config <path>.'
+function isLocalHost(home: Home): home is LocalHostHome {
+  return isLocal(home) && 'rotateKeys' in home
+}
+
+function requireLocalHost(home: Home): LocalHostHome {
+  if (!isLocalHost(home)) throw noHost()
+  return home
+}
+
+function notRemote(of: LocalPlace['of'] = 'application'): ToolError {
+  const message = `This command needs the database of the ${of}. Run it on the machine of the ${of}, with --config <path>.`
+  return new ToolError(4, 'not_here', message)
+}
+
+function noHost(): ToolError {
+  const message = 'This command needs a space host. Add --config latchkey.host.json in its folder, or --url <url>.'
   return new ToolError(4, 'not_here', message)
 }
 

@@ -73,8 +73,8 @@ export interface Home {
 /** What only the owner of the database may do. */
 export interface LocalHome extends Home {
   readonly mode: 'local'
-  /** The setting `admin.emails`, canonical. */
-  readonly adminEmails: readonly string[]
+  /** The setting `admin.emails`, canonical. Null: a space host, where any address may be given the right ADMIN. */
+  readonly adminEmails: readonly string[] | null
   /** Without a password, an invitation is mailed. @throws `weak_password` */
   createAdmin(address: string, password: string | null): Promise<{ account: Account; created: boolean }>
   /** Creates an account for each record. Faults of single records stand in the report and stop nothing. */

@@ -1,16 +1,14 @@
 import type { Page } from '../model/account.js'
 import type { AdminCommand } from '../model/admin-command.js'
 import type { Right } from '../model/right.js'
-import type { HomeDescription, PageInput } from './home.js'
+import type { HomeDescription, LocalHome, PageInput } from './home.js'
 
 /**
  * What the commands ask of a space host besides what every home has. Names are those of the routes; times are ISO 8601 in UTC.
  *
  * A refusal rejects with a `ToolError`, which `main` prints.
  */
-export interface HostHome extends SpaceCalls {
-  /** As of every home, printed before a change. */
-  readonly target: string
+export interface HostHome extends SpaceCalls, AdminTokenCalls {
   /** The space that options, environment and files choose. @throws {ToolError} usage */
   space(): string
   describe(): Promise<HomeDescription>
@@ -40,11 +38,43 @@ export interface HostHome extends SpaceCalls {
   /** Resolves to the team tokens that this person made. */
   removeTeamMember(id: string, userId: string): Promise<readonly AdminTokenEntry[]>
 
+  createAdminToken(token: NewAdminToken): Promise<AdminTokenEntry & { token: string }>
+}
+
+/** The admin tokens of the project: through the control API of the host, or in its folder. */
+export interface AdminTokenCalls {
+  /** As of every home, printed before a change. */
+  readonly target: string
   /** Newest first. */
   listAdminTokens(): Promise<readonly AdminTokenEntry[]>
-  createAdminToken(token: NewAdminToken): Promise<AdminTokenEntry & { token: string }>
   /** @throws `not_found` */
   removeAdminToken(id: string): Promise<void>
+}
+
+/** A space host in its folder, for the owner of the machine. What concerns one space rejects with `not_here`. */
+export interface LocalHostHome extends LocalHome, AdminTokenCalls {
+  readonly target: string
+  /** Wraps the data keys of all spaces under the first master key. A `master.key` of the host gets that key as a new line. */
+  rotateKeys(rotation: KeyRotationInput): Promise<KeyRotation>
+}
+
+export interface KeyRotationInput {
+  /** Makes new data keys and seals every value again. */
+  deep: boolean
+  /** The text of `LATCHKEY_MASTER_KEY`. */
+  masterKey: string | null
+  masterKeyFile: string | null
+}
+
+export interface KeyRotation {
+  /** Of the master key that wraps from now on. */
+  keyId: string
+  /** Ids of the other master keys. They wrap nothing any more. */
+  formerKeyIds: readonly string[]
+  /** How many data keys changed. */
+  spaces: number
+  /** The file with the keys; null: the environment gives them. */
+  file: string | null
 }
 
 /** Calls on the chosen space. */

@@ -1,7 +1,7 @@
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { parseAddress } from './address.js'
 import { type Environment, variable } from './environment.js'
-import { configIn, findProjectFile } from './files/project-file.js'
+import { configIn, findProjectFile, hostConfigIn } from './files/project-file.js'
 import { requireSpaceName } from './space-name.js'
 import type { GlobalOptions, Place } from './tool.js'
 import { usage } from './tool-error.js'
@@ -10,14 +10,14 @@ const defaultSpace = 'dev'
 
 /**
  * Decides between remote and local; the first that applies: `--config`, `--url` or LATCHKEY_URL, `latchkey.json` here or
- * above, `latchkey.config.*` here.
+ * above, `latchkey.config.*` or `latchkey.host.*` here.
  *
  * @throws {ToolError} usage, which names both ways when none applies
  */
 export function choosePlace(environment: Environment, options: GlobalOptions): Place {
   const { config, url, envFile = null } = options
   if (config !== undefined && url !== undefined) throw usage('Give either --config or --url, not both.')
-  if (config !== undefined) return { mode: 'local', config: resolve(environment.folder, config), envFile }
+  if (config !== undefined) return localAt(resolve(environment.folder, config), envFile)
 
   const given = url ?? variable(environment, 'LATCHKEY_URL')
   if (given !== null) return { mode: 'remote', address: parseAddress(given), file: null }
@@ -25,8 +25,10 @@ export function choosePlace(environment: Environment, options: GlobalOptions): P
   const { file, refused } = findProjectFile(environment)
   if (file !== null) return { mode: 'remote', address: parseAddress(file.url), file: file.path }
 
-  const here = configIn(environment.folder)
-  if (here !== null) return { mode: 'local', config: join(environment.folder, here), envFile }
+  const [here, host] = [configIn(environment.folder), hostConfigIn(environment.folder)]
+  if (here !== null && host !== null) throw usage(`This folder has both ${here} and ${host}. Name one with --config.`)
+  const found = here ?? host
+  if (found !== null) return localAt(join(environment.folder, found), envFile)
 
   throw usage(
     'Say where the application is:',
@@ -34,6 +36,12 @@ export function choosePlace(environment: Environment, options: GlobalOptions): P
     '  --config latchkey.config.js      local, in its database',
     ...(refused === null ? [] : [`The search for latchkey.json ended early. ${refused}`]),
   )
+}
+
+/** Only a host has settings in JSON, and `latchkey.host.js` and `.mjs` are named after it. */
+function localAt(config: string, envFile: string | null): Place {
+  const isHost = /(^latchkey\.host\.[cm]?js|\.json)$/.test(basename(config))
+  return { mode: 'local', of: isHost ? 'host' : 'application', config, envFile }
 }
 
 /**

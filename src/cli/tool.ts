@@ -1,7 +1,7 @@
 import type { Address } from './address.js'
 import type { Environment } from './environment.js'
 import type { Home, LocalDatabase, LocalHome, RemoteHome } from './home.js'
-import type { HostHome } from './host-home.js'
+import type { AdminTokenCalls, HostHome, LocalHostHome } from './host-home.js'
 import type { Output } from './output.js'
 import type { Prompts } from './prompts.js'
 
@@ -28,9 +28,10 @@ export interface RemotePlace {
   file: string | null
 }
 
-/** `config`: the absolute path of the settings module. `envFile`: as given. */
+/** `config`: the absolute path of the settings. `of`: what they are of. `envFile`: as given. */
 export interface LocalPlace {
   mode: 'local'
+  of: 'application' | 'host'
   config: string
   envFile: string | null
 }
@@ -61,6 +62,11 @@ export interface Tool {
    */
   hostHome(): Promise<HostHome>
   hostHomeToChange(): Promise<HostHome>
+  /** The admin tokens of a space host, remote or in its folder. @throws {ToolError} as `hostHome` */
+  adminTokens(): Promise<AdminTokenCalls>
+  adminTokensToChange(): Promise<AdminTokenCalls>
+  /** A space host in its folder. @throws {ToolError} `not_here` in remote mode and for an application */
+  localHostToChange(): Promise<LocalHostHome>
   /** The settings of the application, as its module gives them to `init`. @throws {ToolError} `not_here` in remote mode */
   settings(): Promise<unknown>
   /** The same for commands of the owner. @throws {ToolError} `not_here` in remote mode */

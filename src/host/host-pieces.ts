@@ -1,5 +1,5 @@
 import { AuthError } from '../errors.js'
-import type { SpaceNames } from './flows/people/ports.js'
+import { namesOver } from './flows/people/space-names.js'
 import type { SpacePorts } from './flows/spaces/ports.js'
 import { openPeople, type People } from './people/people.js'
 import type { HostPieces } from './pieces.js'
@@ -12,7 +12,6 @@ import { spaceRoutes } from './routes/spaces.js'
 import { openSpaces } from './spaces/open.js'
 import type { ChildPrograms } from './spaces/programs.js'
 import type { HostNouns } from './store/host-nouns.js'
-import type { Spaces } from './store/spaces.js'
 import { hostExtension } from './store/sql/host-extension.js'
 
 /**
@@ -67,14 +66,4 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
 /** While the host opens. */
 function closed(): never {
   throw new AuthError('store_unavailable')
-}
-
-function namesOver(spaces: Spaces): SpaceNames {
-  const pairs = async (found: Promise<{ id: string; name: string } | null>[]) =>
-    (await Promise.all(found)).filter((space) => space !== null)
-  return {
-    idsOf: async (names) =>
-      new Map((await pairs(names.map((name) => spaces.findByName(name)))).map(({ id, name }) => [name, id])),
-    namesOf: async (ids) => new Map((await pairs(ids.map((id) => spaces.find(id)))).map(({ id, name }) => [id, name])),
-  }
 }

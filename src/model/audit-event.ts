@@ -121,6 +121,7 @@ export const auditEventNames = [
   'space_created',
   'space_removed',
   'space_crashed',
+  'keys_rotated',
   'released',
   'rolled_back',
   'undeployed',

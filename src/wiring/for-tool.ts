@@ -4,20 +4,19 @@ import { createWorld, type Runtime } from '../lib/runtime.js'
 import type { Migrations } from '../model/migrations.js'
 import type { Database, Settings } from '../settings.js'
 import { databasePath } from '../store/sql/engine/sqlite-file.js'
+import type { StoreExtension } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
 import { readMigrations } from './dry-run.js'
-import { openStore } from './open-store.js'
 import { requirePackages } from './packages.js'
 import { readSettings } from './settings.js'
 import { bindToolCalls, type ToolCalls } from './tool/calls.js'
+import { application, hostWith, type ToolHome } from './tool/home.js'
 import { createToolPorts, type ToolPorts } from './tool/ports.js'
-import { openToolStore, refuseNewer, refuseUnshared, type ToolParts, ToolRefusal } from './tool/store.js'
+import { openToolStore, refuseNewer, refuseUnshared, type ToolParts } from './tool/store.js'
 import { createToolWake } from './tool/wake.js'
 
-export { ToolRefusal }
-
 /** An application as the command-line tool finds it: its settings, and its database, which is not open yet. */
-export interface ToolApplication {
+export interface ToolApplication<Nouns = null> {
   settings: Settings
   /** The address of the application, without `basePath`. */
   url: string
@@ -34,14 +33,16 @@ export interface ToolApplication {
    *
    * @throws {ToolRefusal} for a missing file, for tables of another release, and for secrets that the store does not know
    */
-  open(): Promise<OpenToolApplication>
+  open(): Promise<OpenToolApplication<Nouns>>
 }
 
 /** The flows, with the tool as their actor. */
-export interface OpenToolApplication {
+export interface OpenToolApplication<Nouns = null> {
   calls: ToolCalls
   store: Store
   ports: ToolPorts
+  /** What a space host stores besides its accounts; null: an application. */
+  nouns: Nouns
   /** After a change, first wakes the running processes. */
   close(): Promise<void>
 }
@@ -57,6 +58,29 @@ export interface OpenToolApplication {
  * const { calls, close } = await readApplication(settings, 'ann').open()
  */
 export function readApplication(input: unknown, osUser: string, runtime?: Runtime): ToolApplication {
+  return readHome(input, { osUser, home: application, runtime })
+}
+
+/**
+ * The same of the accounts of a space host, with its own nouns.
+ *
+ * @throws as `readApplication`
+ */
+export function readHostAccounts<Nouns>(
+  input: unknown,
+  osUser: string,
+  extension: StoreExtension<Nouns>,
+): ToolApplication<Nouns> {
+  return readHome(input, { osUser, home: hostWith(extension), runtime: undefined })
+}
+
+interface HomeInput<Nouns> {
+  osUser: string
+  home: ToolHome<Nouns>
+  runtime: Runtime | undefined
+}
+
+function readHome<Nouns>(input: unknown, { osUser, home, runtime }: HomeInput<Nouns>): ToolApplication<Nouns> {
   const world = createWorld(runtime)
   const settings = readSettings(input, world)
   const { database } = settings
@@ -68,33 +92,38 @@ export function readApplication(input: unknown, osUser: string, runtime?: Runtim
     url: `${settings.origin}${settings.urlPath}`,
     database: nameOf(database),
     file: database.kind === 'sqlite' ? databasePath(database.file) : null,
-    plan: () => plan(parts),
+    plan: () => plan(parts, home),
     async migrate() {
-      await plan(parts)
-      const store = await openStore(parts, { onChange() {}, onMail() {}, onAudit() {} })
+      await plan(parts, home)
+      const { store } = await home.open(parts, { onChange() {}, onMail() {}, onAudit() {} })
       await store.close()
     },
-    open: () => openApplication(parts, osUser),
+    open: () => openApplication(parts, home, osUser),
   }
 }
 
-async function plan(parts: ToolParts): Promise<Migrations['pending']> {
-  const { applied, pending } = await readMigrations(parts)
+async function plan(parts: ToolParts, { further }: Pick<ToolHome<unknown>, 'further'>): Promise<Migrations['pending']> {
+  const { applied, pending } = await readMigrations(parts, further)
   refuseNewer(applied)
   return pending
 }
 
-async function openApplication(parts: ToolParts, osUser: string): Promise<OpenToolApplication> {
+async function openApplication<Nouns>(
+  parts: ToolParts,
+  home: ToolHome<Nouns>,
+  osUser: string,
+): Promise<OpenToolApplication<Nouns>> {
   let changed = false
-  const store = await openToolStore(parts, () => {
+  const { store, nouns } = await openToolStore(parts, home, () => {
     changed = true
   })
   const wake = createToolWake(parts, store)
-  const ports = await createToolPorts(parts, store, wake)
+  const ports = await createToolPorts(parts, { store, wake, home: home.name })
   return {
     calls: bindToolCalls(ports, osUser),
     store,
     ports,
+    nouns,
     async close() {
       // Without it, every process finds the change by polling.
       if (changed) await wake.wakeOthers().catch(() => {})

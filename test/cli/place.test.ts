@@ -24,7 +24,12 @@ describe('the place of a command', () => {
   test('--config is local, also with LATCHKEY_URL set', async () => {
     const { folder, environment } = await standIn('a')
     const place = choosePlace({ ...environment, variables: { LATCHKEY_URL: site } }, { config: '../settings.mjs' })
-    expect(place).toEqual({ mode: 'local', config: join(folder, '..', 'settings.mjs'), envFile: null })
+    expect(place).toEqual({
+      mode: 'local',
+      of: 'application',
+      config: join(folder, '..', 'settings.mjs'),
+      envFile: null,
+    })
   })
 
   test('--url is remote, and so is LATCHKEY_URL; --url goes first', async () => {
@@ -54,7 +59,22 @@ describe('the place of a command', () => {
       const { folder, environment } = await standIn('a', 'b')
       await projectFile(join(folder, '..'))
       await writeFile(join(folder, name), '')
-      expect(choosePlace(environment, {})).toEqual({ mode: 'local', config: join(folder, name), envFile: null })
+      const place = { mode: 'local', of: 'application', config: join(folder, name), envFile: null }
+      expect(choosePlace(environment, {})).toEqual(place)
+    },
+  )
+
+  test.each(['latchkey.host.json', 'latchkey.host.js', 'latchkey.host.mjs'])(
+    '%s of this folder is local, and of a space host',
+    async (name) => {
+      const { folder, environment } = await standIn('a', 'b')
+      await projectFile(join(folder, '..'))
+      await writeFile(join(folder, name), '')
+      const place = { mode: 'local', of: 'host', config: join(folder, name), envFile: null }
+      expect(choosePlace(environment, {})).toEqual(place)
+      expect(choosePlace(environment, { config: name })).toEqual(place)
+      await writeFile(join(folder, 'latchkey.config.js'), '')
+      expect(() => choosePlace(environment, {})).toThrow('Name one with --config')
     },
   )
 

@@ -28,7 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The command-line tool. What is slow to load waits until a command needs it.
   cli: [
     ...['cli', 'errors', 'lib', 'model', 'lazy:index'],
-    ...['lazy:wiring/for-tool', 'lazy:wiring/doctor/local', 'lazy:host/serve'],
+    ...['lazy:wiring/for-tool', 'lazy:wiring/doctor/local', 'lazy:host/serve', 'lazy:host/tool/open'],
   ],
   // The space host. Its front writes Node's messages as the adapter of node does.
   host: [
@@ -59,10 +59,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/flows': [
     'host',
-    ...['steps', 'control', 'password', 'registration', 'session'].map((room) => `flows/${room}`),
+    ...['steps', 'control', 'owner', 'password', 'registration', 'session'].map((room) => `flows/${room}`),
     'type:ports',
     ...ground,
   ],
+  'host/tool': ['host', 'wiring/for-host', 'wiring/for-tool', 'type:ports', ...ground],
   'host/routes': ['host', 'routes', 'http', 'flows/steps', 'flows/control', 'type:ports', ...ground],
   // The child imports nothing else of ours, so its one file stays small.
   'host/documents': ['host/documents', 'host/ports'],

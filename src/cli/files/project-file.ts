@@ -8,6 +8,7 @@ import { distrustOf, statOrNull } from './trusted-file.js'
 
 const fileName = 'latchkey.json'
 const configNames = ['latchkey.config.js', 'latchkey.config.mjs', 'latchkey.config.ts']
+const hostConfigNames = ['latchkey.host.json', 'latchkey.host.js', 'latchkey.host.mjs']
 
 /** `latchkey.json`: where the application of this project is. It never holds a secret. */
 export interface ProjectFile {
@@ -24,8 +25,8 @@ export interface ProjectSearch {
 }
 
 /**
- * Looks for `latchkey.json` in this folder and above. The search ends at the first folder with `.git` or `latchkey.config.*`
- * and at the home folder. It reads nothing that another user than root owns or may write to: such a file could lead the tool
+ * Looks for `latchkey.json` in this folder and above. The search ends at the first folder with `.git`, `latchkey.config.*`
+ * or `latchkey.host.*`, and at the home folder. It reads nothing that another user than root owns or may write to: such a file could lead the tool
  * to a server of theirs.
  *
  * @param besideConfig whether a folder may have both files, because the place is known already
@@ -45,8 +46,14 @@ export function findProjectFile(environment: Environment, { besideConfig = false
       return refused === null ? { file: readProjectFile(path), refused: null } : { file: null, refused }
     }
     const isLast = folder === environment.homeFolder || folder === dirname(folder)
-    if (isLast || config !== null || statOrNull(join(folder, '.git')) !== null) return { file: null, refused: null }
+    if (isLast || config !== null || hostConfigIn(folder) !== null || statOrNull(join(folder, '.git')) !== null)
+      return { file: null, refused: null }
   }
+}
+
+/** The name of the settings of a space host in a folder. */
+export function hostConfigIn(folder: string): string | null {
+  return hostConfigNames.find((name) => statOrNull(join(folder, name)) !== null) ?? null
 }
 
 /** The name of the settings module in a folder. */

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
-import { AuthError, SettingsError } from '../../errors.js'
 import type { Environment } from '../environment.js'
 import { requireTrusted, statOrNull } from '../files/trusted-file.js'
 import type { LocalDatabase, LocalHome } from '../home.js'
 import type { LocalPlace } from '../tool.js'
-import { ToolError, usage } from '../tool-error.js'
+import { ToolError } from '../tool-error.js'
 import { loadEnvFile } from './env-file.js'
+import { explained } from './explained.js'
 import { createLocalHome } from './home.js'
 import { loadSettings, requireLoadable } from './settings-module.js'
 
@@ -23,17 +23,7 @@ export interface LocalApplication {
  */
 export async function loadApplication(environment: Environment, place: LocalPlace): Promise<LocalApplication> {
   const input = await loadInput(environment, place)
-  const { readApplication, ToolRefusal } = await import('../../wiring/for-tool.js')
-  /** Runs a step, whose faults become errors of the tool. */
-  async function explained<T>(step: () => T | Promise<T>): Promise<T> {
-    try {
-      return await step()
-    } catch (error) {
-      if (error instanceof ToolRefusal) throw usage(error.message)
-      if (error instanceof SettingsError || error instanceof AuthError || error instanceof ToolError) throw error
-      throw new ToolError(5, 'store_unavailable', messageOf(error))
-    }
-  }
+  const { readApplication } = await import('../../wiring/for-tool.js')
 
   const application = await explained(() => readApplication(input, environment.userName))
   const { file, url, settings } = application
@@ -80,8 +70,4 @@ export async function loadExaminedInput(environment: Environment, place: LocalPl
     if (error instanceof ToolError) throw error
   }
   return input
-}
-
-function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 }

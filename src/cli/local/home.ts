@@ -7,8 +7,8 @@ import { version } from '../version.js'
 
 /** The application in its opened database. Each member is one flow. */
 export function createLocalHome(
-  { calls, close }: OpenToolApplication,
-  { target, url, adminEmails }: { target: string; url: string; adminEmails: readonly string[] },
+  { calls, close }: Pick<OpenToolApplication, 'calls' | 'close'>,
+  { target, url, adminEmails }: Pick<LocalHome, 'target' | 'adminEmails'> & { url: string },
 ): LocalHome {
   return {
     ...calls,

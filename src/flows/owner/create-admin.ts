@@ -37,7 +37,20 @@ export async function createAdmin(
   ports: CreateAdminPorts,
   input: { email: string; password: string | null; visitor: Visitor },
 ): Promise<CreatedAdmin> {
-  const address = requireAdminAddress(ports, input.email)
+  requireAdminAddress(ports, input.email)
+  return entrustAddress(ports, input)
+}
+
+/**
+ * The same for any address, without the role: a space host grants the right itself.
+ *
+ * @throws {AuthError} as `createAdmin`
+ */
+export async function entrustAddress(
+  ports: CreateAdminPorts,
+  input: { email: string; password: string | null; visitor: Visitor },
+): Promise<CreatedAdmin> {
+  const address = requireEmail(input.email)
   if (input.password !== null) await requireStrong(ports, input.password, address.canonical)
   const passwordHash = input.password === null ? null : await ports.passwords.hash(input.password)
   const change: Change = { passwordHash, visitor: input.visitor }
@@ -53,9 +66,8 @@ export async function createAdmin(
 }
 
 /** @throws {AuthError} `invalid_request` unless the setting `admin.emails` has this address */
-function requireAdminAddress({ policy }: Pick<Ports, 'policy'>, email: string): EmailAddress {
-  const address = requireEmail(email)
-  if (policy.adminEmails.includes(address.canonical)) return address
+function requireAdminAddress({ policy }: Pick<Ports, 'policy'>, email: string): void {
+  if (policy.adminEmails.includes(requireEmail(email).canonical)) return
   const errors = [{ path: 'email', message: 'is not in the setting admin.emails' }]
   throw new AuthError('invalid_request', { errors })
 }

@@ -53,6 +53,25 @@ export async function prepareFolder(folder: Folder): Promise<void> {
   }
 }
 
+/**
+ * Checks the folder of a host that has run in it. Makes nothing.
+ *
+ * @throws {SettingsError} `data`, for a folder without a host, or of another user
+ */
+export async function requireFolder({ path, database }: Pick<Folder, 'path' | 'database'>): Promise<void> {
+  for (const each of [path, database]) {
+    const stats = await lstat(each).catch(() => null)
+    if (stats === null)
+      throw dataFault(`There is no ${each}. Correct the path, or run latchkey serve once, which makes it.`)
+    if (stats.uid !== process.getuid?.()) {
+      throw dataFault(`${each} belongs to another user. Run latchkey as the user who runs the host.`)
+    }
+    if ((stats.mode & writableByOthers) !== 0) {
+      throw dataFault(`Other users can write to ${each}. Run: chmod go-w '${each}'`)
+    }
+  }
+}
+
 async function makeFolder(path: string, recursive: boolean): Promise<void> {
   try {
     await mkdir(path, { recursive, mode: 0o700 })

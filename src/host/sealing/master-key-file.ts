@@ -1,9 +1,12 @@
-import { constants } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasCode } from '../has-code.js'
 import { syncFolder } from '../sync-folder.js'
 import { type MasterKeys, masterKeyFault, newMasterKey, parseMasterKeys } from './master-keys.js'
+
+/** Neither a link nor a pipe that would block. */
+const toRead = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 /** Longer files hold something else. */
 const longestBytes = 64 * 1024
@@ -15,6 +18,24 @@ const longestBytes = 64 * 1024
  */
 export async function readMasterKeyFile(path: string): Promise<MasterKeys> {
   return parseMasterKeys(await readText(path))
+}
+
+/**
+ * Reads the file once more, in the middle of a call that waits for nothing.
+ *
+ * @returns null when it cannot be read now
+ */
+export function rereadMasterKeyFile(path: string): MasterKeys | null {
+  let file: number | null = null
+  try {
+    file = openSync(path, toRead)
+    requireOwnKeys(path, fstatSync(file))
+    return parseMasterKeys(readFileSync(file, 'utf8'))
+  } catch {
+    return null
+  } finally {
+    if (file !== null) closeSync(file)
+  }
 }
 
 /**
@@ -81,23 +102,24 @@ async function writeSynced(file: FileHandle, text: string): Promise<void> {
 }
 
 async function readText(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    (error: unknown) => {
-      throw openFault(path, error)
-    },
-  )
+  const file = await open(path, toRead).catch((error: unknown) => {
+    throw openFault(path, error)
+  })
   try {
-    const stats = await file.stat()
-    if (!stats.isFile() || stats.size > longestBytes) throw masterKeyFault(`${path} is no file of keys.`)
-    if (stats.uid !== process.getuid?.()) {
-      throw masterKeyFault(`${path} belongs to another user. It must belong to the user who runs the host.`)
-    }
-    if ((stats.mode & 0o777) !== 0o600) {
-      throw masterKeyFault(`The mode of ${path} must be 0600. Run: chmod 600 '${path}'`)
-    }
+    requireOwnKeys(path, await file.stat())
     return await file.readFile('utf8')
   } finally {
     await file.close()
+  }
+}
+
+function requireOwnKeys(path: string, stats: Stats): void {
+  if (!stats.isFile() || stats.size > longestBytes) throw masterKeyFault(`${path} is no file of keys.`)
+  if (stats.uid !== process.getuid?.()) {
+    throw masterKeyFault(`${path} belongs to another user. It must belong to the user who runs the host.`)
+  }
+  if ((stats.mode & 0o777) !== 0o600) {
+    throw masterKeyFault(`The mode of ${path} must be 0600. Run: chmod 600 '${path}'`)
   }
 }
 

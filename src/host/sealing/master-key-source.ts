@@ -1,4 +1,5 @@
-import { createMasterKeyFile, readMasterKeyFile } from './master-key-file.js'
+import { currentMasterKeys } from './current-master-keys.js'
+import { addMasterKey, createMasterKeyFile, readMasterKeyFile, rereadMasterKeyFile } from './master-key-file.js'
 import { type MasterKeys, masterKeyFault, parseMasterKeys, requireMasterKeys } from './master-keys.js'
 
 /** Where the master key comes from: the first that is given. */
@@ -15,7 +16,7 @@ export interface MasterKeySource {
  * Opens the master keys and checks that they are those of the database.
  *
  * @param stored ids of the keys that have wrapped data keys; empty: nothing is sealed yet
- * @returns `made`: the file is new, and backups need it from now on
+ * @returns `keys`: of the host's own file, they follow its rotation. `made`: the file is new, and backups need it from now on
  * @throws {SettingsError} `masterKey`, for a text or file that holds no key, and for a foreign or missing key, whose id it names
  */
 export async function openMasterKeys(
@@ -24,7 +25,27 @@ export async function openMasterKeys(
 ): Promise<{ keys: MasterKeys; made: boolean }> {
   const found = await readMasterKeys(source, stored)
   requireMasterKeys(found.keys, stored)
-  return found
+  if (!isOwn(source)) return found
+  return { ...found, keys: currentMasterKeys(found.keys, () => rereadMasterKeyFile(source.own)) }
+}
+
+/**
+ * The master keys of a rotation, of which the first is the new one. The host's own file gets it as a new line here. Any other
+ * source must have it already, and the host must have been started with it.
+ *
+ * @throws {SettingsError} `masterKey`, as `openMasterKeys`; nothing was changed
+ */
+export async function keysForRotation(source: MasterKeySource, stored: readonly string[]): Promise<MasterKeys> {
+  const { given, file, own } = source
+  const keys = given === null ? await readMasterKeyFile(file ?? own) : parseMasterKeys(given)
+  requireMasterKeys(keys, stored)
+  // A rotation that was interrupted has added its line: the first key wraps nothing yet.
+  const isAhead = stored.length > 0 && !stored.some((id) => id === keys.ids[0])
+  return isOwn(source) && !isAhead ? addMasterKey(own) : keys
+}
+
+function isOwn({ given, file }: MasterKeySource): boolean {
+  return given === null && file === null
 }
 
 async function readMasterKeys(

@@ -32,8 +32,17 @@ export interface Environment {
   wrappingKeys(): Promise<string[]>
 
   /**
-   * Gives all data keys to `change`, and writes the rows that it returns, in one step. Returns how many. What `change` throws
-   * undoes the step.
+   * Gives all data keys to `change`, and writes the rows that it returns and the event, in one step. Returns how many rows. What
+   * `change` throws undoes the step.
    */
-  rewrap(change: (rows: readonly SpaceKey[]) => readonly SpaceKey[]): Promise<number>
+  rewrap(change: (rows: readonly SpaceKey[]) => readonly SpaceKey[], audit: AuditEvent): Promise<number>
+
+  /**
+   * The same for the keys and values of each space. `busy`: names of spaces that another process is changing, so nothing was
+   * written. Claims that end unnoticed are lost, because their holders have read the former keys.
+   */
+  reseal(
+    change: (stored: StoredEnvironment) => { key: SpaceKey; variables: readonly SealedVariable[] },
+    audit: AuditEvent,
+  ): Promise<{ spaces: number } | { busy: readonly string[] }>
 }

@@ -1,5 +1,6 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { UserRecord } from '../../model/user.js'
+import type { PeopleStep } from './rights.js'
 
 /** The first administrator of a host. */
 export interface FirstAdmin {
@@ -10,4 +11,13 @@ export interface FirstAdmin {
    * the address, and nothing was written.
    */
   create(user: UserRecord, audit: AuditEvent): Promise<'created' | 'exists' | 'taken'>
+}
+
+/** Administrators whom the owner of the machine appoints. */
+export interface Appointments {
+  /**
+   * Gives the user the right ADMIN, whatever right they had, and ends the set-up. `same`: both were so, and nothing is recorded;
+   * null: there is no such account. A change row of the kind `right` reports it.
+   */
+  appoint(userId: string, step: PeopleStep): Promise<'appointed' | 'same' | null>
 }

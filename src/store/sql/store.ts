@@ -19,7 +19,7 @@ import { keysInUse } from './keys-in-use.js'
 import { isLastByRole } from './last-admin.js'
 import { migrations, migrationsTable } from './migrations/list.js'
 import { migrate } from './migrations/migrate.js'
-import type { MigrationSteps } from './migrations/migration.js'
+import type { MigrationSet } from './migrations/migration.js'
 import { planOn } from './migrations/plan.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
@@ -48,11 +48,8 @@ export interface SqlStoreOptions {
   onPooler?(): void
 }
 
-/** What the space host adds to the database of its accounts. */
-export interface StoreExtension<Nouns> {
-  /** They run after those of the store, and their names stand in a table of their own. */
-  migrations: MigrationSteps
-  migrationsTable: string
+/** What the space host adds to the database of its accounts. Its migrations run after those of the store. */
+export interface StoreExtension<Nouns> extends MigrationSet {
   isLastAdmin: LastAdminCheck
   /** Each of their verbs is one step, with its audit event and change rows. */
   nouns(steps: Steps): Nouns
@@ -107,7 +104,7 @@ function explainLock(error: unknown): never {
 async function prepare(
   { db, flavour, openPatient }: Connection,
   { randomId, seal }: SqlStoreOptions,
-  further: Pick<StoreExtension<unknown>, 'migrations' | 'migrationsTable'>,
+  further: MigrationSet,
 ): Promise<string> {
   const tools = { db, flavour, openPatient, randomId, seal }
   await migrate({ ...tools, migrations, table: migrationsTable })

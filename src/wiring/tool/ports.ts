@@ -2,6 +2,7 @@ import { sleep } from '../../lib/runtime.js'
 import { createSharedClock } from '../../lib/shared-clock.js'
 import { createLimiter } from '../../limits/counters.js'
 import { createMails } from '../../mail/outbox.js'
+import type { HomeName } from '../../model/home.js'
 import { createThreadlessPool } from '../../passwords/hash-pool.js'
 import { createPasswordsOver } from '../../passwords/hashed-passwords.js'
 import type { Ports } from '../../ports.js'
@@ -33,7 +34,10 @@ export type ToolPorts = Pick<
   | 'home'
 >
 
-export async function createToolPorts(parts: ToolParts, store: Store, wake: ToolWake): Promise<ToolPorts> {
+export async function createToolPorts(
+  parts: ToolParts,
+  { store, wake, home }: { store: Store; wake: ToolWake; home: HomeName },
+): Promise<ToolPorts> {
   const { settings, world, keyring, random } = parts
   const clock = createSharedClock(world)
   clock.learn((await store.changes.recent(0)).storeNowMs)
@@ -58,6 +62,6 @@ export async function createToolPorts(parts: ToolParts, store: Store, wake: Tool
     clock,
     random,
     policy,
-    home: 'application',
+    home,
   }
 }

@@ -8,7 +8,7 @@ import { databasePath } from '../../store/sql/engine/sqlite-file.js'
 import type { Store } from '../../store/store.js'
 import { accessKeyId } from '../../tokens/jwt.js'
 import { readMigrations } from '../dry-run.js'
-import { openStore } from '../open-store.js'
+import type { ToolHome } from './home.js'
 
 /** What the tool has of an application before its database is open. */
 export interface ToolParts {
@@ -19,7 +19,7 @@ export interface ToolParts {
 }
 
 /** Why the tool leaves a database alone: a sentence that says what to do instead. */
-export class ToolRefusal extends Error {
+class ToolRefusal extends Error {
   constructor(message: string) {
     super(message)
     this.name = 'ToolRefusal'
@@ -52,25 +52,29 @@ export function refuseNewer(applied: Migrations['applied']): void {
  * @param onChange called after a change that running processes must learn of
  * @throws {ToolRefusal}
  */
-export async function openToolStore(parts: ToolParts, onChange: () => void): Promise<Store> {
-  await refuseUnready(parts)
-  const store = await openStore(parts, { onChange, onMail() {}, onAudit() {} })
+export async function openToolStore<Nouns>(
+  parts: ToolParts,
+  home: ToolHome<Nouns>,
+  onChange: () => void,
+): Promise<{ store: Store; nouns: Nouns }> {
+  await refuseUnready(parts, home)
+  const opened = await home.open(parts, { onChange, onMail() {}, onAudit() {} })
   try {
-    await refuseForeignKeys(parts, store)
-    return store
+    await refuseForeignKeys(parts, opened.store)
+    return opened
   } catch (error) {
-    await store.close()
+    await opened.store.close()
     throw error
   }
 }
 
-async function refuseUnready(parts: ToolParts): Promise<void> {
+async function refuseUnready(parts: ToolParts, { further }: Pick<ToolHome<unknown>, 'further'>): Promise<void> {
   const { database } = parts.settings
   if (database.kind === 'sqlite' && !existsSync(databasePath(database.file))) {
     const path = databasePath(database.file)
     throw new ToolRefusal(`database: there is no file ${path}. Correct the path, or create it with: latchkey migrate`)
   }
-  const { applied, pending } = await readMigrations(parts)
+  const { applied, pending } = await readMigrations(parts, further)
   refuseNewer(applied)
   if (pending.length === 0) return
   const state = applied.length === 0 ? 'there are no tables yet' : 'an older latchkey made the tables'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Claim, Claims } from '../../../src/host/store/claims.js'
+import type { StoredEnvironment } from '../../../src/host/store/environment.js'
 import type { ReleaseRecord } from '../../../src/host/store/releases.js'
 import type { SpaceNouns } from '../../../src/host/store/space-nouns.js'
 import type { Actor } from '../../../src/model/actor.js'
@@ -235,16 +236,47 @@ function environmentOn(open: () => Promise<OpenedSpaces>): void {
     const { environment } = nouns
     const ids = [await aSpace(nouns, 'dev'), await aSpace(nouns, 'prod')]
     expect(await environment.wrappingKeys()).toEqual(['key00001'])
+    const rotated = anEvent({ event: 'keys_rotated' })
     const fails = environment.rewrap((rows) => {
       if (rows.length === 2) throw new Error('The key is missing.')
       return rows
-    })
+    }, rotated)
     await expect(fails).rejects.toThrow()
     expect(await environment.wrappingKeys()).toEqual(['key00001'])
     const change = (space: string) => ({ space, wrapped: 'key00002.sealed' })
-    expect(await environment.rewrap((rows) => rows.map(({ space }) => change(space)))).toBe(2)
+    expect(await environment.rewrap((rows) => rows.map(({ space }) => change(space)), rotated)).toBe(2)
     expect((await environment.read(ids[0] ?? ''))?.key).toEqual(change(ids[0] ?? ''))
     expect(await environment.wrappingKeys()).toEqual(['key00002'])
+  })
+
+  test('all values are sealed again, or none, and a change that has read the former key is lost', async () => {
+    const { nouns } = await open()
+    const { environment, claims } = nouns
+    const id = await aSpace(nouns, 'dev')
+    await aSpace(nouns, 'empty')
+    const claim = await claimOf(claims, id)
+    await environment.set(claim, variable, anEvent({ event: 'env_set' }))
+    const event = anEvent({ event: 'keys_rotated' })
+    const change = (stored: StoredEnvironment) => ({
+      key: { ...stored.key, wrapped: 'key00002.sealed' },
+      variables: stored.variables.map(({ name, version }) => ({ name, version, sealed: 'data0002.sealed' })),
+    })
+    const before = await environment.read(id)
+    expect(await environment.reseal(change, event)).toEqual({ busy: ['dev'] })
+    expect(await environment.read(id)).toEqual(before)
+    await claims.renew(claim, 0)
+    const fails = environment.reseal(() => {
+      throw new Error('The key is missing.')
+    }, event)
+    await expect(fails).rejects.toThrow()
+    expect(await environment.read(id)).toEqual(before)
+    expect(await environment.reseal(change, event)).toEqual({ spaces: 2 })
+    expect(await environment.read(id)).toEqual({
+      key: { space: id, wrapped: 'key00002.sealed' },
+      variables: [{ ...variable, sealed: 'data0002.sealed' }],
+    })
+    expect(await environment.wrappingKeys()).toEqual(['key00002'])
+    expect(await environment.set(claim, variable, anEvent({ event: 'env_set' }))).toBe(false)
   })
 }
 

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { AuthError } from '../../../src/errors.js'
 import { deploy } from '../../../src/host/flows/spaces/deploy.js'
 import { listVariables, removeVariable, setVariable } from '../../../src/host/flows/spaces/environment.js'
+import { rotateKeys } from '../../../src/host/flows/spaces/rotate-keys.js'
 import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
 import { readStartFacts } from '../../../src/host/flows/spaces/start-facts.js'
 import { newMasterKey, parseMasterKeys } from '../../../src/host/sealing/master-keys.js'
-import { rewrap } from '../../../src/host/sealing/rotation.js'
 import { anEvent } from '../../contracts/store/rows.js'
 import { admin, archiveWith, faultyCode, hostFolder, openProcess } from '../../support/space-world.js'
 
@@ -161,7 +161,8 @@ test('ATK-167 a master key that is missing stops the start and is named; with bo
 
   host.masterKey.text = `${next}\n${former}`
   expect(await nouns.environment.wrappingKeys()).toEqual([formerId])
-  expect(await nouns.environment.rewrap((rows) => rewrap(parseMasterKeys(host.masterKey.text), rows))).toBe(1)
+  const keys = parseMasterKeys(host.masterKey.text)
+  expect(await rotateKeys(ports, { keys, deep: false, visitor: admin })).toBe(1)
   host.masterKey.text = next
   expect(await nouns.environment.wrappingKeys()).toEqual([parseMasterKeys(next).ids[0]])
   await set('OTHER', 'value')

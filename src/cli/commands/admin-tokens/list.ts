@@ -9,8 +9,8 @@ export const example = 'latchkey admintokens'
 
 export function define(command: Command, open: () => Tool): void {
   command.action(async () => {
-    const { output, hostHome } = open()
-    const tokens = await (await hostHome()).listAdminTokens()
+    const { output, adminTokens } = open()
+    const tokens = await (await adminTokens()).listAdminTokens()
     output.table(tokens, headings, tokens.map(rowOf))
     if (tokens.length === 0) output.note('There are no admin tokens. Create one with: latchkey add-admintoken')
   })

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { AdminTokenEntry, HostHome } from '../../host-home.js'
+import type { AdminTokenCalls, AdminTokenEntry } from '../../host-home.js'
 import type { Tool } from '../../tool.js'
 import { ToolError, usage } from '../../tool-error.js'
 
@@ -16,7 +16,7 @@ export function define(command: Command, open: () => Tool): void {
     .action(async (id: string | undefined, { all = false }: Options) => {
       const tool = open()
       if (all && id !== undefined) throw usage('Give either an id or --all, not both.')
-      const host = await tool.hostHomeToChange()
+      const host = await tool.adminTokensToChange()
       const tokens = await host.listAdminTokens()
       if (all) await removeAll(tool, host, tokens)
       else await removeOne(tool, host, await chosen(tool, tokens, id))
@@ -33,13 +33,17 @@ async function chosen({ prompts }: Tool, tokens: readonly AdminTokenEntry[], id:
   return found
 }
 
-async function removeOne({ output }: Tool, host: HostHome, { id, owner }: AdminTokenEntry): Promise<void> {
+async function removeOne({ output }: Tool, host: AdminTokenCalls, { id, owner }: AdminTokenEntry): Promise<void> {
   await host.removeAdminToken(id)
   const whose = owner.kind === 'team' ? `team ${owner.name}` : 'personal account'
   output.result({ id, removed: true }, [`Admin token removed successfully from ${whose}`])
 }
 
-async function removeAll({ output, prompts }: Tool, host: HostHome, tokens: readonly AdminTokenEntry[]): Promise<void> {
+async function removeAll(
+  { output, prompts }: Tool,
+  host: AdminTokenCalls,
+  tokens: readonly AdminTokenEntry[],
+): Promise<void> {
   await prompts.agree(
     `This removes all ${tokens.length} admin tokens of the project, those of other people too. Go on?`,
   )

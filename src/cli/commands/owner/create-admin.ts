@@ -15,7 +15,7 @@ export const example = 'latchkey create-admin ann@example.org'
 
 export function define(command: Command, open: () => Tool): void {
   command
-    .argument('<address>', 'email address, which the setting admin.emails must have')
+    .argument('<address>', 'email address; of an application, one of the setting admin.emails')
     .option('--invite', 'Mail an invitation to set a password, instead of asking for one')
     .option('--password <password>', 'The password; - reads it from stdin (default: asks for it)')
     .action(async (address: string, { invite = false, password }: Options) => {
@@ -29,13 +29,15 @@ export function define(command: Command, open: () => Tool): void {
         throw new ToolError(1, 'account_disabled', `The account ${former.email} is disabled. ${remedy}`)
       }
       const { account, created } = await home.createAdmin(address, invite ? null : await newPassword(tool, password))
-      tool.output.result(account, [`${done(account.email, { created, invite })}.`])
+      const isHost = home.adminEmails === null
+      tool.output.result(account, [`${done(account.email, { created, invite, isHost })}.`])
       if (!created) tool.output.note('Its sessions have ended.')
     })
 }
 
-function done(email: string, { created, invite }: { created: boolean; invite: boolean }): string {
-  const made = created ? `Created account ${email} with the role ADMIN` : `Account ${email} has the role ADMIN`
+function done(email: string, { created, invite, isHost }: Record<'created' | 'invite' | 'isHost', boolean>): string {
+  const gives = isHost ? 'right' : 'role'
+  const made = created ? `Created account ${email} with the ${gives} ADMIN` : `Account ${email} has the ${gives} ADMIN`
   if (invite) return `${made}. An invitation goes to that address`
   return created ? made : `${made} and a new password`
 }
@@ -44,7 +46,7 @@ function done(email: string, { created, invite }: { created: boolean; invite: bo
 function requireAdminAddress({ adminEmails }: LocalHome, text: string): void {
   const address = parseEmailAddress(text)
   if (address === null) throw usage(`${text} is no email address.`)
-  if (adminEmails.includes(address.canonical)) return
+  if (adminEmails === null || adminEmails.includes(address.canonical)) return
   const emails = [...adminEmails, address.canonical].map((email) => `'${email}'`).join(', ')
   throw usage(
     `${address.canonical} is not in the setting admin.emails. Add this line to the settings, and restart the application:`,

@@ -1,31 +1,19 @@
+import type { Kysely } from 'kysely'
 import { writeAudit } from '../../../store/sql/audit.js'
-import type { Steps } from '../../../store/sql/engine/steps.js'
-import type { Environment, StoredVariable } from '../environment.js'
+import type { Tables } from '../../../store/sql/engine/schema.js'
+import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
+import type { SealedVariable, SpaceKey } from '../../ports.js'
+import type { Environment, StoredEnvironment, StoredVariable } from '../environment.js'
 import { holdsClaim } from './claims.js'
 import { actorIn, actorText, reading, type VariablesTable, writing } from './space-tables.js'
 
 export function createEnvironment(steps: Steps): Environment {
-  return { ...readEnvironment(steps), ...changeEnvironment(steps) }
+  return { ...readEnvironment(steps), ...changeEnvironment(steps), ...rotateEnvironment(steps) }
 }
 
 function readEnvironment(steps: Steps): Pick<Environment, 'read' | 'wrappingKeys'> {
   return {
-    read: (spaceId) =>
-      steps.step(async (db) => {
-        const space = await reading(db)
-          .selectFrom('latchkey_spaces')
-          .select('data_key')
-          .where('id', '=', spaceId)
-          .executeTakeFirst()
-        if (!space) return null
-        const rows = await reading(db)
-          .selectFrom('latchkey_space_variables')
-          .selectAll()
-          .where('space_id', '=', spaceId)
-          .orderBy('name')
-          .execute()
-        return { key: { space: spaceId, wrapped: space.data_key }, variables: rows.map(toVariable) }
-      }),
+    read: (spaceId) => steps.step((db) => readOne(db, spaceId)),
 
     wrappingKeys: () =>
       steps.step(async (db) => {
@@ -39,7 +27,22 @@ function readEnvironment(steps: Steps): Pick<Environment, 'read' | 'wrappingKeys
   }
 }
 
-function changeEnvironment(steps: Steps): Pick<Environment, 'set' | 'remove' | 'rewrap'> {
+/** In one statement: a rotation changes the key and the values together. */
+async function readOne(db: Kysely<Tables>, spaceId: string): Promise<StoredEnvironment | null> {
+  const rows = await reading(db)
+    .selectFrom('latchkey_spaces')
+    .leftJoin('latchkey_space_variables', 'latchkey_space_variables.space_id', 'latchkey_spaces.id')
+    .select('latchkey_spaces.data_key')
+    .selectAll('latchkey_space_variables')
+    .where('latchkey_spaces.id', '=', spaceId)
+    .orderBy('latchkey_space_variables.name')
+    .execute()
+  const [first] = rows
+  if (!first) return null
+  return { key: { space: spaceId, wrapped: first.data_key }, variables: rows.flatMap(toVariables) }
+}
+
+function changeEnvironment(steps: Steps): Pick<Environment, 'set' | 'remove'> {
   return {
     set: (claim, variable, audit) =>
       steps.transaction(async (unit) => {
@@ -66,22 +69,69 @@ function changeEnvironment(steps: Steps): Pick<Environment, 'set' | 'remove' | '
         await writeAudit(unit, audit)
         return 'removed'
       }),
+  }
+}
 
-    rewrap: (change) =>
+function rotateEnvironment(steps: Steps): Pick<Environment, 'rewrap' | 'reseal'> {
+  return {
+    rewrap: (change, audit) =>
       steps.transaction(async (unit) => {
+        await lockSpaces(unit)
         const db = writing(unit.db)
-        // Locks every row before it is read.
-        await db
-          .updateTable('latchkey_spaces')
-          .set((eb) => ({ data_key: eb.ref('data_key') }))
-          .execute()
         const rows = await db.selectFrom('latchkey_spaces').select(['id', 'data_key']).execute()
         const changed = change(rows.map(({ id, data_key }) => ({ space: id, wrapped: data_key })))
-        for (const { space, wrapped } of changed) {
-          await db.updateTable('latchkey_spaces').set({ data_key: wrapped }).where('id', '=', space).execute()
-        }
+        for (const key of changed) await writeKey(unit, key)
+        await writeAudit(unit, audit)
         return changed.length
       }),
+
+    reseal: (change, audit) =>
+      steps.transaction(async (unit) => {
+        await lockSpaces(unit)
+        const db = writing(unit.db)
+        const held = db.selectFrom('latchkey_spaces').select('name').orderBy('name')
+        const busy = await held.where('claim_until_ms', '>', steps.flavour.storeNowMs(0)).execute()
+        if (busy.length > 0) return { busy: busy.map(({ name }) => name) }
+        await db
+          .updateTable('latchkey_spaces')
+          .set((eb) => ({ claim_epoch: eb('claim_epoch', '+', 1) }))
+          .execute()
+        const ids = await db.selectFrom('latchkey_spaces').select('id').execute()
+        for (const { id } of ids) {
+          const stored = await readOne(unit.db, id)
+          if (stored) await writeSealed(unit, change(stored))
+        }
+        await writeAudit(unit, audit)
+        return { spaces: ids.length }
+      }),
+  }
+}
+
+/** Before anything is read. */
+async function lockSpaces({ db }: Pick<Unit, 'db'>): Promise<void> {
+  await writing(db)
+    .updateTable('latchkey_spaces')
+    .set((eb) => ({ data_key: eb.ref('data_key') }))
+    .execute()
+}
+
+async function writeKey({ db }: Pick<Unit, 'db'>, { space, wrapped }: SpaceKey): Promise<void> {
+  await writing(db).updateTable('latchkey_spaces').set({ data_key: wrapped }).where('id', '=', space).execute()
+}
+
+async function writeSealed(
+  unit: Pick<Unit, 'db'>,
+  { key, variables }: { key: SpaceKey; variables: readonly SealedVariable[] },
+): Promise<void> {
+  await writeKey(unit, key)
+  for (const { name, version, sealed } of variables) {
+    await writing(unit.db)
+      .updateTable('latchkey_space_variables')
+      .set({ sealed })
+      .where('space_id', '=', key.space)
+      .where('name', '=', name)
+      .where('version', '=', version)
+      .execute()
   }
 }
 
@@ -97,13 +147,18 @@ function toRow({ encrypted, setAt, setBy, ...variable }: StoredVariable, spaceId
   }
 }
 
-function toVariable(row: VariablesTable): StoredVariable {
-  return {
-    name: row.name,
-    version: Number(row.version),
-    sealed: row.sealed,
-    encrypted: Number(row.encrypted) === 1,
-    setAt: Number(row.set_at),
-    setBy: actorIn(row.set_by),
-  }
+/** None for a space without variables, of which the join makes one row of nulls. */
+function toVariables(row: { [column in keyof VariablesTable]: VariablesTable[column] | null }): StoredVariable[] {
+  const { name, sealed } = row
+  if (name === null || sealed === null) return []
+  return [
+    {
+      name,
+      version: Number(row.version),
+      sealed,
+      encrypted: Number(row.encrypted) === 1,
+      setAt: Number(row.set_at),
+      setBy: actorIn(row.set_by),
+    },
+  ]
 }

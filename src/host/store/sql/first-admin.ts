@@ -3,11 +3,12 @@ import { writeAudit } from '../../../store/sql/audit.js'
 import { writeChanges } from '../../../store/sql/changes.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import { toUserRow } from '../../../store/user-rows.js'
-import type { FirstAdmin } from '../first-admin.js'
+import type { Appointments, FirstAdmin } from '../first-admin.js'
+import { projectStep, recordRight, timeOf } from './keep-admin.js'
 import { withPeople } from './people-tables.js'
 import { lockProject } from './usable-admins.js'
 
-export function createFirstAdmin(steps: Steps): FirstAdmin {
+export function createFirstAdmin(steps: Steps): FirstAdmin & Appointments {
   return {
     exists: () => steps.step(async (db) => isSetUp(withPeople(db))),
 
@@ -25,11 +26,35 @@ export function createFirstAdmin(steps: Steps): FirstAdmin {
         await writeChanges(unit, 'right', [user.id], at)
         return 'created'
       }, 'taken'),
+
+    appoint: (userId, step) =>
+      projectStep<'appointed' | 'same' | null>(steps, async (unit) => {
+        if (!(await hasAccount(unit, userId))) return null
+        const host = withPeople(unit.db)
+        const isOver = await isSetUp(host)
+        if (!isOver)
+          await host
+            .insertInto('latchkey_set_up')
+            .values({ slot: 1, at: timeOf(step) })
+            .execute()
+        const own = host.selectFrom('latchkey_rights').select('granted').where('user_id', '=', userId)
+        const former = await own.executeTakeFirst()
+        if (isOver && former?.granted === 'ADMIN') return 'same'
+        await host.deleteFrom('latchkey_rights').where('user_id', '=', userId).execute()
+        await host.insertInto('latchkey_rights').values({ user_id: userId, granted: 'ADMIN' }).execute()
+        await recordRight(unit, userId, step)
+        return 'appointed'
+      }),
   }
 }
 
 async function isSetUp(host: ReturnType<typeof withPeople>): Promise<boolean> {
   return (await host.selectFrom('latchkey_set_up').select('slot').executeTakeFirst()) !== undefined
+}
+
+async function hasAccount({ db }: Pick<Unit, 'db'>, userId: string): Promise<boolean> {
+  const query = db.selectFrom('latchkey_users').select('id').where('id', '=', userId)
+  return (await query.executeTakeFirst()) !== undefined
 }
 
 async function isTaken({ db }: Pick<Unit, 'db'>, email: string): Promise<boolean> {

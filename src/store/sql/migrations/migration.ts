@@ -8,6 +8,13 @@ type ColumnType = 'text' | 'smallint' | `varchar(${number})`
 /** Migrations by name, which run in the order of their names. */
 export type MigrationSteps = Readonly<Record<string, (db: Kysely<Tables>, context: MigrationContext) => Promise<void>>>
 
+/** The migrations of one set of tables. */
+export interface MigrationSet {
+  migrations: MigrationSteps
+  /** Where the names of those that ran stand. */
+  migrationsTable: string
+}
+
 /** The tools of a migration besides the database. */
 export interface MigrationContext {
   flavour: Flavour['name']
