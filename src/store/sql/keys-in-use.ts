@@ -1,8 +1,14 @@
+import type { Kysely } from 'kysely'
+import type { Flavour } from './engine/flavour.js'
+import type { Tables } from './engine/schema.js'
 import type { Steps } from './engine/steps.js'
 import { factorKeys } from './second-factors.js'
 
+/** Ids of the encryption keys that further tables name, for `keysInUse`. `now`: Unix seconds. */
+export type FurtherKeys = (db: Kysely<Tables>, flavour: Flavour, now: number) => Promise<readonly string[]>
+
 /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors name, each `<key id>.<rest>`. */
-export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
+export async function keysInUse(steps: Steps, now: number, further: FurtherKeys): Promise<string[]> {
   const { flavour } = steps
   const tokenColumns = ['token_hash', 'code_hash', 'handle_hash', 'payload'] as const
   const found = await steps.step(async (db) => {
@@ -30,7 +36,7 @@ export async function keysInUse(steps: Steps, now: number): Promise<string[]> {
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
       .execute()
     const others = [...ofTokens.flat(), ...ofMails, ...ofApiTokens].map(({ key_id }) => key_id)
-    return [...others, ...ofFactors]
+    return [...others, ...ofFactors, ...(await further(db, flavour, now))]
   })
   return [...new Set(found.map((id) => id ?? ''))].filter((id) => id !== '').sort()
 }

@@ -15,7 +15,7 @@ import { createSteps, type LastAdminCheck, type Steps } from './engine/steps.js'
 import { createHashKinds } from './hash-kinds.js'
 import { createIdentities } from './identities.js'
 import { createKeyIds } from './key-ids.js'
-import { keysInUse } from './keys-in-use.js'
+import { type FurtherKeys, keysInUse } from './keys-in-use.js'
 import { isLastByRole } from './last-admin.js'
 import { migrations, migrationsTable } from './migrations/list.js'
 import { migrate } from './migrations/migrate.js'
@@ -51,6 +51,8 @@ export interface SqlStoreOptions {
 /** What the space host adds to the database of its accounts. Its migrations run after those of the store. */
 export interface StoreExtension<Nouns> extends MigrationSet {
   isLastAdmin: LastAdminCheck
+  /** Default: its tables name no encryption key. */
+  keysInUse?: FurtherKeys
   /** Each of their verbs is one step, with its audit event and change rows. */
   nouns(steps: Steps): Nouns
 }
@@ -86,7 +88,10 @@ export async function openExtended<Nouns>(
   try {
     const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options, extension))
     const steps = createSteps({ ...options, ...connection, isLastAdmin: extension.isLastAdmin })
-    return { store: join(steps, connection, installationId), nouns: extension.nouns(steps) }
+    return {
+      store: join(steps, connection, { installationId, further: extension.keysInUse ?? (async () => []) }),
+      nouns: extension.nouns(steps),
+    }
   } catch (error) {
     await connection.db.destroy()
     return explainLock(connection.explain(error))
@@ -115,7 +120,11 @@ async function prepare(
   return id
 }
 
-function join(steps: Steps, { db, flavour }: Connection, installationId: string): Store {
+function join(
+  steps: Steps,
+  { db, flavour }: Connection,
+  { installationId, further }: { installationId: string; further: FurtherKeys },
+): Store {
   let closing: Promise<void> | null = null
   async function closeAll(): Promise<void> {
     await steps.drain()
@@ -137,7 +146,7 @@ function join(steps: Steps, { db, flavour }: Connection, installationId: string)
     ...partsOf(steps, applicationScope),
     at: (scope) => partsOf(steps, requireScope(scope)),
     installationId,
-    keysInUse: (now) => keysInUse(steps, now),
+    keysInUse: (now) => keysInUse(steps, now, further),
     migrations: () => steps.step((on) => planOn(on, flavour)),
     close() {
       closing ??= closeAll()

@@ -196,3 +196,14 @@ test('ATK-134 neither the store nor the audit log holds a token, and the last us
     }),
   )
 })
+
+test('the key by which an admin token is recognised is in use while the token works', async () => {
+  const { world, make } = await withAdmin()
+  const { store, clock, nouns } = world.running
+  await make({ expiresAt: new Date((clock.now() + 60) * 1000).toISOString() })
+  const [token] = await nouns.projectTokens.list()
+  const keyId = token?.tokenHash.split('.')[0]
+  const later = clock.now() + 3_600 * 24 * 30
+  expect(await store.keysInUse(clock.now())).toContain(keyId)
+  expect(await store.keysInUse(later)).not.toContain(keyId)
+})

@@ -1,6 +1,7 @@
 import { writeAudit } from '../../../store/sql/audit.js'
 import { writeChanges } from '../../../store/sql/changes.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
+import type { FurtherKeys } from '../../../store/sql/keys-in-use.js'
 import type { AdminTokenRecord, AdminTokens, ListedAdminToken } from '../admin-tokens.js'
 import { toAdminToken, toAdminTokenRow } from './admin-token-rows.js'
 import { type PeopleDatabase, withPeople } from './people-tables.js'
@@ -43,6 +44,17 @@ export function createAdminTokens(steps: Steps): AdminTokens {
       }
     },
   }
+}
+
+/** Ids of the encryption keys by which admin tokens that still work are recognised. */
+export const adminTokenKeys: FurtherKeys = async (db, flavour, now) => {
+  const rows = await withPeople(db)
+    .selectFrom('latchkey_admin_tokens')
+    .select(flavour.beforeDot('token_hash').as('key_id'))
+    .distinct()
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .execute()
+  return rows.flatMap(({ key_id }) => (key_id === null ? [] : [key_id]))
 }
 
 function readAdminTokens(steps: Steps): Pick<AdminTokens, 'find' | 'list' | 'listOfTeams'> {

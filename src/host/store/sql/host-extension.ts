@@ -10,6 +10,7 @@ export const hostExtension: StoreExtension<HostNouns> = {
   migrations: { ...peopleExtension.migrations, '0002-spaces': addSpaces },
   migrationsTable: 'latchkey_host_migrations',
   isLastAdmin: peopleExtension.isLastAdmin,
+  keysInUse: peopleExtension.keysInUse,
   nouns: (steps) => ({
     ...peopleExtension.nouns(steps),
     ...createSpaceNouns(steps),
