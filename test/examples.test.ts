@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { parseHostSettings } from '../src/host/settings/host-settings.js'
 import { createTestClient, type TestClient, testSettings } from '../src/testing.js'
 import { applicationFolder, projectFaults, withoutTypes, writeFiles } from './support/application-folder.js'
 import { hostCodehooks } from './support/codehooks-host.js'
@@ -249,6 +250,23 @@ test('codehooks: a database API under /api that only signed-in users reach', asy
   expect((await client.signOut()).status).toBe(204)
   expect((await client.post('/api/notes', { text: 'Too late' })).status).toBe(401)
   expect(host.faults).toEqual([])
+})
+
+test('host: the page on operation quotes nginx.conf, and the settings are sound', async () => {
+  const page = fileURLToPath(new URL('../docs/host/operation.md', import.meta.url))
+  const lines = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => line.trim())
+  const conf = lines(await readFile(join(examples, 'host/nginx.conf'), 'utf8'))
+  expect(
+    codesBelow(page, 'Behind nginx', 'nginx')
+      .flatMap(lines)
+      .filter((line) => !conf.includes(line)),
+  ).toEqual([])
+  const settings = parseHostSettings(JSON.parse(await readFile(join(examples, 'host/latchkey.host.json'), 'utf8')))
+  expect(settings.trustedProxies).toEqual({ kind: 'cidrs', cidrs: ['unix'] })
 })
 
 describe('behind-nginx', () => {

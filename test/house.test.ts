@@ -266,8 +266,9 @@ describe('packages', () => {
     expect(ownerFaults(house({ [path]: text }))).toHaveLength(1)
   })
 
-  test('importing the package or its test kit loads nothing heavy', () => {
+  test('importing the package, its test kit or the door of the host loads nothing heavy', () => {
     expect(weightFaults(sources)).toEqual([])
+    expect(weightFaults(sources, 'src/host/create-host.ts')).toEqual([])
     expect(weightFaults(sources, 'src/testing.ts')).toEqual([])
   })
 

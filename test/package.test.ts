@@ -10,7 +10,7 @@ import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const doors = ['.', './testing', './client', './react', './package.json']
+const doors = ['.', './testing', './client', './react', './host', './package.json']
 
 let folder: string
 let packed: string[]
@@ -101,6 +101,7 @@ describe('the packed package', () => {
     )
     expect(found).toMatchObject({ '.': ['AuthError', 'SettingsError', 'createAuth', 'init'] })
     expect(found).toHaveProperty(['./testing'], expect.arrayContaining(['createTestClient']))
+    expect(found).toHaveProperty(['./host'], ['createHost'])
     expect(found).toHaveProperty(['./client'], expect.arrayContaining(['AuthClientError', 'createAuthClient']))
   })
 
@@ -112,6 +113,22 @@ describe('the packed package', () => {
     )
     expect(found).toHaveProperty(['.'], expect.arrayContaining(['AuthError', 'SettingsError', 'createAuth', 'init']))
     expect(found).toHaveProperty(['./testing'], expect.arrayContaining(['createTestClient']))
+  })
+
+  test('says which packages a host needs, and listens once they are there', async () => {
+    const script = `import { createHost } from 'latchkey/host'
+       const quiet = { logger: { warn() {}, error() {} } }
+       const mail = { from: 'host@example.test', transport: 'smtp://127.0.0.1:9' }
+       const host = createHost({ data: './host', listen: './front.sock', adminListen: './admin.sock', mail, auth: quiet })
+       const answer = await host.listen().then(() => 'listens', ({ faults }) => faults)
+       await host.close()
+       console.log(JSON.stringify(answer))`
+    const message = 'needs more packages. Run: npm install undici@7 mingo@7 tar-stream@3'
+    for (const name of ['undici', 'mingo', 'tar-stream']) {
+      expect(await consume('host.mjs', script), name).toEqual([{ setting: 'host', message }])
+      await link(name)
+    }
+    expect(await consume('host.mjs', script)).toBe('listens')
   })
 
   test('signs a visitor up, over the built-in templates and the hash workers of the build', async () => {
@@ -200,6 +217,7 @@ describe('the packed package', () => {
       join(folder, 'app.ts'),
       `import { AuthError, type LatchkeySettings, type Principal, type User, SettingsError, createAuth, init } from 'latchkey'
        import { createAuthClient } from 'latchkey/client'
+       import { type Host, type HostSettingsInput, createHost } from 'latchkey/host'
        import { createTestClient } from 'latchkey/testing'
        const auth = init({}, { JWT_ACCESS_TOKEN_SECRET: 'a', JWT_REFRESH_TOKEN_SECRET: ['b'], baseUrl: 'https://a.test' })
        export async function whoIs(request: Request): Promise<Principal | null> {
@@ -217,6 +235,13 @@ describe('the packed package', () => {
        export const inBrowser = (): 'free' | 'paid' | undefined => createAuthClient().session.get()?.user.plan
        export const inHook = (user: User): 'free' | 'paid' => user.plan
        export const lifetimes: Partial<LatchkeySettings> = { accessTokenLifetime: '15m', limits: { login: { ip: '30/1m' } } }
+       const limits: HostSettingsInput['limits'] = { memory: '512MiB', request: '10s' }
+       export const host: Host = createHost({ project: 'shop', limits, auth: { admin: { recent: '5m' } } })
+       export const closed: Promise<void> = host.listen().then(() => host.close())
+       // @ts-expect-error a size without a unit
+       export const sizeless: HostSettingsInput = { limits: { memory: 512 } }
+       // @ts-expect-error the host gives its accounts their database itself
+       export const owned: HostSettingsInput = { auth: { database: 'sqlite:./my.db' } }
        // @ts-expect-error a number without a unit
        export const unitless: Partial<LatchkeySettings> = { accessTokenLifetime: '900' }
        // @ts-expect-error a code that no row of the table has

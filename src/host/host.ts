@@ -1,5 +1,5 @@
 import { createRandom } from '../lib/random.js'
-import { createWorld, nowSeconds, type Runtime } from '../lib/runtime.js'
+import { createWorld, nowSeconds } from '../lib/runtime.js'
 import { createConsoleLogger } from '../settings/logger.js'
 import type { Logger } from '../settings.js'
 import { openAccounts } from './accounts.js'
@@ -7,35 +7,12 @@ import { createFirstStart } from './first-start.js'
 import { watchDisk } from './folder/disk.js'
 import { type Folder, folderAt, prepareFolder } from './folder/folder.js'
 import { lockFolder } from './folder/lock.js'
+import type { Host, HostOptions } from './host-options.js'
 import type { HostPieces } from './pieces.js'
 import { openMasterKeys } from './sealing/master-key-source.js'
 import type { MasterKeys } from './sealing/master-keys.js'
 import type { HostSettings } from './settings/host-settings.js'
 import { openSockets } from './sockets/open.js'
-import type { StopTimes } from './sockets/stop.js'
-
-export interface HostOptions {
-  /** One key a line: 32 bytes in base64. The first wraps, all open. Default: `masterKeyFile`. */
-  masterKey?: string | undefined
-  /** A file of such keys with mode 0600. Default: `master.key` in `data`, made at the first start. */
-  masterKeyFile?: string | undefined
-  /** Shows the address of the set-up page on the operator's terminal. Default: nothing does. */
-  show?: ((text: string) => void) | undefined
-  runtime?: Runtime | undefined
-  stopTimes?: StopTimes | undefined
-}
-
-/** A host of applications. */
-export interface Host {
-  /**
-   * Locks the folder, opens the store and listens.
-   *
-   * @throws {SettingsError} when the folder, a key or an address cannot be used; everything is closed again
-   */
-  listen(): Promise<void>
-  /** Answers what is running, ends the applications and frees the folder. `/health` is 503 from the call on. */
-  close(): Promise<void>
-}
 
 /** What must be undone, in the order in which it was done. */
 type Undo = (() => unknown)[]

@@ -4,11 +4,17 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands/index.js'
 
-const page = readFileSync(fileURLToPath(new URL('../../docs/guides/command-line.md', import.meta.url)), 'utf8')
-const rows = [...page.matchAll(/^\| `([a-z][\w -]*?)(?: [<[].*?)?` \| (?:remote|local|)/gm)]
+const read = (name: string) =>
+  readFileSync(fileURLToPath(new URL(`../../docs/guides/${name}.md`, import.meta.url)), 'utf8')
+const rowsOf = (text: string) =>
+  [...text.matchAll(/^\| `([a-z][\w -]*?)(?: [<[].*?)?` \| (?:remote|local|)/gm)].map(([, name]) => name)
+const pages = [read('command-line'), read('command-line-host')]
+const page = pages.join('\n')
 
-test('the commands of the docs are those of the tool, in its order', () => {
-  expect(rows.map(([, name]) => name)).toEqual(commands.map(([name]) => name))
+test('the commands of the tool are each on one of two pages, in its order', () => {
+  const names = commands.map(([name]) => name)
+  for (const text of pages) expect(rowsOf(text)).toEqual(names.filter((name) => rowsOf(text).includes(name)))
+  expect(pages.flatMap(rowsOf).sort()).toEqual(names.toSorted())
 })
 
 test.each(commands.map(([name, , load]) => ({ name, load })))(

@@ -35,6 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'host',
     'http',
     'wiring/for-host',
+    'type:wiring/settings',
     ...['answer', 'headers', 'listener', 'peer-address', 'upgrade'].map((name) => `adapters/node/${name}`),
     ...ground,
   ],

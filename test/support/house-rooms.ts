@@ -72,7 +72,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       ['children', 'routes', 'sockets'],
       ['spaces', 'tool'],
     ],
-    above: ['accounts', 'create-host', 'first-start', 'host', 'host-pieces', 'pieces', 'serve'],
+    above: ['accounts', 'create-host', 'first-start', 'host', 'host-options', 'host-pieces', 'pieces', 'serve'],
   },
   'src/host/flows': { levels: [['people', 'spaces']], above: [] },
   'src/host/store': { levels: [['sql']], above: [] },

@@ -2,7 +2,7 @@ import { type HttpRequest, type HttpResponse, type RequestBody, wholeBody } from
 import type { Principal } from '../../model/principal.js'
 import { failure } from '../adapter.js'
 import { mountPrefix } from '../mount-prefix.js'
-import { foundByHost } from './space-host.js'
+import { addressByHost, foundByHost } from './space-host.js'
 
 /** The common part of all hosts of a codehooks-js application. */
 export interface CodehooksRequest {
@@ -40,7 +40,8 @@ export function readRequest(req: CodehooksRequest, res: CodehooksResponse | null
   const { method, headers } = req
   const mount = mountPrefix(fullPath, path)
   const native = res && { request: req, response: res }
-  const sent = { method, path, query: query.join('?'), mount, headers, rawHeaders: null, ip: null, body: bodyOf(req) }
+  const ip = addressByHost(headers)
+  const sent = { method, path, query: query.join('?'), mount, headers, rawHeaders: null, ip, body: bodyOf(req) }
   return { ...sent, native, ...foundByHost(req) }
 }
 

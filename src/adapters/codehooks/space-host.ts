@@ -17,6 +17,12 @@ export function hostSpace(): string | null {
   return typeof space === 'string' ? space : null
 }
 
+/** The client's address, which the host writes over whatever the client sent; null elsewhere, where any client could claim one. */
+export function addressByHost(headers: Readonly<Record<string, unknown>>): string | null {
+  const address = headers['x-real-ip']
+  return hostSpace() !== null && typeof address === 'string' ? address : null
+}
+
 function isPrincipal(value: unknown): value is ApiTokenPrincipal | JwtPrincipal {
   if (!isObject(value)) return false
   const { kind, tokenId, name, access, subject, issuer, claims } = value

@@ -1,6 +1,6 @@
 import type { Duration } from '../../lib/duration.js'
 import type { MailInput } from '../../settings/input.js'
-import type { AccountSettingsInput } from '../../wiring/for-host.js'
+import type { SettingsInput } from '../../wiring/settings.js'
 import type { OwnAccountSetting } from './account-settings.js'
 import type { Size } from './size.js'
 
@@ -41,7 +41,7 @@ export interface HostSettingsInput {
 }
 
 /** What the host gives its accounts itself is missing here. */
-export type HostAccountsInput = Partial<Omit<AccountSettingsInput, OwnAccountSetting>>
+export type HostAccountsInput = Partial<Omit<SettingsInput, OwnAccountSetting>>
 
 export interface CompatInput {
   /** `platform`: an error of a handler is a 200 with `fatal: true`. Default: a 500 problem. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { SettingsError } from '../../errors.js'
+import { morePackages } from './more-packages.js'
 
 /** What child processes and data threads run, besides the application. Absolute paths. */
 export interface ChildPrograms {
@@ -12,16 +12,18 @@ export interface ChildPrograms {
   thread?: URL
 }
 
-/** Those of this package. @throws {SettingsError} when mingo is not installed */
+/** Those of this package. @throws {SettingsError} when a package that the host needs is not installed */
 export function ownPrograms(): ChildPrograms {
-  return { runner: fileURLToPath(new URL('../runner.mjs', import.meta.url)), mingo: findMingo() }
+  return { runner: fileURLToPath(new URL('../runner.mjs', import.meta.url)), mingo: findPackages() }
 }
 
-function findMingo(): string {
+/** Finds mingo. The host loads tar-stream with the first deploy, which is too late to miss it. */
+function findPackages(): string {
+  const { resolve } = createRequire(import.meta.url)
   try {
-    return createRequire(import.meta.url).resolve('mingo')
+    resolve('tar-stream')
+    return resolve('mingo')
   } catch {
-    const message = 'needs more packages. Run: npm install undici@7 mingo@7 tar-stream@3'
-    throw new SettingsError([{ setting: 'host', message }])
+    throw morePackages()
   }
 }

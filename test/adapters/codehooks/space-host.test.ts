@@ -52,6 +52,15 @@ test('ATK-164 without a principal of the host, and with one of another kind, the
   }
 })
 
+test('the address of the client is the one that the host wrote, and elsewhere the header counts for nothing', async () => {
+  const url = await start(token, { allowList: ['203.0.113.1'] })
+  const from = (ip: string) => fetch(`${url}/api/who`, { headers: { 'x-real-ip': ip } })
+  expect((await from('203.0.113.1')).status).toBe(403)
+  Reflect.set(globalThis, host, { space: 'dev' })
+  expect((await from('203.0.113.1')).status).toBe(200)
+  expect((await from('203.0.113.2')).status).toBe(403)
+})
+
 test('the allow-list of the application still holds', async () => {
   const url = await start(token, { allowList: ['203.0.113.1'] })
   expect((await fetch(`${url}/api/who`)).status).toBe(403)
