@@ -224,6 +224,16 @@ describe('bodies and answers', () => {
     expect(await post(1_000_000)).toMatchObject({ status: 413 })
   })
 
+  test('ATK-155 JSON has 250,000 values at most, because small ones take many times their bytes in memory', async () => {
+    const post = (body: string) => friendly.ask('/dev/open/count', { method: 'POST', headers: json, body })
+    const list = (count: number) => `[${'{},'.repeat(count - 1)}{}]`
+    expect(await parsed(post(list(125_000)))).toEqual({ status: 200, body: { count: 125_000 } })
+    expect(await parsed(post(list(125_001)))).toMatchObject({ status: 413, body: { code: 'payload_too_large' } })
+    expect(await parsed(post('['.repeat(5_000_000)))).toMatchObject({ status: 413 })
+    // Commas of a text are no values.
+    expect((await post(JSON.stringify([',{"'.repeat(500_000)]))).status).toBe(200)
+  })
+
   test('other bodies are streams, however long, and long answers stream too', async () => {
     const child = await workshop.start('friendly', { limits: { bodyBytes: 100 } })
     const chunk = Buffer.alloc(1024 * 1024, 'x')
@@ -538,6 +548,7 @@ describe('a hostile bundle', () => {
 
   test('it may write to its own tmp folder, and finds no secret in its arguments', async () => {
     expect(JSON.parse((await hostile.ask('/dev/try/temporary')).text)).toEqual({ value: null })
+    expect(JSON.parse((await hostile.ask('/dev/try/tmpdir')).text)).toEqual({ value: null })
     const { text } = await hostile.ask('/dev/try/arguments')
     for (const secret of ['s3cret', hostile.hopKey]) expect(text).not.toContain(secret)
   })

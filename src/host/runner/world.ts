@@ -14,7 +14,10 @@ export function pause(attempt: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, randomInt(most + 1)))
 }
 
-/** Before the bundle is imported, because applications read their environment at import. */
+/**
+ * Before the bundle is imported, because applications read their environment at import. `TMPDIR` is the child's own folder, its
+ * home: without it `os.tmpdir()` would be `/tmp`, where a child may not write.
+ */
 export function setEnvironment(values: Readonly<Record<string, string>>): void {
-  Object.assign(process.env, values)
+  Object.assign(process.env, { TMPDIR: process.env.HOME }, values)
 }

@@ -1,9 +1,9 @@
+import { isWithinBounds } from '../documents/bounded-json.js'
 import { requireCollection, requireId } from '../documents/names.js'
 import { queryInvalid, StoreError } from '../documents/store-error.js'
 import { isPlain, maxDepth } from '../documents/values.js'
 import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
 import type { Documents, IfVersion, KeyName, KeyValues, ScanOptions } from '../ports.js'
-import { isWithinBounds } from './bounded-json.js'
 import type { ThreadRequest } from './messages.js'
 
 export interface SpacePorts {

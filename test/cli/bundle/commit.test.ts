@@ -1,20 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readCommit } from '../../../src/cli/bundle/commit.js'
 import { bundleProject } from '../../support/bundle-project.js'
-
-/** Without the settings of this machine. */
-const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
-const git = (folder: string, ...args: readonly string[]) =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.test', ...args], {
-    cwd: folder,
-    env,
-    stdio: 'pipe',
-  })
-    .toString()
-    .trim()
+import { git } from '../../support/git-repository.js'
 
 async function repository(): Promise<{ folder: string; hash: string }> {
   const folder = await bundleProject({ 'index.js': '' })

@@ -67,6 +67,8 @@ describe('deploy', () => {
       'x-latchkey-git-hash': 'd'.repeat(40),
       'x-latchkey-git-branch': 'gr%C3%B6%C3%9Fer',
     })
+    // Git knows no such commit.
+    expect(server.to(releases)[0]?.headers).not.toHaveProperty('x-latchkey-git-dirty')
   })
 
   test('a release that does not start is exit 1 and names what serves', async () => {

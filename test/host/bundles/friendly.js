@@ -37,6 +37,7 @@ app.use(/^\/OPEN/i, (_req, res, next) => {
 })
 
 app.get('/open', (_req, res) => res.json({ first: true }))
+app.post('/open/count', (req, res) => res.json({ count: req.body.length }))
 app.get('/open/:ID', (req, res) => res.status(201).json({ params: req.params, query: req.query }))
 app.all('/echo', (req, res) => {
   const { method, hostname, headers, query, params, body, rawBody, path, apiPath, originalUrl, auth } = req

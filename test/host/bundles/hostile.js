@@ -1,7 +1,9 @@
 // What a bundle may try; it answers with what became of it.
 import { spawn } from 'node:child_process'
-import { closeSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { app } from 'codehooks-js'
 
@@ -11,6 +13,7 @@ const attempts = {
   parent: () => readFileSync(`/proc/${process.ppid}/environ`, 'utf8'),
   write: () => writeFileSync(new URL('bundle.mjs', import.meta.url), ''),
   temporary: () => writeFileSync(`${process.env.HOME}/note.txt`, 'mine'),
+  tmpdir: () => writeFileSync(join(mkdtempSync(join(tmpdir(), 'upload-')), 'part'), 'mine'),
   spawn: () => spawn('/bin/true'),
   worker: () => new Worker('1', { eval: true }),
   addon: () => process.dlopen({ exports: {} }, '/no/such.node'),

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { realMonotonic } from '../../../lib/runtime.js'
+import { hasChanges } from '../../bundle/changes.js'
 import { makeRelease } from '../../bundle/make-release.js'
 import type { DeployStep } from '../../host-home.js'
 import type { Tool } from '../../tool.js'
@@ -17,14 +18,16 @@ export async function deployFolder(
   const began = realMonotonic()
   const host = await tool.hostHomeToChange()
   const place = await startedAt(tool, host)
-  const made = await makeRelease({ folder: resolve(environment.folder, dir), main })
+  const folder = resolve(environment.folder, dir)
+  const made = await makeRelease({ folder, main })
+  const dirty = made.manifest.git && (await hasChanges(folder, environment.variables))
   const others = made.modules === 1 ? '' : ` + ${made.modules - 1} modules`
   const bundled = realMonotonic() - began
   output.line(` bundled   ${made.entry}${others} → ${size(made.codeBytes)} in ${seconds(bundled)}`)
   for (const warning of made.warnings) output.note(`warning: ${warning}`)
 
   const steps: DeployStep[] = []
-  const deployed = await upload(tool, host, { made, wait, steps }).catch((error: unknown) =>
+  const deployed = await upload(tool, host, { made, dirty, wait, steps }).catch((error: unknown) =>
     explained(error, host, place),
   )
   const isUploaded = steps.some(({ step }) => step === 'uploaded')

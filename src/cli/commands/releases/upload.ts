@@ -8,7 +8,7 @@ import { size } from '../sizes.js'
 export async function upload(
   { environment, output }: Tool,
   host: HostHome,
-  { made, wait, steps }: { made: MadeRelease; wait: boolean; steps: DeployStep[] },
+  { made, dirty, wait, steps }: { made: MadeRelease; dirty: boolean | null; wait: boolean; steps: DeployStep[] },
 ): Promise<Deployed> {
   const { archive, manifest } = made
   const total = size(archive.length)
@@ -16,7 +16,7 @@ export async function upload(
   try {
     return await host.deploy({
       archive,
-      git: manifest.git && { ...manifest.git, dirty: null },
+      git: manifest.git && { ...manifest.git, dirty },
       wait,
       onSent: (bytes) =>
         progress.step(bytes < archive.length ? `Uploading ${size(bytes)} of ${total}` : 'Starting the release'),

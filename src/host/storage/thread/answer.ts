@@ -1,6 +1,6 @@
+import { isWithinBounds } from '../../documents/bounded-json.js'
 import { queryInvalid } from '../../documents/store-error.js'
 import { type WireAnswer, type WireCall, wireFault, wireValue } from '../../documents/wire.js'
-import { isWithinBounds } from '../bounded-json.js'
 import { type CallBounds, runCall, type SpacePorts } from '../calls.js'
 
 /** Arguments are at most a list of 1,000 rows with two fields each. */
