@@ -56,7 +56,7 @@ export async function openAccounts<Nouns>(
     start: async (opened) => {
       running = opened
     },
-    close: async () => {},
+    close: pieces.close,
   }
   const auth = createAuthOf(input, parts, runtime)
   return {

@@ -47,19 +47,11 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
     firstAdmin: ({ firstAdmin }) => firstAdmin,
     wrappingKeys: ({ environment }) => environment.wrappingKeys(),
     async openSpaces(ground) {
-      const { ports, ...spaces } = await openSpaces(ground, programs).catch(async (error: unknown) => {
-        await people?.close()
-        throw error
-      })
+      const { ports, ...spaces } = await openSpaces(ground, programs)
       opened = { nouns: ground.running.nouns, ports, project: ground.settings.project }
-      return {
-        ...spaces,
-        async close() {
-          await spaces.close()
-          await people?.close()
-        },
-      }
+      return spaces
     },
+    close: async () => people?.close(),
   }
 }
 

@@ -36,7 +36,8 @@ export function createHostOf<Nouns>(
     listen() {
       if (listening !== null || closing !== null) return Promise.reject(new TypeError('A host listens once.'))
       listening = start(settings, pieces, options, undo).catch(async (error: unknown) => {
-        await undoAll(undo)
+        // The fault of the start says what to mend.
+        await undoAll(undo).catch(() => {})
         throw error
       })
       return listening
@@ -48,8 +49,17 @@ export function createHostOf<Nouns>(
   }
 }
 
+/** A step that fails does not keep the ones before it open. Throws the first fault at the end. */
 async function undoAll(undo: Undo): Promise<void> {
-  for (let last = undo.pop(); last !== undefined; last = undo.pop()) await last()
+  const faults: unknown[] = []
+  for (let last = undo.pop(); last !== undefined; last = undo.pop()) {
+    try {
+      await last()
+    } catch (error) {
+      faults.push(error)
+    }
+  }
+  if (faults.length > 0) throw faults[0]
 }
 
 async function start<Nouns>(

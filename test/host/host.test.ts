@@ -116,6 +116,37 @@ test('a start that fails frees what it has taken', async () => {
   await expect(access(join(data, 'master.key'))).rejects.toThrow('ENOENT')
 })
 
+test('a piece that fails to close keeps nothing else open, and does not hide why a start failed', async () => {
+  const data = await hostPath()
+  let rightsClosed = 0
+  const failing: HostPieces<'none'> = {
+    ...noSpaces,
+    async openSpaces(ground) {
+      const spaces = await noSpaces.openSpaces(ground)
+      return { ...spaces, close: () => Promise.reject(new Error('spaces do not close')) }
+    },
+    close: async () => {
+      rightsClosed += 1
+    },
+  }
+  const settings = parseHostSettings(await settingsOf(data))
+  const first = createHostOf(settings, failing, { stopTimes })
+  await first.listen()
+  await expect(first.close()).rejects.toThrow('spaces do not close')
+  expect(rightsClosed).toBe(1)
+  const second = start(
+    data,
+    {},
+    {
+      ...failing,
+      firstAdmin: () => ({ exists: () => Promise.reject(new Error('no table')), create: async () => 'exists' }),
+    },
+  )
+  await expect(second).rejects.toThrow('no table')
+  expect(rightsClosed).toBe(2)
+  await start(data)
+})
+
 test('the first start names the file of the set-up key in the log, and shows the address on a terminal alone', async () => {
   const data = await hostPath()
   const lines: unknown[] = []

@@ -15,4 +15,5 @@ export const noSpaces: HostPieces<'none'> = {
     },
     close: async () => {},
   }),
+  close: async () => {},
 }
