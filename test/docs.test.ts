@@ -24,6 +24,7 @@ import { policiesOf } from '../src/limits/policies.js'
 import { auditEventNames } from '../src/model/audit-event.js'
 import type { CounterRule } from '../src/model/counter.js'
 import { checkRows } from '../src/model/doctor/checks.js'
+import { hostCheckRows } from '../src/model/doctor/host-checks.js'
 import { providerKinds } from '../src/oauth/providers.js'
 import { longestPassword } from '../src/passwords/password-text.js'
 import { controlRoutes } from '../src/routes/admin/index.js'
@@ -292,11 +293,14 @@ test('the admin pages of the docs are those of their table, in its order', () =>
   expect(tableBelow(page('reference/control-api'), 'Pages')).toEqual(rows)
 })
 
-test('the checks of the docs are those of doctor, in their order', () => {
-  const rows = Object.entries(checkRows).map(([code, { where, level, cause, cure }]) => {
+test.each([
+  ['Checks', checkRows],
+  ['Checks of a space host', hostCheckRows],
+] as const)('the table %s of the docs is that of doctor, in its order', (heading, checks) => {
+  const rows = Object.entries(checks).map(([code, { where, level, cause, cure }]) => {
     return [code, where.join(' '), level, cause, cure].map((cell) => cell.replaceAll('`', ''))
   })
-  expect(tableBelow(page('operate/doctor'), 'Checks')).toEqual(rows)
+  expect(tableBelow(page('operate/doctor'), heading)).toEqual(rows)
 })
 
 describe('the errors of the docs', () => {

@@ -7,7 +7,7 @@ import { createOutput, type Output } from './output.js'
 import { choosePlace, chooseSpace } from './place.js'
 import { createPrompts } from './prompts.js'
 import type { Client } from './remote/calls.js'
-import type { GlobalOptions, LocalPlace, RemotePlace, Tool, ToolAccount } from './tool.js'
+import type { Examined, GlobalOptions, LocalPlace, RemotePlace, Tool, ToolAccount } from './tool.js'
 import { ToolError, usage } from './tool-error.js'
 
 /** A tool that opens things when a command asks for them, and closes what it opened. */
@@ -70,7 +70,7 @@ export function createTool(environment: Environment, options: GlobalOptions, com
       if (place().mode === 'remote') throw notRemote('host')
       return announced(output, await localHost())
     },
-    settings: () => examinedInput(environment, place()),
+    examined: () => examinedInput(environment, place()),
     account,
     close: async () => (await opened?.catch(() => null))?.close(),
   }
@@ -142,11 +142,14 @@ async function signedInClient(
   })
 }
 
-async function examinedInput(environment: Environment, place: ReturnType<Tool['place']>): Promise<unknown> {
+async function examinedInput(environment: Environment, place: ReturnType<Tool['place']>): Promise<Examined> {
   if (place.mode === 'remote') throw notRemote()
-  if (place.of === 'host') return (await loadHostAt(environment, place)).accountsInput
+  if (place.of === 'host') {
+    const { accountsInput, topics } = await loadHostAt(environment, place)
+    return { input: accountsInput, topics: topics() }
+  }
   const { loadExaminedInput } = await import('./local/application.js')
-  return loadExaminedInput(environment, place)
+  return { input: await loadExaminedInput(environment, place), topics: [] }
 }
 
 /** Loads the settings. A module is run by it. */

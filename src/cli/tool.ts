@@ -1,3 +1,4 @@
+import type { Topic } from '../model/doctor/report.js'
 import type { Address } from './address.js'
 import type { Environment } from './environment.js'
 import type { Home, LocalDatabase, LocalHome, RemoteHome } from './home.js'
@@ -16,6 +17,14 @@ export interface GlobalOptions {
   admintoken?: string
   json?: boolean
   yes?: boolean
+}
+
+/** What the tool examines on the machine of an application or a host. */
+export interface Examined {
+  /** The settings as `init` takes them. */
+  input: unknown
+  /** What is judged besides. */
+  topics: readonly Topic[]
 }
 
 /** Where the tool works: through a control API, or in the store that a settings module names. */
@@ -67,8 +76,8 @@ export interface Tool {
   adminTokensToChange(): Promise<AdminTokenCalls>
   /** A space host in its folder. @throws {ToolError} `not_here` in remote mode and for an application */
   localHostToChange(): Promise<LocalHostHome>
-  /** The settings of the application, as its module gives them to `init`. @throws {ToolError} `not_here` in remote mode */
-  settings(): Promise<unknown>
+  /** What `doctor` judges here. @throws {ToolError} `not_here` in remote mode */
+  examined(): Promise<Examined>
   /** The same for commands of the owner. @throws {ToolError} `not_here` in remote mode */
   localHomeToChange(): Promise<LocalHome>
   /** The database without opening it. @throws {ToolError} `not_here` in remote mode */

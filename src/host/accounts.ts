@@ -56,6 +56,7 @@ export async function openAccounts<Nouns>(
     start: async (opened) => {
       running = opened
     },
+    topics: pieces.topics,
     close: pieces.close,
   }
   const auth = createAuthOf(input, parts, runtime)

@@ -1,4 +1,6 @@
 import { AuthError } from '../errors.js'
+import type { Topic } from '../model/doctor/report.js'
+import { hostChecks } from './doctor/host-checks.js'
 import { namesOver } from './flows/people/space-names.js'
 import type { SpacePorts } from './flows/spaces/ports.js'
 import { openPeople, type People } from './people/people.js'
@@ -14,6 +16,13 @@ import type { ChildPrograms } from './spaces/programs.js'
 import type { HostNouns } from './store/host-nouns.js'
 import { hostExtension } from './store/sql/host-extension.js'
 
+interface Opened {
+  nouns: HostNouns
+  ports: SpacePorts
+  project: string
+  topic: Topic
+}
+
 /**
  * The whole host: people, spaces and their routes.
  *
@@ -21,7 +30,7 @@ import { hostExtension } from './store/sql/host-extension.js'
  */
 export function createHostPieces(programs: ChildPrograms | null = null): HostPieces<HostNouns> {
   let people: People | null = null
-  let opened: { nouns: HostNouns; ports: SpacePorts; project: string } | null = null
+  let opened: Opened | null = null
 
   const openPeopleOr503 = () => people ?? closed()
   const host = () => opened ?? closed()
@@ -48,9 +57,13 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
     wrappingKeys: ({ environment }) => environment.wrappingKeys(),
     async openSpaces(ground) {
       const { ports, ...spaces } = await openSpaces(ground, programs)
-      opened = { nouns: ground.running.nouns, ports, project: ground.settings.project }
+      const { running, settings, folder } = ground
+      const { nouns } = running
+      const topic = hostChecks({ settings, folder, people: nouns, crashedSpaces: spaces.crashed })
+      opened = { nouns, ports, project: settings.project, topic }
       return spaces
     },
+    topics: () => (opened === null ? [] : [opened.topic]),
     close: async () => people?.close(),
   }
 }

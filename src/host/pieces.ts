@@ -4,7 +4,7 @@ import type { OpenSpaces, SpacesGround } from './spaces/ground.js'
 import type { FirstAdmin } from './store/first-admin.js'
 
 /** What the host is built of, besides its folder and sockets. `Nouns` are the host's own tables. */
-export interface HostPieces<Nouns> extends Pick<HostParts<Nouns>, 'extension' | 'createRights' | 'close'> {
+export interface HostPieces<Nouns> extends Pick<HostParts<Nouns>, 'extension' | 'createRights' | 'topics' | 'close'> {
   /** The host's own routes of the control API and its pages. */
   routes: readonly Route[]
   firstAdmin(nouns: Nouns): FirstAdmin

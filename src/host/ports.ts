@@ -136,7 +136,7 @@ export interface SpaceFiles {
   /** Removes every file of a space, its data too. */
   remove(spaceId: string): Promise<void>
   /** Whether so little of the disk is free that spaces may write nothing. The rest is kept for the database of the host. */
-  isFull(): Promise<boolean>
+  isFull(): boolean
 }
 
 /** A line that an application printed, without secrets. */

@@ -1,5 +1,8 @@
 // First, so that SIGUSR1 opens no inspector while the rest loads.
 import './runner/ignore-debugger.js'
+import { realTimer, within } from '../lib/runtime.js'
+import { createConsoleLogger } from '../settings/logger.js'
+import type { Logger } from '../settings.js'
 import { createHostOf } from './host.js'
 import { createHostPieces } from './host-pieces.js'
 import { readConfig } from './settings/config-file.js'
@@ -17,26 +20,41 @@ export interface ServeOptions {
 /** Only the owner may read what this process writes. */
 const privateMask = 0o077
 
+/** How long a host whose state is unknown may take to end. */
+const failedCloseMs = 10_000
+
 /**
  * The work of `latchkey serve`: runs a host until SIGTERM or SIGINT. A second signal ends the process at once.
  *
+ * After an uncaught exception the state of the process is unknown, so the host ends, for a supervisor such as systemd to start
+ * it again.
+ *
+ * @returns whether the host ended as it was asked to; false after an uncaught exception
  * @throws {SettingsError} when the host cannot start
  */
-export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions): Promise<void> {
+export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions): Promise<boolean> {
   process.umask(privateMask)
   const masterKey = takeMasterKey()
-  const ended = endSignal()
+  const logger: { current: Logger } = { current: createConsoleLogger() }
+  const ended = Promise.race([endSignal(), uncaughtFault(logger)])
   const settings = parseHostSettings(await readConfig(config))
+  logger.current = settings.auth.logger ?? logger.current
   const host = createHostOf(settings, createHostPieces(), {
     masterKey,
     stopTimes,
     masterKeyFile: masterKeyFile ?? undefined,
     show: process.stdout.isTTY ? (text) => void process.stdout.write(text) : undefined,
   })
-  const closed = ended.then(() => host.close())
+  let ending = false
+  const closed = ended.then(async (end) => {
+    ending = true
+    if (end === 'signal') await host.close()
+    else await within(realTimer, failedCloseMs, host.close()).catch(() => {})
+    return end === 'signal'
+  })
   await host.listen()
-  process.stdout.write(banner(settings))
-  await closed
+  if (!ending) process.stdout.write(banner(settings))
+  return closed
 }
 
 /** Nothing that this process starts or loads later finds the key in the environment. */
@@ -46,10 +64,34 @@ function takeMasterKey(): string | undefined {
   return LATCHKEY_MASTER_KEY
 }
 
-function endSignal(): Promise<void> {
+function endSignal(): Promise<'signal'> {
   return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve())
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve('signal'))
   })
+}
+
+/** An error may hold a secret in its message, so the log gets its name and the place in the code. */
+function uncaughtFault(logger: { current: Logger }): Promise<'fault'> {
+  return new Promise((resolve) => {
+    // Rejections that no code handles come here too.
+    process.on('uncaughtException', (error: unknown) => {
+      const fields = { event: 'host_failed', reason: nameOf(error), at: placeOf(error) }
+      logger.current.error(fields, 'The host ends after an error that no code handled.')
+      resolve('fault')
+    })
+  })
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error
+}
+
+/** The topmost function of the stack, which follows the message. */
+function placeOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null
+  const { message, stack = '' } = error
+  const frames = stack.slice(stack.indexOf(message) + message.length)
+  return /^ {4}at (.+)$/m.exec(frames)?.[1] ?? null
 }
 
 function banner({ project, baseUrl, adminUrl }: HostSettings): string {

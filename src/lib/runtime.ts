@@ -89,7 +89,8 @@ export function createTxtRecords(servers: readonly string[] = []): (name: string
   }
 }
 
-function realTimer(milliseconds: number, callback: () => void): () => void {
+/** The real timer, also under a test clock. */
+export function realTimer(milliseconds: number, callback: () => void): () => void {
   const timer = setTimeout(callback, milliseconds)
   timer.unref()
   return () => clearTimeout(timer)

@@ -2,6 +2,7 @@ import { SettingsError } from '../errors.js'
 import type { Route } from '../http/route.js'
 import type { Handle, Watch } from '../http/verdict.js'
 import type { Runtime } from '../lib/runtime.js'
+import type { Topic } from '../model/doctor/report.js'
 import type { Ports } from '../ports.js'
 import type { Settings } from '../settings.js'
 import type { StoreExtension } from '../store/sql/store.js'
@@ -28,6 +29,8 @@ export interface HostParts<Nouns> {
   createRights(nouns: Nouns, opened: HomeParts): Promise<Pick<Ports, 'rights' | 'adminTokens'>>
   /** Called when everything stands, before the first request is answered. */
   start(running: HostRunning<Nouns>): Promise<void>
+  /** What `doctor` examines besides the accounts. */
+  topics(): readonly Topic[]
   /** Called before the store closes. */
   close(): Promise<void>
 }
@@ -99,6 +102,7 @@ function homeOf<Nouns>(parts: HostParts<Nouns>): Home {
     },
     createRights: (of) => parts.createRights(opened(), of),
     start: (ports, of) => parts.start({ ...of, ports, nouns: opened() }),
+    topics: () => parts.topics(),
     close: () => parts.close(),
   }
 }

@@ -3,6 +3,7 @@ import type { Route } from '../http/route.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { World } from '../lib/runtime.js'
 import type { SharedClock } from '../lib/shared-clock.js'
+import type { Topic } from '../model/doctor/report.js'
 import type { HomeName } from '../model/home.js'
 import { rightByRole } from '../model/right.js'
 import type { Ports } from '../ports.js'
@@ -23,6 +24,8 @@ export interface Home {
   createRights(opened: HomeParts): Promise<Pick<Ports, 'rights' | 'adminTokens'>>
   /** Called when everything stands, before the first request is answered. */
   start(ports: Ports, opened: HomeParts): Promise<void>
+  /** What `doctor` examines besides. */
+  topics(): readonly Topic[]
   /** Called before the store closes. */
   close(): Promise<void>
 }
@@ -47,5 +50,6 @@ export const application: Home = {
   openStore,
   createRights: async () => ({ rights: { of: rightByRole }, adminTokens: null }),
   start: async () => {},
+  topics: () => [],
   close: async () => {},
 }

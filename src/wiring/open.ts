@@ -216,7 +216,7 @@ function portsOf(
     random,
     policy,
     hooks: limitHooks(settings.hooks, world.timer),
-    doctor: createServerDoctor({ early, store, feedAgeMs: revocations.ageMs }),
+    doctor: createServerDoctor({ early, store, feedAgeMs: revocations.ageMs, more: home.topics }),
   }
 }
 

@@ -158,3 +158,38 @@ test('settings may be a module', async () => {
   await writeFile(config, `export default ${JSON.stringify(settings)}`)
   expect((await serving({ ...at, config })).output()).toContain('Project shop is served at')
 })
+
+test.each([
+  ['an exception', "throw new TypeError('key sk-7')"],
+  ['a rejection', "Promise.reject(new TypeError('key sk-7'))"],
+])('%s that no code handles is logged without its message, and the host ends with 1', async (_, fault) => {
+  const at = await place()
+  const config = join(dirname(at.data), 'faulty.mjs')
+  const settings = JSON.stringify({
+    data: at.data,
+    listen: at.listen,
+    adminListen: join(dirname(at.data), 'admin.sock'),
+  })
+  await writeFile(config, `process.on('SIGUSR2', function explode() { ${fault} })\nexport default ${settings}`)
+  const { child, output, exited } = await serving({ ...at, config })
+  child.kill('SIGUSR2')
+  expect(await exited).toBe(1)
+  expect(output()).toContain('host_failed')
+  expect(output()).toMatch(/TypeError.*faulty\.mjs/s)
+  expect(output()).not.toContain('sk-7')
+  await serving(at)
+})
+
+test('a host that is stopped while it starts ends without saying that it serves', async () => {
+  const at = await place()
+  const config = join(dirname(at.data), 'hasty.mjs')
+  const settings = JSON.stringify({
+    data: at.data,
+    listen: at.listen,
+    adminListen: join(dirname(at.data), 'admin.sock'),
+  })
+  await writeFile(config, `process.kill(process.pid, 'SIGTERM')\nexport default ${settings}`)
+  const { output, exited } = run({ config })
+  expect(await exited).toBe(0)
+  expect(output()).not.toContain('is served at')
+})

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
@@ -169,4 +169,25 @@ test('a start that fails while the spaces are read frees the folder for the next
   }
   await expect(listening(at, failing)).rejects.toMatchObject({ code: 'store_unavailable' })
   await listening(at)
+})
+
+test('ATK-202 beside an older host.db, data of a newer generation is set aside, and doctor names it', async () => {
+  const at = await place()
+  const first = await listening(at)
+  const call = await setUp(at)
+  await call('POST', '/spaces', { name: 'dev' })
+  const made = await call('POST', '/admintokens', { owner: 'personal', name: 'ci' })
+  await deploy(at, 'dev', { 'x-admintoken': String(made.body.token) }, 'friendly')
+  await first.close()
+  const [id = ''] = await readdir(join(at.data, 'spaces'))
+  const own = join(at.data, 'spaces', id)
+  await cp(join(own, 'g1.db'), join(own, 'g2.db'))
+  await writeFile(join(own, 'g2.db-wal'), 'newer')
+
+  await listening(at)
+  expect((await readdir(own)).filter((name) => name.startsWith('g2'))).toEqual([])
+  expect(await readFile(join(own, 'lost', '1', 'g2.db-wal'), 'utf8')).toBe('newer')
+  await vi.waitFor(async () => expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(200), { timeout: 20_000 })
+  const { checks } = (await call('GET', '/doctor')).body as { checks: { code: string; finding: string }[] }
+  expect(checks.find(({ code }) => code === 'generation_lost')?.finding).toContain(join(own, 'lost'))
 })

@@ -79,7 +79,7 @@ test('a healthy deployment has no finding, in the server, in the tool and betwee
   await auth.users.create({ email, password: 'correct horse battery', emailVerified: true })
   await new Promise<void>((resolve) => server.listen(Number(new URL(baseUrl).port), resolve))
 
-  const { report, target } = await examineLocally(settings, runtime)
+  const { report, target } = await examineLocally(settings, { runtime })
   if (!('auth' in target)) throw new Error(target.skipped)
   // Node writes the header Date by the real clock, not by that of the test.
   const network = judgeNetwork(await gatherEvidence(target, { fetch: globalThis.fetch, now: Date.now }))

@@ -50,6 +50,7 @@ export async function hostAuth({ settings = {}, routes = [], adminTokens = null,
         if (found === undefined) throw new AuthError('space_not_found')
         return found.ports
       },
+      topics: () => [],
       createRights: async () => ({ rights: { of: ({ userId }) => rights.get(userId) ?? null }, adminTokens }),
       async start(opened) {
         running = opened

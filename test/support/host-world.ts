@@ -84,6 +84,7 @@ export async function hostWorld(options: HostWorldOptions = {}): Promise<HostWor
       async start(parts) {
         running = parts
       },
+      topics: () => [],
       close: async () => people?.close(),
     },
     runtime,

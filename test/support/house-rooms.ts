@@ -70,6 +70,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       ['front'],
       ['flows'],
       ['children', 'routes', 'sockets'],
+      ['doctor'],
       ['spaces', 'tool'],
     ],
     above: ['accounts', 'create-host', 'first-start', 'host', 'host-options', 'host-pieces', 'pieces', 'serve'],

@@ -11,7 +11,7 @@ export const interruptions: readonly Interruption[] = ['killed before', 'failed 
 
 const ports = ['spaces', 'claims', 'releases', 'environment'] as const
 /** Its other calls only say where something is. */
-const reachingFiles = ['releases', 'remove', 'isFull']
+const reachingFiles = ['releases', 'remove']
 const reachingChildren = ['start', 'stop', 'remove']
 
 /** The ports, interrupted at the call with this number, from 0 on. `calls` names the calls so far. */

@@ -13,7 +13,9 @@ export const noSpaces: HostPieces<'none'> = {
     find: async () => {
       throw new AuthError('space_not_found')
     },
+    crashed: async () => [],
     close: async () => {},
   }),
+  topics: () => [],
   close: async () => {},
 }

@@ -5,7 +5,7 @@ import { serve } from '../../src/host/serve.js'
 const config = process.argv[2] ?? ''
 const times = { noticeMs: 300, drainMs: 1_000 }
 const code = await serve({ config, masterKeyFile: null, stopTimes: times }).then(
-  () => 0,
+  (asked) => (asked ? 0 : 1),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
     return 1

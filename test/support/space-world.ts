@@ -77,7 +77,7 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
     },
   )
   const { timer, passTime } = createTimers()
-  const files = createSpaceFiles(host.path, { bytes: 0, share: 0 })
+  const files = createSpaceFiles(host.path, { mayWrite: () => true })
   const sealer = createSealer(() => parseMasterKeys(host.masterKey.text))
   const directory = createSpaceDirectory(({ id, name }) => ({
     id,

@@ -29,6 +29,7 @@ async function hostAuth(rights: Map<string, Right>, settings: Partial<LatchkeySe
       async start(opened) {
         running = opened
       },
+      topics: () => [],
       close: async () => {},
     },
     runtime,

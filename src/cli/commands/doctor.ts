@@ -7,8 +7,8 @@ export const example = 'latchkey doctor'
 
 export function define(command: Command, open: () => Tool): void {
   command.action(async () => {
-    const { output, place, settings, remoteHome } = open()
+    const { output, place, examined, remoteHome } = open()
     const isLocal = place().mode === 'local'
-    showReport(output, await (isLocal ? examineHere(await settings()) : examineRemotely(await remoteHome())))
+    showReport(output, await (isLocal ? examineHere(await examined()) : examineRemotely(await remoteHome())))
   })
 }

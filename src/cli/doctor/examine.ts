@@ -2,6 +2,7 @@ import { isoTime } from '../../lib/iso-time.js'
 import { createWorld, nowSeconds } from '../../lib/runtime.js'
 import type { DoctorReport } from '../../model/doctor/report.js'
 import type { RemoteHome } from '../home.js'
+import type { Examined } from '../tool.js'
 import { ToolError } from '../tool-error.js'
 import { gatherEvidence } from './evidence.js'
 import { judgeNetwork, skipNetwork } from './network-checks.js'
@@ -19,14 +20,10 @@ function withoutServer(error: unknown): DoctorReport {
   return { checkedAt: isoTime(nowSeconds(createWorld())), checks: [] }
 }
 
-/**
- * The checks of the settings and the store, and those of the network from here to `baseUrl`.
- *
- * @param input the settings as the application gives them to `init`
- */
-export async function examineHere(input: unknown): Promise<DoctorReport> {
+/** The checks of the settings and the store, and those of the network from here to `baseUrl`. */
+export async function examineHere({ input, topics }: Examined): Promise<DoctorReport> {
   const { examineLocally } = await import('../../wiring/doctor/local.js')
-  const { report, target } = await examineLocally(input)
+  const { report, target } = await examineLocally(input, { more: topics })
   const network = 'auth' in target ? judgeNetwork(await gatherEvidence(target)) : skipNetwork(target.skipped)
   return { ...report, checks: [...report.checks, ...network] }
 }

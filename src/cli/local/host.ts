@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { Topic } from '../../model/doctor/report.js'
 import type { Environment } from '../environment.js'
 import type { LocalDatabase } from '../home.js'
 import type { LocalHostHome } from '../host-home.js'
@@ -13,6 +14,8 @@ import { createLocalHome } from './home.js'
 export interface LocalHostApplication {
   /** As `init` would take them, for an examination. */
   accountsInput: unknown
+  /** What an examination judges besides. */
+  topics(): readonly Topic[]
   database: LocalDatabase
   openHome(): Promise<LocalHostHome>
 }
@@ -31,6 +34,7 @@ export async function loadHost(environment: Environment, place: LocalPlace): Pro
   const target = `local ${host.database}`
   return {
     accountsInput: host.accountsInput,
+    topics: host.topics,
     database: {
       target,
       plan: () => explained(host.plan),

@@ -61,7 +61,7 @@ export function isLow({ free, total }: DiskSpace): boolean {
 }
 
 /** What this user may still use: file systems keep some blocks for root. */
-async function readSpace(path: string): Promise<DiskSpace> {
+export async function readSpace(path: string): Promise<DiskSpace> {
   const { bavail, blocks, bsize } = await statfs(path)
   return { free: bavail * bsize, total: blocks * bsize }
 }

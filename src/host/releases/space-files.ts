@@ -1,19 +1,9 @@
-import { mkdir, rm, statfs } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SpaceFiles } from '../ports.js'
 
-/** From when on a disk counts as full. */
-export interface DiskMark {
-  /** Free bytes. */
-  bytes: number
-  /** Free share of the disk, 0 to 1. */
-  share: number
-}
-
-const defaultMark: DiskMark = { bytes: 1024 ** 3, share: 0.05 }
-
 /** @param data the host's folder */
-export function createSpaceFiles(data: string, mark: DiskMark = defaultMark): SpaceFiles {
+export function createSpaceFiles(data: string, disk: { mayWrite(): boolean }): SpaceFiles {
   const spaces = join(data, 'spaces')
   const releases = (spaceId: string) => join(spaces, spaceId, 'releases')
   return {
@@ -25,9 +15,6 @@ export function createSpaceFiles(data: string, mark: DiskMark = defaultMark): Sp
     release: (spaceId, number) => join(releases(spaceId), String(number)),
     temporary: (spaceId) => join(spaces, spaceId, 'tmp'),
     remove: (spaceId) => rm(join(spaces, spaceId), { recursive: true, force: true }),
-    async isFull() {
-      const { bavail, blocks, bsize } = await statfs(data)
-      return bavail * bsize < mark.bytes || bavail < blocks * mark.share
-    },
+    isFull: () => !disk.mayWrite(),
   }
 }

@@ -24,6 +24,8 @@ export interface OpenSpaces {
   directory: SpaceDirectory
   /** For the control API. */
   find: HostParts<never>['findSpace']
+  /** Names of the spaces that crashed too often, so that they are not started any more. */
+  crashed(): Promise<readonly string[]>
   /** Ends the processes of all spaces; their running requests are answered by then. */
   close(): Promise<void>
 }

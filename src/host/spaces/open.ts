@@ -4,11 +4,12 @@ import { defaultLogLimits } from '../children/logs.js'
 import type { ChildPlan } from '../children/plan.js'
 import { createSupervisor, type Supervisor } from '../children/supervisor.js'
 import { findSpace } from '../flows/spaces/find-space.js'
-import { fillDirectory } from '../flows/spaces/open-directory.js'
+import { fillDirectory, readSpaces } from '../flows/spaces/open-directory.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { recordCrash } from '../flows/spaces/record-crash.js'
 import { sweepRemovedSpaces } from '../flows/spaces/spaces.js'
 import { readStartFacts } from '../flows/spaces/start-facts.js'
+import { moveLostGenerations } from '../folder/lost-generations.js'
 import { createSpaceDirectory } from '../front/directory.js'
 import type { SpaceLimits } from '../front/space.js'
 import type { Children, PrintedLine } from '../ports.js'
@@ -69,7 +70,9 @@ export async function openSpaces(
   }
   try {
     await sweepRemovedSpaces(ports)
-    supervisor.startAll(await fillDirectory(ports))
+    const spaces = await fillDirectory(ports)
+    for (const spaceId of await moveLostGenerations(folder.spaces, spaces)) reportLost(logger, spaceId)
+    supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
   } catch (error) {
     await close()
     throw error
@@ -77,6 +80,10 @@ export async function openSpaces(
   return {
     ports,
     directory: ports.directory,
+    async crashed() {
+      const all = await readSpaces(ports)
+      return all.filter(({ id }) => supervisor.status(id).state === 'crashed').map(({ name }) => name)
+    },
     async find(name) {
       const { id } = await findSpace(ports, name)
       return ground.guards.of({ id, name }).ports
@@ -98,6 +105,11 @@ function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
     { event: 'crash_unrecorded', spaceId, reason },
     'A space crashes too often, which could not be recorded.',
   )
+}
+
+function reportLost(logger: Logger, spaceId: string): void {
+  const message = 'A space has data newer than host.db knows. It was moved to the folder lost of the space.'
+  logger.error({ event: 'generation_lost', spaceId }, message)
 }
 
 type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>
@@ -143,7 +155,7 @@ function childrenOf(supervisor: Supervisor, { guards, data }: Ground, planOf: Pl
 }
 
 function portsOf(
-  { running, settings, folder, masterKeys, world, guards }: Ground,
+  { running, settings, folder, masterKeys, disk, world, guards }: Ground,
   children: Children,
   child: Supervisor['child'],
 ): SpacePorts & { directory: ReturnType<typeof createSpaceDirectory> } {
@@ -154,7 +166,7 @@ function portsOf(
     clock: ports.clock,
     random: ports.random,
     children,
-    files: createSpaceFiles(folder.path),
+    files: createSpaceFiles(folder.path, disk),
     sealer: createSealer(() => masterKeys),
     directory: createSpaceDirectory((space) => ({
       ...space,

@@ -1,6 +1,8 @@
+import type { Topic } from '../../model/doctor/report.js'
 import { visitorWithoutRequest } from '../../model/visitor.js'
 import type { AccountSettingsInput } from '../../wiring/for-host.js'
 import { type OpenToolApplication, readHostAccounts, type ToolApplication } from '../../wiring/for-tool.js'
+import { folderChecks } from '../doctor/host-checks.js'
 import { type Folder, folderAt, requireFolder } from '../folder/folder.js'
 import { openSecretsFile } from '../folder/secrets-file.js'
 import { accountsInput, asHostFault, lacksSecrets } from '../settings/accounts-input.js'
@@ -18,6 +20,8 @@ export interface ToolHost {
   adminUrl: string
   /** The absolute path of `host.db`. */
   database: string
+  /** What `doctor` examines besides the accounts. */
+  topics(): readonly Topic[]
   plan: ToolApplication['plan']
   migrate: ToolApplication['migrate']
   /** Opens the database beside a running host, whose lock of the folder is not needed. Nothing is created or migrated. */
@@ -46,6 +50,7 @@ export async function readHost(config: string, osUser: string): Promise<ToolHost
     accountsInput: input,
     adminUrl: settings.adminUrl,
     database: folder.database,
+    topics: () => [folderChecks({ settings, folder }, 'L')],
     plan: accounts.plan,
     migrate: accounts.migrate,
     async open() {

@@ -6,7 +6,7 @@ import { createRandom } from '../../lib/random.js'
 import { createWorld, nowSeconds, type Runtime, type World } from '../../lib/runtime.js'
 import { checkRows } from '../../model/doctor/checks.js'
 import { doctorProofHeader, makeDoctorProof } from '../../model/doctor/proof.js'
-import { type CheckResult, type DoctorReport, type Skipped, toResults } from '../../model/doctor/report.js'
+import { type CheckResult, type DoctorReport, type Skipped, type Topic, toResults } from '../../model/doctor/report.js'
 import { echoPath } from '../../model/doctor-echo.js'
 import type { Settings } from '../../settings.js'
 import type { Store } from '../../store/store.js'
@@ -32,12 +32,21 @@ export interface LocalExamination {
   target: LocalTarget | Skipped
 }
 
+export interface LocalExaminationOptions {
+  runtime?: Runtime
+  /** Topics of the home. */
+  more?: readonly Topic[]
+}
+
 /**
  * Runs the checks of the local tool: by the settings of an application and its store, which is neither created nor migrated.
  *
  * @param input the settings as the application gives them to `init`
  */
-export async function examineLocally(input: unknown, runtime?: Runtime): Promise<LocalExamination> {
+export async function examineLocally(
+  input: unknown,
+  { runtime, more = [] }: LocalExaminationOptions = {},
+): Promise<LocalExamination> {
   const world = createWorld(runtime)
   const clock = { now: () => nowSeconds(world), monotonicMs: world.monotonic }
   const settings = parsed(input, world)
@@ -50,7 +59,7 @@ export async function examineLocally(input: unknown, runtime?: Runtime): Promise
   }
   const { store, close, context } = contextOf(settings, world)
   try {
-    const { checkedAt, checks } = await examine(topicsOf(context, 'L'), { timer: world.timer, clock })
+    const { checkedAt, checks } = await examine([...topicsOf(context, 'L'), ...more], { timer: world.timer, clock })
     const installationId = await store().then(
       (opened) => opened.installationId,
       () => null,

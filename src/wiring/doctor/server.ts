@@ -1,5 +1,5 @@
 import { packageVersion } from '../../lib/optional-package.js'
-import type { Doctor, DoctorRun } from '../../model/doctor/report.js'
+import type { Doctor, DoctorRun, Topic } from '../../model/doctor/report.js'
 import type { Store } from '../../store/store.js'
 import type { Early } from '../early.js'
 import type { DoctorStore } from './context.js'
@@ -9,10 +9,12 @@ export interface ServerDoctorOptions {
   store: DoctorStore & Pick<Store, 'migrations' | 'installationId'>
   /** Milliseconds since the last good read of the change feed. */
   feedAgeMs(): number | null
+  /** The topics of the home. */
+  more(): readonly Topic[]
 }
 
 /** The checks of a running application. Their code loads at the first run. */
-export function createServerDoctor({ early, store, feedAgeMs }: ServerDoctorOptions): Doctor {
+export function createServerDoctor({ early, store, feedAgeMs, more }: ServerDoctorOptions): Doctor {
   const { settings, world, random, hashFallback } = early
   let last: DoctorRun | null = null
   return {
@@ -36,7 +38,7 @@ export function createServerDoctor({ early, store, feedAgeMs }: ServerDoctorOpti
         installedVersion: packageVersion,
         random: random.jitter,
       }
-      return topicsOf(context, 'S')
+      return [...topicsOf(context, 'S'), ...more()]
     },
   }
 }

@@ -73,6 +73,7 @@ async function newHost() {
         opened.firstAdmin = nouns
         opened.events = async () => [...(await store.audit.list({ limit: 50 }))]
       },
+      topics: () => [],
       close: async () => {},
     },
     runtime,

@@ -83,7 +83,9 @@ async function startedAnew(host: HostFolder): Promise<SpaceProcess> {
 async function startedOn(host: HostFolder): Promise<SpaceProcess> {
   const process = await openProcess(host)
   await sweepRemovedSpaces(process.ports)
-  for (const spaceId of await fillDirectory(process.ports)) await process.ports.children.start(spaceId)
+  for (const { id, release } of await fillDirectory(process.ports)) {
+    if (release !== null) await process.ports.children.start(id)
+  }
   return process
 }
 

@@ -35,6 +35,7 @@ async function signedInAs(right: Right | null) {
       async start(opened) {
         running = opened
       },
+      topics: () => [],
       close: async () => {},
     },
     runtime,

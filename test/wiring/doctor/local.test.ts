@@ -14,7 +14,7 @@ const file = () => join(temporaryFolder(), 'latchkey.db')
 test('each wrong setting is a finding with the sentence of init, and every other check is skipped', async () => {
   const input = { ...testSettings(), sessionLifetme: '1h', baseUrl: 'ftp://app.example' }
   const runtime = createTestRuntime()
-  const { report, target } = await examineLocally(input, runtime)
+  const { report, target } = await examineLocally(input, { runtime })
   const findings = findingsOf(report.checks)
   expect(findings).toMatchObject([
     { code: 'settings_fault', level: 'error', finding: expect.stringMatching(/^baseUrl: /) },
@@ -34,7 +34,7 @@ test('each wrong setting is a finding with the sentence of init, and every other
 test('a database file that does not exist is found, and is not made', async () => {
   const path = file()
   const settings = testSettings({ database: `sqlite:${path}` })
-  const { report } = await examineLocally(settings, createTestRuntime())
+  const { report } = await examineLocally(settings, { runtime: createTestRuntime() })
   expect(findingsOf(report.checks)).toMatchObject([
     { code: 'schema_behind', finding: expect.stringMatching(/^The tables do not exist yet\. To run: 0001/) },
   ])
@@ -51,7 +51,7 @@ test('tables that are older are found, and are not migrated', async () => {
   database.prepare('delete from latchkey_migrations where name = (select max(name) from latchkey_migrations)').run()
   const before = database.prepare('select count(*) as n from latchkey_migrations').get()
 
-  const { report } = await examineLocally(settings, createTestRuntime())
+  const { report } = await examineLocally(settings, { runtime: createTestRuntime() })
   expect(findingsOf(report.checks)).toMatchObject([{ code: 'schema_behind', cure: 'Run `latchkey migrate`.' }])
   expect(report.checks.find(({ code }) => code === 'mail_backlog')?.skipped).toContain('cannot be opened')
   expect(database.prepare('select count(*) as n from latchkey_migrations').get()).toEqual(before)
@@ -66,7 +66,7 @@ test('a tool that can ask the application makes a fresh proof for each request',
     admin: { emails: ['ann@app.example'] },
     database: `sqlite:${file()}`,
   })
-  const { target } = await examineLocally(settings, runtime)
+  const { target } = await examineLocally(settings, { runtime })
   if (!('auth' in target)) throw new Error(target.skipped)
   expect(target).toMatchObject({ auth: 'https://app.example/base/auth', installationId: null })
   const first = target.credential()[doctorProofHeader]
@@ -76,6 +76,6 @@ test('a tool that can ask the application makes a fresh proof for each request',
 })
 
 test('without a control API the network is not examined', async () => {
-  const { target } = await examineLocally(testSettings(), createTestRuntime())
+  const { target } = await examineLocally(testSettings(), { runtime: createTestRuntime() })
   expect(target).toEqual({ skipped: 'The control API is off: admin.emails is empty.' })
 })

@@ -17,7 +17,9 @@ export function define(command: Command, open: () => Tool): void {
       const { serve } = await import('../../../host/serve.js').catch(explainMissing)
       // The host ends by these signals itself, after it has answered what runs.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal)
-      await serve({ config, masterKeyFile: masterKeyFile ?? null }).catch(refuseStart)
+      const asked = await serve({ config, masterKeyFile: masterKeyFile ?? null }).catch(refuseStart)
+      if (!asked)
+        throw new ToolError(1, 'host_failed', 'The host ended after an unexpected error, which its log names.')
     })
 }
 

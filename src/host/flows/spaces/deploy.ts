@@ -29,7 +29,7 @@ export interface Deployment {
  */
 export async function deploy(ports: SpacePorts, deployment: Deployment, report: ReportStep): Promise<Switched> {
   const { id } = await findJudged(ports, deployment.space, deployment.visitor)
-  if (await ports.files.isFull()) throw diskFull()
+  if (ports.files.isFull()) throw diskFull()
   return underClaim(ports, { spaceId: id, kind: 'deploy' }, async (claim) => {
     await tidyReleases(ports, claim)
     const number = await receive(ports, claim, deployment, report)

@@ -1,22 +1,21 @@
+import type { SpaceRecord } from '../../store/spaces.js'
 import type { SpacePorts } from './ports.js'
 
 const pageSize = 200
 
-/** Fills the directory from the store. For the start of the host. Returns the ids of the spaces that are to be started. */
-export async function fillDirectory({
-  spaces,
-  directory,
-}: Pick<SpacePorts, 'spaces' | 'directory'>): Promise<string[]> {
-  const deployed: string[] = []
-  let after: string | null = null
+/** Fills the directory from the store, for the start of the host. Returns all spaces. */
+export async function fillDirectory(ports: Pick<SpacePorts, 'spaces' | 'directory'>): Promise<SpaceRecord[]> {
+  const all = await readSpaces(ports)
+  for (const space of all) ports.directory.put(space)
+  return all
+}
+
+/** All spaces, by name. */
+export async function readSpaces({ spaces }: Pick<SpacePorts, 'spaces'>): Promise<SpaceRecord[]> {
+  const all: SpaceRecord[] = []
   for (;;) {
-    const page = await spaces.list({ after, limit: pageSize })
-    for (const space of page) {
-      directory.put(space)
-      if (space.release !== null) deployed.push(space.id)
-    }
-    const last = page.at(-1)
-    if (!last || page.length < pageSize) return deployed
-    after = last.name
+    const page = await spaces.list({ after: all.at(-1)?.name ?? null, limit: pageSize })
+    all.push(...page)
+    if (page.length < pageSize) return all
   }
 }

@@ -1,0 +1,91 @@
+import { access } from 'node:fs/promises'
+import { isLoopbackHost } from '../../lib/url.js'
+import { hostCheckRows } from '../../model/doctor/host-checks.js'
+import type { Check, CheckPlace, Outcome, Topic } from '../../model/doctor/report.js'
+import { isLow, readSpace } from '../folder/disk.js'
+import type { Folder } from '../folder/folder.js'
+import { findLostGenerations } from '../folder/lost-generations.js'
+import type { HostSettings } from '../settings/host-settings.js'
+import type { PeopleNouns } from '../store/people.js'
+import { isSameSite } from './same-site.js'
+
+export interface FolderFacts {
+  settings: Pick<HostSettings, 'adminUrl' | 'baseUrl' | 'trustedProxies'>
+  folder: Pick<Folder, 'path' | 'spaces' | 'masterKey'>
+}
+
+export interface RunningFacts extends FolderFacts {
+  people: Pick<PeopleNouns, 'projectRights' | 'projectTokens'>
+  /** Names of the spaces that are not started any more. */
+  crashedSpaces(): Promise<readonly string[]>
+}
+
+/** The checks of a running host. */
+export function hostChecks(facts: RunningFacts): Topic {
+  return [
+    defineCheck('isolation_weak', () => judgeIsolation(facts)),
+    defineCheck('space_crashed', () => judgeCrashes(facts)),
+    ...folderChecks(facts, 'S'),
+  ]
+}
+
+/** The checks that need no store: what the tool judges on the machine of the host. */
+export function folderChecks({ settings, folder }: FolderFacts, place: CheckPlace): Topic {
+  const checks = [
+    defineCheck('admin_same_site', () => judgeSite(settings)),
+    defineCheck('master_key_unsaved', () => judgeMasterKey(folder)),
+    defineCheck('generation_lost', () => judgeGenerations(folder)),
+    defineCheck('disk_low', () => judgeDisk(folder)),
+  ]
+  return checks.filter(({ row }) => row.where.includes(place))
+}
+
+function defineCheck(code: keyof typeof hostCheckRows, check: Check['check']): Check {
+  return { code, row: hostCheckRows[code], check }
+}
+
+async function judgeIsolation({ settings, people }: RunningFacts): Promise<Outcome> {
+  const { users } = await people.projectRights.counted()
+  const admins = new Set(users.filter(({ right }) => right === 'ADMIN').map(({ userId }) => userId))
+  const narrowed = (await people.projectTokens.list()).filter(({ spaces }) => spaces !== null)
+  const findings: string[] = []
+  if (admins.size > 1) findings.push(`${admins.size} people may deploy. Each can read all spaces.`)
+  if (narrowed.length > 0) {
+    findings.push(`The admin token ${narrowed[0]?.id} is for some spaces only, but code that it deploys can reach all.`)
+  }
+  if (trustsLoopback(settings)) {
+    findings.push('`trustedProxies` has an address of this machine, so code of a space can claim any client address.')
+  }
+  return findings.map((finding) => ({ finding }))
+}
+
+function trustsLoopback({ trustedProxies }: RunningFacts['settings']): boolean {
+  return trustedProxies.kind === 'cidrs' && trustedProxies.cidrs.some((each) => /^(?:127\.|::1(?:\/|$))/.test(each))
+}
+
+async function judgeCrashes({ crashedSpaces }: RunningFacts): Promise<Outcome> {
+  return (await crashedSpaces()).map((name) => ({ finding: `The space ${name} is in the state crashed.` }))
+}
+
+function judgeSite({ adminUrl, baseUrl }: FolderFacts['settings']): Outcome {
+  const [admin, base] = [new URL(adminUrl), new URL(baseUrl)]
+  if (isLoopbackHost(admin.hostname) || !isSameSite(admin.hostname, base.hostname)) return null
+  return { finding: `${admin.hostname} and ${base.hostname} are below one domain.` }
+}
+
+async function judgeMasterKey({ masterKey }: FolderFacts['folder']): Promise<Outcome> {
+  const lies = await access(masterKey).then(
+    () => true,
+    () => false,
+  )
+  return lies ? { finding: `The key is in ${masterKey}.` } : null
+}
+
+async function judgeGenerations({ spaces }: FolderFacts['folder']): Promise<Outcome> {
+  return (await findLostGenerations(spaces)).map((path) => ({ finding: `${path} holds newer data.` }))
+}
+
+async function judgeDisk({ path }: FolderFacts['folder']): Promise<Outcome> {
+  const space = await readSpace(path)
+  return isLow(space) ? { finding: `${Math.floor(space.free / 1024 ** 2)} MiB are free.` } : null
+}

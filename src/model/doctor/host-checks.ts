@@ -1,0 +1,42 @@
+import type { CheckRow } from './report.js'
+
+/** The checks that a space host adds to the list. */
+export const hostCheckRows = {
+  isolation_weak: {
+    where: ['S'],
+    level: 'warn',
+    cause:
+      'The isolation `process` protects no space from the code of another, and more than one party is involved here.',
+    cure: 'Let only people deploy who may read every space. Give code of others a host of its own.',
+  },
+  admin_same_site: {
+    where: ['S', 'L'],
+    level: 'warn',
+    cause: 'Pages of a space can plant cookies for the pages of the host, because both are below one domain.',
+    cure: 'Set `adminUrl` to a host name below another domain than that of `baseUrl`.',
+  },
+  master_key_unsaved: {
+    where: ['S', 'L'],
+    level: 'warn',
+    cause: 'The master key lies beside the data that it protects. If the disk is lost, no backup opens.',
+    cure: 'Keep a copy elsewhere. Then give it by `LATCHKEY_MASTER_KEY` or `--master-key-file`, and remove the file.',
+  },
+  generation_lost: {
+    where: ['S', 'L'],
+    level: 'error',
+    cause: 'The host started with an older `host.db`, which does not know this data. It may be the only copy.',
+    cure: 'Look into the files before you remove them. Every admin token from before counts again: remove them all.',
+  },
+  space_crashed: {
+    where: ['S'],
+    level: 'error',
+    cause: 'The application of a space crashed ten times in ten minutes, so it is not started any more.',
+    cure: 'Read `latchkey log`. Then deploy a mended release, or run `latchkey deploy --rollback`.',
+  },
+  disk_low: {
+    where: ['S', 'L'],
+    level: 'error',
+    cause: 'Less than 1 GiB or 5 % of the disk is free, so spaces may write nothing.',
+    cure: 'Remove what is not needed, or enlarge the disk.',
+  },
+} as const satisfies Readonly<Record<string, CheckRow>>

@@ -1,0 +1,97 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { folderChecks, hostChecks, type RunningFacts } from '../../../src/host/doctor/host-checks.js'
+import { isSameSite } from '../../../src/host/doctor/same-site.js'
+import { folderAt } from '../../../src/host/folder/folder.js'
+import { type CheckResult, toResults } from '../../../src/model/doctor/report.js'
+import { type HostWorld, hostWorld } from '../../support/host-world.js'
+
+let world: HostWorld
+let facts: RunningFacts
+
+beforeEach(async () => {
+  world = await hostWorld()
+  const path = await mkdtemp(join(tmpdir(), 'latchkey-doctor-'))
+  onTestFinished(() => rm(path, { recursive: true, force: true }))
+  const settings = {
+    baseUrl: 'https://api.example.org',
+    adminUrl: 'https://admin.example.net',
+    trustedProxies: { kind: 'none' },
+  } as const
+  const people = world.running.nouns
+  facts = { settings, folder: folderAt(path), people, crashedSpaces: async () => [] }
+})
+
+async function resultsOf(running: RunningFacts): Promise<CheckResult[]> {
+  const results = await Promise.all(
+    hostChecks(running).map(async ({ code, row, check }) => toResults(code, row, await check())),
+  )
+  return results.flat()
+}
+
+/** `code: finding` of what is wrong. */
+async function findings(running: RunningFacts): Promise<string[]> {
+  return (await resultsOf(running)).flatMap(({ code, finding }) => (finding === null ? [] : [`${code}: ${finding}`]))
+}
+
+describe('the checks of a host', () => {
+  test('find nothing on a healthy one, and the tool judges those of the folder', async () => {
+    await world.signedIn('ada@example.org', 'ADMIN')
+    expect(await findings(facts)).toEqual([])
+    expect((await resultsOf(facts)).map(({ code }) => code)).toEqual([
+      ...['isolation_weak', 'space_crashed', 'admin_same_site', 'master_key_unsaved', 'generation_lost', 'disk_low'],
+    ])
+    expect(folderChecks(facts, 'L').map(({ code }) => code)).toEqual([
+      ...['admin_same_site', 'master_key_unsaved', 'generation_lost', 'disk_low'],
+    ])
+  })
+
+  test('isolation_weak: several people deploy, a token is narrowed, or a proxy on this machine is trusted', async () => {
+    const { client } = await world.signedIn('ada@example.org', 'ADMIN')
+    await world.signedIn('max@example.org', 'ADMIN')
+    const made = await client.post('/auth/admin/api/admintokens', { owner: 'personal', spaces: ['dev'] })
+    expect(made.status).toBe(201)
+    const trustedProxies = { kind: 'cidrs', cidrs: ['127.0.0.0/8'] } as const
+    const found = await findings({ ...facts, settings: { ...facts.settings, trustedProxies } })
+    expect(found).toEqual([
+      'isolation_weak: 2 people may deploy. Each can read all spaces.',
+      expect.stringMatching(/^isolation_weak: The admin token [0-9a-f]{16} is for some spaces only/),
+      expect.stringContaining('isolation_weak: `trustedProxies` has an address of this machine'),
+    ])
+  })
+
+  test('admin_same_site: both URLs are below one domain', async () => {
+    const settings = { ...facts.settings, adminUrl: 'https://admin.example.org' }
+    expect(await findings({ ...facts, settings })).toEqual([
+      'admin_same_site: admin.example.org and api.example.org are below one domain.',
+    ])
+  })
+
+  test('master_key_unsaved: the key lies in the folder', async () => {
+    await writeFile(facts.folder.masterKey, 'key')
+    expect(await findings(facts)).toEqual([`master_key_unsaved: The key is in ${facts.folder.masterKey}.`])
+  })
+
+  test('generation_lost: a space has data that host.db does not know', async () => {
+    const lost = join(facts.folder.spaces, 'a space', 'lost')
+    await mkdir(join(lost, '1'), { recursive: true })
+    expect(await findings(facts)).toEqual([`generation_lost: ${lost} holds newer data.`])
+  })
+
+  test('space_crashed: a space is not started any more', async () => {
+    expect(await findings({ ...facts, crashedSpaces: async () => ['dev'] })).toEqual([
+      'space_crashed: The space dev is in the state crashed.',
+    ])
+  })
+})
+
+test.each([
+  ['api.example.org', 'admin.example.org', true],
+  ['example.org', 'admin.example.org', true],
+  ['api.example.org', 'admin.example.net', false],
+  ['api.example.co.uk', 'admin.other.co.uk', false],
+  ['api.example.co.uk', 'admin.example.co.uk', true],
+  ['192.0.2.1', '192.0.2.2', false],
+])('%s and %s are of one site: %s', (one, other, same) => expect(isSameSite(one, other)).toBe(same))
