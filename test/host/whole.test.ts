@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { AuthError } from '../../src/errors.js'
 import { createHostOf } from '../../src/host/host.js'
@@ -190,4 +193,74 @@ test('ATK-202 beside an older host.db, data of a newer generation is set aside, 
   await vi.waitFor(async () => expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(200), { timeout: 20_000 })
   const { checks } = (await call('GET', '/doctor')).body as { checks: { code: string; finding: string }[] }
   expect(checks.find(({ code }) => code === 'generation_lost')?.finding).toContain(join(own, 'lost'))
+})
+
+/** An issuer on loopback that publishes its key set, and signs tokens for it. */
+async function issuer() {
+  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] })
+  const server = createServer((_, response) => void response.setHeader('content-type', 'application/json').end(keySet))
+  onTestFinished(() => void server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/jwks.json`
+  const sign = (subject: string) =>
+    new SignJWT()
+      .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+      .setSubject(subject)
+      .setExpirationTime('5m')
+      .sign(privateKey)
+  return { url, sign }
+}
+
+test('ATK-124 ATK-151 ATK-152 each credential of a space gets what the specification says, and nothing falls through', async () => {
+  const at = await place()
+  await listening(at)
+  const call = await setUp(at)
+  const made = await call('POST', '/admintokens', { owner: 'personal', name: 'ci' })
+  for (const name of ['dev', 'prod']) await call('POST', '/spaces', { name })
+  await deploy(at, 'dev', { 'x-admintoken': String(made.body.token) }, 'friendly')
+  const tokenOf = async (space: string, access: string) =>
+    (await call('POST', `/spaces/${space}/tokens`, { name: access, access })).body
+  const [reader, writer, foreign] = [
+    await tokenOf('dev', 'READ'),
+    await tokenOf('dev', 'READWRITE'),
+    await tokenOf('prod', 'READ'),
+  ]
+  const send = (path: string, headers: Record<string, string>, method = 'GET') =>
+    ask(`${at.baseUrl}/dev${path}`, { method, headers })
+  const key = ({ token }: Record<string, unknown>) => ({ 'x-apikey': String(token) })
+
+  // ATK-151: the method of the request counts, whatever else names another.
+  expect((await send('/echo', key(writer), 'POST')).status).toBe(200)
+  for (const more of [{}, { 'x-http-method-override': 'GET' }, { 'x-method-override': 'GET' }]) {
+    const refused = await send('/echo?_method=GET', { ...key(reader), ...more }, 'POST')
+    expect(refused).toMatchObject({ status: 403, body: { code: 'insufficient_access' } })
+  }
+  const overridden = await send('/echo?_method=DELETE', { ...key(reader), 'x-http-method-override': 'DELETE' })
+  expect(overridden.body).toMatchObject({ method: 'GET' })
+
+  // ATK-150, ATK-124: what belongs to another space is unknown here.
+  expect((await send('/closed', key(foreign))).status).toBe(401)
+  expect((await call('DELETE', `/spaces/dev/tokens/${foreign.id}`)).status).toBe(404)
+  expect((await call('POST', `/spaces/dev/tokens/${foreign.id}/rotate`, {})).status).toBe(404)
+  expect((await call('POST', '/spaces/prod/releases/1/activate')).text).toContain('"not_found"')
+
+  // ATK-152: with a key set, an RS256 bearer is judged by it alone.
+  const trusted = await issuer()
+  const stranger = await issuer()
+  expect((await call('POST', '/spaces/dev/access/jwks', { url: trusted.url })).status).toBe(200)
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+  const good = bearer(await trusted.sign('partner'))
+  expect((await send('/closed', good)).text).toBe('in')
+  expect((await send('/echo', good)).body).toMatchObject({ auth: { kind: 'jwt', subject: 'partner' } })
+  expect((await send('/closed', {})).status).toBe(401)
+  expect((await send('/open', {})).status).toBe(200)
+  for (const path of ['/open', '/closed']) {
+    expect((await send(path, bearer(await stranger.sign('partner')))).status).toBe(401)
+  }
+  await call('POST', '/spaces/dev/access/jwks', { url: trusted.url, exclusive: true })
+  expect((await send('/open', {})).status).toBe(401)
+  expect((await send('/open', good)).status).toBe(200)
 })
