@@ -121,7 +121,12 @@ test('a host is set up, gets a space, and serves what is deployed in it', async 
   expect(made.status).toBe(201)
   const script = { 'x-admintoken': String(made.body.token) }
   const deployed = await deploy(at, 'dev', script, 'friendly')
-  expect(deployed.rows.at(-1)).toMatchObject({ done: true, release: 1 })
+  expect(deployed.rows.at(-1)).toMatchObject({
+    ...{ done: true, release: 1 },
+    warnings: ['worker mail', 'queue orders', 'cron job */5 * * * *', 'realtime channel /chat'].map(
+      (name) => `The ${name} never runs: this host does not support it.`,
+    ),
+  })
 
   expect((await ask(`${at.baseUrl}/dev/open`)).body).toEqual({ first: true })
   expect((await ask(`${at.baseUrl}/dev/env`)).status).toBe(401)

@@ -24,8 +24,8 @@ export interface ChildEnd {
 /** A process, before and after it serves. */
 export interface SpawnedChild {
   pid: number
-  /** It has told that it listens. A hostile bundle may say so too. */
-  listening: Promise<void>
+  /** It says that it listens, and what of its application is not run. A hostile bundle may say anything. */
+  listening: Promise<readonly string[]>
   /** The first lines of stderr, without secrets. */
   errors: readonly string[]
   /** The process is gone. */
@@ -75,11 +75,11 @@ export async function spawnChild({ command, options, log, world, onHeartbeat }: 
   const errors = readOutput(child, log, createBlanker([...Object.values(options.env), ...Object.values(options.keys)]))
   const pipe = child.stdio[3]
   if (!(pipe instanceof Duplex)) throw new TypeError('The child has no pipe.')
-  const listening = new Promise<void>((resolve) => {
+  const listening = new Promise<readonly string[]>((resolve) => {
     readPipe(pipe, {
       monotonic: world.monotonic,
-      onMessage(kind) {
-        if (kind === 'listening') resolve()
+      onMessage(kind, { notRun }) {
+        if (kind === 'listening') resolve(textsIn(notRun))
         if (kind === 'heartbeat') onHeartbeat()
       },
       onFlood: () => kill('It sent too much to the host.'),
@@ -99,6 +99,10 @@ export async function spawnChild({ command, options, log, world, onHeartbeat }: 
     isGone,
     killedFor: () => reason,
   }
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
 function readOutput(child: ChildProcess, log: OpenLog, blanker: Blanker): readonly string[] {

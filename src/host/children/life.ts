@@ -29,6 +29,8 @@ export interface SpaceStatus {
 export interface StartReport {
   release: number
   pid: number
+  /** What the application registers and this host does not run. */
+  notRun: readonly string[]
   /** From the call on, in milliseconds. */
   milliseconds: number
 }
@@ -153,9 +155,9 @@ export class SpaceLife {
   private async startNow(planOf: PlanOf, signal: AbortSignal): Promise<StartReport> {
     const { monotonic } = this.options.premises.world
     const began = monotonic()
-    const { release, pid } = await this.launch(planOf, signal)
+    const { release, pid, notRun } = await this.launch(planOf, signal)
     this.restarts.reset()
-    return { release, pid, milliseconds: Math.round(monotonic() - began) }
+    return { release, pid, notRun, milliseconds: Math.round(monotonic() - began) }
   }
 
   private async tryRestart(): Promise<void> {

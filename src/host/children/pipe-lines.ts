@@ -7,8 +7,8 @@ const pipeLimits = { lineBytes: 4 * 1024, linesPerSecond: 50 }
 interface PipeReader {
   /** Milliseconds from an arbitrary start. */
   monotonic(): number
-  /** The field `kind` of a line. Lines of another form are ignored. */
-  onMessage(kind: string): void
+  /** A line with a field `kind`. Lines of another form are ignored. */
+  onMessage(kind: string, fields: Readonly<Record<string, unknown>>): void
   /** The child has broken a limit. Nothing is read from the pipe any more. */
   onFlood(): void
   onEnd(): void
@@ -38,8 +38,8 @@ export function readPipe(pipe: Readable, { monotonic, onMessage, onFlood, onEnd 
     let start = 0
     for (let end = bytes.indexOf(10); end !== -1; end = bytes.indexOf(10, start)) {
       if (isTooMuch(end - start)) return flood()
-      const { kind } = parseJsonObject(bytes.toString('utf8', start, end)) ?? {}
-      if (typeof kind === 'string') onMessage(kind)
+      const fields = parseJsonObject(bytes.toString('utf8', start, end)) ?? {}
+      if (typeof fields.kind === 'string') onMessage(fields.kind, fields)
       start = end + 1
     }
     rest = Buffer.from(bytes.subarray(start))

@@ -42,6 +42,8 @@ interface Start {
 export interface RunningChild {
   child: Child
   release: number
+  /** What the application registers and this host does not run. */
+  notRun: readonly string[]
   pid: number
   /** Unix milliseconds. */
   startedAt: number
@@ -117,6 +119,7 @@ async function cleanUp({ run }: Premises, { data, files }: Left): Promise<void> 
 }
 
 interface Launched extends SpawnedChild {
+  notRun: readonly string[]
   watchdog: Watchdog
 }
 
@@ -141,7 +144,7 @@ async function launch(start: Start, options: StartOptions, left: Left): Promise<
     () => noted,
   )
   watchdog.heartbeat()
-  return { ...process, watchdog }
+  return { ...process, watchdog, notRun: await process.listening }
 }
 
 function runningChild(
@@ -156,6 +159,7 @@ function runningChild(
   return {
     child: { socketPath: sockets.requests, hopKey: keys.hop, begin },
     release: plan.release,
+    notRun: process.notRun,
     pid: process.pid,
     startedAt: premises.world.now(),
     requests,

@@ -11,14 +11,14 @@ const failed = 1
 const pipe = openPipe(() => process.exit(0))
 
 async function run(): Promise<void> {
-  const server = await start(readStartOptions(await pipe.readLine()))
+  const { server, notRun } = await start(readStartOptions(await pipe.readLine()))
   // An unhandled rejection ends the start. Later ones are only logged: applications of the platform have many of them.
   process.on('unhandledRejection', logFault)
   process.on('SIGTERM', () => {
     server.close(() => process.exit(0))
     server.closeIdleConnections()
   })
-  pipe.write({ kind: 'listening' })
+  pipe.write({ kind: 'listening', notRun })
   setInterval(() => pipe.write({ kind: 'heartbeat' }), heartbeatMs)
 }
 

@@ -6,6 +6,7 @@ import { createDatastore } from './datastore/datastore.js'
 import { createRemoteStore } from './datastore/remote-store.js'
 import { createApplication } from './exchange/application.js'
 import { type Manifest, requireManifest } from './exchange/manifest.js'
+import { namesNotRun } from './exchange/not-run.js'
 import { createFiles } from './files.js'
 import { hostSymbol } from './hop.js'
 import { createInternalFetch } from './internal-fetch.js'
@@ -13,8 +14,14 @@ import { createChildServer } from './server.js'
 import type { StartOptions } from './start-options.js'
 import { newId, pause, setEnvironment } from './world.js'
 
+export interface Started {
+  server: Server
+  /** What the application registers and this host does not run. */
+  notRun: readonly string[]
+}
+
 /** Imports the bundle, runs its `startup` and listens. Rejects with what the bundle throws. */
-export async function start(options: StartOptions): Promise<Server> {
+export async function start(options: StartOptions): Promise<Started> {
   const { space, hash, env, limits, compat, keys, sockets, files } = options
   setEnvironment(env)
   const mingo = await loadMingo(files.mingo)
@@ -39,7 +46,7 @@ export async function start(options: StartOptions): Promise<Server> {
     server.once('error', reject)
     server.listen(sockets.requests, resolve)
   })
-  return server
+  return { server, notRun: namesNotRun(manifest) }
 }
 
 async function importBundle(file: string): Promise<Manifest> {

@@ -140,8 +140,9 @@ const addedHeaderBytes = 64 * 1024
 function childrenOf(supervisor: Supervisor, { guards, data }: Ground, planOf: PlanOf): Children {
   return {
     async start(spaceId, release) {
-      await supervisor.start(spaceId, release === undefined ? undefined : (id) => planOf(id, release))
-      return { warnings: [] }
+      const own = release === undefined ? undefined : (id: string) => planOf(id, release)
+      const { notRun } = await supervisor.start(spaceId, own)
+      return { warnings: notRun.map((name) => `The ${name} never runs: this host does not support it.`) }
     },
     stop: (spaceId) => supervisor.stop(spaceId),
     async remove(spaceId) {

@@ -36,6 +36,11 @@ app.use(/^\/OPEN/i, (_req, res, next) => {
   next()
 })
 
+app.queue('orders', () => {})
+app.worker('mail', () => {})
+app.job('*/5 * * * *', () => {})
+app.realtime('/chat', () => {})
+
 app.get('/open', (_req, res) => res.json({ first: true }))
 app.post('/open/count', (req, res) => res.json({ count: req.body.length }))
 app.get('/open/:ID', (req, res) => res.status(201).json({ params: req.params, query: req.query }))

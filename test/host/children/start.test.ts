@@ -26,7 +26,12 @@ describe('a start', () => {
     host.deployed.set('one', { bundle: 'friendly', release: 17 })
     expect(host.supervisor.status('one')).toEqual(stopped)
     const report = await host.supervisor.start('one')
-    expect(report).toEqual({ release: 17, pid: expect.any(Number), milliseconds: expect.any(Number) })
+    expect(report).toEqual({
+      release: 17,
+      pid: expect.any(Number),
+      notRun: expect.arrayContaining(['queue orders']),
+      milliseconds: expect.any(Number),
+    })
     expect(host.supervisor.status('one')).toMatchObject({ state: 'ready', pid: report.pid, release: 17, restarts: 0 })
     expect((await host.ask('one', '/dev/open')).status).toBe(200)
     expect(host.log('one')).toContain('startup ran')

@@ -125,6 +125,7 @@ describe('the former child', () => {
     const running = {
       child: { socketPath: '', hopKey: '', begin: requests.begin },
       ...{ release: 1, pid: 1, startedAt: 0, requests, eventStreams, exited },
+      notRun: [],
       memoryBytes: () => 0,
       kill: () => calls.push('SIGKILL'),
       terminate: () => calls.push('SIGTERM'),

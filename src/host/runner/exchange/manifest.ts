@@ -12,6 +12,10 @@ export interface Manifest {
   startup?: unknown
   app?: unknown
   settings?: unknown
+  workerhooks?: unknown
+  queuehooks?: unknown
+  jobhooks?: unknown
+  realtime?: unknown
 }
 
 export interface RouteKey {
