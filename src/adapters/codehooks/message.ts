@@ -40,9 +40,8 @@ export function readRequest(req: CodehooksRequest, res: CodehooksResponse | null
   const { method, headers } = req
   const mount = mountPrefix(fullPath, path)
   const native = res && { request: req, response: res }
-  const ip = addressByHost(headers)
-  const sent = { method, path, query: query.join('?'), mount, headers, rawHeaders: null, ip, body: bodyOf(req) }
-  return { ...sent, native, ...foundByHost(req) }
+  const sent = { method, path, query: query.join('?'), mount, headers, rawHeaders: null, body: bodyOf(req) }
+  return { ...sent, native, ip: addressByHost(headers), ...foundByHost(req) }
 }
 
 function bodyOf({ rawBody, body }: CodehooksRequest): RequestBody {
