@@ -23,6 +23,7 @@ import type { MigrationSteps } from './migrations/migration.js'
 import { planOn } from './migrations/plan.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
+import { createPasskeys } from './passkeys.js'
 import { createSecondFactors } from './second-factors.js'
 import { createSessions } from './sessions.js'
 import { createUsers } from './users.js'
@@ -127,6 +128,7 @@ function join(steps: Steps, { db, flavour }: Connection, installationId: string)
   return {
     users: createUsers(steps),
     identities: createIdentities(steps),
+    passkeys: createPasskeys(steps),
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
     secondFactors: createSecondFactors(steps),
