@@ -1,4 +1,4 @@
-import { type Factor, type KindProof, kindOf } from './factors/kinds.js'
+import { type Factor, hasFactor, type KindProof, kindOf } from './factors/kinds.js'
 
 /** A right answer to the second step. The store uses it up: of concurrent uses, exactly one succeeds. */
 export type FactorProof = KindProof | BackupCodeProof
@@ -27,9 +27,10 @@ export interface BackupCode {
 /** What a session that has proved any second factor has among its `amr` (RFC 8176). */
 const proved = 'mfa'
 
-/** What the second step accepts for that account, as answers name it. */
-export function factorMethods({ factors }: { factors: readonly Factor[] }): string[] {
-  return [...new Set(factors.flatMap((factor) => kindOf(factor).methods)), 'backup_code']
+/** What the second step accepts for that account, as answers name it. Backup codes come and go with factors that ask. */
+export function factorMethods(user: { factors: readonly Factor[] }): string[] {
+  const methods = [...new Set(user.factors.flatMap((factor) => kindOf(factor).methods))]
+  return hasFactor(user) ? [...methods, 'backup_code'] : methods
 }
 
 /** What a session has proved, once that proof is added. */

@@ -10,8 +10,7 @@ type Account = Pick<UserRecord, 'passwordHash' | 'identities' | 'factors'>
  * Whether that can be removed and the user can still sign in: the last way in stays, anything else may go. Codes and
  * links by mail do not count, because a mailbox can be lost and an application can turn them off.
  *
- * What is not on the account may go, because its removal removes nothing: the caller must remove exactly `what`, and no
- * factor of another `enabledAt`. Two factors of one kind and second count as one, so that neither goes by mistake.
+ * What is not on the account may go, because its removal removes nothing: the caller must remove exactly `what`.
  */
 export function mayRemove(user: Account, what: WayIn, signsIn = signsInAlone): boolean {
   const ways = waysIn(user, signsIn)
@@ -39,5 +38,5 @@ function isSame(one: WayIn, other: WayIn): boolean {
 
 /** Not by reference: a factor of another read of the account is the same factor. */
 function isSameFactor(one: Factor, other: Factor): boolean {
-  return one.kind === other.kind && one.enabledAt === other.enabledAt
+  return one.kind === other.kind && one.enabledAt === other.enabledAt && kindOf(one).sameProof(one, other)
 }

@@ -2,7 +2,7 @@ import type { VerifiedBy } from '../model/admin-role.js'
 import { hasFactor } from '../model/factors/kinds.js'
 import { isDisabled, type UserRecord } from '../model/user.js'
 import { type AccountLosses, everyHold, lossesWithFactor } from './account-losses.js'
-import { noFactor } from './factor-columns.js'
+import { noFactor, noPasskeys } from './factor-columns.js'
 import type { UsersTable } from './rows.js'
 import type { Disabling, Users } from './users.js'
 
@@ -69,8 +69,9 @@ export const firstProof: AccountChange = {
     fields: '{}',
     identities: '[]',
     ...noFactor,
+    ...noPasskeys,
   },
-  losses: { backupCodes: true, identities: true },
+  losses: { backupCodes: true, identities: true, passkeys: true },
 }
 
 /**
@@ -78,17 +79,17 @@ export const firstProof: AccountChange = {
  * name, so it stays.
  */
 export const invitedProof: AccountChange = {
-  values: { email_verified: 1, verified_by: 'mailbox' },
+  values: { email_verified: 1, verified_by: 'mailbox', ...noPasskeys },
   losses: firstProof.losses,
 }
 
 /**
  * The proof of an administrator's address that was verified, but not proved to us: by `trustEmail`, by an import from codehooks-auth, or before
- * migration 0003. Everything that signs in without the mailbox goes. A second factor stays: it alone signs no user in.
+ * migration 0003. Everything that signs in without the mailbox goes, passkeys too. A factor that only answers a second step stays: it alone signs no user in.
  */
 export const renewedProof: AccountChange = {
-  values: { verified_by: 'mailbox', password_hash: null, identities: '[]' },
-  losses: { identities: true },
+  values: { verified_by: 'mailbox', password_hash: null, identities: '[]', ...noPasskeys },
+  losses: { identities: true, passkeys: true },
 }
 
 /** The same by the owner of the application, who hands the account to an administrator: nothing of a stranger stays. */

@@ -8,6 +8,7 @@ export interface AccountLosses {
   devices?: true
   backupCodes?: true
   identities?: true
+  passkeys?: true
   tokens?: DroppedTokens
 }
 
@@ -31,6 +32,7 @@ export const lossesWithDeletion: AccountLosses = {
   devices: true,
   backupCodes: true,
   identities: true,
+  passkeys: true,
   tokens: 'all',
 }
 

@@ -42,6 +42,8 @@ export interface UsersTable extends FactorColumns {
   disabled_reason: string | null
   /** Null in rows from before migration 0003: 0. */
   must_reset: Flag | null
+  /** What authenticators keep as the user of their passkeys; null until the first. It tells neither id nor address. */
+  passkey_handle: string | null
   /** A summary of the user's rows in `latchkey_identities`, so that reading a user needs no join. */
   identities: string
   created_at: number
@@ -53,6 +55,27 @@ export interface IdentitiesTable {
   subject: string
   user_id: string
   linked_at: number
+}
+
+export interface PasskeysTable {
+  id: string
+  user_id: string
+  rp_id: string
+  /** SHA-256 of the credential's id, which may be longer than an index allows. */
+  credential_hash: string
+  credential_id: string
+  public_key: string
+  algorithm: number
+  sign_count: number
+  backup_eligible: Flag
+  backed_up: Flag
+  transports: string
+  aaguid: string
+  name: string
+  user_handle: string
+  suspended_at: number | null
+  created_at: number
+  last_used_at: number | null
 }
 
 export interface SessionsTable extends Ordered {

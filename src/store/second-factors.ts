@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../model/audit-event.js'
-import type { Factor } from '../model/factors/kinds.js'
+import type { EnrolledFactor } from '../model/factors/kinds.js'
 import type { OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
 import type { BackupCode, FactorProof } from '../model/second-factor.js'
@@ -22,7 +22,7 @@ export interface TurningOn extends FactorChange {
   /** The one-time token of the enrolment. It is consumed. */
   enrolmentId: string
   /** Replaces the account's factor of that kind. */
-  factor: Factor
+  factor: EnrolledFactor
   /** Replace all earlier ones. */
   backupCodes: readonly BackupCode[]
 }

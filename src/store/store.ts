@@ -10,6 +10,7 @@ import type { Identities } from './identities.js'
 import type { KeyIds } from './key-ids.js'
 import type { OneTimeTokens } from './one-time-tokens.js'
 import type { Outbox } from './outbox.js'
+import type { Passkeys } from './passkeys.js'
 import type { SecondFactors } from './second-factors.js'
 import type { Sessions } from './sessions.js'
 import type { Users } from './users.js'
@@ -28,6 +29,7 @@ export interface ScopedParts {
 export interface Store extends ScopedParts {
   users: Users
   identities: Identities
+  passkeys: Passkeys
   sessions: Sessions
   oneTimeTokens: OneTimeTokens
   secondFactors: SecondFactors

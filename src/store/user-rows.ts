@@ -5,7 +5,8 @@ import { toAllFactorColumns, toFactors } from './factor-columns.js'
 import { linkedProvidersIn, readColumn } from './json-columns.js'
 import { toNumber, type UsersTable } from './rows.js'
 
-export function toUser(row: UsersTable): UserRecord {
+/** No flow needs the handle of its passkeys. */
+export function toUser(row: Omit<UsersTable, 'passkey_handle'>): UserRecord {
   return {
     id: row.id,
     email: row.email,
@@ -45,6 +46,7 @@ export function toUserRow(user: UserRecord): UsersTable {
     disabled_reason: user.disabledReason,
     must_reset: user.mustReset ? 1 : 0,
     ...toAllFactorColumns(user.factors),
+    passkey_handle: null,
     identities: JSON.stringify(user.identities),
     created_at: user.createdAt,
     last_login_at: user.lastLoginAt,

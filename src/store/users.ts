@@ -129,7 +129,7 @@ export interface Users {
   /**
    * Consumes the undo and gives its user the address back, as typed and verified but not proved, raising the version (a change row), also
    * while the user is disabled. Ends every session, forgets the user's devices and drops every one-time token of the user
-   * except earlier undos. Identities that were linked since the change are removed, because the thief may have linked them.
+   * except earlier undos. Identities and passkeys that were added since the change are removed: they may be the thief's.
    * If the second factor that was on at the change is still on, the undo needs a proof of it and uses it up. A factor that
    * was turned on since is removed with its backup codes. Of concurrent calls, exactly one gets the user. Null, and nothing
    * changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone.

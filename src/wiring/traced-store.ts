@@ -9,6 +9,7 @@ export function tracedStore(store: Store, telemetry: Telemetry): Store {
     ...store,
     users: traced('users', store.users, telemetry),
     identities: traced('identities', store.identities, telemetry),
+    passkeys: traced('passkeys', store.passkeys, telemetry),
     sessions: traced('sessions', store.sessions, telemetry),
     oneTimeTokens: traced('oneTimeTokens', store.oneTimeTokens, telemetry),
     secondFactors: traced('secondFactors', store.secondFactors, telemetry),

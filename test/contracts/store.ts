@@ -15,6 +15,7 @@ import { impersonationContract } from './store/impersonation.js'
 import { keyIdsContract } from './store/key-ids.js'
 import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
+import { passkeysContract } from './store/passkeys.js'
 import { passwordsContract } from './store/passwords.js'
 import { rotationContract } from './store/rotation.js'
 import { scopesContract } from './store/scopes.js'
@@ -45,6 +46,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('rotation', () => rotationContract(current))
     describe('second factors', () => secondFactorsContract(current))
     describe('second steps', () => secondStepContract(current))
+    describe('passkeys', () => passkeysContract(current))
     describe('one-time tokens', () => oneTimeTokensContract(current))
     describe('devices', () => devicesContract(current))
     describe('kinds of hashes', () => hashKindsContract(current))

@@ -1,12 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { type Factor, sameFactors, twoFactorSince } from '../../src/model/factors/kinds.js'
+import { hasFactor, sameFactors, twoFactorSince } from '../../src/model/factors/kinds.js'
+import type { Totp } from '../../src/model/factors/totp.js'
 import { factorMethods, provesFactor, withFactor, withoutFactor } from '../../src/model/second-factor.js'
 import { parse, readSources, type Source } from '../support/house-source.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-function anApp(overrides: Partial<Factor> = {}): Factor {
+function anApp(overrides: Partial<Totp> = {}): Totp {
   return { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000, ...overrides }
 }
 
@@ -35,6 +36,30 @@ describe('the factors of an account', () => {
     expect(sameFactors(one, none)).toBe(false)
     expect(sameFactors(one, two)).toBe(false)
     expect(sameFactors(two, one)).toBe(false)
+  })
+})
+
+describe('a passkey', () => {
+  const passkey = { kind: 'passkey', id: 'one', enabledAt: 500 } as const
+
+  test('asks for no second step by itself, and answers one that an authenticator app asks for', () => {
+    expect(hasFactor({ factors: [passkey] })).toBe(false)
+    expect(twoFactorSince({ factors: [passkey] })).toBeNull()
+    expect(factorMethods({ factors: [passkey] })).toEqual(['passkey'])
+    expect(hasFactor({ factors: [passkey, anApp()] })).toBe(true)
+    expect(twoFactorSince({ factors: [passkey, anApp()] })).toBe(1000)
+    expect(factorMethods({ factors: [passkey, anApp()] })).toEqual(['passkey', 'totp', 'backup_code'])
+  })
+
+  test('is another one once its id differs', () => {
+    expect(sameFactors({ factors: [passkey] }, { factors: [{ ...passkey }] })).toBe(true)
+    expect(sameFactors({ factors: [passkey] }, { factors: [{ ...passkey, id: 'two' }] })).toBe(false)
+  })
+
+  test('tells a session whether the authenticator verified the user', () => {
+    const proof = { kind: 'passkey', id: 'one', seenCount: 0, signCount: 0, backedUp: true } as const
+    expect(withFactor([], { ...proof, userVerified: true })).toEqual(['pop', 'user', 'mfa'])
+    expect(withFactor(['pwd'], { ...proof, userVerified: false })).toEqual(['pwd', 'pop', 'mfa'])
   })
 })
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Factor } from '../../src/model/factors/kinds.js'
+import type { Totp } from '../../src/model/factors/totp.js'
 import { mayRemove, type WayIn } from '../../src/model/ways-in.js'
 
-const app: Factor = { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000 }
+const app: Totp = { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000 }
 
 interface Account {
   passwordHash: string | null
@@ -59,8 +60,8 @@ describe('what may be removed', () => {
 
   describe('of a kind of factor that signs in', () => {
     const signsIn = () => true
-    const asRead = (factor: Factor): WayIn => ({ kind: 'factor', factor: { ...factor, lastStep: 101 } })
-    const younger: Factor = { ...app, enabledAt: 2000 }
+    const asRead = (factor: Totp): WayIn => ({ kind: 'factor', factor: { ...factor, lastStep: 101 } })
+    const younger: Totp = { ...app, enabledAt: 2000 }
 
     test('the last one stays, also where another read of the account brought it', () => {
       expect(mayRemove(account({ factors: [app] }), asRead(app), signsIn)).toBe(false)

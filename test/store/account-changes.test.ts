@@ -89,8 +89,8 @@ describe('firstProof', () => {
     })
   })
 
-  test('removes backup codes and identities', () => {
-    expect(firstProof.losses).toEqual({ backupCodes: true, identities: true })
+  test('removes backup codes, identities and passkeys', () => {
+    expect(firstProof.losses).toEqual({ backupCodes: true, identities: true, passkeys: true })
   })
 })
 

@@ -25,6 +25,7 @@ test('a deleted account leaves nothing behind', () => {
     devices: true,
     backupCodes: true,
     identities: true,
+    passkeys: true,
     tokens: 'all',
   })
 })

@@ -9,7 +9,7 @@ import { temporaryFolder, testAuth } from '../support/auth.js'
 import { startPostgres } from '../support/pglite.js'
 
 const silent = { warn: () => {}, error: () => {} }
-const names = ['0001-first', '0002-actor', '0003-administration', '0004-scopes']
+const names = ['0001-first', '0002-actor', '0003-administration', '0004-scopes', '0005-passkeys']
 const done = names.map((name) => ({ name, at: expect.stringMatching(/^20\d\d-.*Z$/), known: true }))
 
 function unopened(database: NonNullable<LatchkeySettings['database']>) {

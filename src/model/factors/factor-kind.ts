@@ -5,6 +5,8 @@
  */
 export interface FactorKind<Factor extends { kind: string }, Proof extends { kind: string }> {
   kind: Factor['kind']
+  /** Whether an account that has one is asked for a second step at each sign-in by password, mailed code or provider. */
+  asks: boolean
   /** What the second step of a sign-in accepts for it: a part of `methods` in the answer to the first step. */
   methods: readonly string[]
   /** Whether it also works without a first factor, so that it may be the only way into an account. */

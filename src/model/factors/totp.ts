@@ -19,6 +19,7 @@ export interface TotpProof {
 
 export const totp: FactorKind<Totp, TotpProof> = {
   kind: 'totp',
+  asks: true,
   methods: ['totp'],
   signsIn: false,
   amr: () => ['otp'],

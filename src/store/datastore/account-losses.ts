@@ -5,7 +5,7 @@ import { type AccountLosses, impersonationEnd } from '../account-losses.js'
 import { toImpersonated } from '../session-rows.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
-import { backupCodes, devices, sessions } from './engine/tables.js'
+import { backupCodes, devices, passkeys, sessions } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
 import { dropIdentities } from './identity-rows.js'
 import { dropTokens } from './one-time-tokens.js'
@@ -23,6 +23,7 @@ export async function dropLosses(unit: Unit, userId: string, losses: AccountLoss
   if (losses.tokens) await dropTokens(unit, userId, losses.tokens)
   if (losses.backupCodes) unit.remove(backupCodes, await unit.find(backupCodes, owned))
   if (losses.identities) await dropIdentities(unit, userId)
+  if (losses.passkeys) unit.remove(passkeys, await unit.find(passkeys, owned))
 }
 
 /** The end of a step that changed an account: its event, and the end of each impersonation that it has ended. */

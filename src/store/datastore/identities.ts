@@ -98,7 +98,7 @@ function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
 }
 
 /** @throws {Refused} when it has ended */
-async function requireSession(
+export async function requireSession(
   unit: Unit,
   { userId, sessionId, now }: { userId: string; sessionId: string; now: number },
 ): Promise<void> {

@@ -11,6 +11,7 @@ import { backupCodes, oneTimeTokens, users } from './engine/tables.js'
 import type { Unit, View } from './engine/unit.js'
 import { keepToken, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
+import { spendPasskey } from './passkey-rows.js'
 import { startAnew } from './user-passwords.js'
 import { changeUser, requireAt } from './user-rows.js'
 
@@ -30,7 +31,7 @@ export function createSecondFactors(steps: Steps): SecondFactors {
       steps.step(async (unit) => {
         if (proved) {
           const row = await requireAt(unit, proved.userId, proved.version, now)
-          unit.put(users, await spendProof(unit, row, proved.proof))
+          unit.put(users, await spendProof(unit, row, proved.proof, now))
         }
         await keepToken(unit, token, { keep: 1, now })
         return true
@@ -41,7 +42,7 @@ export function createSecondFactors(steps: Steps): SecondFactors {
     replaceBackupCodes: ({ userId, version, proof, backupCodes: codes }, now, { audit, mail }) =>
       steps.step(async (unit) => {
         const row = await requireAt(unit, userId, version, now)
-        unit.put(users, await spendProof(unit, row, proof))
+        unit.put(users, await spendProof(unit, row, proof, now))
         await setBackupCodes(unit, userId, codes)
         await writeAudit(unit, audit)
         if (mail) writeMail(unit, mail)
@@ -66,7 +67,7 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
       steps.step(async (unit) => {
         const { userId, version, session } = change
         const row = await requireAt(unit, userId, version, session.createdAt)
-        const spent = await spendProof(unit, row, proof)
+        const spent = await spendProof(unit, row, proof, session.createdAt)
         await startAnew(unit, change)
         await dropLosses(unit, userId, lossesWithFactor)
         return changeUser(unit, { ...spent, ...noFactor }, step)
@@ -77,10 +78,15 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
 /**
  * Uses the proof up and returns the row as it is then.
  *
- * @throws {Refused} when the row does not accept it, or the backup code is gone
+ * @throws {Refused} when the row does not accept it, the backup code is gone, or the passkey was used meanwhile, is suspended
+ *   or gone
  */
-export async function spendProof(unit: Unit, row: UsersTable, proof: FactorProof): Promise<UsersTable> {
+export async function spendProof(unit: Unit, row: UsersTable, proof: FactorProof, now: number): Promise<UsersTable> {
   if (!acceptsProof(row, proof)) throw new Refused()
+  if (proof.kind === 'passkey') {
+    await spendPasskey(unit, row.id, proof, now)
+    return row
+  }
   if (proof.kind !== 'backup_code') return { ...row, ...raisedStep(proof) }
   const code = await unit.get(backupCodes, proof.id)
   if (code?.user_id !== row.id) throw new Refused()

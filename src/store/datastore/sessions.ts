@@ -40,7 +40,7 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         const { secondStep } = limit
         const { userId, createdAt: now } = session
         const row = await requireAt(unit, userId, version, now)
-        const proved = secondStep ? await spendProof(unit, row, secondStep.proof) : row
+        const proved = secondStep ? await spendProof(unit, row, secondStep.proof, now) : row
         if (secondStep) await useUp(unit, { id: secondStep.challengeId, purpose: 'two_factor', userId, now })
         unit.put(users, { ...proved, last_login_at: now })
         const ended = await endSurplus(unit, session, limit)

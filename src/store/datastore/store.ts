@@ -23,6 +23,7 @@ import { createKeyIds } from './key-ids.js'
 import { keysInUse } from './keys-in-use.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
+import { createPasskeys } from './passkeys.js'
 import { createSecondFactors } from './second-factors.js'
 import { createSessions } from './sessions.js'
 import { createUsers } from './users.js'
@@ -107,6 +108,7 @@ function join(steps: Steps, installationId: string): Store {
   return {
     users: createUsers(steps),
     identities: createIdentities(steps),
+    passkeys: createPasskeys(steps),
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
     secondFactors: createSecondFactors(steps),

@@ -13,6 +13,7 @@ import type { Unit } from './engine/unit.js'
 import { dropIdentities, linkedProviders } from './identity-rows.js'
 import { dropRegistrations, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
+import { dropPasskeysSince } from './passkey-rows.js'
 import { spendProof } from './second-factors.js'
 import { requireFree } from './taken-addresses.js'
 import { changeUser, requireAt, requireUser } from './user-rows.js'
@@ -63,15 +64,16 @@ async function takeBack(
   const token = await requireToken(unit, tokenId, { purpose: 'email_undo', now })
   const row = await requireUser(unit, token.user_id)
   await requireFree(unit, token.email, { now, userId: row.id })
-  const answered = await answer(unit, row, { factorSince, proof })
+  const answered = await answer(unit, row, { factorSince, proof, now })
   unit.remove(oneTimeTokens, [token])
   await dropLaterUndos(unit, token)
   // Also those of that same second. The owner can link an identity again, but a thief's identity would stay.
   await dropIdentities(unit, row.id, ({ linked_at }) => linked_at >= token.created_at)
   const identities = await linkedProviders(unit, row.id)
+  const passkeys = await dropPasskeysSince(unit, row.id, token.created_at)
   const { values, losses } = restoredAddress({ typed: email, canonical: token.email })
   await dropLosses(unit, row.id, losses)
-  return changeUser(unit, { ...answered, ...values, identities }, step)
+  return changeUser(unit, { ...answered, ...values, identities, passkeys }, step)
 }
 
 /**
@@ -83,12 +85,12 @@ async function takeBack(
 async function answer(
   unit: Unit,
   row: UsersTable,
-  { factorSince, proof }: Pick<EmailUndo, 'factorSince' | 'proof'>,
+  { factorSince, proof, now }: Pick<EmailUndo, 'factorSince' | 'proof'> & Pick<Move, 'now'>,
 ): Promise<UsersTable> {
   const since = twoFactorSince({ factors: toFactors(row) })
   if (proof) {
     if (since !== factorSince) throw new Refused()
-    return spendProof(unit, row, proof)
+    return spendProof(unit, row, proof, now)
   }
   if (factorSince !== null && since === factorSince) throw new Refused()
   await dropLosses(unit, row.id, { backupCodes: true })

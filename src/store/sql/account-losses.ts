@@ -12,12 +12,13 @@ import { makeDue } from './outbox.js'
 
 /** Deletes what the account loses with a change. `recordLosses` follows. */
 export async function dropLosses(unit: Unit, userId: string, losses: AccountLosses): Promise<void> {
-  const { sessions, devices, tokens, backupCodes, identities } = losses
+  const { sessions, devices, tokens, backupCodes, identities, passkeys } = losses
   if (sessions) await dropSessions(unit, userId)
   if (devices) await unit.db.deleteFrom('latchkey_devices').where('user_id', '=', userId).execute()
   if (tokens) await dropTokens(unit, userId, tokens)
   if (backupCodes) await unit.db.deleteFrom('latchkey_backup_codes').where('user_id', '=', userId).execute()
   if (identities) await dropIdentities(unit, userId)
+  if (passkeys) await unit.db.deleteFrom('latchkey_passkeys').where('user_id', '=', userId).execute()
 }
 
 async function dropSessions(unit: Unit, userId: string): Promise<void> {

@@ -133,7 +133,7 @@ function hasVerified(email: string) {
  *
  * @throws {Refused} when the session has ended
  */
-async function requireSession(
+export async function requireSession(
   unit: Unit,
   { userId, sessionId, now }: { userId: string; sessionId: string; now: number },
 ): Promise<void> {
@@ -148,7 +148,8 @@ async function requireSession(
   if (!live) throw new Refused()
 }
 
-async function requireUser(db: Kysely<Tables>, id: string): Promise<UserRecord> {
+/** @throws {Refused} when there is no such user */
+export async function requireUser(db: Kysely<Tables>, id: string): Promise<UserRecord> {
   const user = await readUser(db, 'id', id)
   if (!user) throw new Refused()
   return user

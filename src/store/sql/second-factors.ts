@@ -11,6 +11,7 @@ import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { keepToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
+import { spendPasskey } from './passkey-rows.js'
 import { recordUserChange, requireDeleted, requireOne, startAnew } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
 
@@ -88,7 +89,7 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
           .where(accepts(proof))
           .executeTakeFirst()
           .then(requireOne)
-        await spendBackupCode(unit, userId, proof)
+        await spendRow(unit, userId, proof, session.createdAt)
         await startAnew(unit, change)
         await dropLosses(unit, userId, lossesWithFactor)
         return recordUserChange(unit, userId, step)
@@ -96,10 +97,17 @@ function switchFactors(steps: Steps): Pick<SecondFactors, 'turnOn' | 'turnOff'> 
   }
 }
 
-/** A condition on the user's row for the deciding write: a factor is on, and the code's step is newer than any before. */
+/**
+ * A condition on the user's row for the deciding write: a factor is on, and the code's step is newer than any before. Of a
+ * passkey its own row decides.
+ */
 export function accepts(proof: FactorProof) {
   return (eb: ExpressionBuilder<Tables, 'latchkey_users'>) =>
-    proof.kind === 'totp' ? eb('totp_step', '<', proof.step) : eb('totp_step', 'is not', null)
+    proof.kind === 'totp'
+      ? eb('totp_step', '<', proof.step)
+      : proof.kind === 'passkey'
+        ? eb.lit(true)
+        : eb('totp_step', 'is not', null)
 }
 
 /**
@@ -126,7 +134,7 @@ export async function finishSecondStep(
   now: number,
 ): Promise<void> {
   await consume(unit, { id: challengeId, purpose: 'two_factor', userId }, now)
-  await spendBackupCode(unit, userId, proof)
+  await spendRow(unit, userId, proof, now)
 }
 
 /** @throws {Refused} when the proof is used up, or the user is disabled or at another version */
@@ -144,11 +152,16 @@ async function spend(
     .where(accepts(proof))
     .executeTakeFirst()
     .then(requireOne)
-  await spendBackupCode(unit, userId, proof)
+  await spendRow(unit, userId, proof, now)
 }
 
-/** @throws {Refused} when the proof is a used backup code */
-export async function spendBackupCode(unit: Unit, userId: string, proof: FactorProof): Promise<void> {
+/**
+ * Uses up a proof that has a row of its own. The counter of a passkey must still be the one that was seen.
+ *
+ * @throws {Refused} when the proof is a used backup code, or a passkey that was used meanwhile, is suspended or gone
+ */
+export async function spendRow(unit: Unit, userId: string, proof: FactorProof, now: number): Promise<void> {
+  if (proof.kind === 'passkey') return spendPasskey(unit, userId, proof, now)
   if (proof.kind !== 'backup_code') return
   await unit.db
     .deleteFrom('latchkey_backup_codes')

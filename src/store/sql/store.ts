@@ -23,6 +23,7 @@ import type { MigrationSet } from './migrations/migration.js'
 import { planOn } from './migrations/plan.js'
 import { createOneTimeTokens } from './one-time-tokens.js'
 import { createOutbox } from './outbox.js'
+import { createPasskeys } from './passkeys.js'
 import { createSecondFactors } from './second-factors.js'
 import { createSessions } from './sessions.js'
 import { createUsers } from './users.js'
@@ -133,6 +134,7 @@ function join(
   return {
     users: createUsers(steps),
     identities: createIdentities(steps),
+    passkeys: createPasskeys(steps),
     sessions: createSessions(steps),
     oneTimeTokens: createOneTimeTokens(steps),
     secondFactors: createSecondFactors(steps),

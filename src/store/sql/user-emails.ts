@@ -9,7 +9,8 @@ import type { Steps, Unit } from './engine/steps.js'
 import { dropIdentitiesSince } from './identity-rows.js'
 import { consumeToken, ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
-import { acceptsUndo, spendBackupCode } from './second-factors.js'
+import { dropPasskeysSince } from './passkey-rows.js'
+import { acceptsUndo, spendRow } from './second-factors.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
 import { isEnabled } from './user-rows.js'
@@ -84,11 +85,12 @@ async function takeBack(
     .executeTakeFirst()
     .catch(refuseTaken)
     .then(requireOne)
-  if (proof) await spendBackupCode(unit, owner.id, proof)
+  if (proof) await spendRow(unit, owner.id, proof, now)
   else await dropLosses(unit, owner.id, { backupCodes: true })
   await consumeToken(unit, tokenId, { purpose: 'email_undo', now })
   await dropLaterUndos(unit, owner)
   await dropIdentitiesSince(unit, owner.id, owner.createdAt)
+  await dropPasskeysSince(unit, owner.id, owner.createdAt)
   await dropLosses(unit, owner.id, losses)
   return recordUserChange(unit, owner.id, step)
 }

@@ -53,6 +53,7 @@ export const userColumns = [
   'disabled_reason',
   'must_reset',
   ...factorColumns,
+  'passkey_handle',
   'identities',
   'created_at',
   'last_login_at',

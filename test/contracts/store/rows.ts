@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../src/model/audit-event.js'
+import type { PasskeyRecord } from '../../../src/model/factors/passkey.js'
 import type { Totp } from '../../../src/model/factors/totp.js'
 import type { Identity } from '../../../src/model/identity.js'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
@@ -134,6 +135,28 @@ export function aTotp(overrides: Partial<Totp> = {}): Totp {
 }
 
 /** Backup codes whose digests are `key1.<name>`. */
+export function aPasskey(userId: string, overrides: Partial<PasskeyRecord> = {}): PasskeyRecord {
+  return {
+    id: randomId(),
+    userId,
+    rpId: 'example.test',
+    credentialId: randomId(),
+    publicKey: 'a-cose-key',
+    algorithm: -7,
+    signCount: 0,
+    synced: true,
+    backedUp: false,
+    transports: ['internal', 'hybrid'],
+    aaguid: '00000000-0000-0000-0000-000000000000',
+    name: 'Laptop',
+    userHandle: 'handle',
+    suspendedAt: null,
+    createdAt: now,
+    lastUsedAt: null,
+    ...overrides,
+  }
+}
+
 export function backupCodesOf(...names: string[]): BackupCode[] {
   return names.map((name) => ({ id: randomId(), codeHash: `key1.${name}` }))
 }

@@ -128,6 +128,7 @@ test.each(dumps)('the dry run on %s names the columns that come, and changes not
     },
     { name: '0003-administration', sql: expect.arrayContaining([expect.stringContaining('"latchkey_key_ids"')]) },
     { name: '0004-scopes', sql: expect.arrayContaining([expect.stringContaining('"latchkey_key_sets"')]) },
+    { name: '0005-passkeys', sql: expect.arrayContaining([expect.stringContaining('"latchkey_passkeys"')]) },
   ])
   expect(await plan()).toEqual(before)
 })

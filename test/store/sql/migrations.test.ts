@@ -65,6 +65,7 @@ test('all tables carry our prefix, those of the migrations too', async () => {
     'latchkey_migrations_lock',
     'latchkey_one_time_tokens',
     'latchkey_outbox',
+    'latchkey_passkeys',
     'latchkey_sessions',
     'latchkey_users',
   ])
@@ -81,6 +82,7 @@ test('of many that open a new file at once one migrates; all have one installati
     { name: '0002-actor' },
     { name: '0003-administration' },
     { name: '0004-scopes' },
+    { name: '0005-passkeys' },
   ])
   expect(await outside('select id from latchkey_installation')).toHaveLength(1)
 })

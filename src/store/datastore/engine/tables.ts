@@ -15,6 +15,7 @@ import type {
   KeySetsTable,
   OneTimeTokensTable,
   OutboxTable,
+  PasskeysTable,
   SessionsTable,
   UsersTable,
 } from '../../rows.js'
@@ -40,7 +41,7 @@ export const users: Table<UsersTable> = {
   indexes: ['email_canonical', 'created_at', ...factorIndexes],
   nullable: [
     ...(['verified_by', 'name', 'password_hash', 'disabled_at', 'disabled_until', 'disabled_reason'] as const),
-    ...(['must_reset', ...factorColumns, 'last_login_at'] as const),
+    ...(['must_reset', ...factorColumns, 'passkey_handle', 'last_login_at'] as const),
   ],
 }
 
@@ -54,6 +55,18 @@ export const identities: Table<IdentitiesTable> = {
 /** No provider has a blank in its name. */
 export function identityKey({ provider, subject }: { provider: string; subject: string }): string {
   return `${provider} ${subject}`
+}
+
+export const passkeys: Table<PasskeysTable> = {
+  collection: 'latchkey_passkeys',
+  keyOf: passkeyKey,
+  indexes: ['user_id'],
+  nullable: ['suspended_at', 'last_used_at'],
+}
+
+/** No host has a blank in its name. */
+export function passkeyKey({ rp_id, credential_hash }: Pick<PasskeysTable, 'rp_id' | 'credential_hash'>): string {
+  return `${rp_id} ${credential_hash}`
 }
 
 export const sessions: Table<SessionsTable> = {
@@ -170,6 +183,7 @@ export const onlyRow = 'only'
 export const indexedFields: readonly { collection: string; fields: readonly string[] }[] = [
   users,
   identities,
+  passkeys,
   sessions,
   oneTimeTokens,
   devices,

@@ -13,6 +13,7 @@ import type {
   KeySetsTable,
   OneTimeTokensTable,
   OutboxTable,
+  PasskeysTable,
   SessionsTable,
   UsersTable,
 } from '../../rows.js'
@@ -24,6 +25,7 @@ export type { ApiTokensTable, AuditHeadTable, CountersTable, OneTimeTokensTable,
 export interface Tables {
   latchkey_users: UsersTable
   latchkey_identities: IdentitiesTable
+  latchkey_passkeys: PasskeysTable
   latchkey_sessions: SessionsTable
   latchkey_one_time_tokens: OneTimeTokensTable
   latchkey_devices: DevicesTable

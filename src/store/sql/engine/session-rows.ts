@@ -28,7 +28,10 @@ export const stateColumns = [
 ] as const
 
 export type StateRow = Selectable<SessionsTable> &
-  Omit<Selectable<UsersTable>, 'id' | 'created_at'> & { user_created_at: number; store_now_ms: number }
+  Omit<Selectable<UsersTable>, 'id' | 'created_at' | 'passkey_handle'> & {
+    user_created_at: number
+    store_now_ms: number
+  }
 
 export function toState(row: StateRow): SessionState {
   return {

@@ -2,6 +2,7 @@ import { first } from './0001-first.js'
 import { addActor } from './0002-actor.js'
 import { addAdministration } from './0003-administration.js'
 import { addScopes } from './0004-scopes.js'
+import { addPasskeys } from './0005-passkeys.js'
 import type { MigrationSteps } from './migration.js'
 
 /** Where the names of those that ran stand. */
@@ -13,4 +14,5 @@ export const migrations: MigrationSteps = {
   '0002-actor': addActor,
   '0003-administration': addAdministration,
   '0004-scopes': addScopes,
+  '0005-passkeys': addPasskeys,
 }

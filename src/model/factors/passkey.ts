@@ -1,0 +1,58 @@
+import type { FactorKind } from './factor-kind.js'
+
+/** A passkey as the account shows it: a WebAuthn credential that may be used. A suspended one is not shown. */
+export interface Passkey {
+  kind: 'passkey'
+  id: string
+  /** Unix seconds. */
+  enabledAt: number
+}
+
+/** A signature that was verified, and what the authenticator said beside it. */
+export interface PasskeyProof {
+  kind: 'passkey'
+  id: string
+  /** The counter as stored when the signature was verified. It must still be that. */
+  seenCount: number
+  signCount: number
+  backedUp: boolean
+  /** Whether the authenticator checked a PIN, a finger or a face. */
+  userVerified: boolean
+}
+
+export const passkey: FactorKind<Passkey, PasskeyProof> = {
+  kind: 'passkey',
+  // A passkey may be made in passing, on one device. The password must not stop working on the others for it.
+  asks: false,
+  methods: ['passkey'],
+  signsIn: true,
+  amr: ({ userVerified }) => (userVerified ? ['pop', 'user'] : ['pop']),
+  sameProof: (was, is) => was.id === is.id,
+}
+
+/** A WebAuthn credential as the store keeps it. Times are Unix seconds; binary values are base64url. */
+export interface PasskeyRecord {
+  id: string
+  userId: string
+  /** The RP id that it was made for. It works for no other. */
+  rpId: string
+  credentialId: string
+  /** COSE key (RFC 9052). */
+  publicKey: string
+  /** COSE algorithm, such as -7 for ES256. */
+  algorithm: number
+  signCount: number
+  /** Whether it can be synchronised between devices (BE). Never changes. */
+  synced: boolean
+  backedUp: boolean
+  transports: readonly string[]
+  /** The model of the authenticator, as it says itself: shown, never believed. */
+  aaguid: string
+  name: string
+  /** What the authenticator returns as the user: `user.id` of its registration. */
+  userHandle: string
+  /** Since when it may not be used, because its counter went back; null: it may. */
+  suspendedAt: number | null
+  createdAt: number
+  lastUsedAt: number | null
+}

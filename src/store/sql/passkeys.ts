@@ -1,0 +1,140 @@
+import type { UserRecord } from '../../model/user.js'
+import { mayRemove } from '../../model/ways-in.js'
+import { credentialHash, toPasskey, toPasskeyRow } from '../passkey-rows.js'
+import type { AddingPasskey, Passkeys, RemovingPasskey } from '../passkeys.js'
+import { Refused, Taken, unlessTaken } from '../refused.js'
+import type { AccountStep } from '../users.js'
+import { dropLosses } from './account-losses.js'
+import { writeAudit } from './audit.js'
+import type { Steps, Unit } from './engine/steps.js'
+import { requireSession, requireUser } from './identities.js'
+import { writeMail } from './outbox.js'
+import { passkeysOf, recordPasskeys } from './passkey-rows.js'
+import { refuseTaken } from './taken-addresses.js'
+import { recordUserChange, requireOne, startAnew } from './user-passwords.js'
+import { holdUser, isEnabled, readUser } from './user-rows.js'
+
+/** Each step that changes which passkeys there are writes the user's row first, so that such steps of one user queue up. */
+export function createPasskeys(steps: Steps): Passkeys {
+  return {
+    ...findPasskeys(steps),
+
+    add: (adding, step) => unlessTaken(() => steps.transaction((unit) => add(unit, adding, step))),
+
+    rename: (userId, id, name, audit) =>
+      steps.transaction(async (unit) => {
+        await unit.db
+          .updateTable('latchkey_passkeys')
+          .set({ name })
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .executeTakeFirst()
+          .then(requireOne)
+        await writeAudit(unit, audit)
+        return (await passkeysOf(unit.db, userId)).filter((row) => row.id === id).map(toPasskey)[0] ?? null
+      }, null),
+
+    remove: (removing, step) =>
+      steps.transaction<UserRecord | 'last' | null>((unit) => remove(unit, removing, step), null),
+
+    suspend: (userId, id, { now, audit, mail }) =>
+      steps.transaction(async (unit) => {
+        await holdUser(unit, userId).executeTakeFirst().then(requireOne)
+        await unit.db
+          .updateTable('latchkey_passkeys')
+          .set({ suspended_at: now })
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .where('suspended_at', 'is', null)
+          .executeTakeFirst()
+          .then(requireOne)
+        await recordPasskeys(unit, userId)
+        await writeAudit(unit, audit)
+        if (mail) await writeMail(unit, mail)
+        return true
+      }, false),
+  }
+}
+
+function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'> {
+  return {
+    handleOf: (userId, fresh) =>
+      steps.transaction(async ({ db }) => {
+        await db
+          .updateTable('latchkey_users')
+          .set({ passkey_handle: fresh })
+          .where('id', '=', userId)
+          .where('passkey_handle', 'is', null)
+          .execute()
+        const row = await db
+          .selectFrom('latchkey_users')
+          .select('passkey_handle')
+          .where('id', '=', userId)
+          .executeTakeFirst()
+        return row?.passkey_handle ?? null
+      }),
+
+    find: (rpId, credentialId) =>
+      steps.step(async (db) => {
+        const row = await db
+          .selectFrom('latchkey_passkeys')
+          .selectAll()
+          .where('rp_id', '=', rpId)
+          .where('credential_hash', '=', credentialHash(credentialId))
+          .executeTakeFirst()
+        const user = row && (await readUser(db, 'id', row.user_id))
+        return row && user ? { passkey: toPasskey(row), user } : null
+      }),
+
+    list: (userId) => steps.step(async (db) => (await passkeysOf(db, userId)).map(toPasskey)),
+  }
+}
+
+async function add(
+  unit: Unit,
+  { passkey, fromSessionId: sessionId, max }: AddingPasskey,
+  { audit, mail }: AccountStep,
+): Promise<UserRecord | 'limit'> {
+  const { userId, createdAt: now } = passkey
+  await holdUser(unit, userId).where(isEnabled(now)).executeTakeFirst().then(requireOne)
+  await requireSession(unit, { userId, sessionId, now })
+  const row = toPasskeyRow(passkey)
+  const former = await unit.db
+    .selectFrom('latchkey_passkeys')
+    .select('id')
+    .where('rp_id', '=', row.rp_id)
+    .where('credential_hash', '=', row.credential_hash)
+    .executeTakeFirst()
+  if (former) throw new Taken()
+  if ((await passkeysOf(unit.db, userId)).length >= max) return 'limit'
+  await unit.db.insertInto('latchkey_passkeys').values(row).execute().catch(refuseTaken)
+  await recordPasskeys(unit, userId)
+  // It revokes no token, so no other process needs a change row.
+  await writeAudit(unit, audit)
+  if (mail) await writeMail(unit, mail)
+  return requireUser(unit.db, userId)
+}
+
+async function remove(
+  unit: Unit,
+  { userId, id, by }: RemovingPasskey,
+  step: AccountStep,
+): Promise<UserRecord | 'last'> {
+  await holdUser(unit, userId).executeTakeFirst().then(requireOne)
+  const rows = await passkeysOf(unit.db, userId)
+  if (!rows.some((row) => row.id === id)) throw new Refused()
+  const user = await requireUser(unit.db, userId)
+  const factor = user.factors.find((each) => each.kind === 'passkey' && each.id === id)
+  if (by && factor && !mayRemove(user, { kind: 'factor', factor })) return 'last'
+  if (by) await startAnew(unit, { userId, ...by })
+  else await dropLosses(unit, userId, { sessions: true })
+  await unit.db.deleteFrom('latchkey_passkeys').where('id', '=', id).execute()
+  await recordPasskeys(unit, userId)
+  await dropLosses(unit, userId, { tokens: ['two_factor'] })
+  await unit.db
+    .updateTable('latchkey_users')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', userId)
+    .execute()
+  return recordUserChange(unit, userId, step)
+}

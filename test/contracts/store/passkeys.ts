@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest'
+import type { UserRecord } from '../../../src/model/user.js'
+import type { Store } from '../../../src/store/store.js'
+import type { TestStore } from '../../support/databases.js'
+import {
+  aChallenge,
+  aMail,
+  anEvent,
+  anUndo,
+  aPasskey,
+  aReset,
+  aSession,
+  aTotp,
+  atOnce,
+  createdUser,
+  crowd,
+  keptToken,
+  now,
+  openedSession,
+  stepOf,
+  until,
+} from './rows.js'
+
+export function passkeysContract(current: () => TestStore): void {
+  addingContract(current)
+  usingContract(current)
+  removingContract(current)
+  losingContract(current)
+}
+
+const changed = stepOf('account_updated')
+
+/** A user with a verified address who is signed in. */
+async function signedIn(store: Store, overrides: Partial<UserRecord> = {}) {
+  const user = await createdUser(store, { emailVerified: true, ...overrides })
+  return { user, session: await openedSession(store, user) }
+}
+
+/** The same with a passkey of these facts. */
+async function withPasskey(
+  store: Store,
+  { user: facts, passkey: own }: { user?: Partial<UserRecord>; passkey?: Partial<ReturnType<typeof aPasskey>> } = {},
+) {
+  const { user, session } = await signedIn(store, facts)
+  const passkey = aPasskey(user.id, own)
+  await store.passkeys.add({ passkey, fromSessionId: session.id, max: 20 }, changed())
+  return { user, session, passkey }
+}
+
+function shown({ id, createdAt }: { id: string; createdAt: number }) {
+  return { kind: 'passkey', id, enabledAt: createdAt }
+}
+
+function addingContract(current: () => TestStore): void {
+  test('a passkey is added, found by its credential and RP id, listed, and shown by the user at once', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store)
+    const found = await store.passkeys.find('example.test', passkey.credentialId)
+    expect(found?.passkey).toEqual(passkey)
+    expect(found?.user).toEqual(await store.users.findById(user.id))
+    expect(found?.user.factors).toEqual([shown(passkey)])
+    expect(found?.user.version).toBe(user.version)
+    expect(await store.passkeys.list(user.id)).toEqual([passkey])
+    expect(await store.passkeys.find('other.test', passkey.credentialId)).toBeNull()
+    expect(await store.passkeys.find('example.test', 'unknown')).toBeNull()
+  })
+
+  test('a user keeps the first handle for all passkeys', async () => {
+    const { store } = current()
+    const { user } = await signedIn(store)
+    const handles = await atOnce((index) => store.passkeys.handleOf(user.id, `handle-${index}`))
+    expect(new Set(handles).size).toBe(1)
+    expect(await store.passkeys.handleOf(user.id, 'late')).toBe(handles[0])
+    expect(await store.passkeys.handleOf('nobody', 'fresh')).toBeNull()
+  })
+
+  test('a credential belongs to one account: of many that claim it at once, one gets it', async () => {
+    const { store } = current()
+    const owners = await Promise.all(Array.from({ length: 5 }, () => signedIn(store)))
+    const results = await Promise.all(
+      owners.map(({ user, session }) => {
+        const passkey = aPasskey(user.id, { credentialId: 'shared' })
+        return store.passkeys.add({ passkey, fromSessionId: session.id, max: 20 }, changed())
+      }),
+    )
+    expect(results.filter((result) => result === 'taken')).toHaveLength(4)
+  })
+
+  test('no user gets more than the limit, also at once', async () => {
+    const { store } = current()
+    const { user, session } = await signedIn(store)
+    const results = await atOnce(() =>
+      store.passkeys.add({ passkey: aPasskey(user.id), fromSessionId: session.id, max: 3 }, changed()),
+    )
+    expect(results.filter((result) => result === 'limit')).toHaveLength(crowd - 3)
+    expect(await store.passkeys.list(user.id)).toHaveLength(3)
+  })
+
+  test('nothing is added from a session that has ended', async () => {
+    const { store } = current()
+    const { user } = await signedIn(store)
+    const passkey = aPasskey(user.id)
+    expect(await store.passkeys.add({ passkey, fromSessionId: 'ended', max: 20 }, changed())).toBeNull()
+    expect(await store.passkeys.list(user.id)).toEqual([])
+  })
+
+  test('a passkey gets another name, but not by another user', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store)
+    const other = await createdUser(store)
+    expect(await store.passkeys.rename(other.id, passkey.id, 'Mine', anEvent())).toBeNull()
+    expect(await store.passkeys.rename(user.id, passkey.id, 'Phone', anEvent())).toEqual({ ...passkey, name: 'Phone' })
+  })
+}
+
+function usingContract(current: () => TestStore): void {
+  test('of many sign-ins that saw one counter, one opens a session and keeps what the authenticator said', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store, { user: { factors: [aTotp()] }, passkey: { signCount: 5 } })
+    const results = await atOnce(async () => {
+      const challenge = aChallenge(user)
+      const facts = { kind: 'passkey', id: passkey.id, seenCount: 5, signCount: 6 } as const
+      await store.oneTimeTokens.put(challenge, null, { keep: crowd, now })
+      const secondStep = { challengeId: challenge.id, proof: { ...facts, backedUp: true, userVerified: true } }
+      const session = aSession(user.id)
+      return store.sessions.open(session, user.version, { maxSessions: 50, until, secondStep }, anEvent())
+    })
+    expect(results.filter(Boolean)).toHaveLength(1)
+    expect(await store.passkeys.list(user.id)).toEqual([{ ...passkey, signCount: 6, backedUp: true, lastUsedAt: now }])
+  })
+
+  test('a suspended passkey stays in the list, opens nothing, and the user no longer shows it', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store, { user: { factors: [aTotp()] } })
+    const records = { now, audit: anEvent(), mail: aMail() }
+    const results = await atOnce(() => store.passkeys.suspend(user.id, passkey.id, records), 1)
+    expect(results).toEqual([true])
+    expect(await store.passkeys.suspend(user.id, passkey.id, { now, audit: anEvent() })).toBe(false)
+    expect(await store.passkeys.list(user.id)).toEqual([{ ...passkey, suspendedAt: now }])
+    expect((await store.users.findById(user.id))?.factors).toEqual([aTotp()])
+
+    const challenge = await keptToken(store, aChallenge(user))
+    const proof = { kind: 'passkey', id: passkey.id, seenCount: 0, signCount: 0 } as const
+    const secondStep = { challengeId: challenge.id, proof: { ...proof, backedUp: true, userVerified: true } }
+    const limit = { maxSessions: 50, until, secondStep }
+    expect(await store.sessions.open(aSession(user.id), user.version, limit, anEvent())).toBe(false)
+  })
+}
+
+function removingContract(current: () => TestStore): void {
+  test('a removal ends every session, starts the new one and raises the version', async () => {
+    const { store } = current()
+    const { user, session, passkey } = await withPasskey(store)
+    await openedSession(store, user)
+    const by = { fromSessionId: session.id, session: aSession(user.id) }
+    const removed = await store.passkeys.remove({ userId: user.id, id: passkey.id, by }, changed())
+    expect(removed).toMatchObject({ version: user.version + 1, factors: [] })
+    expect((await store.sessions.list(user.id, now)).map(({ id }) => id)).toEqual([by.session.id])
+    expect(await store.passkeys.remove({ userId: user.id, id: passkey.id, by: null }, changed())).toBeNull()
+  })
+
+  test('the last way in stays, unless the application removes it', async () => {
+    const { store } = current()
+    const { user, session, passkey } = await withPasskey(store, { user: { passwordHash: null } })
+    const by = { fromSessionId: session.id, session: aSession(user.id) }
+    expect(await store.passkeys.remove({ userId: user.id, id: passkey.id, by }, changed())).toBe('last')
+    expect((await store.sessions.list(user.id, now)).map(({ id }) => id)).toEqual([session.id])
+    expect(await store.passkeys.remove({ userId: user.id, id: passkey.id, by: null }, changed())).not.toBeNull()
+    expect(await store.passkeys.list(user.id)).toEqual([])
+  })
+
+  test('another user removes nothing', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store)
+    const other = await signedIn(store)
+    const by = { fromSessionId: other.session.id, session: aSession(other.user.id) }
+    expect(await store.passkeys.remove({ userId: other.user.id, id: passkey.id, by }, changed())).toBeNull()
+    expect(await store.passkeys.list(user.id)).toEqual([passkey])
+  })
+}
+
+function losingContract(current: () => TestStore): void {
+  test('a passkey from before the first proof of the mailbox is thrown away', async () => {
+    const { store } = current()
+    const { user } = await withPasskey(store, { user: { emailVerified: false } })
+    const reset = await keptToken(store, aReset(user))
+    const proved = await store.users.proveMailbox(reset.id, 'password_reset', now, changed())
+    expect(proved?.factors).toEqual([])
+    expect(await store.passkeys.list(user.id)).toEqual([])
+  })
+
+  test('a reset of the password leaves passkeys', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store)
+    const reset = await keptToken(store, aReset(user))
+    const after = await store.users.resetPassword(reset.id, 'password_reset', '$hash$2', now, changed())
+    expect(after?.factors).toEqual([shown(passkey)])
+    expect(await store.passkeys.list(user.id)).toEqual([passkey])
+  })
+
+  test('the undo of an address removes those that were added since', async () => {
+    const { store } = current()
+    const { user, session, passkey } = await withPasskey(store, { passkey: { createdAt: now - 10 } })
+    const undo = await keptToken(store, anUndo(user))
+    const later = aPasskey(user.id, { createdAt: undo.createdAt })
+    await store.passkeys.add({ passkey: later, fromSessionId: session.id, max: 20 }, changed())
+    const input = { email: user.email, factorSince: null, proof: null }
+    const restored = await store.users.undoEmail(undo.id, input, now, changed())
+    expect(restored?.factors).toEqual([shown(passkey)])
+    expect(await store.passkeys.list(user.id)).toEqual([passkey])
+  })
+
+  test('passkeys go with the account', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store)
+    expect(await store.users.delete(user.id, until, anEvent())).toBe(true)
+    expect(await store.passkeys.find('example.test', passkey.credentialId)).toBeNull()
+  })
+}
