@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ann, type ListeningHost, listeningHost } from '../support/listening-host.js'
-import { ask, goTo, press, says, ways } from './administrator.js'
+import { ask, goTo, press, says, unfold, ways } from './administrator.js'
 import { axeFaults } from './axe.js'
 import { collectFaults, isChromiumMissing, launchChromium, overflows } from './chromium.js'
 
@@ -122,8 +122,7 @@ describe.skipIf(isChromiumMissing())('the admin pages of a space host in Chromiu
     const { page, close } = await opened({ ...options, bypassCSP: true })
     for (const path of pages) {
       await page.goto(`${host.adminUrl}/auth/admin${path}`)
-      for (const details of await page.locator('details.edit, details.more').all())
-        await details.evaluate('node => { node.open = true }')
+      await unfold(page)
       expect(await axeFaults(page), path).toEqual([])
       expect(await overflows(page), path).toBe(false)
     }
