@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createHostPieces } from '../../../src/host/host-pieces.js'
+import { hostAuth } from '../../support/host-auth.js'
 import { ann, type ListeningHost, listeningHost, type Shown } from '../../support/listening-host.js'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -203,4 +204,19 @@ test('releases are listed, put in force and taken away, and the log is shown by 
   expect(await send('/spaces/dev/releases/current', { _method: 'DELETE', confirm: 'none' })).toContain('fields=confirm')
   expect(await send('/spaces/dev/releases/current', { _method: 'DELETE', confirm: 'dev' })).toContain('done=undeployed')
   expect((await show('/spaces/dev/releases')).text).toContain('Nothing is deployed.')
+})
+
+test('a form of a space that needs a recent sign-in leads to sign-in and back to the space', async () => {
+  const { client, rights, runtime } = await hostAuth()
+  const browser = client()
+  const { body } = await browser.signUp({ email: ann.email, password: ann.password })
+  rights.set(body.user.id, 'ADMIN')
+  const eyes = { headers: { 'sec-fetch-mode': 'navigate', accept: 'text/html' } }
+  const page = '/auth/admin/spaces/dev/tokens'
+  expect((await browser.get<string>(page, eyes)).text).toContain('action="/auth/admin/api/spaces/dev/tokens"')
+  await runtime.clock.advance('11m')
+  await browser.refresh()
+  const { text } = await browser.get<string>(page, eyes)
+  expect(text).not.toContain('action="/auth/admin/api/spaces/dev/tokens"')
+  expect(text).toContain(encodeURIComponent(page))
 })
