@@ -293,6 +293,14 @@ test('the admin pages of the docs are those of their table, in its order', () =>
   expect(tableBelow(page('reference/control-api'), 'Pages')).toEqual(rows)
 })
 
+test('the pages of the host in the docs are those of its table, in its order', () => {
+  const rows = createHostPieces().routes.flatMap(({ path, control, summary }) => {
+    const place = (control?.home === 'space' ? '/spaces/:space' : '') + path.slice('/admin'.length)
+    return control?.page ? [[place, control.who, summary].map((cell) => cell.replaceAll('`', ''))] : []
+  })
+  expect(tableBelow(page('reference/control-api'), 'Pages of a space host')).toEqual(rows)
+})
+
 test.each([
   ['Checks', checkRows],
   ['Checks of a space host', hostCheckRows],

@@ -8,6 +8,7 @@ import type { HostPieces } from './pieces.js'
 import { environmentRoutes } from './routes/environment.js'
 import { homeRoute } from './routes/home.js'
 import { logRoute } from './routes/logs.js'
+import { hostPages } from './routes/pages/index.js'
 import { peopleRoutes } from './routes/people.js'
 import { releaseRoutes } from './routes/releases.js'
 import { spaceRoutes } from './routes/spaces.js'
@@ -35,18 +36,20 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
   const openPeopleOr503 = () => people ?? closed()
   const host = () => opened ?? closed()
   const ports = () => host().ports
+  const peoplePorts = () => {
+    const { nouns } = host()
+    return { ...nouns, spaces: namesOver(nouns.spaces), inForce: openPeopleOr503().inForce }
+  }
   return {
     extension: hostExtension,
     routes: [
       homeRoute(host),
-      ...peopleRoutes(() => {
-        const { nouns } = host()
-        return { ...nouns, spaces: namesOver(nouns.spaces), inForce: openPeopleOr503().inForce }
-      }),
+      ...peopleRoutes(peoplePorts),
       ...spaceRoutes(ports),
       ...releaseRoutes(ports),
       ...environmentRoutes(ports),
       logRoute(ports),
+      ...hostPages(peoplePorts, ports),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
       const { subscribe } = revocations

@@ -170,6 +170,8 @@ export interface ChildStatus {
   memoryBytes: number
   /** How often it was started without being asked to. */
   restarts: number
+  /** Requests that its child answers now. */
+  requests: number
   /** Releases that still answer requests from before the last switch. */
   draining: readonly number[]
 }

@@ -1,23 +1,6 @@
+import { sampleTime as at, everyAdminPage, pager } from './every-admin-page.js'
+import { hostSamples } from './host-samples.js'
 import type { Values } from './values.js'
-
-const at = '2026-01-31T12:00:00.000Z'
-const pager = { first: '/auth/admin/users', next: '/auth/admin/users?cursor=sample' }
-
-/** What every admin page gets. */
-const everyAdminPage = {
-  error: 'invalid_request',
-  reasons: [''],
-  adminPath: '/auth/admin',
-  apiPath: '/auth/admin/api',
-  me: 'ada@app.example',
-  pageName: 'admin.nav.tokens',
-  navigation: [{ href: '/auth/admin', text: 'admin.nav.overview', current: true }],
-  search: 'ada',
-  startUrl: '/',
-  outcomes: { sample: { error: 'invalid_request', wrong: 'admin.wrong.name', done: 'admin.done.token_removed' } },
-  stale: true,
-  signInAgainUrl: '/auth/login?redirect=%2Fauth%2Fadmin',
-}
 
 const event = {
   at,
@@ -68,6 +51,7 @@ const account = {
 
 /** The values of the admin pages. */
 export const adminSamples: Readonly<Record<string, Values>> = {
+  ...hostSamples,
   'admin/sign-in-again': everyAdminPage,
   'admin/overview': {
     ...everyAdminPage,
@@ -106,16 +90,22 @@ export const adminSamples: Readonly<Record<string, Values>> = {
   },
   'admin/secret-page': {
     ...everyAdminPage,
+    heading: 'admin.secret.title',
+    about: 'admin.secret.once',
+    backPath: '/tokens',
     name: 'report',
-    access: 'READ',
+    badge: 'READ',
     secret: 'sample',
-    example: 'https://app.example/api',
+    example: 'curl -H "x-apikey: sample" https://app.example/api',
   },
   'admin/jwks': {
     ...everyAdminPage,
     jwksUrl: 'https://issuer.example/keys',
     fixedJwksUrl: 'https://issuer.example/keys',
     changed: true,
+    rules: { issuer: 'https://issuer.example', audience: 'api', algorithms: 'RS256', exclusive: true },
+    removeHow: 'admin.jwks.removeHow',
+    keptRules: { issuer: '', audience: '', algorithms: '' },
     keySet,
     keys: keySet.keys,
     checked: { ...keySet, url: 'https://issuer.example/keys' },
@@ -124,6 +114,7 @@ export const adminSamples: Readonly<Record<string, Values>> = {
   },
   'admin/access': {
     ...everyAdminPage,
+    about: 'admin.access.about',
     ip: '192.0.2.7',
     open: true,
     isAllowed: true,

@@ -12,7 +12,7 @@ export interface Renderer {
 }
 
 /** The parts that admin pages are made of. */
-const adminParts = /^admin\/(?:banner|confirm|empty|events|form|marked|pager|secret|table|time)\.hbs$/
+const adminParts = /^admin\/(?:actor|banner|confirm|empty|events|form|marked|pager|secret|table|time)\.hbs$/
 
 /** Templates that others use: the layouts, and the parts that several mails or pages share. */
 const layoutFiles = Object.keys(builtIn).filter(

@@ -1,5 +1,5 @@
 import type { Route, RouteContext, SpacePorts } from '../http/route.js'
-import { controlPath } from '../model/control-path.js'
+import { controlPath, spacePath } from '../model/control-path.js'
 import { changeSpaceJwksRoute } from '../routes/admin/access.js'
 import { controlReferenceRoute } from '../routes/admin/reference.js'
 import { routes } from '../routes/index.js'
@@ -19,17 +19,17 @@ export function hostRoutes(own: readonly Route[], findSpace: FindSpace): readonl
   return [...table, controlReferenceRoute(() => table.filter(({ control }) => control && !control.page))]
 }
 
-const spacePath = '/spaces/:space'
-
 function mounted(route: Route, findSpace: FindSpace): Route {
   if (route.control?.home !== 'space') return route
-  const below = (path: string) => `${controlPath}${spacePath}${path.slice(controlPath.length)}`
+  const onPages = (path: string) => path.replace('/admin', `/admin${spacePath}`)
+  const inControl = (path: string) => `${controlPath}${spacePath}${path.slice(controlPath.length)}`
+  const below = route.control.page ? onPages : inControl
   const { page, aliases, ...rest } = route
   return {
     ...rest,
     path: below(route.path),
     ...(aliases && { aliases: aliases.map(below) }),
-    ...(page !== undefined && { page: page.replace('/admin', `/admin${spacePath}`) }),
+    ...(page !== undefined && { page: onPages(page) }),
     handle: (context: RouteContext, body) =>
       route.handle({ ...context, space: () => findSpace(context.params.space ?? '') }, body),
   }

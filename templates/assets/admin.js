@@ -60,8 +60,40 @@
     })
   }
 
+  /** New lines of a log as they are printed. The first answer repeats those on the page. */
+  async function followLog(log) {
+    const status = document.querySelector('[data-live]')
+    const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 40
+    let lines = null
+    let rest = ''
+    const show = (text) => {
+      const rows = `${rest}${text}`.split('\n')
+      rest = rows.pop()
+      const added = rows.map((row) => JSON.parse(row)).filter(({ at }) => at)
+      if (added.length === 0) return
+      const follows = atEnd()
+      lines = [...(lines ?? []), ...added.map((row) => `${row.at} ${row.level} ${row.text}\n`)].slice(-500)
+      log.textContent = lines.join('')
+      if (log.nextElementSibling) log.nextElementSibling.hidden = true
+      if (follows) log.scrollTop = log.scrollHeight
+    }
+    log.scrollTop = log.scrollHeight
+    try {
+      const answer = await fetch(log.dataset.follow)
+      if (!answer.ok) return
+      status.textContent = status.dataset.live
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+      for (let part = await reader.read(); !part.done; part = await reader.read()) show(part.value)
+    } catch {
+      // The connection is gone, as when the stream ends.
+    }
+    status.textContent = status.dataset.ended
+  }
+
   // On a phone the navigation is a row that scrolls.
-  document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  for (const link of all(':is(.nav, .inside) [aria-current]'))
+    link.scrollIntoView({ block: 'nearest', inline: 'center' })
   for (const table of all('table[data-filters]')) addFilter(table)
   for (const details of all('details.confirm')) askInDialog(details)
+  for (const log of all('[data-follow]')) void followLog(log)
 })()

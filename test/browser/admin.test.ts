@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { adminPageRoutes } from '../../src/routes/admin/pages/index.js'
 import { administrator } from '../support/administrators.js'
 import type { AttackServer } from '../support/attack-server.js'
-import { administratorBrowser, ask, goTo, press, says, serverWithAdministrator, ways } from './administrator.js'
+import { administratorBrowser, ask, goTo, press, says, serverWithAdministrator, unfold, ways } from './administrator.js'
 import { axeFaults } from './axe.js'
 import { isChromiumMissing, overflows, scrolls } from './chromium.js'
 
@@ -98,8 +98,7 @@ describe.skipIf(isChromiumMissing())('the admin pages in Chromium', () => {
         if (options.viewport.width === 1280) expect(await scrolls(page), path).toBe(false)
       }
       await page.goto(`${server.url}/auth/admin/tokens?error=invalid_request&fields=name&at=create`)
-      for (const details of await page.locator('details.edit, details.more').all())
-        await details.evaluate('node => { node.open = true }')
+      await unfold(page)
       expect(await axeFaults(page)).toEqual([])
       await page.goto(`${server.url}/auth/admin/users/${graceId}`)
       await ask(page, 'Disable…')

@@ -65,3 +65,9 @@ export const goTo = (page: Page, name: string) =>
 /** Opens what asks before it acts: in place, or with scripts in a dialog. */
 export const ask = (page: Page, name: string) =>
   page.locator('details.confirm > summary', { hasText: name }).first().click()
+/** Opens everything that a click would, except what asks before it acts. */
+export async function unfold(page: Page): Promise<void> {
+  const folded = 'details:is(.edit, .more)'
+  await page.evaluate(`for (const details of document.querySelectorAll('${folded}')) details.open = true`)
+  expect(await page.locator(`${folded}:not([open])`).count()).toBe(0)
+}

@@ -24,7 +24,7 @@ describe.each<ServerKind>(['postgres', 'mysql'])('the tables of a new %s', (kind
   const open = (url = database.url) => openSqlStore({ ...storeOptions(), database: { kind, url } })
 
   async function expectOne(): Promise<void> {
-    expect(await database.query('select name from latchkey_migrations')).toHaveLength(4)
+    expect(await database.query('select name from latchkey_migrations')).toHaveLength(5)
     expect(await database.query('select id from latchkey_installation')).toHaveLength(1)
     expect(await database.query('select slot from latchkey_audit_head')).toHaveLength(1)
   }

@@ -32,7 +32,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
     above: ['index', 'page-routes'],
   },
   // Routes show results of forms by pages; pages read fields as routes do.
-  'src/routes/admin': { levels: [['pages']], above: 'all', below: ['fields'] },
+  'src/routes/admin': { levels: [['pages']], above: 'all', below: ['caller', 'fields'] },
   'src/adapters': { levels: [['node'], ['codehooks', 'hono']], above: ['index', 'message-of'] },
   'src/adapters/node': { levels: [['rewrites']], above: ['connect', 'express', 'node'] },
   'src/cli': {
@@ -76,6 +76,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
     above: ['accounts', 'create-host', 'first-start', 'host', 'host-options', 'host-pieces', 'pieces', 'serve'],
   },
   'src/host/flows': { levels: [['people', 'spaces']], above: [] },
+  'src/host/routes': { levels: [['pages']], above: 'all', below: ['people-answers'] },
   'src/host/store': { levels: [['sql']], above: [] },
   'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },

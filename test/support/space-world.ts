@@ -162,7 +162,14 @@ function createStubChildren(facts: (spaceId: string, number?: number) => Promise
     remove: stop,
     status(spaceId) {
       const release = running.get(spaceId)?.release ?? null
-      return { state: release === null ? 'stopped' : 'ready', release, memoryBytes: 0, restarts: 0, draining: [] }
+      return {
+        state: release === null ? 'stopped' : 'ready',
+        release,
+        memoryBytes: 0,
+        restarts: 0,
+        requests: 0,
+        draining: [],
+      }
     },
     logs: () => ({
       last: (count, { level } = {}) =>

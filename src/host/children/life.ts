@@ -22,6 +22,8 @@ export interface SpaceStatus {
   memoryBytes: number
   /** How often it was started without being asked to, since the start of the host. */
   restarts: number
+  /** That its child answers now, event streams included. */
+  requests: number
   /** Releases that still answer requests from before the last switch. */
   draining: readonly number[]
 }
@@ -148,6 +150,7 @@ export class SpaceLife {
       startedAt: current?.startedAt ?? null,
       memoryBytes: current?.memoryBytes() ?? 0,
       restarts: this.restarted,
+      requests: current === null ? 0 : current.requests.running() + current.eventStreams.running(),
       draining: [...this.draining].map(({ release }) => release),
     }
   }

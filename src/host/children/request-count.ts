@@ -2,6 +2,7 @@
 export interface RequestCount {
   /** Counts one; the result ends it, once. */
   begin(): () => void
+  running(): number
   /** Resolves as soon as none runs. */
   whenNone(): Promise<void>
 }
@@ -27,6 +28,7 @@ export function countRequests(): RequestCount {
         isRunning = false
       }
     },
+    running: () => count,
     whenNone: () =>
       new Promise((resolve) => {
         if (count === 0) resolve()

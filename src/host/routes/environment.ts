@@ -46,11 +46,13 @@ export function environmentRoutes(ports: () => SpacePorts): readonly Route[] {
       who: 'admin',
       recent: true,
       command: 'set-env',
+      form: { page: '/env', section: 'variable', done: 'variable_set', keeps: ['name'] },
       summary: 'Sets a variable. The application starts again with it.',
       answers: { 204: null },
       errors: ['space_not_found', 'space_busy', 'not_current', 'bundle_invalid', 'application_timeout'],
-      async handle({ params, admin }, { encrypted = false, ...variable }) {
-        const set = { ...variable, encrypted }
+      async handle({ params, admin, form }, { name, encrypted = false, value }) {
+        // Browsers send each line break of a form as CR LF.
+        const set = { name, encrypted, value: form ? value.replaceAll('\r\n', '\n') : value }
         await setVariable(ports(), { space: params.space ?? '', variable: set, visitor: admin.visitor })
         return empty(204)
       },
@@ -63,6 +65,7 @@ export function environmentRoutes(ports: () => SpacePorts): readonly Route[] {
       who: 'admin',
       recent: true,
       command: 'remove-env',
+      form: { page: '/env', section: 'variables', done: 'variable_removed' },
       summary: 'Removes a variable. The application starts again without it.',
       answers: { 204: null },
       errors: ['not_found', 'space_not_found', 'space_busy', 'not_current', 'bundle_invalid', 'application_timeout'],

@@ -9,7 +9,7 @@ import { time } from '../../routes/answer-schemas.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { listReleases, undeploy } from '../flows/spaces/releases.js'
 import { actorSchema } from './actor-schema.js'
-import { activateRows, deployRows } from './streams.js'
+import { activateAtOnce, activateRows, deployRows } from './streams.js'
 
 const releaseSchema = z
   .object({
@@ -51,6 +51,7 @@ export function releaseRoutes(ports: () => SpacePorts): readonly Route[] {
       who: 'admin',
       confirm: true,
       command: 'undeploy',
+      form: { page: '/releases', section: 'undeploy', done: 'undeployed' },
       adminToken: 'undeploy',
       summary: 'Takes the code of a space away. Data, tokens and settings stay.',
       answers: { 204: null },
@@ -92,13 +93,17 @@ function switchingRoutes(ports: () => SpacePorts): readonly Route[] {
       who: 'admin',
       command: 'deploy',
       adminToken: 'deploy',
+      form: { page: '/releases', section: 'releases', done: 'release_activated' },
       streams: 'out',
       summary: 'Puts a former release in force, and answers with each step.',
       answers: { 200: 'lines' },
       errors: ['space_not_found'],
       async handle(context) {
-        const { params, request, caller, requestId } = context
-        return ndjson(context, activateRows(ports(), { params, request, visitor: caller.visitor, requestId }))
+        const { params, request, caller, requestId, asPage } = context
+        const asked = { params, request, visitor: caller.visitor, requestId }
+        if (!asPage) return ndjson(context, activateRows(ports(), asked))
+        await activateAtOnce(ports(), asked)
+        return empty(204)
       },
     }),
   ]

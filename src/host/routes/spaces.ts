@@ -17,6 +17,7 @@ const spaceSchema = z
     state: z.enum(['stopped', 'starting', 'ready', 'crashed']).describe('`crashed`: until the next deploy.'),
     memoryBytes: z.number(),
     restarts: z.number().describe('How often its process was started again without being asked to.'),
+    requests: z.number().describe('How many requests it answers now.'),
     busyWith: z
       .enum(['deploy', 'activate', 'undeploy', 'env', 'restore', 'remove'])
       .nullable()
@@ -49,11 +50,18 @@ export function spaceRoutes(ports: () => SpacePorts): readonly Route[] {
       who: 'admin',
       recent: true,
       command: 'create',
+      form: { page: '/spaces', section: 'create-space', done: 'space_created', keeps: ['name'] },
       summary: 'Creates a space.',
       answers: { 201: spaceSchema },
       errors: ['space_exists'],
       handle: async ({ admin }, { name }) => json(201, await createSpace(ports(), { name, visitor: admin.visitor })),
     }),
+    ...oneSpaceRoutes(ports),
+  ]
+}
+
+function oneSpaceRoutes(ports: () => SpacePorts): readonly Route[] {
+  return [
     defineControlRoute({
       method: 'GET',
       path: '/spaces/:space',
@@ -74,6 +82,12 @@ export function spaceRoutes(ports: () => SpacePorts): readonly Route[] {
       recent: true,
       confirm: true,
       command: 'remove-space',
+      form: {
+        page: '/spaces/:space',
+        section: 'remove',
+        done: 'space_removed',
+        donePage: { page: '/spaces', section: 'spaces' },
+      },
       summary: 'Removes a space with its code, data, tokens and settings.',
       answers: { 204: null },
       errors: ['space_not_found', 'space_busy', 'not_current'],

@@ -46,6 +46,12 @@ export function activateRows(ports: SpacePorts, { params, visitor, requestId }: 
   )
 }
 
+/** The same for a form, which is answered when all steps are done. @throws {AuthError} as `activateRelease` */
+export async function activateAtOnce(ports: SpacePorts, { params, visitor }: StreamRequest): Promise<void> {
+  const wanted = { space: params.space ?? '', number: releaseNumber(params.n), visitor }
+  await activateRelease(ports, wanted, () => {})
+}
+
 /**
  * GET `/spaces/:space/logs`.
  *

@@ -13,7 +13,7 @@ import {
   removeTeamMember,
 } from '../flows/people/teams.js'
 import { teamTokensSchema } from './admin-token-schema.js'
-import { type FindPeople, leftTokens } from './people-answers.js'
+import { type FindPeople, leftTokens, whenRemoved } from './people-answers.js'
 import { rightField } from './users.js'
 
 const teamSchema = z
@@ -62,6 +62,7 @@ function createRoute(people: FindPeople): Route {
     who: 'admin',
     recent: true,
     command: 'teams create',
+    form: { page: '/project', section: 'new-team', done: 'team_created', keeps: ['name'] },
     summary: 'Creates a team.',
     answers: { 201: teamSchema },
     errors: ['already_exists'],
@@ -80,6 +81,7 @@ function changeRoute(people: FindPeople): Route {
     who: 'admin',
     recent: true,
     command: 'teams set',
+    form: { page: '/project', section: 'teams', done: 'team_changed' },
     summary: 'Sets the name or the right of a team.',
     answers: { 200: teamSchema },
     errors: ['not_found', 'already_exists', 'last_admin'],
@@ -100,6 +102,7 @@ function removeRoute(people: FindPeople): Route {
     recent: true,
     confirm: true,
     command: 'teams remove',
+    form: { page: '/project', section: 'teams', done: 'team_removed' },
     summary: 'Removes a team with its memberships and its admin tokens.',
     answers: { 204: null },
     errors: ['not_found', 'last_admin'],
@@ -120,6 +123,7 @@ function addMemberRoute(people: FindPeople): Route {
     who: 'admin',
     recent: true,
     command: 'teams add-user',
+    form: { page: '/project', section: 'teams', done: 'member_added' },
     summary: 'Adds a user to a team. An address without a verified account is invited.',
     answers: { 200: teamSchema, 201: teamSchema },
     errors: ['not_found'],
@@ -140,6 +144,7 @@ function removeMemberRoute(people: FindPeople): Route {
     who: 'admin',
     recent: true,
     command: 'teams remove-user',
+    form: { page: '/project', section: 'teams', ...whenRemoved('member_removed') },
     summary: 'Takes a user out of a team. Answers with the tokens of the team that they made.',
     answers: { 200: teamTokensSchema, 204: null },
     errors: ['not_found', 'last_admin'],

@@ -5,7 +5,7 @@ import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { emailField } from '../../routes/fields.js'
 import { changeRight, grantRight, listProjectUsers, removeProjectUser } from '../flows/people/project-users.js'
 import { teamTokensSchema } from './admin-token-schema.js'
-import { type FindPeople, leftTokens } from './people-answers.js'
+import { type FindPeople, leftTokens, whenRemoved } from './people-answers.js'
 
 export const rightField = z.enum(['ADMIN', 'MEMBER'])
 
@@ -48,6 +48,7 @@ function grantRoute(people: FindPeople): Route {
     who: 'admin',
     recent: true,
     command: 'project add',
+    form: { page: '/project', section: 'add', done: 'right_granted', keeps: ['email', 'right'] },
     summary:
       'Gives a user a right. An address without a verified account is invited, and has no right until it is verified.',
     answers: { 200: userSchema, 201: userSchema },
@@ -68,6 +69,7 @@ function changeRoute(people: FindPeople): Route {
     who: 'admin',
     recent: true,
     command: 'project set',
+    form: { page: '/project', section: 'people', done: 'right_changed' },
     summary: 'Sets the right of a user of the project.',
     answers: { 200: userSchema },
     errors: ['not_found', 'last_admin'],
@@ -88,6 +90,7 @@ function removeRoute(people: FindPeople): Route {
     recent: true,
     confirm: true,
     command: 'project remove',
+    form: { page: '/project', section: 'people', ...whenRemoved('right_removed') },
     summary: 'Takes away the right and the memberships of a user. Answers with the team tokens that they made.',
     answers: { 200: teamTokensSchema, 204: null },
     errors: ['not_found', 'last_admin'],

@@ -8,6 +8,7 @@ import {
 } from '../../flows/control/require-admin.js'
 import type { RouteContext, SignedIn } from '../../http/route.js'
 import type { AdminCommand } from '../../model/admin-command.js'
+import { spacePath } from '../../model/control-path.js'
 import type { Right } from '../../model/right.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
@@ -88,6 +89,11 @@ export async function inSpace(context: RouteContext, visitor: Visitor): Promise<
   if (context.space === null) return { ports: context.ports, visitor }
   const { space, ...ports } = await context.space()
   return { ports: { ...context.ports, ...ports }, visitor: { ...visitor, space } }
+}
+
+/** A path below `/admin` or `/admin/api` where its context has it: in the host, what concerns a space is below the space. */
+export function placeOf({ space }: Pick<RouteContext, 'space'>, path: string): string {
+  return space === null ? path : `${spacePath}${path}`
 }
 
 function nameOf({ method, path }: Pick<AskedOfCaller, 'method' | 'path'>): string {

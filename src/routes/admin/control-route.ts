@@ -11,6 +11,7 @@ import {
   type AskedOfCaller,
   type Caller,
   inSpace,
+  placeOf,
   refuseAnyAdminToken,
   requireCaller,
   requireSession,
@@ -40,6 +41,12 @@ export interface TokenRoute<Schema extends z.ZodType = z.ZodType> extends Descri
   adminToken: AdminCommand | 'any'
 }
 
+/** A section of an admin page. `page`: its path below `/admin`. */
+interface FormPlace {
+  page: string
+  section: string
+}
+
 /** How a form of an admin page is answered: with a 303 to its page, unless the route has an answer of its own. */
 export interface ControlForm {
   /** Its path below `/admin`; it may name segments of the route's path. */
@@ -49,7 +56,7 @@ export interface ControlForm {
   /** The outcome: a label `admin.done.<done>`. */
   done?: DoneCode | ((answer: HttpResponse) => DoneCode)
   /** Where a success is shown instead, when the page is gone then. */
-  donePage?: { page: string; section: string }
+  donePage?: FormPlace | ((answer: HttpResponse) => FormPlace | null)
   /** Fields of a refused form that its page shows again. */
   keeps?: readonly string[]
   /** The route answers a success itself: where `asPage` is set, with a page; no address may hold a secret. */
@@ -151,12 +158,13 @@ function assembled<Schema extends z.ZodType, Context>(
 
 /** The page that shows a success of the form. */
 function afterForm(
-  { authPath, params }: RouteContext,
+  context: RouteContext,
   form: ControlForm,
   { place, answer }: { place: string; answer: HttpResponse },
 ): string {
-  const { page, section } = form.donePage ?? form
+  const { authPath, params } = context
+  const { page, section } = (typeof form.donePage === 'function' ? form.donePage(answer) : form.donePage) ?? form
   const code = typeof form.done === 'function' ? form.done(answer) : form.done
   const done = code === undefined ? '' : `?done=${code}&at=${section}`
-  return `${authPath}${place}${filledPath(page, params)}${done}#${section}`
+  return `${authPath}${place}${filledPath(placeOf(context, page), params)}${done}#${section}`
 }

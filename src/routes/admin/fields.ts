@@ -8,6 +8,13 @@ export const listField = z.union([
   z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
 ])
 
+/** A list that may be left out; a form sends an empty field then. An empty list of a program stays one. */
+export function optionalList<Item extends z.ZodType<string, string>>(item: Item) {
+  const inForm = z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== ''))
+  const entries = z.array(item).max(100)
+  return z.union([entries, z.literal('').transform(() => undefined), inForm.pipe(entries)]).optional()
+}
+
 /** A text that may be left out; a form sends an empty field then. */
 export const optionalText = z
   .string()

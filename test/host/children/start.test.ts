@@ -18,6 +18,7 @@ const stopped = {
   startedAt: null,
   memoryBytes: 0,
   restarts: 0,
+  requests: 0,
   draining: [],
 }
 

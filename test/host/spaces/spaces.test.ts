@@ -31,6 +31,7 @@ test('a space is created with its address, and nothing is deployed in it', async
     state: 'stopped',
     memoryBytes: 0,
     restarts: 0,
+    requests: 0,
     busyWith: null,
   })
   expect(await readSpace(process.ports, 'dev')).toEqual(space)

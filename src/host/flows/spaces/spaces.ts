@@ -24,6 +24,8 @@ export interface SpaceEntry {
   state: ChildStatus['state']
   memoryBytes: number
   restarts: number
+  /** Running now. */
+  requests: number
   busyWith: ClaimKind | null
 }
 
@@ -134,7 +136,7 @@ async function removeFiles({ files, spaces }: Pick<SpacePorts, 'spaces' | 'files
 }
 
 function toEntry({ children, baseUrl }: SpacePorts, space: SpaceRecord): SpaceEntry {
-  const { state, memoryBytes, restarts } = children.status(space.id)
+  const { state, memoryBytes, restarts, requests } = children.status(space.id)
   return {
     id: space.id,
     name: space.name,
@@ -144,6 +146,7 @@ function toEntry({ children, baseUrl }: SpacePorts, space: SpaceRecord): SpaceEn
     state: space.release === null ? 'stopped' : state,
     memoryBytes,
     restarts,
+    requests,
     busyWith: space.busyWith,
   }
 }

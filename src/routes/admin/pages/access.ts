@@ -3,12 +3,13 @@ import { createAllowRule } from '../../../lib/ip-ranges.js'
 import { defineAdminPage } from './admin-page.js'
 
 export const accessPage = defineAdminPage({
-  home: 'application',
+  home: 'space',
+  who: 'member',
   path: '/access',
   at: 'access',
   template: 'access',
   summary: 'Shows the IP allow-list and your own address; adds and removes entries.',
-  async values({ ports, admin, request }) {
+  async values({ ports, admin, request, space }) {
     const { allowList } = await readAccess(ports)
     const { fixed, added } = allowList
     const { ip } = admin.visitor
@@ -16,6 +17,7 @@ export const accessPage = defineAdminPage({
     const { access } = ports.policy
     const allows = (list: readonly string[]) => createAllowRule(list, access)(ip)
     return {
+      about: space === null ? 'admin.access.about' : 'admin.access.aboutSpace',
       ip,
       open: networks.length === 0,
       isAllowed: allows(networks),

@@ -9,20 +9,25 @@ import { defineRoute, type Route, type RouteContext, type SignedIn } from '../..
 import { filledPath } from '../../../http/route-table.js'
 import { controlPath } from '../../../model/control-path.js'
 import type { HomeName } from '../../../model/home.js'
-import { type AdminSection, adminNavigation } from './navigation.js'
+import type { Right } from '../../../model/right.js'
+import { inSpace, placeOf } from '../caller.js'
+import { type AdminSection, linksIn, navigationOf, spaceNavigation } from './navigation.js'
 import { outcomesIn } from './outcomes.js'
 
-/** What an admin page may use: everything that a route has, and the administrator. */
+/** What an admin page may use: everything that a route has, and the administrator, or in the host a member. */
 export interface AdminContext extends RouteContext {
   admin: SignedIn
+  right: Right
 }
 
 /** A page for administrators. */
 export interface AdminPage {
   /** Below `/admin`; `:name` stands for one segment. */
   path: string
-  /** Default: both. */
-  home?: HomeName
+  /** Default: both. `space`: in an application, and in the host below `/spaces/:space`, about that space. */
+  home?: HomeName | 'space'
+  /** Default: administrators. A member sees the page without its forms. */
+  who?: 'member'
   /** The entry of the navigation that it belongs to. */
   at: AdminSection
   summary: string
@@ -46,24 +51,46 @@ export function defineAdminPage(page: AdminPage): Route {
     limit: 'admin',
     body: null,
     signedIn: true,
-    control: { home: page.home ?? 'both', who: 'admin', recent: false, confirm: false, command: null, page: true },
+    control: {
+      home: page.home ?? 'both',
+      who: page.who ?? 'admin',
+      recent: false,
+      confirm: false,
+      command: null,
+      page: true,
+    },
     summary: page.summary,
     ...(page.query && { query: page.query }),
     enabled: ({ admin }) => admin.enabled && admin.page !== null,
     async handle(context) {
-      const admin = await context.session()
+      const session = await context.session()
+      const rule = { who: page.who ?? 'admin', recent: false } as const
+      let right: Right
       try {
-        await requireAdmin(context.ports, admin.principal, { who: 'admin', recent: false })
+        right = await requireAdmin(context.ports, session.principal, rule)
       } catch (error) {
-        if (error instanceof AuthError && error.code === 'two_factor_enrolment_required') {
-          return toSecondFactor(context, admin, page)
-        }
-        throw error
+        return refused(context, session, page, error)
       }
-      const signedIn = { ...context, admin }
+      const { ports, visitor } = await inSpace(context, session.visitor)
+      const signedIn = { ...context, ports, right, admin: { ...session, visitor } }
       return showAdminPage(signedIn, page, await page.values(signedIn))
     },
   })
+}
+
+/** Members of a host begin with the list of its spaces. */
+async function refused(
+  context: RouteContext,
+  session: SignedIn,
+  page: AdminPage,
+  fault: unknown,
+): Promise<HttpResponse> {
+  if (!(fault instanceof AuthError)) throw fault
+  if (fault.code === 'two_factor_enrolment_required') return toSecondFactor(context, session, page)
+  if (fault.code === 'forbidden' && page.path === '' && context.ports.rights.of(session.principal) === 'MEMBER') {
+    return redirect(303, `${adminPathOf(context)}/spaces`)
+  }
+  throw fault
 }
 
 /** To the set-up of a second factor; with one set up, the session has not proved it and its user signs in again. */
@@ -71,7 +98,8 @@ async function toSecondFactor(context: RouteContext, admin: SignedIn, page: Admi
   const { user } = await readStanding(context.ports, admin.principal)
   const here = hereOf(context, page)
   if (!user.twoFactor) return redirect(303, enrolUrl(context.authPath, here))
-  return showAdminPage({ ...context, admin }, { ...page, template: 'sign-in-again' }, {}, 403)
+  const right = context.ports.rights.of(admin.principal) ?? 'MEMBER'
+  return showAdminPage({ ...context, admin, right }, { ...page, template: 'sign-in-again' }, {}, 403)
 }
 
 /** The page inside the layout of all admin pages. Its response is also that of a form whose result no address may hold. */
@@ -81,7 +109,7 @@ export async function showAdminPage(
   values: Readonly<Record<string, unknown>>,
   status = 200,
 ): Promise<HttpResponse> {
-  const { templates, settings, authPath, ports, admin, request } = context
+  const { templates, settings, authPath, ports, admin, right, request } = context
   const given = new URLSearchParams(request.query)
   const { user } = await readStanding(ports, admin.principal)
   const adminPath = adminPathOf(context)
@@ -92,14 +120,12 @@ export async function showAdminPage(
     ...values,
     basePath: authPath,
     adminPath,
-    apiPath: `${authPath}${controlPath}`,
+    placePath: `${adminPath}${filledPath(placeOf(context, ''), context.params)}`,
+    apiPath: `${authPath}${controlPath}${filledPath(placeOf(context, ''), context.params)}`,
+    readOnly: right !== 'ADMIN',
     me: user.email,
     pageName: `admin.nav.${page.at}`,
-    navigation: adminNavigation.map(([path, name]) => ({
-      href: `${adminPath}${path}`,
-      text: `admin.nav.${name}`,
-      current: name === page.at,
-    })),
+    ...navigationValues(context, page.at, adminPath),
     search: given.get('query') ?? '',
     startUrl: settings.redirectSuccessUrl,
     outcomes: outcomesIn(given),
@@ -113,13 +139,24 @@ export async function showAdminPage(
   })
 }
 
+/** The links to the other pages, and inside a space of the host those to the pages of the space. */
+function navigationValues({ ports, right, params }: AdminContext, at: AdminSection, adminPath: string) {
+  const { space = '' } = ports.home === 'host' ? params : {}
+  const isInSpace = space !== ''
+  return {
+    navigation: linksIn(navigationOf(ports.home, right), { below: adminPath, at: isInSpace ? 'spaces' : at }),
+    space,
+    spaceNavigation: isInSpace ? linksIn(spaceNavigation(right), { below: `${adminPath}/spaces/${space}`, at }) : [],
+  }
+}
+
 /** The admin pages as the client sees them. */
 function adminPathOf({ settings, authPath }: Pick<RouteContext, 'settings' | 'authPath'>): string {
   return `${authPath}${adminPagePath(settings) ?? ''}`
 }
 
 function hereOf(context: RouteContext, { path }: Pick<AdminPage, 'path'>): string {
-  return `${adminPathOf(context)}${filledPath(path, context.params)}`
+  return `${adminPathOf(context)}${filledPath(placeOf(context, path), context.params)}`
 }
 
 /** A page of a list, and the links to its neighbours, which keep the other parameters of the query. */

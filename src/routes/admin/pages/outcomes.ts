@@ -18,6 +18,21 @@ export const doneCodes = [
   'mail_retried',
   'mail_dropped',
   'device_answered',
+  'space_created',
+  'space_removed',
+  'release_activated',
+  'undeployed',
+  'variable_set',
+  'variable_removed',
+  'right_granted',
+  'right_changed',
+  'right_removed',
+  'team_created',
+  'team_changed',
+  'team_removed',
+  'member_added',
+  'member_removed',
+  'tokens_left',
 ] as const
 
 export type DoneCode = (typeof doneCodes)[number]
@@ -39,7 +54,17 @@ const wrongFields = [
   'to',
   'query',
   'client',
+  'value',
+  'owner',
+  'spaces',
+  'commands',
+  'issuer',
+  'audience',
+  'algorithms',
 ] as const
+
+/** The same where the sentence of the field does not fit a section: each has a label `admin.wrong.<section>.<field>`. */
+const wrongInSection = ['create-space.name', 'variable.name'] as const
 
 /** The outcome of a form, as its section of the page shows it. */
 export interface Outcome {
@@ -57,7 +82,8 @@ export function outcomesIn(given: URLSearchParams): Readonly<Record<string, Outc
   if (!/^[a-z-]{1,32}$/.test(section)) return {}
   const error = given.get('error') ?? ''
   const field = error === 'invalid_request' ? given.get('fields')?.split(',')[0] : undefined
-  const wrong = wrongFields.find((name) => name === field)
+  const wrong =
+    wrongInSection.find((name) => name === `${section}.${field}`) ?? wrongFields.find((name) => name === field)
   const done = error === '' ? doneCodes.find((code) => code === given.get('done')) : undefined
   if (error === '' && done === undefined) return {}
   const label = (kind: string, name: string | undefined) => (name === undefined ? '' : `admin.${kind}.${name}`)

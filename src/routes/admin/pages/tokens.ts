@@ -2,10 +2,11 @@ import { listApiTokens } from '../../../flows/control/api-tokens.js'
 import type { HttpResponse } from '../../../http/message.js'
 import type { ApiTokenEntry, CreatedApiToken } from '../../../model/api-token.js'
 import { paging, pagingQuery } from '../fields.js'
-import { type AdminContext, defineAdminPage, listed, showAdminPage } from './admin-page.js'
+import { type AdminContext, defineAdminPage, listed } from './admin-page.js'
+import { showSecret } from './secret.js'
 
 export const tokensPage = defineAdminPage({
-  home: 'application',
+  home: 'space',
   path: '/tokens',
   at: 'tokens',
   template: 'tokens',
@@ -49,11 +50,17 @@ export function showToken(
   context: AdminContext,
   { name, access, token }: Pick<CreatedApiToken, 'name' | 'access' | 'token'>,
 ): Promise<HttpResponse> {
-  const { settings } = context
+  const { settings, space } = context
   const [api = '/api'] = settings.baseAPIRoutes
-  return showAdminPage(
-    context,
-    { path: '/tokens', at: 'tokens', template: 'secret-page' },
-    { name, access, secret: token, example: `${settings.origin}${settings.urlPath}${api}` },
-  )
+  const url = `${settings.origin}${settings.urlPath}${api}`
+  return showSecret(context, {
+    page: { path: '/tokens', at: 'tokens' },
+    heading: 'admin.secret.title',
+    about: 'admin.secret.once',
+    name,
+    badge: access,
+    secret: token,
+    // The settings of a host do not name the address of a space.
+    example: space === null ? `curl -H "x-apikey: ${token}" ${url}` : '',
+  })
 }

@@ -1,0 +1,22 @@
+import type { Route } from '../../../http/route.js'
+import type { SpacePorts } from '../../flows/spaces/ports.js'
+import type { FindPeople } from '../people-answers.js'
+import { adminTokensPage } from './admin-tokens.js'
+import { environmentPage } from './environment.js'
+import { logPage } from './logs.js'
+import { projectPage } from './project.js'
+import { releasesPage } from './releases.js'
+import { spacePage, spacesPage } from './spaces.js'
+
+/** The table of the host's own admin pages. @param ports those of the running host */
+export function hostPages(people: FindPeople, ports: () => SpacePorts): readonly Route[] {
+  return [
+    spacesPage(ports),
+    spacePage(ports),
+    releasesPage(ports),
+    environmentPage(ports),
+    logPage(ports),
+    projectPage(people),
+    adminTokensPage(people),
+  ]
+}
