@@ -80,6 +80,8 @@ async function* atMost(bytes: AsyncIterable<Uint8Array>, most: number): AsyncGen
 async function takeEach(entries: Extract, take: (entry: ArchiveEntry) => Promise<void>): Promise<void> {
   for await (const entry of entries) {
     const { name, type, size } = entry.header
+    // tar-stream gives null for a size that it cannot read, and the entry would then never end.
+    if (!Number.isSafeInteger(size)) throw damaged()
     await take({ path: name, isFile: type === 'file', size, bytes: bytesOf(entry) })
   }
 }
@@ -97,5 +99,9 @@ function firstCause(reasons: readonly unknown[], { failure }: Upload): unknown {
   if (failure) return failure.error
   // An error of the file system.
   const fault = reasons.find((reason) => reason instanceof Error && 'syscall' in reason)
-  return fault ?? bundleInvalid('The archive is cut off or damaged.', deployAgain, reasons[0])
+  return fault ?? damaged(reasons[0])
+}
+
+function damaged(cause?: unknown): AuthError {
+  return bundleInvalid('The archive is cut off or damaged.', deployAgain, cause)
 }

@@ -87,7 +87,8 @@ test('ATK-165 an archive with headers changed under a right checksum is unpacked
       }
       await judge(gzipSync(bytes))
     }),
-    { numRuns: 150 },
+    // A size that begins with 0x81 is no number.
+    { numRuns: 150, examples: [[[[0, 124, 129]]]] },
   )
 })
 
