@@ -1,5 +1,6 @@
 // First, so that SIGUSR1 opens no inspector while the rest loads.
 import './runner/ignore-debugger.js'
+import { dirname, resolve } from 'node:path'
 import { realTimer, within } from '../lib/runtime.js'
 import { createConsoleLogger } from '../settings/logger.js'
 import type { Logger } from '../settings.js'
@@ -10,7 +11,7 @@ import { type HostSettings, parseHostSettings } from './settings/host-settings.j
 import type { StopTimes } from './sockets/stop.js'
 
 export interface ServeOptions {
-  /** Of the file with the settings. null: `latchkey.host.json`, `.js` or `.mjs` in this folder, if there is one. */
+  /** Of the file with the settings, whose relative paths count from its folder. null: `latchkey.host.json`, `.js` or `.mjs` in this folder, if there is one. */
   config: string | null
   masterKeyFile: string | null
   /** Default: 5 s until no new requests are taken, 30 s for running ones. */
@@ -37,12 +38,16 @@ export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions):
   const masterKey = takeMasterKey()
   const logger: { current: Logger } = { current: createConsoleLogger() }
   const ended = Promise.race([endSignal(), uncaughtFault(logger)])
-  const settings = parseHostSettings(await readConfig(config))
+  const keyFile = masterKeyFile === null ? undefined : resolve(masterKeyFile)
+  const read = await readConfig(config)
+  // Relative paths in the settings count from their folder, as for the command-line tool.
+  if (config !== null) process.chdir(dirname(resolve(config)))
+  const settings = parseHostSettings(read)
   logger.current = settings.auth.logger ?? logger.current
   const host = createHostOf(settings, createHostPieces(), {
     masterKey,
     stopTimes,
-    masterKeyFile: masterKeyFile ?? undefined,
+    masterKeyFile: keyFile,
     show: process.stdout.isTTY ? (text) => void process.stdout.write(text) : undefined,
   })
   let ending = false

@@ -193,3 +193,12 @@ test('a host that is stopped while it starts ends without saying that it serves'
   expect(await exited).toBe(0)
   expect(output()).not.toContain('is served at')
 })
+
+test('relative paths count from the folder of the settings', async () => {
+  const at = await place()
+  const folder = dirname(at.data)
+  const config = join(folder, 'relative.json')
+  await writeFile(config, JSON.stringify({ data: './own', listen: at.listen, adminListen: join(folder, 'admin.sock') }))
+  await serving({ ...at, config })
+  expect(await readdir(join(folder, 'own'))).toContain('host.db')
+})
