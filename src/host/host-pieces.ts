@@ -62,7 +62,13 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       const { ports, ...spaces } = await openSpaces(ground, programs)
       const { running, settings, folder } = ground
       const { nouns } = running
-      const topic = hostChecks({ settings, folder, people: nouns, crashedSpaces: spaces.crashed })
+      const topic = hostChecks({
+        settings,
+        folder,
+        people: nouns,
+        crashedSpaces: spaces.crashed,
+        deployed: spaces.deployed,
+      })
       opened = { nouns, ports, project: settings.project, topic }
       return spaces
     },

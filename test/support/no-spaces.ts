@@ -14,6 +14,7 @@ export const noSpaces: HostPieces<'none'> = {
       throw new AuthError('space_not_found')
     },
     crashed: async () => [],
+    deployed: async () => [],
     close: async () => {},
   }),
   topics: () => [],

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 import { isLoopbackHost } from '../../lib/url.js'
 import { hostCheckRows } from '../../model/doctor/host-checks.js'
 import type { Check, CheckPlace, Outcome, Topic } from '../../model/doctor/report.js'
@@ -7,6 +7,7 @@ import type { Folder } from '../folder/folder.js'
 import { findLostGenerations } from '../folder/lost-generations.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { PeopleNouns } from '../store/people.js'
+import { writesQueryField } from './query-scope.js'
 import { isSameSite } from './same-site.js'
 
 export interface FolderFacts {
@@ -14,10 +15,18 @@ export interface FolderFacts {
   folder: Pick<Folder, 'path' | 'spaces' | 'masterKey'>
 }
 
+/** The release in force of a space. */
+export interface DeployedCode {
+  space: string
+  /** The path of its bundle. */
+  bundle: string
+}
+
 export interface RunningFacts extends FolderFacts {
   people: Pick<PeopleNouns, 'projectRights' | 'projectTokens'>
   /** Names of the spaces that are not started any more. */
   crashedSpaces(): Promise<readonly string[]>
+  deployed(): Promise<readonly DeployedCode[]>
 }
 
 /** The checks of a running host. */
@@ -25,6 +34,7 @@ export function hostChecks(facts: RunningFacts): Topic {
   return [
     defineCheck('isolation_weak', () => judgeIsolation(facts)),
     defineCheck('space_crashed', () => judgeCrashes(facts)),
+    defineCheck('query_scope', () => judgeQueries(facts)),
     ...folderChecks(facts, 'S'),
   ]
 }
@@ -65,6 +75,17 @@ function trustsLoopback({ trustedProxies }: RunningFacts['settings']): boolean {
 
 async function judgeCrashes({ crashedSpaces }: RunningFacts): Promise<Outcome> {
   return (await crashedSpaces()).map((name) => ({ finding: `The space ${name} is in the state crashed.` }))
+}
+
+async function judgeQueries({ deployed }: RunningFacts): Promise<Outcome> {
+  const findings: { finding: string }[] = []
+  for (const { space, bundle } of await deployed()) {
+    // A release may be taken away meanwhile.
+    const code = await readFile(bundle, 'utf8').catch(() => '')
+    if (writesQueryField(code))
+      findings.push({ finding: `The application of the space ${space} writes a field of the query.` })
+  }
+  return findings
 }
 
 function judgeSite({ adminUrl, baseUrl }: FolderFacts['settings']): Outcome {

@@ -1,4 +1,5 @@
-import { defaultReleaseLimits } from '../../model/release.js'
+import { join } from 'node:path'
+import { defaultReleaseLimits, releasePaths } from '../../model/release.js'
 import type { Logger } from '../../settings.js'
 import { defaultLogLimits } from '../children/logs.js'
 import type { ChildPlan } from '../children/plan.js'
@@ -80,10 +81,7 @@ export async function openSpaces(
   return {
     ports,
     directory: ports.directory,
-    async crashed() {
-      const all = await readSpaces(ports)
-      return all.filter(({ id }) => supervisor.status(id).state === 'crashed').map(({ name }) => name)
-    },
+    ...examinedIn(ports),
     async find(name) {
       const { id } = await findSpace(ports, name)
       return ground.guards.of({ id, name }).ports
@@ -96,6 +94,23 @@ export async function openSpaces(
     const { ports: own, nouns } = of.running
     const crashed = recordCrash({ ...own, spaces: nouns.spaces }, spaceId, lines)
     await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
+  }
+}
+
+/** What `doctor` asks of the spaces. */
+function examinedIn({ spaces, children, files }: SpacePorts): Pick<OpenSpaces, 'crashed' | 'deployed'> {
+  return {
+    async crashed() {
+      const all = await readSpaces({ spaces })
+      return all.filter(({ id }) => children.status(id).state === 'crashed').map(({ name }) => name)
+    },
+    async deployed() {
+      const all = await readSpaces({ spaces })
+      return all.flatMap(({ id, name, release }) => {
+        if (release === null) return []
+        return [{ space: name, bundle: join(files.release(id, release), releasePaths.code) }]
+      })
+    },
   }
 }
 

@@ -33,6 +33,12 @@ export const hostCheckRows = {
     cause: 'The application of a space crashed ten times in ten minutes, so it is not started any more.',
     cure: 'Read `latchkey log`. Then deploy a mended release, or run `latchkey deploy --rollback`.',
   },
+  query_scope: {
+    where: ['S'],
+    level: 'warn',
+    cause: 'An application writes `req.query.<field>` to limit rows to their owner. A client bypasses that by `q={}`.',
+    cure: 'Merge the condition into `q`, or write the routes yourself.',
+  },
   disk_low: {
     where: ['S', 'L'],
     level: 'error',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { folderChecks, hostChecks, type RunningFacts } from '../../../src/host/doctor/host-checks.js'
+import { writesQueryField } from '../../../src/host/doctor/query-scope.js'
 import { isSameSite } from '../../../src/host/doctor/same-site.js'
 import { folderAt } from '../../../src/host/folder/folder.js'
 import { type CheckResult, toResults } from '../../../src/model/doctor/report.js'
@@ -21,7 +22,7 @@ beforeEach(async () => {
     trustedProxies: { kind: 'none' },
   } as const
   const people = world.running.nouns
-  facts = { settings, folder: folderAt(path), people, crashedSpaces: async () => [] }
+  facts = { settings, folder: folderAt(path), people, crashedSpaces: async () => [], deployed: async () => [] }
 })
 
 async function resultsOf(running: RunningFacts): Promise<CheckResult[]> {
@@ -41,7 +42,15 @@ describe('the checks of a host', () => {
     await world.signedIn('ada@example.org', 'ADMIN')
     expect(await findings(facts)).toEqual([])
     expect((await resultsOf(facts)).map(({ code }) => code)).toEqual([
-      ...['isolation_weak', 'space_crashed', 'admin_same_site', 'master_key_unsaved', 'generation_lost', 'disk_low'],
+      ...[
+        'isolation_weak',
+        'space_crashed',
+        'query_scope',
+        'admin_same_site',
+        'master_key_unsaved',
+        'generation_lost',
+        'disk_low',
+      ],
     ])
     expect(folderChecks(facts, 'L').map(({ code }) => code)).toEqual([
       ...['admin_same_site', 'master_key_unsaved', 'generation_lost', 'disk_low'],
@@ -86,6 +95,26 @@ describe('the checks of a host', () => {
     ])
   })
 })
+
+test('ATK-154 query_scope: the application scopes rows by a field of the query', async () => {
+  const bundle = join(facts.folder.path, 'bundle.mjs')
+  await writeFile(bundle, '// index.js\napp.use((req, res, next) => {\n  req.query.userId = req.auth.subject;\n});\n')
+  const missing = { space: 'gone', bundle: join(facts.folder.path, 'none') }
+  expect(await findings({ ...facts, deployed: async () => [{ space: 'dev', bundle }, missing] })).toEqual([
+    'query_scope: The application of the space dev writes a field of the query.',
+  ])
+})
+
+test.each([
+  ['// app.js\nreq.query["user id"] = 1', true],
+  ['// app.js\nrequest.query.owner=user', true],
+  ['// app.js\nreq.query.q = JSON.stringify(filter)', false],
+  ['// app.js\nif (req.query.owner == user) x()', false],
+  ['// app.js\nconst f = (req) => req.query.owner', false],
+  ['// node_modules/p/index.js\nreq.query.owner = 1', false],
+  ['// node_modules/p/index.js\nreq.query.owner = 1\n// app.js\nx()', false],
+  ['// node_modules/p/index.js\nx()\n// app.js\nreq.query.owner = 1', true],
+])('%j writes a field of the query: %s', (code, writes) => expect(writesQueryField(`\n${code}\n`)).toBe(writes))
 
 test.each([
   ['api.example.org', 'admin.example.org', true],
