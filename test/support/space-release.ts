@@ -36,7 +36,10 @@ export async function makeRelease(folder: string, bundle: string): Promise<strin
     sourcesContent: false,
     logLevel: 'error',
     nodePaths: [join(root, 'node_modules')],
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    // As the tool writes it: modules may have a createRequire of their own.
+    banner: {
+      js: "import { createRequire as createBundleRequire } from 'node:module'; var require = createBundleRequire(import.meta.url);",
+    },
   })
   return release
 }
