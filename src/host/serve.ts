@@ -57,7 +57,8 @@ export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions):
     else await within(realTimer, failedCloseMs, host.close()).catch(() => {})
     return end === 'signal'
   })
-  await host.listen()
+  // A start that never settles must not keep a failed host.
+  await Promise.race([host.listen(), closed])
   if (!ending) process.stdout.write(banner(settings))
   return closed
 }

@@ -194,7 +194,7 @@ test('ATK-202 beside an older host.db, data of a newer generation is set aside, 
 
   await listening(at)
   expect((await readdir(own)).filter((name) => name.startsWith('g2'))).toEqual([])
-  expect(await readFile(join(own, 'lost', '1', 'g2.db-wal'), 'utf8')).toBe('newer')
+  expect(await readFile(join(own, 'lost', 'g2', 'g2.db-wal'), 'utf8')).toBe('newer')
   await vi.waitFor(async () => expect((await ask(`${at.baseUrl}/dev/open`)).status).toBe(200), { timeout: 20_000 })
   const { checks } = (await call('GET', '/doctor')).body as { checks: { code: string; finding: string }[] }
   expect(checks.find(({ code }) => code === 'generation_lost')?.finding).toContain(join(own, 'lost'))

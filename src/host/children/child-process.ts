@@ -42,6 +42,9 @@ export interface SpawnedChild {
 }
 
 const keptErrors = 200
+/** Of what the application registers in vain. */
+const mostNames = 40
+const longestName = 100
 const pipeGraceMs = 1_000
 
 /**
@@ -101,8 +104,10 @@ export async function spawnChild({ command, options, log, world, onHeartbeat }: 
   }
 }
 
+/** The deploy answers them, so they are bounded and hold no control characters. */
 function textsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+  const texts = Array.isArray(value) ? value.filter((each) => typeof each === 'string' && each !== '') : []
+  return texts.slice(0, mostNames).map((text: string) => text.replaceAll(/\p{C}/gu, ' ').slice(0, longestName))
 }
 
 function readOutput(child: ChildProcess, log: OpenLog, blanker: Blanker): readonly string[] {

@@ -21,12 +21,9 @@ export async function moveLostGenerations(folder: string, spaces: readonly KeptG
   const moved: string[] = []
   for (const { id, generation } of spaces) {
     const own = join(folder, id)
-    const newer = (await namesIn(own)).filter((name) => generationOf(name) > generation)
-    if (newer.length === 0) continue
-    const lost = await makeLost(own)
-    for (const name of newer) await rename(join(own, name), join(lost, name))
-    for (const each of [lost, own]) await syncFolder(each)
-    moved.push(id)
+    const newer = new Set((await namesIn(own)).map(generationOf).filter((number) => number > generation))
+    for (const number of newer) await moveGeneration(own, number)
+    if (newer.size > 0) moved.push(id)
   }
   return moved
 }
@@ -36,18 +33,23 @@ export async function findLostGenerations(folder: string): Promise<string[]> {
   const found: string[] = []
   for (const id of await namesIn(folder)) {
     const lost = join(folder, id, 'lost')
-    if ((await namesIn(lost)).length > 0) found.push(lost)
+    const files = await Promise.all((await namesIn(lost)).map((name) => namesIn(join(lost, name))))
+    if (files.flat().some((name) => generationOf(name) > 0)) found.push(lost)
   }
   return found
 }
 
-/** A folder of its own each time, so that two losses of the same generation do not meet. */
-async function makeLost(own: string): Promise<string> {
-  const all = join(own, 'lost')
-  await mkdir(all, { recursive: true, mode: 0o700 })
-  const lost = join(all, String((await namesIn(all)).length + 1))
-  await mkdir(lost, { mode: 0o700 })
-  return lost
+/** The database goes first. After a crash, the files beside it follow it into its folder: without them it lacks commits. */
+async function moveGeneration(own: string, number: number): Promise<void> {
+  const names = (await namesIn(own)).filter((name) => generationOf(name) === number).sort()
+  const lost = join(own, 'lost')
+  const before = (await namesIn(lost)).filter((name) => name === `g${number}` || name.startsWith(`g${number}-`)).length
+  const place = names.includes(`g${number}.db`) ? before + 1 : Math.max(before, 1)
+  const target = join(lost, place === 1 ? `g${number}` : `g${number}-${place}`)
+  await mkdir(target, { recursive: true, mode: 0o700 })
+  for (const each of [own, lost]) await syncFolder(each)
+  for (const name of names) await rename(join(own, name), join(target, name))
+  for (const each of [target, own]) await syncFolder(each)
 }
 
 /** The number of `g<n>.db`, and of the files that SQLite writes beside it; 0 for other files. */

@@ -85,7 +85,8 @@ describe('the checks of a host', () => {
 
   test('generation_lost: a space has data that host.db does not know', async () => {
     const lost = join(facts.folder.spaces, 'a space', 'lost')
-    await mkdir(join(lost, '1'), { recursive: true })
+    await mkdir(join(lost, 'g2'), { recursive: true })
+    await writeFile(join(lost, 'g2', 'g2.db'), '')
     expect(await findings(facts)).toEqual([`generation_lost: ${lost} holds newer data.`])
   })
 
