@@ -11,7 +11,7 @@ import { writesQueryField } from './query-scope.js'
 import { isSameSite } from './same-site.js'
 
 export interface FolderFacts {
-  settings: Pick<HostSettings, 'adminUrl' | 'baseUrl' | 'trustedProxies'>
+  settings: Pick<HostSettings, 'adminUrl' | 'baseUrl' | 'listen' | 'trustedProxies'>
   folder: Pick<Folder, 'path' | 'spaces' | 'masterKey'>
 }
 
@@ -64,12 +64,14 @@ async function judgeIsolation({ settings, people }: RunningFacts): Promise<Outco
     findings.push(`The admin token ${narrowed[0]?.id} is for some spaces only, but code that it deploys can reach all.`)
   }
   if (trustsLoopback(settings)) {
-    findings.push('`trustedProxies` has an address of this machine, so code of a space can claim any client address.')
+    findings.push('`trustedProxies` trusts this machine, so code of a space can claim any client address.')
   }
   return findings.map((finding) => ({ finding }))
 }
 
-function trustsLoopback({ trustedProxies }: RunningFacts['settings']): boolean {
+/** A number of proxies trusts whatever connects, so also code on this machine. */
+function trustsLoopback({ trustedProxies, listen }: RunningFacts['settings']): boolean {
+  if (trustedProxies.kind === 'hops') return listen.kind === 'tcp'
   return trustedProxies.kind === 'cidrs' && trustedProxies.cidrs.some((each) => /^(?:127\.|::1(?:\/|$))/.test(each))
 }
 

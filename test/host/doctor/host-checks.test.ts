@@ -20,6 +20,7 @@ beforeEach(async () => {
     baseUrl: 'https://api.example.org',
     adminUrl: 'https://admin.example.net',
     trustedProxies: { kind: 'none' },
+    listen: { kind: 'tcp', host: '127.0.0.1', port: 4310 },
   } as const
   const people = world.running.nouns
   facts = { settings, folder: folderAt(path), people, crashedSpaces: async () => [], deployed: async () => [] }
@@ -67,8 +68,15 @@ describe('the checks of a host', () => {
     expect(found).toEqual([
       'isolation_weak: 2 people may deploy. Each can read all spaces.',
       expect.stringMatching(/^isolation_weak: The admin token [0-9a-f]{16} is for some spaces only/),
-      expect.stringContaining('isolation_weak: `trustedProxies` has an address of this machine'),
+      expect.stringContaining('isolation_weak: `trustedProxies` trusts this machine'),
     ])
+  })
+
+  test('isolation_weak: a number of proxies trusts whatever connects to the port', async () => {
+    const trustedProxies = { kind: 'hops', count: 1 } as const
+    expect(await findings({ ...facts, settings: { ...facts.settings, trustedProxies } })).toHaveLength(1)
+    const listen = { kind: 'unix', path: '/run/latchkey/front.sock' } as const
+    expect(await findings({ ...facts, settings: { ...facts.settings, trustedProxies, listen } })).toEqual([])
   })
 
   test('admin_same_site: both URLs are below one domain', async () => {
