@@ -1,5 +1,5 @@
 import type { Keyring } from '../lib/keyring.js'
-import type { AuditSeal } from '../store/audit-chain.js'
+import type { AuditSeal } from '../store/audit/chain.js'
 
 const purpose = 'audit'
 

@@ -1,4 +1,4 @@
-import { type ChainEnds, toEnds, toEndsRow } from '../audit-ends.js'
+import { type ChainEnds, toEnds, toEndsRow } from '../audit/ends.js'
 import type { Unit } from './engine/steps.js'
 
 type MarkingUnit = Pick<Unit, 'db' | 'flavour' | 'seal'>

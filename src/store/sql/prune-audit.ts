@@ -1,4 +1,4 @@
-import { cutBefore } from '../audit-ends.js'
+import { cutBefore } from '../audit/ends.js'
 import { lockEnds, writeEnds } from './audit-ends.js'
 import type { Steps } from './engine/steps.js'
 

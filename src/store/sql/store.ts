@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import { applicationScope, requireScope } from '../../model/scope.js'
-import type { AuditSeal } from '../audit-chain.js'
+import type { AuditSeal } from '../audit/chain.js'
 import type { ScopedParts, Store } from '../store.js'
 import { createAccessSettings } from './access-settings.js'
 import { createApiTokens } from './api-tokens.js'

@@ -1,6 +1,6 @@
 import type { AuditVerdict } from '../../model/audit-event.js'
-import { toEnds } from '../audit-ends.js'
-import { type Snapshot, verifyAudit } from '../verify-audit.js'
+import { toEnds } from '../audit/ends.js'
+import { type Snapshot, verifyAudit } from '../audit/verify.js'
 import type { Steps } from './engine/steps.js'
 
 export function verifySqlAudit(steps: Steps): Promise<AuditVerdict> {

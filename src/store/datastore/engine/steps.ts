@@ -1,7 +1,7 @@
 import { sha256 } from '../../../lib/digest.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
-import type { AuditSeal } from '../../audit-chain.js'
+import type { AuditSeal } from '../../audit/chain.js'
 import { Refused, unavailable } from '../../refused.js'
 import { createOrdinal } from '../../rows.js'
 import type { Connection } from './connection.js'

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
 import type { ImpersonatedSession } from '../../../model/session.js'
-import type { AuditSeal } from '../../audit-chain.js'
+import type { AuditSeal } from '../../audit/chain.js'
 import type { Connection } from './connection.js'
 import type { Found, Row } from './document.js'
 import type { Write } from './journal.js'

@@ -1,5 +1,5 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely'
-import { markedText } from '../../audit-chain.js'
+import { markedText } from '../../audit/chain.js'
 import type { Tables } from '../engine/schema.js'
 import { createAccessEntries } from './access-entries.js'
 import type { MigrationContext } from './migration.js'

@@ -1,5 +1,5 @@
 import type { Kysely, Migration, MigrationProvider } from 'kysely'
-import type { AuditSeal } from '../../audit-chain.js'
+import type { AuditSeal } from '../../audit/chain.js'
 import type { Flavour } from '../engine/flavour.js'
 import type { Tables } from '../engine/schema.js'
 import { createMigrationContext, type MigrationSteps } from './migration.js'

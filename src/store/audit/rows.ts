@@ -1,8 +1,8 @@
-import { actorId, parseActor } from '../model/actor.js'
-import type { AuditEvent } from '../model/audit-event.js'
-import { type AuditSeal, type ChainPlace, chainHash, markedText } from './audit-chain.js'
-import { detailIn, readColumn } from './json-columns.js'
-import type { AuditTable } from './rows.js'
+import { actorId, parseActor } from '../../model/actor.js'
+import type { AuditEvent } from '../../model/audit-event.js'
+import { detailIn, readColumn } from '../json-columns.js'
+import type { AuditTable } from '../rows.js'
+import { type AuditSeal, type ChainPlace, chainHash, markedText } from './chain.js'
 
 /** The event's row directly after that place, with the next number. */
 export function toAuditRow(event: AuditEvent, previous: ChainPlace, seal: AuditSeal): AuditTable {

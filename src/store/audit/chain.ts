@@ -1,4 +1,4 @@
-import { sha256 } from '../lib/digest.js'
+import { sha256 } from '../../lib/digest.js'
 
 /** Keyed marks on the log. Their key is not in the store, so write access to the store is not enough to make them. */
 export interface AuditSeal {

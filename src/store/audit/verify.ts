@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AuditVerdict } from '../model/audit-event.js'
-import type { AuditSeal, ChainPlace } from './audit-chain.js'
-import type { ChainEnds } from './audit-ends.js'
-import { checkMark, follows, placeOf } from './audit-rows.js'
-import type { AuditTable } from './rows.js'
+import type { AuditVerdict } from '../../model/audit-event.js'
+import type { AuditTable } from '../rows.js'
+import type { AuditSeal, ChainPlace } from './chain.js'
+import type { ChainEnds } from './ends.js'
+import { checkMark, follows, placeOf } from './rows.js'
 
 /** The log as it was at one moment. */
 export interface Snapshot extends ChainEnds {

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Actor } from '../../src/model/actor.js'
-import type { AuditEvent } from '../../src/model/audit-event.js'
-import type { AuditLog } from '../../src/store/audit.js'
-import { type ChainPlace, markedText } from '../../src/store/audit-chain.js'
-import { toAuditRow } from '../../src/store/audit-rows.js'
-import { openSqlite } from '../../src/store/sql/engine/sqlite-driver.js'
-import { openSqlStore } from '../../src/store/sql/store.js'
-import { anEvent, atOnce } from '../contracts/store/rows.js'
-import { storeOptions, temporaryFolder, testSeal } from '../support/databases.js'
+import type { Actor } from '../../../src/model/actor.js'
+import type { AuditEvent } from '../../../src/model/audit-event.js'
+import { type ChainPlace, markedText } from '../../../src/store/audit/chain.js'
+import { toAuditRow } from '../../../src/store/audit/rows.js'
+import type { AuditLog } from '../../../src/store/audit.js'
+import { openSqlite } from '../../../src/store/sql/engine/sqlite-driver.js'
+import { openSqlStore } from '../../../src/store/sql/store.js'
+import { anEvent, atOnce } from '../../contracts/store/rows.js'
+import { storeOptions, temporaryFolder, testSeal } from '../../support/databases.js'
 
 const [formerKey, nextKey] = ['former-audit-key-0123456789abcdefgh', 'next-audit-key-0123456789abcdefghij']
 const whole = { ok: true, brokenAt: null }

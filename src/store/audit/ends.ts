@@ -1,7 +1,7 @@
-import type { AuditEvent } from '../model/audit-event.js'
-import { type AuditSeal, type ChainPlace, markedText } from './audit-chain.js'
-import { checkMark, follows, placeOf, toAuditRow } from './audit-rows.js'
-import type { AuditHeadTable, AuditTable } from './rows.js'
+import type { AuditEvent } from '../../model/audit-event.js'
+import type { AuditHeadTable, AuditTable } from '../rows.js'
+import { type AuditSeal, type ChainPlace, markedText } from './chain.js'
+import { checkMark, follows, placeOf, toAuditRow } from './rows.js'
 
 /** One end of the chain, and whether its mark is valid. */
 export interface ChainEnd extends ChainPlace {
