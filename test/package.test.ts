@@ -124,7 +124,12 @@ describe('the packed package', () => {
        await host.close()
        console.log(JSON.stringify(answer))`
     const message = 'needs more packages. Run: npm install undici@7 mingo@7 tar-stream@3'
+    const tool = `import { spawnSync } from 'node:child_process'
+       const run = [import.meta.dirname + '/node_modules/latchkey/dist/cli/main.js', 'serve']
+       const { status, stderr } = spawnSync(process.execPath, run, { encoding: 'utf8', cwd: import.meta.dirname })
+       console.log(JSON.stringify([status, stderr]))`
     for (const name of ['undici', 'mingo', 'tar-stream']) {
+      expect(await consume('serve.mjs', tool), name).toEqual([2, expect.stringContaining(message)])
       expect(await consume('host.mjs', script), name).toEqual([{ setting: 'host', message }])
       await link(name)
     }

@@ -4,14 +4,18 @@ import { dirname, resolve } from 'node:path'
 import { realTimer, within } from '../lib/runtime.js'
 import { createConsoleLogger } from '../settings/logger.js'
 import type { Logger } from '../settings.js'
-import { createHostOf } from './host.js'
-import { createHostPieces } from './host-pieces.js'
+import { lazyHost } from './lazy-host.js'
 import { readConfig } from './settings/config-file.js'
 import { type HostSettings, parseHostSettings } from './settings/host-settings.js'
 import type { StopTimes } from './sockets/stop.js'
 
+export { isMorePackages } from './spaces/more-packages.js'
+
 export interface ServeOptions {
-  /** Of the file with the settings, whose relative paths count from its folder. null: `latchkey.host.json`, `.js` or `.mjs` in this folder, if there is one. */
+  /**
+   * Path of the settings file. Relative paths in it count from its folder. null: looks for `latchkey.host.json`, `.js` or `.mjs`
+   * in this folder.
+   */
   config: string | null
   masterKeyFile: string | null
   /** Default: 5 s until no new requests are taken, 30 s for running ones. */
@@ -44,7 +48,7 @@ export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions):
   if (config !== null) process.chdir(dirname(resolve(config)))
   const settings = parseHostSettings(read)
   logger.current = settings.auth.logger ?? logger.current
-  const host = createHostOf(settings, createHostPieces(), {
+  const host = lazyHost(settings, {
     masterKey,
     stopTimes,
     masterKeyFile: keyFile,
