@@ -38,9 +38,9 @@ export function choosePlace(environment: Environment, options: GlobalOptions): P
   )
 }
 
-/** Only a host has settings in JSON, and `latchkey.host.js` and `.mjs` are named after it. */
+/** Only a host has settings in JSON, and `latchkey.host.*` is named after it. */
 function localAt(config: string, envFile: string | null): Place {
-  const isHost = /(^latchkey\.host\.[cm]?js|\.json)$/.test(basename(config))
+  const isHost = config.endsWith('.json') || basename(config).startsWith('latchkey.host.')
   return { mode: 'local', of: isHost ? 'host' : 'application', config, envFile }
 }
 

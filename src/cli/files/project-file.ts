@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseJsonObject } from '../../lib/json-object.js'
+import { hostConfigNames } from '../../model/home.js'
 import { type Address, parseAddress } from '../address.js'
 import type { Environment } from '../environment.js'
 import { usage } from '../tool-error.js'
@@ -8,7 +9,6 @@ import { distrustOf, statOrNull } from './trusted-file.js'
 
 const fileName = 'latchkey.json'
 const configNames = ['latchkey.config.js', 'latchkey.config.mjs', 'latchkey.config.ts']
-const hostConfigNames = ['latchkey.host.json', 'latchkey.host.js', 'latchkey.host.mjs']
 
 /** `latchkey.json`: where the application of this project is. It never holds a secret. */
 export interface ProjectFile {

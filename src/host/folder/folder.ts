@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SettingsError } from '../../errors.js'
@@ -59,17 +60,12 @@ export async function prepareFolder(folder: Folder): Promise<void> {
  * @throws {SettingsError} `data`, for a folder without a host, or of another user
  */
 export async function requireFolder({ path, database }: Pick<Folder, 'path' | 'database'>): Promise<void> {
+  const remedy = 'Correct the path, or run latchkey serve once, which makes it.'
   for (const each of [path, database]) {
-    const stats = await lstat(each).catch(() => null)
-    if (stats === null)
-      throw dataFault(`There is no ${each}. Correct the path, or run latchkey serve once, which makes it.`)
-    if (stats.uid !== process.getuid?.()) {
-      throw dataFault(`${each} belongs to another user. Run latchkey as the user who runs the host.`)
-    }
-    if ((stats.mode & writableByOthers) !== 0) {
-      throw dataFault(`Other users can write to ${each}. Run: chmod go-w '${each}'`)
-    }
+    if ((await lstat(each).catch(() => null)) === null) throw dataFault(`There is no ${each}. ${remedy}`)
   }
+  await requireOwn(path)
+  requireOwnStats(database, await lstat(database))
 }
 
 async function makeFolder(path: string, recursive: boolean): Promise<void> {
@@ -87,10 +83,14 @@ async function requireOwn(path: string): Promise<void> {
   const stats = await lstat(path)
   if (stats.isSymbolicLink()) throw dataFault(`${path} is a link. Name the folder itself.`)
   if (!stats.isDirectory()) throw dataFault(`${path} is not a folder. Choose another path.`)
-  if (stats.uid !== process.getuid?.()) {
+  requireOwnStats(path, stats)
+}
+
+function requireOwnStats(path: string, { uid, mode }: Stats): void {
+  if (uid !== process.getuid?.()) {
     throw dataFault(`${path} belongs to another user. It must belong to the user who runs the host.`)
   }
-  if ((stats.mode & writableByOthers) !== 0) {
+  if ((mode & writableByOthers) !== 0) {
     throw dataFault(`Other users can write to ${path}. Run: chmod go-w '${path}'`)
   }
 }

@@ -4,8 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { SettingsError } from '../../errors.js'
 import { parseJson } from '../../lib/json-object.js'
 import { memberOf } from '../../lib/members.js'
-
-const usualNames = ['latchkey.host.json', 'latchkey.host.js', 'latchkey.host.mjs']
+import { hostConfigNames } from '../../model/home.js'
 
 /**
  * Reads the settings of a host from a JSON file, or from a module that exports them as `default` or `settings`.
@@ -25,7 +24,7 @@ export async function readConfig(path: string | null): Promise<unknown> {
 }
 
 async function findUsual(): Promise<string | null> {
-  for (const name of usualNames) {
+  for (const name of hostConfigNames) {
     const path = resolve(name)
     if ((await lstat(path).catch(() => null)) !== null) return path
   }
