@@ -152,7 +152,7 @@ async function examinedInput(environment: Environment, place: ReturnType<Tool['p
   return { input: await loadExaminedInput(environment, place), topics: [] }
 }
 
-/** Loads the settings. A module is run by it. */
+/** Loads the settings. Loading a module runs it. */
 async function loadLocal(environment: Environment, place: LocalPlace) {
   if (place.of === 'host') return loadHostAt(environment, place)
   const { loadApplication } = await import('./local/application.js')

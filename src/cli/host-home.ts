@@ -1,3 +1,4 @@
+import type { KeyRotation, KeyRotationInput } from '../host/tool/calls.js'
 import type { Page } from '../model/account.js'
 import type { AdminCommand } from '../model/admin-command.js'
 import type { Right } from '../model/right.js'
@@ -56,25 +57,6 @@ export interface LocalHostHome extends LocalHome, AdminTokenCalls {
   readonly target: string
   /** Wraps the data keys of all spaces under the first master key. A `master.key` of the host gets that key as a new line. */
   rotateKeys(rotation: KeyRotationInput): Promise<KeyRotation>
-}
-
-export interface KeyRotationInput {
-  /** Makes new data keys and seals every value again. */
-  deep: boolean
-  /** The text of `LATCHKEY_MASTER_KEY`. */
-  masterKey: string | null
-  masterKeyFile: string | null
-}
-
-export interface KeyRotation {
-  /** Of the master key that wraps from now on. */
-  keyId: string
-  /** Ids of the other master keys. They wrap nothing any more. */
-  formerKeyIds: readonly string[]
-  /** How many data keys changed. */
-  spaces: number
-  /** The file with the keys; null: the environment gives them. */
-  file: string | null
 }
 
 /** Calls on the chosen space. */

@@ -23,7 +23,7 @@ export interface GlobalOptions {
 export interface Examined {
   /** The settings as `init` takes them. */
   input: unknown
-  /** What is judged besides. */
+  /** Further checks. */
   topics: readonly Topic[]
 }
 
@@ -37,7 +37,7 @@ export interface RemotePlace {
   file: string | null
 }
 
-/** `config`: the absolute path of the settings. `of`: what they are of. `envFile`: as given. */
+/** `config`: the absolute path of the settings. `of`: whether they configure an application or a host. `envFile`: as given. */
 export interface LocalPlace {
   mode: 'local'
   of: 'application' | 'host'

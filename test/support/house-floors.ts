@@ -28,7 +28,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The command-line tool. What is slow to load waits until a command needs it.
   cli: [
     ...['cli', 'errors', 'lib', 'model', 'lazy:index'],
-    ...['lazy:wiring/for-tool', 'lazy:wiring/doctor/local', 'lazy:host/serve', 'lazy:host/tool/open'],
+    ...[
+      'lazy:wiring/for-tool',
+      'lazy:wiring/doctor/local',
+      'lazy:host/serve',
+      'lazy:host/tool/open',
+      'type:host/tool/calls',
+    ],
   ],
   // The space host. Its front writes Node's messages as the adapter of node does.
   host: [

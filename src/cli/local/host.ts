@@ -12,9 +12,9 @@ import { createLocalHome } from './home.js'
 
 /** The space host whose settings were loaded. */
 export interface LocalHostApplication {
-  /** As `init` would take them, for an examination. */
+  /** The accounts' settings, for `doctor`. */
   accountsInput: unknown
-  /** What an examination judges besides. */
+  /** The host's own checks. */
   topics(): readonly Topic[]
   database: LocalDatabase
   openHome(): Promise<LocalHostHome>

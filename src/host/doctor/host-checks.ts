@@ -97,11 +97,11 @@ function judgeSite({ adminUrl, baseUrl }: FolderFacts['settings']): Outcome {
 }
 
 async function judgeMasterKey({ masterKey }: FolderFacts['folder']): Promise<Outcome> {
-  const lies = await access(masterKey).then(
+  const exists = await access(masterKey).then(
     () => true,
     () => false,
   )
-  return lies ? { finding: `The key is in ${masterKey}.` } : null
+  return exists ? { finding: `The key is in ${masterKey}.` } : null
 }
 
 async function judgeGenerations({ spaces }: FolderFacts['folder']): Promise<Outcome> {

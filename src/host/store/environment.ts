@@ -39,7 +39,7 @@ export interface Environment {
 
   /**
    * The same for the keys and values of each space. `busy`: names of spaces that another process is changing, so nothing was
-   * written. Claims that end unnoticed are lost, because their holders have read the former keys.
+   * written. Expired claims become invalid: their holders may have read the former keys.
    */
   reseal(
     change: (stored: StoredEnvironment) => { key: SpaceKey; variables: readonly SealedVariable[] },

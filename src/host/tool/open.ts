@@ -74,5 +74,5 @@ function readAccounts(input: AccountSettingsInput, osUser: string): ToolApplicat
   }
 }
 
-/** The tool prints what its commands come to. */
+/** Commands print their own results, so the log stays empty. */
 const silent = { warn() {}, error() {} }

@@ -106,7 +106,7 @@ describe('beside a running host', { timeout: 120_000 }, () => {
     const rotated = await desk.run(['keys', 'rotate'])
     expect(rotated).toMatchObject({ code: 0 })
     expect(rotated.stdout).toMatch(
-      /^Wrapped the data keys of 1 spaces again, under the master key [\w-]{8}\.\nThe former key /,
+      /^Wrapped the data keys of 1 space again, under the master key [\w-]{8}\.\nThe former key /,
     )
     const both = await readFile(file, 'utf8')
     expect(both.endsWith(`\n${former}`)).toBe(true)

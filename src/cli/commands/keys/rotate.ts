@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import type { KeyRotation } from '../../../host/tool/calls.js'
 import { variable } from '../../environment.js'
-import type { KeyRotation } from '../../host-home.js'
 import type { Tool } from '../../tool.js'
 
 interface Options {
@@ -26,9 +26,8 @@ export function define(command: Command, open: () => Tool): void {
 }
 
 function lines({ keyId, formerKeyIds, spaces, file }: KeyRotation, deep: boolean): string[] {
-  const done = deep
-    ? `Sealed the environment of ${spaces} spaces again`
-    : `Wrapped the data keys of ${spaces} spaces again`
+  const count = spaces === 1 ? '1 space' : `${spaces} spaces`
+  const done = deep ? `Sealed the environment of ${count} again` : `Wrapped the data keys of ${count} again`
   const place = file ?? 'LATCHKEY_MASTER_KEY'
   return [
     `${done}, under the master key ${keyId}.`,

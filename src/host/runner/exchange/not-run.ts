@@ -6,7 +6,7 @@ const mostBytes = 3_500
 /**
  * What the application registers and this host does not run, such as `queue orders`.
  *
- * The list ends where a line of the pipe would. codehooks-js keeps a worker as a queue too, and the channels of realtime as keys of a function.
+ * The list is cut so that it fits one line of the pipe. codehooks-js keeps a worker as a queue too, and the channels of realtime as keys of a function.
  */
 export function namesNotRun({ workerhooks, queuehooks, jobhooks, realtime }: Manifest): string[] {
   const workers = keysOf(workerhooks)
