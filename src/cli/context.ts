@@ -146,10 +146,10 @@ async function examinedInput(environment: Environment, place: ReturnType<Tool['p
   if (place.mode === 'remote') throw notRemote()
   if (place.of === 'host') {
     const { accountsInput, topics } = await loadHostAt(environment, place)
-    return { input: accountsInput, topics: topics() }
+    return { home: 'host', input: accountsInput, topics: topics() }
   }
   const { loadExaminedInput } = await import('./local/application.js')
-  return { input: await loadExaminedInput(environment, place), topics: [] }
+  return { home: 'application', input: await loadExaminedInput(environment, place), topics: [] }
 }
 
 /** Loads the settings. Loading a module runs it. */

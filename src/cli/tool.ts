@@ -1,4 +1,5 @@
 import type { Topic } from '../model/doctor/report.js'
+import type { HomeName } from '../model/home.js'
 import type { Address } from './address.js'
 import type { Environment } from './environment.js'
 import type { Home, LocalDatabase, LocalHome, RemoteHome } from './home.js'
@@ -21,6 +22,7 @@ export interface GlobalOptions {
 
 /** What the tool examines on the machine of an application or a host. */
 export interface Examined {
+  home: HomeName
   /** The settings as `init` takes them. */
   input: unknown
   /** Further checks. */

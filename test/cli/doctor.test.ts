@@ -87,14 +87,14 @@ test('without a sign-in doctor is exit 3', async () => {
 
 test('the examination on the machine of the application reaches it by a proof', async () => {
   const { settings } = await startApplication()
-  const { checks } = await examineHere({ input: settings, topics: [] })
+  const { checks } = await examineHere({ home: 'application', input: settings, topics: [] })
   expect(findingsOf(checks).map(({ code }) => code)).toContain('smtp_refused')
   expect(checks).toContainEqual(expect.objectContaining({ code: 'base_url_mismatch', ok: true, skipped: null }))
   expect(checks).toContainEqual(expect.objectContaining({ code: 'page_unreachable', ok: true, skipped: null }))
 })
 
 test('wrong settings are findings, and the network is not asked', async () => {
-  const { checks } = await examineHere({ input: { baseUrl: 'http://127.0.0.1:1' }, topics: [] })
+  const { checks } = await examineHere({ home: 'application', input: { baseUrl: 'http://127.0.0.1:1' }, topics: [] })
   expect(new Set(findingsOf(checks).map(({ code }) => code))).toEqual(new Set(['settings_fault']))
   expect(checks).toContainEqual(
     expect.objectContaining({ code: 'cookie_altered', ok: true, skipped: 'The settings are wrong.' }),

@@ -21,9 +21,9 @@ function withoutServer(error: unknown): DoctorReport {
 }
 
 /** The checks of the settings and the store, and those of the network from here to `baseUrl`. */
-export async function examineHere({ input, topics }: Examined): Promise<DoctorReport> {
+export async function examineHere({ home, input, topics }: Examined): Promise<DoctorReport> {
   const { examineLocally } = await import('../../wiring/doctor/local.js')
-  const { report, target } = await examineLocally(input, { more: topics })
+  const { report, target } = await examineLocally(input, { home, more: topics })
   const network = 'auth' in target ? judgeNetwork(await gatherEvidence(target)) : skipNetwork(target.skipped)
   return { ...report, checks: [...report.checks, ...network] }
 }

@@ -8,6 +8,7 @@ import { checkRows } from '../../model/doctor/checks.js'
 import { doctorProofHeader, makeDoctorProof } from '../../model/doctor/proof.js'
 import { type CheckResult, type DoctorReport, type Skipped, type Topic, toResults } from '../../model/doctor/report.js'
 import { echoPath } from '../../model/doctor-echo.js'
+import type { HomeName } from '../../model/home.js'
 import type { Settings } from '../../settings.js'
 import type { Store } from '../../store/store.js'
 import { readMigrations } from '../dry-run.js'
@@ -34,6 +35,8 @@ export interface LocalExamination {
 
 export interface LocalExaminationOptions {
   runtime?: Runtime
+  /** Default: an application. The control API of a host is always on. */
+  home?: HomeName
   /** Topics of the home. */
   more?: readonly Topic[]
 }
@@ -45,7 +48,7 @@ export interface LocalExaminationOptions {
  */
 export async function examineLocally(
   input: unknown,
-  { runtime, more = [] }: LocalExaminationOptions = {},
+  { runtime, home = 'application', more = [] }: LocalExaminationOptions = {},
 ): Promise<LocalExamination> {
   const world = createWorld(runtime)
   const clock = { now: () => nowSeconds(world), monotonicMs: world.monotonic }
@@ -65,7 +68,10 @@ export async function examineLocally(
       () => null,
     )
     const sound = toResults('settings_fault', checkRows.settings_fault, null)
-    return { report: { checkedAt, checks: [...sound, ...checks] }, target: targetOf(settings, world, installationId) }
+    return {
+      report: { checkedAt, checks: [...sound, ...checks] },
+      target: targetOf(settings, world, { home, installationId }),
+    }
   } finally {
     await close()
   }
@@ -116,8 +122,13 @@ function contextOf(settings: Settings, world: World) {
   return { context, store, close: async () => (await opened?.catch(() => null))?.close() }
 }
 
-function targetOf(settings: Settings, world: World, installationId: string | null): LocalExamination['target'] {
-  if (!settings.admin.enabled) return { skipped: 'The control API is off: admin.emails is empty.' }
+function targetOf(
+  settings: Settings,
+  world: World,
+  { home, installationId }: Pick<LocalTarget, 'installationId'> & { home: HomeName },
+): LocalExamination['target'] {
+  if (home === 'application' && !settings.admin.enabled)
+    return { skipped: 'The control API is off: admin.emails is empty.' }
   const { origin, urlPath, basePath, encryptionKeys } = settings
   const keyring = createKeyring(encryptionKeys)
   const request = { method: 'GET', origin, path: `${basePath}${echoPath}` }
