@@ -60,9 +60,88 @@ export interface Documents {
   list(): Promise<readonly CollectionSize[]>
 }
 
+/** A part of an index: the entries whose key, in hexadecimal, is `from` or greater and less than `to`. */
+export interface KeyRange {
+  from: string
+  to: string
+}
+
+/** How an index is read. */
+export interface IndexScan {
+  field: string
+  /** Each of them reaches every document that is wanted; the store reads the one with the fewest entries. */
+  choices: readonly (readonly KeyRange[])[]
+  /** By key, and by `_id` where keys are equal; descending with -1. null for any order. */
+  order: 1 | -1 | null
+  /** What the planner took the index for. The first page rejects with `plan_outdated` when it is not so any more. */
+  seen: Pick<IndexState, 'isMultikey' | 'isOrdered'>
+  /** `next` of the page before; null for the first page. */
+  after: string | null
+  limit: number
+}
+
+/** An index of a collection, on one field. */
+export interface IndexState {
+  /** A field, or a path with dots. */
+  field: string
+  /** No two documents have the same value. It holds from the beginning of `building` on. */
+  isUnique: boolean
+  /** `building`: its entries are not complete, so finds do not read it. */
+  state: 'building' | 'ready'
+  /** A document has an array in this field. */
+  isMultikey: boolean
+  /** The entries of all documents stand in mingo's order. */
+  isOrdered: boolean
+}
+
+/** How far an index is built. */
+export interface IndexProgress {
+  /** Documents that are done. */
+  processed: number
+  /** Documents of the collection. */
+  of: number
+  isReady: boolean
+}
+
+/** The indexes of one space. Each method is one atomic step and rejects with a `StoreError`, as those of `Documents`. */
+export interface Indexes {
+  /** In order of their fields. A missing collection has none. */
+  list(collection: string): Promise<readonly IndexState[]>
+  /**
+   * Begins an index in the state `building`, and makes a missing collection. False when it exists already, as `isUnique` or not.
+   * Rejects with `quota_exceeded` beyond the limit of indexes.
+   */
+  create(collection: string, field: string, isUnique: boolean): Promise<boolean>
+  /**
+   * Adds the entries of the next documents, at most 1,000. Call it until `isReady`; it goes on where the call before ended,
+   * also after a restart. Rejects with `query_invalid` when a unique index finds duplicates, names ten of them, and removes the
+   * index.
+   */
+  build(collection: string, field: string): Promise<IndexProgress>
+  /** As `scan` of `Documents`, through an index. A document may come several times where the index is multikey. */
+  scan(collection: string, scan: IndexScan): Promise<ScanPage>
+  /** Whether the index existed. Its entries are deleted page by page later. */
+  remove(collection: string, field: string): Promise<boolean>
+}
+
 export interface KeyValue {
   key: string
   value: string
+}
+
+/**
+ * The data of a space at one moment, while others go on writing. It ends after one hour, or when its reader is too slow; then
+ * each call rejects with `store_unavailable`.
+ */
+export interface Snapshot {
+  /** Collections with their indexes. */
+  list(): Promise<readonly (CollectionSize & { indexes: readonly IndexState[] })[]>
+  scan(collection: string, options: ScanOptions): Promise<ScanPage>
+  /** All pairs that have not expired, in order of keyspace and key. `endsAt` is Unix milliseconds; null: never. */
+  pairs(
+    after: KeyName | null,
+  ): Promise<{ rows: readonly (KeyName & { value: string; endsAt: number | null })[]; next: KeyName | null }>
+  close(): Promise<void>
 }
 
 export interface KeyValuePage {

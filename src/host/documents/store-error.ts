@@ -1,5 +1,12 @@
 /** Why the store refused. The control API and the runner answer these codes. */
-export const storeErrorCodes = ['not_current', 'query_invalid', 'quota_exceeded', 'store_unavailable'] as const
+export const storeErrorCodes = [
+  'already_exists',
+  'not_current',
+  'plan_outdated',
+  'query_invalid',
+  'quota_exceeded',
+  'store_unavailable',
+] as const
 
 export type StoreErrorCode = (typeof storeErrorCodes)[number]
 

@@ -16,7 +16,14 @@ export type WirePort = keyof typeof wireVerbs
 /** A larger request is answered 413. Further requests wait. */
 export const wireLimits = { requestBytes: 16 * 1024 * 1024, concurrentRequests: 32 } as const
 
-const statuses = { not_current: 409, query_invalid: 422, quota_exceeded: 413, store_unavailable: 503 } as const
+const statuses = {
+  already_exists: 409,
+  not_current: 409,
+  plan_outdated: 409,
+  query_invalid: 422,
+  quota_exceeded: 413,
+  store_unavailable: 503,
+} as const
 
 export interface WireCall {
   port: WirePort
