@@ -165,6 +165,21 @@ test('ATK-132 a removed and an expired token are refused, whoever of the adminis
   expect(await world.identify(short.token)).toBe('unauthenticated')
 })
 
+test('ATK-132 all tokens go in one step with one event, and only by confirmation', async () => {
+  const { world, admin, make } = await withAdmin()
+  const tokens = [(await make()).body.token, (await make({ name: 'ci' })).body.token]
+  for (const body of [{}, { confirm: 'yes' }]) {
+    expect((await admin.client.delete(`${api}/admintokens`, body)).body).toMatchObject({ code: 'invalid_request' })
+  }
+  for (const token of tokens) expect(await world.identify(token)).toMatchObject({ tokenId: token.slice(0, 16) })
+  const removed = await admin.client.delete(`${api}/admintokens`, { confirm: 'all' })
+  expect(removed).toMatchObject({ status: 200, body: { removed: 2 } })
+  for (const token of tokens) expect(await world.identify(token)).toBe('unauthenticated')
+  expect((await admin.client.delete(`${api}/admintokens`, { confirm: 'all' })).body).toEqual({ removed: 0 })
+  const events = await world.running.store.audit.list({ event: 'admin_token_removed', limit: 10 })
+  expect(events).toEqual([expect.objectContaining({ detail: { all: true } })])
+})
+
 test('ATK-135 a token for networks is refused from elsewhere', async () => {
   const { world, make } = await withAdmin()
   const { token, id } = (await make({ cidrs: ['192.0.2.0/24', '2001:db8::/32'] })).body

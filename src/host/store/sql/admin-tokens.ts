@@ -30,6 +30,19 @@ export function createAdminTokens(steps: Steps): AdminTokens {
         return true
       }),
 
+    removeAll: ({ until, audit }) =>
+      steps.transaction(async (unit) => {
+        // A token that is being made comes before this step or after it.
+        await lockProject(unit)
+        const tokens = await withPeople(unit.db).selectFrom('latchkey_admin_tokens').select('id').execute()
+        if (tokens.length === 0) return 0
+        await withPeople(unit.db).deleteFrom('latchkey_admin_tokens').execute()
+        await writeAudit(unit, audit)
+        const ids = tokens.map(({ id }) => id)
+        await writeChanges(unit, 'admin_token', ids, until)
+        return ids.length
+      }),
+
     async touch(uses) {
       for (const { id, day, network } of uses) {
         await steps.step(
