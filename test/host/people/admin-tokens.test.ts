@@ -222,3 +222,23 @@ test('the key by which an admin token is recognised is in use while the token wo
   expect(await store.keysInUse(clock.now())).toContain(keyId)
   expect(await store.keysInUse(later)).not.toContain(keyId)
 })
+
+test('housekeeping deletes an admin token 30 days after its end', async () => {
+  const { world, make } = await withAdmin()
+  const { clock } = world.runtime
+  const ends = (seconds: number) => new Date((Math.floor(clock.now() / 1_000) + seconds) * 1_000).toISOString()
+  for (const [name, expiresAt] of [
+    ['an hour', ends(3_600)],
+    ['a month', ends(31 * 86_400)],
+    ['for good', null],
+  ]) {
+    await make({ name, expiresAt })
+  }
+  const names = async () => (await world.running.nouns.projectTokens.list()).map(({ name }) => name).sort()
+  await clock.advance('30d')
+  await clock.advance('10m')
+  expect(await names()).toEqual(['a month', 'an hour', 'for good'])
+  await clock.advance('1h')
+  await clock.advance('30m')
+  await expect.poll(names).toEqual(['a month', 'for good'])
+})

@@ -70,6 +70,26 @@ export const adminTokenKeys: FurtherKeys = async (db, flavour, now) => {
   return rows.flatMap(({ key_id }) => (key_id === null ? [] : [key_id]))
 }
 
+/** In two small statements, as the other tables are pruned. An expired token stays expired in between. */
+export async function pruneAdminTokens(steps: Steps, before: number, count: number): Promise<number> {
+  const due = await steps.step((db) =>
+    withPeople(db)
+      .selectFrom('latchkey_admin_tokens')
+      .select('id')
+      .where('expires_at', '<', before)
+      .orderBy('expires_at')
+      .limit(count)
+      .execute(),
+  )
+  if (due.length === 0) return 0
+  const ids = due.map(({ id }) => id)
+  const gone = await steps.step(
+    (db) => withPeople(db).deleteFrom('latchkey_admin_tokens').where('id', 'in', ids).executeTakeFirstOrThrow(),
+    'repeatable',
+  )
+  return Number(gone.numDeletedRows)
+}
+
 function readAdminTokens(steps: Steps): Pick<AdminTokens, 'find' | 'list' | 'listOfTeams'> {
   return {
     async find(id) {
