@@ -50,6 +50,8 @@ export interface AdminTokenCalls {
   listAdminTokens(): Promise<readonly AdminTokenEntry[]>
   /** @throws `not_found` */
   removeAdminToken(id: string): Promise<void>
+  /** All of the project in one step. Resolves to how many there were. */
+  removeAllAdminTokens(): Promise<number>
 }
 
 /** A space host in its folder, for the owner of the machine. What concerns one space rejects with `not_here`. */

@@ -51,6 +51,11 @@ export interface Store extends ScopedParts {
   installationId: string
   /** Ids of the encryption keys that live one-time and API tokens, waiting mails and second factors still name. */
   keysInUse(now: number): Promise<string[]>
+  /**
+   * Deletes at most `count` tokens that expired before `before` and whose tables an extension of the store has, such as the
+   * admin tokens of a space host; returns how many.
+   */
+  pruneFurtherTokens(before: number, count: number): Promise<number>
   /** Which migrations have run. Only reads. A store without tables has run none. */
   migrations(): Promise<Migrations>
   close(): Promise<void>

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.js'
 type Kept = 'sessions' | 'oneTimeTokens' | 'devices' | 'apiTokens' | 'counters' | 'outbox' | 'audit' | 'changes'
 
 export interface HousekeepingOptions {
-  store: { readonly [noun in Kept]: Pick<Store[noun], 'prune'> }
+  store: { readonly [noun in Kept]: Pick<Store[noun], 'prune'> } & Pick<Store, 'pruneFurtherTokens'>
   /** Ends up to that many impersonations whose time is over; true when there may be more. */
   endImpersonations(count: number): Promise<boolean>
   clock: Clock
@@ -46,7 +46,7 @@ const pauseForWork = 9
 const daySeconds = 24 * 60 * 60
 /** How long a mail that could not be delivered is kept, so that an operator can look at it. */
 const setAsideSeconds = 30 * daySeconds
-/** How long the list of API tokens shows an expired one. */
+/** How long the lists of API tokens and admin tokens show an expired one. */
 const expiredTokenSeconds = 30 * daySeconds
 /** A year, with some weeks to look back on it. */
 const auditSeconds = 400 * daySeconds
@@ -126,6 +126,7 @@ function chores({ store, clock, accessTokensLiveSeconds, endImpersonations }: Ho
     paced(clock, (count) => store.oneTimeTokens.prune(now, count)),
     paced(clock, (count) => store.devices.prune(now, count)),
     paced(clock, (count) => store.apiTokens.prune(now - expiredTokenSeconds, count)),
+    paced(clock, (count) => store.pruneFurtherTokens(now - expiredTokenSeconds, count)),
     // Also with Redis: the store may hold counters from before.
     paced(clock, (count) => store.counters.prune(now, count)),
     paced(clock, (count) => store.outbox.prune(now - setAsideSeconds, count)),

@@ -157,6 +157,7 @@ const honest: Readonly<Record<string, HostAnswer>> = {
   'GET /admintokens': { body: [tokenEntry] },
   'POST /admintokens': { status: 201, body: { ...tokenEntry, token: adminToken } },
   'DELETE /admintokens/a41f0c9d5e7b2a63': none,
+  'DELETE /admintokens': { body: { removed: 3 } },
   'GET /spaces/dev/env': {
     body: {
       items: [

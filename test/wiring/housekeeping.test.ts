@@ -151,7 +151,15 @@ describe('housekeeping', () => {
       return asked.length < 5 ? count : 0
     }
     const none = { prune: async () => 0 }
-    const empty = { oneTimeTokens: none, devices: none, apiTokens: none, counters: none, outbox: none }
+    const pruneFurtherTokens = none.prune
+    const empty = {
+      pruneFurtherTokens,
+      oneTimeTokens: none,
+      devices: none,
+      apiTokens: none,
+      counters: none,
+      outbox: none,
+    }
     const housekeeping = createHousekeeping({
       endImpersonations: async () => false,
       store: { ...empty, changes: none, audit: none, sessions: { prune: slow } },
@@ -173,7 +181,16 @@ describe('housekeeping', () => {
     const clock = createTestClock(now * 1000)
     const asked: number[] = []
     const none = { prune: async () => 0 }
-    const empty = { sessions: none, oneTimeTokens: none, devices: none, apiTokens: none, counters: none, outbox: none }
+    const pruneFurtherTokens = none.prune
+    const empty = {
+      pruneFurtherTokens,
+      sessions: none,
+      oneTimeTokens: none,
+      devices: none,
+      apiTokens: none,
+      counters: none,
+      outbox: none,
+    }
     const prune = async (beforeMs: number) => {
       asked.push(beforeMs)
       return 0

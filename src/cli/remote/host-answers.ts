@@ -36,6 +36,10 @@ export function readSpace(fields: Fields): SpaceEntry {
   }
 }
 
+export function readRemovedCount(fields: Fields): number {
+  return numberIn(fields, 'removed')
+}
+
 export function readProjectUser(fields: Fields): ProjectUser {
   const team = (item: Fields) => ({
     id: textIn(item, 'id'),

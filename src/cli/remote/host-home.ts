@@ -6,7 +6,14 @@ import type { HostHome } from '../host-home.js'
 import { ToolError } from '../tool-error.js'
 import { readPage } from './answers.js'
 import { type Call, type Client, path } from './calls.js'
-import { readAdminToken, readCreatedAdminToken, readProjectUser, readSpace, readTeam } from './host-answers.js'
+import {
+  readAdminToken,
+  readCreatedAdminToken,
+  readProjectUser,
+  readRemovedCount,
+  readSpace,
+  readTeam,
+} from './host-answers.js'
 import { createScope } from './scope.js'
 import { readAnswer } from './send.js'
 import { spaceCalls } from './space-calls.js'
@@ -83,6 +90,8 @@ function tokenCalls(client: Client, address: Address) {
     async removeAdminToken(id) {
       await client.answer({ method: 'DELETE', path: path('admintokens', id) })
     },
+    removeAllAdminTokens: () =>
+      client.call({ method: 'DELETE', path: '/admintokens', body: { confirm: 'all' } }, readRemovedCount),
   } satisfies Partial<HostHome>
 }
 

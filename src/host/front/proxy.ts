@@ -82,7 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   begin(): void {
     const { space, child, response } = this.hop
     this.endRequest = child.begin()
-    response.on('close', () => this.giveUp(new AuthError('invalid_request', { explain: 'client: it has gone' })))
+    response.on('close', () => this.onClose())
     response.on('drain', () => this.controller?.resume())
     // Every byte from or to the client restarts this timeout. It expires when the child neither sends nor reads.
     response.setTimeout(space.limits.requestMs, () => this.onTimeout())
@@ -127,6 +127,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     // A cut connection is the only way to say that an answer is incomplete.
     if (response.headersSent) response.destroy()
     else if (!response.destroyed) this.hop.fail(this.fault ?? faultOf(error))
+  }
+
+  /** Every answer ends with `close`; a fault costs a stack trace, so only a client that left early gets one. */
+  private onClose(): void {
+    if (!this.isSettled) this.giveUp(new AuthError('invalid_request', { explain: 'client: it has gone' }))
   }
 
   /** Cuts the connection of a client that does not read the rest of a finished answer. */

@@ -3,7 +3,12 @@ import { empty, json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { optionalList, optionalText } from '../../routes/admin/fields.js'
-import { createAdminToken, listAdminTokens, removeAdminToken } from '../flows/people/admin-tokens.js'
+import {
+  createAdminToken,
+  listAdminTokens,
+  removeAdminToken,
+  removeAllAdminTokens,
+} from '../flows/people/admin-tokens.js'
 import { adminTokenEntry, adminTokenSchema, commandField } from './admin-token-schema.js'
 import { showAdminToken } from './pages/admin-tokens.js'
 import type { FindPeople } from './people-answers.js'
@@ -15,7 +20,7 @@ const entries = optionalList(z.string().max(100))
 
 /** The admin tokens of the project. Every administrator sees and removes all of them. */
 export function adminTokenRoutes(people: FindPeople): readonly Route[] {
-  return [listRoute(people), createRoute(people), removeRoute(people)]
+  return [listRoute(people), createRoute(people), removeAllRoute(people), removeRoute(people)]
 }
 
 function listRoute(people: FindPeople): Route {
@@ -64,6 +69,25 @@ function createRoute(people: FindPeople): Route {
       const asked = { input, userId: admin.principal.userId, visitor: admin.visitor }
       const created = await createAdminToken({ ...ports, ...people() }, asked)
       return asPage ? showAdminToken(context, created) : json(201, created)
+    },
+  })
+}
+
+function removeAllRoute(people: FindPeople): Route {
+  return defineControlRoute({
+    method: 'DELETE',
+    path: '/admintokens',
+    body: z.strictObject({ confirm: z.string().max(10).describe('`all`') }),
+    home: 'host',
+    who: 'admin',
+    recent: true,
+    confirm: true,
+    command: 'remove-admintoken',
+    summary: 'Removes every admin token of the project in one step.',
+    answers: { 200: z.object({ removed: z.number().int().describe('How many there were.') }) },
+    async handle({ ports, admin }, { confirm }) {
+      const asked = { confirm, visitor: admin.visitor }
+      return json(200, { removed: await removeAllAdminTokens({ ...ports, ...people() }, asked) })
     },
   })
 }

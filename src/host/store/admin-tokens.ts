@@ -59,6 +59,9 @@ export interface AdminTokens {
   /** False when there was none. Of concurrent calls, exactly one is true. */
   remove(id: string, step: PeopleStep): Promise<boolean>
 
+  /** Removes every token; returns how many there were. Without any, no event is written. */
+  removeAll(step: PeopleStep): Promise<number>
+
   /** Writes the last uses; removed tokens are skipped. */
   touch(uses: readonly (AdminTokenUse & { id: string })[]): Promise<void>
 }

@@ -18,8 +18,11 @@ export interface SpaceRecord {
 }
 
 export interface NewSpace extends Pick<SpaceRecord, 'id' | 'name' | 'createdAt'> {
-  /** The data key of its environment, wrapped. */
-  dataKey: string
+  /**
+   * Makes the data key of its environment, wrapped. Called inside the step: a rotation comes before it, and has added its key
+   * to the file by then, or after it, and wraps this one again.
+   */
+  dataKey(): string
 }
 
 export interface Spaces {

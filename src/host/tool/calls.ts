@@ -1,6 +1,6 @@
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { listAdminTokens, removeAdminToken } from '../flows/people/admin-tokens.js'
+import { listAdminTokens, removeAdminToken, removeAllAdminTokens } from '../flows/people/admin-tokens.js'
 import { type AppointPorts, appointAdmin } from '../flows/people/appoint-admin.js'
 import { namesOver } from '../flows/people/space-names.js'
 import { rotateKeys } from '../flows/spaces/rotate-keys.js'
@@ -38,6 +38,7 @@ export function bindHostCalls(ports: HostToolPorts, { folder, visitor }: { folde
     createAdmin: (email: string, password: string | null) => appointAdmin(ports, { email, password, visitor }),
     listAdminTokens: () => listAdminTokens(named),
     removeAdminToken: (id: string) => removeAdminToken(ports, { id, visitor }),
+    removeAllAdminTokens: () => removeAllAdminTokens(ports, { confirm: 'all', visitor }),
     async rotateKeys({ deep, masterKey, masterKeyFile }: KeyRotationInput): Promise<KeyRotation> {
       const source = { given: masterKey, file: masterKeyFile, own: folder.masterKey }
       const keys = await keysForRotation(source, await ports.environment.wrappingKeys())

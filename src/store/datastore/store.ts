@@ -122,6 +122,7 @@ function join(steps: Steps, installationId: string): Store {
     ...partsOf(steps, applicationScope),
     at: (scope) => partsOf(steps, requireScope(scope)),
     installationId,
+    pruneFurtherTokens: async () => 0,
     keysInUse: (now) => keysInUse(steps, now),
     migrations: async () => ({ applied: [], pending: [] }),
     // The Datastore is the platform's: it stays open.

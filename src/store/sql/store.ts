@@ -54,6 +54,8 @@ export interface StoreExtension<Nouns> extends MigrationSet {
   isLastAdmin: LastAdminCheck
   /** Default: its tables name no encryption key. */
   keysInUse?: FurtherKeys
+  /** Deletes at most `count` tokens that expired before `before` (Unix seconds); returns how many. Default: it has none. */
+  pruneTokens?(steps: Steps, before: number, count: number): Promise<number>
   /** Each of their verbs is one step, with its audit event and change rows. */
   nouns(steps: Steps): Nouns
 }
@@ -90,7 +92,7 @@ export async function openExtended<Nouns>(
     const installationId = await retrying(options, openingPatienceMs, () => prepare(connection, options, extension))
     const steps = createSteps({ ...options, ...connection, isLastAdmin: extension.isLastAdmin })
     return {
-      store: join(steps, connection, { installationId, further: extension.keysInUse ?? (async () => []) }),
+      store: join(steps, connection, { installationId, extension }),
       nouns: extension.nouns(steps),
     }
   } catch (error) {
@@ -124,7 +126,10 @@ async function prepare(
 function join(
   steps: Steps,
   { db, flavour }: Connection,
-  { installationId, further }: { installationId: string; further: FurtherKeys },
+  {
+    installationId,
+    extension,
+  }: { installationId: string; extension: Pick<StoreExtension<unknown>, 'keysInUse' | 'pruneTokens'> },
 ): Store {
   let closing: Promise<void> | null = null
   async function closeAll(): Promise<void> {
@@ -148,7 +153,8 @@ function join(
     ...partsOf(steps, applicationScope),
     at: (scope) => partsOf(steps, requireScope(scope)),
     installationId,
-    keysInUse: (now) => keysInUse(steps, now, further),
+    keysInUse: (now) => keysInUse(steps, now, extension.keysInUse ?? (async () => [])),
+    pruneFurtherTokens: async (before, count) => (await extension.pruneTokens?.(steps, before, count)) ?? 0,
     migrations: () => steps.step((on) => planOn(on, flavour)),
     close() {
       closing ??= closeAll()

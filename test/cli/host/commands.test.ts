@@ -144,7 +144,11 @@ describe('admin tokens', () => {
     const removed = await latchkey(['remove-admintoken', tokenEntry.id])
     expect(removed.stdout).toBe('Admin token removed successfully from personal account\n')
     expect(await latchkey(['remove-admintoken', '--all'])).toMatchObject({ code: 2 })
-    expect(await latchkey(['admintokens', 'remove', '--all', '--yes'])).toMatchObject({ code: 0 })
+    expect(await latchkey(['admintokens', 'remove', '--all', '--yes'])).toMatchObject({
+      code: 0,
+      stdout: 'Removed 3 admin tokens.\n',
+    })
+    expect(bodies('DELETE /admintokens')).toEqual([{ confirm: 'all' }])
   })
 })
 

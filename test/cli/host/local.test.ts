@@ -79,6 +79,11 @@ describe('beside a running host', { timeout: 120_000 }, () => {
     )
     expect(await desk.run(['remove-admintoken', created.body.id ?? ''])).toMatchObject({ code: 0 })
     expect((await desk.run(['audit'])).stdout).toContain('admin_token_removed')
+    for (const name of ['one', 'two']) {
+      await call(url, 'POST', '/admin/api/admintokens', { owner: 'personal', name }, token)
+    }
+    expect((await desk.run(['remove-admintoken', '--all', '--yes'])).stdout).toBe('Removed 2 admin tokens.\n')
+    expect((await desk.run(['admintokens', '--json'])).stdout).toBe('[]\n')
     expect(await desk.run(['audit', 'verify'])).toMatchObject({ code: 0 })
     expect(await desk.run(['migrate'])).toMatchObject({ code: 0, stdout: 'The schema is current.\n' })
     const doctor = await desk.run(['doctor'])

@@ -32,7 +32,7 @@ function aRelease(number: number, more: Partial<ReleaseRecord> = {}): ReleaseRec
 
 async function aSpace({ spaces }: SpaceNouns, name = 'dev'): Promise<string> {
   const id = randomId()
-  const space = { id, name, createdAt: now, dataKey: 'key00001.sealed' }
+  const space = { id, name, createdAt: now, dataKey: () => 'key00001.sealed' }
   expect(await spaces.create(space, anEvent({ event: 'space_created' }))).toBe(true)
   return id
 }
@@ -74,7 +74,7 @@ function spacesOn(open: () => Promise<OpenedSpaces>): void {
     const { nouns, store } = await open()
     const create = () =>
       nouns.spaces.create(
-        { id: randomId(), name: 'dev', createdAt: now, dataKey: 'k' },
+        { id: randomId(), name: 'dev', createdAt: now, dataKey: () => 'k' },
         anEvent({ event: 'space_created' }),
       )
     const outcomes = await atOnce(create, 5)

@@ -165,6 +165,21 @@ test('ATK-132 a removed and an expired token are refused, whoever of the adminis
   expect(await world.identify(short.token)).toBe('unauthenticated')
 })
 
+test('ATK-132 all tokens go in one step with one event, and only by confirmation', async () => {
+  const { world, admin, make } = await withAdmin()
+  const tokens = [(await make()).body.token, (await make({ name: 'ci' })).body.token]
+  for (const body of [{}, { confirm: 'yes' }]) {
+    expect((await admin.client.delete(`${api}/admintokens`, body)).body).toMatchObject({ code: 'invalid_request' })
+  }
+  for (const token of tokens) expect(await world.identify(token)).toMatchObject({ tokenId: token.slice(0, 16) })
+  const removed = await admin.client.delete(`${api}/admintokens`, { confirm: 'all' })
+  expect(removed).toMatchObject({ status: 200, body: { removed: 2 } })
+  for (const token of tokens) expect(await world.identify(token)).toBe('unauthenticated')
+  expect((await admin.client.delete(`${api}/admintokens`, { confirm: 'all' })).body).toEqual({ removed: 0 })
+  const events = await world.running.store.audit.list({ event: 'admin_token_removed', limit: 10 })
+  expect(events).toEqual([expect.objectContaining({ detail: { all: true } })])
+})
+
 test('ATK-135 a token for networks is refused from elsewhere', async () => {
   const { world, make } = await withAdmin()
   const { token, id } = (await make({ cidrs: ['192.0.2.0/24', '2001:db8::/32'] })).body
@@ -206,4 +221,24 @@ test('the key by which an admin token is recognised is in use while the token wo
   const later = clock.now() + 3_600 * 24 * 30
   expect(await store.keysInUse(clock.now())).toContain(keyId)
   expect(await store.keysInUse(later)).not.toContain(keyId)
+})
+
+test('housekeeping deletes an admin token 30 days after its end', async () => {
+  const { world, make } = await withAdmin()
+  const { clock } = world.runtime
+  const ends = (seconds: number) => new Date((Math.floor(clock.now() / 1_000) + seconds) * 1_000).toISOString()
+  for (const [name, expiresAt] of [
+    ['an hour', ends(3_600)],
+    ['a month', ends(31 * 86_400)],
+    ['for good', null],
+  ]) {
+    await make({ name, expiresAt })
+  }
+  const names = async () => (await world.running.nouns.projectTokens.list()).map(({ name }) => name).sort()
+  await clock.advance('30d')
+  await clock.advance('10m')
+  expect(await names()).toEqual(['a month', 'an hour', 'for good'])
+  await clock.advance('1h')
+  await clock.advance('30m')
+  await expect.poll(names).toEqual(['a month', 'for good'])
 })

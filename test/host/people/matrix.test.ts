@@ -19,6 +19,7 @@ const rows = [
   ['DELETE', '/teams/unknown/members/unknown', undefined, true],
   ['GET', '/admintokens', undefined, false],
   ['POST', '/admintokens', { owner: 'personal' }, true],
+  ['DELETE', '/admintokens', { confirm: 'all' }, true],
   ['DELETE', '/admintokens/unknown', undefined, false],
 ] as const
 

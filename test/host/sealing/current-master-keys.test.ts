@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { addMasterKey, createMasterKeyFile } from '../../../src/host/sealing/master-key-file.js'
 import { keysForRotation, openMasterKeys } from '../../../src/host/sealing/master-key-source.js'
@@ -40,6 +40,16 @@ test('while the file cannot be read, the known keys stay', async () => {
   expect(keys.unwrap('space', row.wrapped)).toHaveLength(32)
   const foreign = createSpaceKey(parseMasterKeys(newMasterKey()), 'space')
   expect(() => keys.unwrap('space', foreign.wrapped)).toThrow('is missing')
+})
+
+test('ATK-167 a file that others may read by now is not read again, as at the start', async () => {
+  const { path, source, keys } = await running()
+  const [former] = keys.ids
+  const rotated = await keysForRotation(source, keys.ids)
+  await chmod(path, 0o644)
+  expect(createSpaceKey(keys, 'later').wrapped.startsWith(`${former}.`)).toBe(true)
+  await chmod(path, 0o600)
+  expect(createSpaceKey(keys, 'later').wrapped.startsWith(`${rotated.ids[0]}.`)).toBe(true)
 })
 
 test('ATK-167 a rotation that was killed after it had added its key goes on with that key, and both open', async () => {

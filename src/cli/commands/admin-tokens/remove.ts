@@ -47,6 +47,6 @@ async function removeAll(
   await prompts.agree(
     `This removes all ${tokens.length} admin tokens of the project, those of other people too. Go on?`,
   )
-  for (const { id } of tokens) await host.removeAdminToken(id)
-  output.result({ removed: tokens.length }, [`Removed ${tokens.length} admin tokens.`])
+  const removed = await host.removeAllAdminTokens()
+  output.result({ removed }, [`Removed ${removed} admin tokens.`])
 }

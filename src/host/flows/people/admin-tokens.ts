@@ -90,6 +90,22 @@ export async function removeAdminToken(
   if (!(await ports.projectTokens.remove(id, step))) throw new AuthError('not_found')
 }
 
+/**
+ * Ends every admin token of the project in one step, as after a start with an older database. Returns how many there were.
+ *
+ * @param input.confirm `all`
+ * @throws {AuthError} `invalid_request` for another confirmation
+ */
+export async function removeAllAdminTokens(
+  ports: Pick<Ports, 'random' | 'clock'> & Pick<PeoplePorts, 'projectTokens'>,
+  { confirm, visitor }: { confirm: string; visitor: Visitor },
+): Promise<number> {
+  if (confirm !== 'all') {
+    throw new AuthError('invalid_request', { errors: [{ path: 'confirm', message: 'must be "all"' }] })
+  }
+  return ports.projectTokens.removeAll(peopleStep(ports, 'admin_token_removed', visitor, { detail: { all: true } }))
+}
+
 /** 64 bits of a public id, then 128 random bits. */
 function newToken({ random, keyring }: CreatePorts): { id: string; token: string; tokenHash: string } {
   const id = hex(random.id()).slice(0, 16)

@@ -45,7 +45,7 @@ export async function createSpace(
   const [id, createdAt] = [ports.random.id(), ports.clock.now()]
   const event = auditEvent(ports, 'space_created', { ...visitor, space: { id, name } })
   const space = { id, name, createdAt }
-  const dataKey = ports.sealer.newKey(id).wrapped
+  const dataKey = () => ports.sealer.newKey(id).wrapped
   const isNew = await ports.spaces.create({ ...space, dataKey }, event)
   if (!isNew) throw new AuthError('space_exists')
   const record: SpaceRecord = { ...space, release: null, generation: 1, busyWith: null }

@@ -30,6 +30,19 @@ export function createAdminTokens(steps: Steps): AdminTokens {
         return true
       }),
 
+    removeAll: ({ until, audit }) =>
+      steps.transaction(async (unit) => {
+        // A token that is being made comes before this step or after it.
+        await lockProject(unit)
+        const tokens = await withPeople(unit.db).selectFrom('latchkey_admin_tokens').select('id').execute()
+        if (tokens.length === 0) return 0
+        await withPeople(unit.db).deleteFrom('latchkey_admin_tokens').execute()
+        await writeAudit(unit, audit)
+        const ids = tokens.map(({ id }) => id)
+        await writeChanges(unit, 'admin_token', ids, until)
+        return ids.length
+      }),
+
     async touch(uses) {
       for (const { id, day, network } of uses) {
         await steps.step(
@@ -55,6 +68,26 @@ export const adminTokenKeys: FurtherKeys = async (db, flavour, now) => {
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .execute()
   return rows.flatMap(({ key_id }) => (key_id === null ? [] : [key_id]))
+}
+
+/** In two small statements, as the other tables are pruned. An expired token stays expired in between. */
+export async function pruneAdminTokens(steps: Steps, before: number, count: number): Promise<number> {
+  const due = await steps.step((db) =>
+    withPeople(db)
+      .selectFrom('latchkey_admin_tokens')
+      .select('id')
+      .where('expires_at', '<', before)
+      .orderBy('expires_at')
+      .limit(count)
+      .execute(),
+  )
+  if (due.length === 0) return 0
+  const ids = due.map(({ id }) => id)
+  const gone = await steps.step(
+    (db) => withPeople(db).deleteFrom('latchkey_admin_tokens').where('id', 'in', ids).executeTakeFirstOrThrow(),
+    'repeatable',
+  )
+  return Number(gone.numDeletedRows)
 }
 
 function readAdminTokens(steps: Steps): Pick<AdminTokens, 'find' | 'list' | 'listOfTeams'> {

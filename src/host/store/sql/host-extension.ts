@@ -11,6 +11,7 @@ export const hostExtension: StoreExtension<HostNouns> = {
   migrationsTable: 'latchkey_host_migrations',
   isLastAdmin: peopleExtension.isLastAdmin,
   keysInUse: peopleExtension.keysInUse,
+  pruneTokens: peopleExtension.pruneTokens,
   nouns: (steps) => ({
     ...peopleExtension.nouns(steps),
     ...createSpaceNouns(steps),

@@ -52,12 +52,14 @@ function changeSpaces(steps: Steps): Pick<Spaces, 'create' | 'remove' | 'forget'
   return {
     create: ({ id, name, createdAt, dataKey }, audit) =>
       steps.transaction(async (unit) => {
-        const { numInsertedOrUpdatedRows } = await writing(unit.db)
+        const db = writing(unit.db)
+        const { numInsertedOrUpdatedRows } = await db
           .insertInto('latchkey_spaces')
-          .values({ ...emptySpace, id, name, created_at: createdAt, data_key: dataKey })
+          .values({ ...emptySpace, id, name, created_at: createdAt, data_key: '' })
           .onConflict((conflict) => conflict.column('name').doNothing())
           .executeTakeFirst()
         if (numInsertedOrUpdatedRows === 0n) return false
+        await db.updateTable('latchkey_spaces').set({ data_key: dataKey() }).where('id', '=', id).execute()
         await writeAudit(unit, audit)
         return true
       }),
