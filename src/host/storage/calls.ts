@@ -57,9 +57,11 @@ export function isWriting({ verb }: WireCall): boolean {
   return !reading.includes(verb)
 }
 
+const waitingForNothing: readonly ThreadRequest['kind'][] = ['usage', 'beginSnapshot', 'readSnapshot', 'endSnapshot']
+
 /** Whether a thread may have to wait for the disk. */
 export function mayCommit(request: ThreadRequest): boolean {
-  return 'call' in request ? isWriting(request.call) : request.kind !== 'usage'
+  return 'call' in request ? isWriting(request.call) : !waitingForNothing.includes(request.kind)
 }
 
 /**

@@ -1,10 +1,11 @@
 import { remoteDocuments, remoteKeyValues } from '../documents/remote-ports.js'
 import { StoreError } from '../documents/store-error.js'
 import { type WireCall, type WirePort, wireFault } from '../documents/wire.js'
-import type { Documents, KeyValues } from '../ports.js'
+import type { Documents, KeyValues, Snapshot } from '../ports.js'
 import { isWriting } from './calls.js'
 import { judgeFault, unavailable } from './faults.js'
 import type { OpenPlace, WireReply } from './messages.js'
+import { createSnapshots, type SnapshotWorld } from './snapshots.js'
 import { createSpaceCalls } from './space-calls.js'
 import type { ThreadLink } from './thread-link.js'
 import { createTidying } from './tidying.js'
@@ -15,6 +16,12 @@ export interface SpaceData {
   keyValues: KeyValues
   /** A call of the wire with its arguments as JSON. The thread reads them. Never rejects. */
   answer(call: WireCall, body: string | Uint8Array<ArrayBuffer>): Promise<WireReply>
+  /**
+   * What is there now, while others go on writing. It ends after an hour, with the space, and when it is read too slowly.
+   *
+   * @throws {StoreError} `store_unavailable`, also while too many are open
+   */
+  snapshot(): Promise<Snapshot>
   /** Bytes on the disk: pages in use, and the write-ahead log. */
   usage(): Promise<{ bytes: number }>
   /** Runs what waits, then closes the file. Later calls reject with `store_unavailable`. */
@@ -26,9 +33,7 @@ export interface OpenedSpace extends SpaceData {
   tidy(): Promise<void>
 }
 
-export interface SpaceWorld {
-  /** Unix milliseconds. */
-  now(): number
+export interface SpaceWorld extends SnapshotWorld {
   /** Whether spaces may write: false below the mark of a low disk. */
   mayWrite(): boolean
 }
@@ -38,8 +43,9 @@ export async function openSpace(
   link: ThreadLink,
   space: number,
   place: OpenPlace,
-  { now, mayWrite }: SpaceWorld,
+  world: SpaceWorld,
 ): Promise<OpenedSpace> {
+  const { now, mayWrite } = world
   const calls = createSpaceCalls(link, space, place)
   const tidyPage = async () => (await calls.post({ kind: 'tidy', space, nowMs: now() })) === true
   const tidy = createTidying(mayWrite, tidyPage)
@@ -55,6 +61,7 @@ export async function openSpace(
     checked({ port, verb }, () => calls.post({ kind: 'call', space, nowMs: now(), call: { port, verb }, input }))
 
   await calls.open()
+  const snapshots = createSnapshots(calls, space, world)
   return {
     documents: remoteDocuments(call),
     keyValues: remoteKeyValues(call),
@@ -69,12 +76,16 @@ export async function openSpace(
       }
     },
     tidy,
+    snapshot: snapshots.open,
     async usage() {
       const value = await calls.post({ kind: 'usage', space })
       if (typeof value === 'object' && value !== null && 'bytes' in value) return { bytes: Number(value.bytes) }
       throw unavailable()
     },
-    close: calls.close,
+    async close() {
+      snapshots.close()
+      await calls.close()
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import type { OpenPlace, ThreadRequest } from '../messages.js'
 import { answerCall } from './answer.js'
 import { createDocuments } from './documents.js'
 import { createKeyValues } from './key-values.js'
+import { createSnapshots, type OpenSnapshots } from './snapshots.js'
 import { openSpaceFile, type SpaceFile } from './space-file.js'
 import { tidy } from './tidy.js'
 
@@ -20,6 +21,7 @@ export interface OpenSpaces {
 
 interface OpenSpace extends SpacePorts {
   file: SpaceFile
+  snapshots: OpenSnapshots
   documentBytes: number
 }
 
@@ -30,7 +32,7 @@ export function createOpenSpaces(): OpenSpaces {
   async function open(place: OpenPlace): Promise<OpenSpace> {
     const file = await openSpaceFile(place)
     const ports = { documents: createDocuments(file), keyValues: createKeyValues(file, () => nowMs) }
-    return { ...ports, file, documentBytes: place.documentBytes }
+    return { ...ports, file, snapshots: createSnapshots(place), documentBytes: place.documentBytes }
   }
 
   return {
@@ -51,9 +53,13 @@ export function createOpenSpaces(): OpenSpaces {
       if (!space) throw unavailable()
       if (request.kind === 'close') {
         spaces.delete(request.space)
+        space.snapshots.close()
         space.file.close()
         return null
       }
+      if (request.kind === 'beginSnapshot') return space.snapshots.begin(request.snapshot, request.nowMs)
+      if (request.kind === 'readSnapshot') return space.snapshots.read(request.snapshot, request.read)
+      if (request.kind === 'endSnapshot') return space.snapshots.end(request.snapshot)
       if (request.kind === 'usage') return { bytes: space.file.usedBytes() }
       nowMs = request.nowMs
       if (request.kind === 'tidy') return tidy(space.file, nowMs)
