@@ -3,7 +3,7 @@ import { requireCollection, requireId } from '../documents/names.js'
 import { queryInvalid, StoreError } from '../documents/store-error.js'
 import { isPlain, maxDepth } from '../documents/values.js'
 import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
-import type { Documents, IfVersion, KeyName, KeyValues, ScanOptions } from '../ports.js'
+import type { Documents, IfVersion, KeyName, KeyValues, ScanOptions, StoredPair } from '../ports.js'
 import type { ThreadRequest } from './messages.js'
 
 export interface SpacePorts {
@@ -80,6 +80,16 @@ export async function runCall(
   const run = Object.hasOwn(known, verb) ? known[verb] : undefined
   if (!run) throw queryInvalid('There is no such call.')
   return run(ports, input, bounds)
+}
+
+/** @throws {StoreError} `query_invalid`, `quota_exceeded` */
+export function requirePairs(pairs: readonly StoredPair[], bounds: CallBounds): readonly StoredPair[] {
+  for (const { value, endsAt, ...name } of pairs) {
+    requireName(name)
+    requireSize(value, bounds)
+    if (endsAt !== null && !Number.isSafeInteger(endsAt)) throw misshapen()
+  }
+  return pairs
 }
 
 function misshapen(): StoreError {

@@ -1,6 +1,6 @@
 import type { StoreErrorCode } from '../documents/store-error.js'
 import type { WireCall } from '../documents/wire.js'
-import type { KeyName, ScanOptions } from '../ports.js'
+import type { KeyName, ScanOptions, StoredPair } from '../ports.js'
 
 /** A space as a thread opens it. */
 export interface OpenPlace {
@@ -20,6 +20,8 @@ export type ThreadRequest =
   | { kind: 'open'; space: number; place: OpenPlace }
   | { kind: 'close'; space: number }
   | { kind: 'usage'; space: number }
+  | { kind: 'versions'; space: number; above: number }
+  | { kind: 'putPairs'; space: number; pairs: readonly StoredPair[] }
   | { kind: 'beginSnapshot'; space: number; snapshot: number; nowMs: number }
   | { kind: 'readSnapshot'; space: number; snapshot: number; read: SnapshotRead }
   | { kind: 'endSnapshot'; space: number; snapshot: number }

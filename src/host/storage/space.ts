@@ -1,7 +1,7 @@
 import { remoteDocuments, remoteKeyValues } from '../documents/remote-ports.js'
 import { StoreError } from '../documents/store-error.js'
 import { type WireCall, type WirePort, wireFault } from '../documents/wire.js'
-import type { Documents, KeyValues, Snapshot } from '../ports.js'
+import type { Documents, KeyValues, Snapshot, StoredPair } from '../ports.js'
 import { isWriting } from './calls.js'
 import { judgeFault, unavailable } from './faults.js'
 import type { OpenPlace, WireReply } from './messages.js'
@@ -24,6 +24,10 @@ export interface SpaceData {
   snapshot(): Promise<Snapshot>
   /** Bytes on the disk: pages in use, and the write-ahead log. */
   usage(): Promise<{ bytes: number }>
+  /** The last version that was given, from now on `above` at least. The next one is greater. */
+  versions(above?: number): Promise<number>
+  /** At most 1,000 pairs with the moments at which they expire, in one transaction. */
+  putPairs(pairs: readonly StoredPair[]): Promise<void>
   /** Runs what waits, then closes the file. Later calls reject with `store_unavailable`. */
   close(): Promise<void>
 }
@@ -51,7 +55,7 @@ export async function openSpace(
   const tidy = createTidying(mayWrite, tidyPage)
 
   async function checked<T>(call: WireCall, run: () => Promise<T>): Promise<T> {
-    if (isWriting(call) && !mayWrite()) throw new StoreError('quota_exceeded', 'The disk of the host is nearly full.')
+    if (isWriting(call)) requireDisk(mayWrite)
     const value = await run()
     if (call.verb === 'drop') void tidy()
     return value
@@ -75,6 +79,13 @@ export async function openSpace(
         return { status, body: text }
       }
     },
+    async versions(above = 0) {
+      return Number(await calls.post({ kind: 'versions', space, above }))
+    },
+    async putPairs(pairs) {
+      requireDisk(mayWrite)
+      await calls.post({ kind: 'putPairs', space, pairs })
+    },
     tidy,
     snapshot: snapshots.open,
     async usage() {
@@ -87,6 +98,10 @@ export async function openSpace(
       await calls.close()
     },
   }
+}
+
+function requireDisk(mayWrite: () => boolean): void {
+  if (!mayWrite()) throw new StoreError('quota_exceeded', 'The disk of the host is nearly full.')
 }
 
 function readReply(value: unknown): WireReply {

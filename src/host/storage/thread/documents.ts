@@ -107,6 +107,11 @@ function takeVersions(file: SpaceFile, count: number): number {
   return numberAt(file.row('update space set version = version + ? returning version', count), 'version')
 }
 
+/** The last version, from now on `above` at least. */
+export function raiseVersions(file: SpaceFile, above: number): number {
+  return numberAt(file.row('update space set version = max(version, ?) returning version', above), 'version')
+}
+
 function write(file: SpaceFile, collection: string, rows: readonly Written[]): void {
   const table = tableOf(file, collection) ?? createTable(file, collection)
   const sql = `insert into ${table} (id, ver, body) values (?, ?, ?)

@@ -1,10 +1,10 @@
 import type { WireAnswer } from '../../documents/wire.js'
-import { runCall, type SpacePorts } from '../calls.js'
+import { requirePairs, runCall, type SpacePorts } from '../calls.js'
 import { judgeFault, unavailable } from '../faults.js'
 import type { OpenPlace, ThreadRequest } from '../messages.js'
 import { answerCall } from './answer.js'
-import { createDocuments } from './documents.js'
-import { createKeyValues } from './key-values.js'
+import { createDocuments, raiseVersions } from './documents.js'
+import { createKeyValues, putPairs } from './key-values.js'
 import { createSnapshots, type OpenSnapshots } from './snapshots.js'
 import { openSpaceFile, type SpaceFile } from './space-file.js'
 import { tidy } from './tidy.js'
@@ -57,6 +57,8 @@ export function createOpenSpaces(): OpenSpaces {
         space.file.close()
         return null
       }
+      if (request.kind === 'versions') return raiseVersions(space.file, request.above)
+      if (request.kind === 'putPairs') return putPairs(space.file, requirePairs(request.pairs, space))
       if (request.kind === 'beginSnapshot') return space.snapshots.begin(request.snapshot, request.nowMs)
       if (request.kind === 'readSnapshot') return space.snapshots.read(request.snapshot, request.read)
       if (request.kind === 'endSnapshot') return space.snapshots.end(request.snapshot)
