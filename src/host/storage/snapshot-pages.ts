@@ -3,13 +3,13 @@ import {
   readNullable,
   readNumber,
   readObject,
+  readPage,
   readSize,
-  readStored,
+  readState,
   readText,
-  unreadable,
 } from '../documents/remote-ports.js'
 import { isPlain } from '../documents/values.js'
-import type { IndexState, Snapshot } from '../ports.js'
+import type { Snapshot } from '../ports.js'
 import type { SnapshotRead } from './messages.js'
 
 /** The port over reads that a thread answers. */
@@ -17,8 +17,7 @@ export function snapshotPages(read: (asked: SnapshotRead) => Promise<unknown>): 
   return {
     list: async () => readList(await read({ verb: 'list' }), readCollection),
     async scan(collection, options) {
-      const page = readObject(await read({ verb: 'scan', collection, options }))
-      return { documents: readList(page.documents, readStored), next: readNullable(page.next, readText) }
+      return readPage(await read({ verb: 'scan', collection, options }))
     },
     async pairs(after) {
       const page = readObject(await read({ verb: 'pairs', after }))
@@ -42,19 +41,7 @@ function sizeOfRow(row: unknown): number {
 
 function readCollection(value: unknown) {
   const { indexes } = readObject(value)
-  return { ...readSize(value), indexes: readList(indexes, readIndex) }
-}
-
-function readIndex(value: unknown): IndexState {
-  const { field, isUnique, state, isMultikey, isOrdered } = readObject(value)
-  if (state !== 'building' && state !== 'ready') throw unreadable()
-  return {
-    field: readText(field),
-    isUnique: isUnique === true,
-    state,
-    isMultikey: isMultikey === true,
-    isOrdered: isOrdered === true,
-  }
+  return { ...readSize(value), indexes: readList(indexes, readState) }
 }
 
 function readName(value: unknown) {

@@ -3,7 +3,9 @@ import { requirePairs, runCall, type SpacePorts } from '../calls.js'
 import { judgeFault, unavailable } from '../faults.js'
 import type { OpenPlace, ThreadRequest } from '../messages.js'
 import { answerCall } from './answer.js'
-import { createDocuments, raiseVersions } from './documents.js'
+import { raiseVersions } from './document-rows.js'
+import { createDocuments } from './documents.js'
+import { createIndexes } from './indexes.js'
 import { createKeyValues, putPairs } from './key-values.js'
 import { createSnapshots, type OpenSnapshots } from './snapshots.js'
 import { openSpaceFile, type SpaceFile } from './space-file.js'
@@ -31,8 +33,14 @@ export function createOpenSpaces(): OpenSpaces {
 
   async function open(place: OpenPlace): Promise<OpenSpace> {
     const file = await openSpaceFile(place)
-    const ports = { documents: createDocuments(file), keyValues: createKeyValues(file, () => nowMs) }
-    return { ...ports, file, snapshots: createSnapshots(place), documentBytes: place.documentBytes }
+    return {
+      documents: createDocuments(file),
+      indexes: createIndexes(file),
+      keyValues: createKeyValues(file, () => nowMs),
+      file,
+      snapshots: createSnapshots(place),
+      documentBytes: place.documentBytes,
+    }
   }
 
   return {

@@ -2,6 +2,7 @@ import type { CollectionSize, IndexState, KeyName, Snapshot } from '../../ports.
 import { unavailable } from '../faults.js'
 import type { OpenPlace, SnapshotRead } from '../messages.js'
 import { createDocuments } from './documents.js'
+import { createIndexes } from './indexes.js'
 import { blobTextAt, nullableNumberAt } from './rows.js'
 import { openSnapshotFile, type SpaceFile } from './space-file.js'
 
@@ -49,11 +50,13 @@ interface Reader extends Pick<Snapshot, 'list' | 'scan' | 'pairs'> {
 
 function createReader(file: SpaceFile, nowMs: number): Omit<Reader, 'close'> {
   const documents = createDocuments(file)
+  const indexes = createIndexes(file)
   return {
     scan: documents.scan,
     async list() {
       const listed: (CollectionSize & { indexes: readonly IndexState[] })[] = []
-      for (const collection of await documents.list()) listed.push({ ...collection, indexes: [] })
+      for (const collection of await documents.list())
+        listed.push({ ...collection, indexes: await indexes.list(collection.name) })
       return listed
     },
     pairs: async (after) => pairs(file, after, nowMs),

@@ -67,5 +67,12 @@ function toRow({ id, spaceId, at, bytes, sha256, madeBy }: BackupRecord): Backup
 
 function toBackup(row: BackupsTable): BackupRecord {
   const { id, sha256 } = row
-  return { id, sha256, spaceId: row.space_id, at: Number(row.at), bytes: Number(row.bytes), madeBy: actorIn(row.made_by) }
+  return {
+    id,
+    sha256,
+    spaceId: row.space_id,
+    at: Number(row.at),
+    bytes: Number(row.bytes),
+    madeBy: actorIn(row.made_by),
+  }
 }
