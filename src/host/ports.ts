@@ -137,6 +137,13 @@ export interface KeyValue {
   value: string
 }
 
+/** A key-value pair as the store keeps it. */
+export interface StoredPair extends KeyName {
+  value: string
+  /** Unix milliseconds; null: never. */
+  endsAt: number | null
+}
+
 /**
  * The data of a space at one moment, while others go on writing. It ends after one hour, or when its reader is too slow; then
  * each call rejects with `store_unavailable`.
@@ -145,10 +152,8 @@ export interface Snapshot {
   /** Collections with their indexes. */
   list(): Promise<readonly (CollectionSize & { indexes: readonly IndexState[] })[]>
   scan(collection: string, options: ScanOptions): Promise<ScanPage>
-  /** All pairs that have not expired, in order of keyspace and key. `endsAt` is Unix milliseconds; null: never. */
-  pairs(
-    after: KeyName | null,
-  ): Promise<{ rows: readonly (KeyName & { value: string; endsAt: number | null })[]; next: KeyName | null }>
+  /** All pairs that have not expired, in order of keyspace and key. */
+  pairs(after: KeyName | null): Promise<{ rows: readonly StoredPair[]; next: KeyName | null }>
   close(): Promise<void>
 }
 

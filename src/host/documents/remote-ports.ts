@@ -57,21 +57,21 @@ export function remoteKeyValues(call: RemoteCall): KeyValues {
 }
 
 /** The other side is trusted, but another version of it may answer something else. */
-function unreadable(): StoreError {
+export function unreadable(): StoreError {
   return new StoreError('store_unavailable', 'The data side gave an answer that cannot be read.')
 }
 
-function readObject(value: unknown): Record<string, unknown> {
+export function readObject(value: unknown): Record<string, unknown> {
   if (!isPlain(value)) throw unreadable()
   return value
 }
 
-function readText(value: unknown): string {
+export function readText(value: unknown): string {
   if (typeof value !== 'string') throw unreadable()
   return value
 }
 
-function readNumber(value: unknown): number {
+export function readNumber(value: unknown): number {
   if (typeof value !== 'number') throw unreadable()
   return value
 }
@@ -81,26 +81,26 @@ function readFlag(value: unknown): boolean {
   return value
 }
 
-function readNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
+export function readNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
   return value === null ? null : read(value)
 }
 
-function readList<T>(value: unknown, read: (value: unknown) => T): T[] {
+export function readList<T>(value: unknown, read: (value: unknown) => T): T[] {
   if (!Array.isArray(value)) throw unreadable()
   return value.map(read)
 }
 
-function readStored(value: unknown): StoredDocument {
+export function readStored(value: unknown): StoredDocument {
   const { id, version, body } = readObject(value)
   return { id: readText(id), version: readNumber(version), body: readText(body) }
 }
 
-function readPage(value: unknown): ScanPage {
+export function readPage(value: unknown): ScanPage {
   const { documents, next } = readObject(value)
   return { documents: readList(documents, readStored), next: readNullable(next, readText) }
 }
 
-function readState(value: unknown): IndexState {
+export function readState(value: unknown): IndexState {
   const { field, isUnique, state, isMultikey, isOrdered } = readObject(value)
   if (state !== 'building' && state !== 'ready') throw unreadable()
   return {
@@ -117,7 +117,7 @@ function readProgress(value: unknown): IndexProgress {
   return { processed: readNumber(processed), of: readNumber(of), isReady: readFlag(isReady) }
 }
 
-function readSize(value: unknown): CollectionSize {
+export function readSize(value: unknown): CollectionSize {
   const { name, count, bytes } = readObject(value)
   return { name: readText(name), count: readNumber(count), bytes: readNumber(bytes) }
 }

@@ -10,7 +10,8 @@ import {
   releasePaths,
   releaseSizes,
 } from '../../model/release.js'
-import { bundleInvalid, deployAgain, quoted } from './bundle-invalid.js'
+import { quoted } from '../archives/archive-invalid.js'
+import { bundleInvalid, deployAgain } from './bundle-invalid.js'
 
 /**
  * Reads `release.json` and checks everything that it lists, before anything is written.

@@ -2,10 +2,17 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type ReleaseFile, type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../model/release.js'
+import { quoted } from '../archives/archive-invalid.js'
+import {
+  type Archive,
+  type ArchiveEntry,
+  type ArchiveRule,
+  entryOverheadBytes,
+  readEntries,
+} from '../archives/entries.js'
 import { hasCode } from '../has-code.js'
 import { syncFolder } from '../sync-folder.js'
-import { bundleInvalid, deployAgain, quoted } from './bundle-invalid.js'
-import { type Archive, type ArchiveEntry, longestManifestBytes, readEntries } from './entries.js'
+import { bundleInvalid, deployAgain } from './bundle-invalid.js'
 import { judgeManifest } from './judge-manifest.js'
 
 /** Where a release goes. */
@@ -17,6 +24,9 @@ export interface ReleasePlace {
   /** A group that may read the release: the one of its space, where children have users of their own. */
   group?: number
 }
+
+/** Longest `release.json`. */
+const longestManifestBytes = 4 * 1024 * 1024
 
 /**
  * Unpacks an archive into the folder `<number>`. The folder appears whole, written to disk, or not at all: until its last step
@@ -30,53 +40,76 @@ export async function unpackRelease(
   place: ReleasePlace,
   limits: ReleaseLimits,
 ): Promise<ReleaseManifest> {
-  const target = join(place.folder, String(place.number))
-  if (await exists(target)) throw new Error(`The release ${place.number} is there already.`)
-  const draft = `${target}.part`
-  await rm(draft, { recursive: true, force: true })
+  const draft = await draftRelease(place, limits)
   try {
-    const files = createReleaseFolder(draft, place.group ?? null)
-    await files.folder(draft)
-    const manifest = await unpackInto(files, draft, archive, limits)
-    await files.sync()
-    await rename(draft, target)
-    await syncFolder(place.folder)
-    return manifest
+    await readEntries(archive, ruleFor(limits), draft.take)
+    return await draft.finish()
   } catch (error) {
-    await rm(draft, { recursive: true, force: true })
+    await draft.discard()
     throw error
   }
 }
 
-async function unpackInto(
-  files: ReleaseFolder,
-  draft: string,
-  archive: Archive,
-  limits: ReleaseLimits,
-): Promise<ReleaseManifest> {
-  let manifest: ReleaseManifest | null = null
+/** A release that is being written, entry by entry. */
+export interface ReleaseDraft {
+  /** `release.json` first. @throws {AuthError} `bundle_invalid` */
+  take(entry: ArchiveEntry): Promise<void>
+  /** Every listed file is there: the folder gets its name. @throws {AuthError} `bundle_invalid` */
+  finish(): Promise<ReleaseManifest>
+  discard(): Promise<void>
+}
+
+/** As `unpackRelease`, for entries that come from anywhere. */
+export async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): Promise<ReleaseDraft> {
+  const target = join(place.folder, String(place.number))
+  if (await exists(target)) throw new Error(`The release ${place.number} is there already.`)
+  const draft = `${target}.part`
+  const discard = () => rm(draft, { recursive: true, force: true })
+  await discard()
+  const files = createReleaseFolder(draft, place.group ?? null)
+  await files.folder(draft)
   const missing = new Map<string, ReleaseFile>()
+  let manifest: ReleaseManifest | null = null
+  return {
+    discard,
+    async take(entry) {
+      const { path } = entry
+      if (!entry.isFile) throw bundleInvalid(`${quoted(path)} is no plain file.`, 'Deploy without links and devices.')
+      if (!manifest) {
+        const text = await readManifestEntry(entry)
+        manifest = judgeManifest(text, limits)
+        for (const file of manifest.files) missing.set(file.path, file)
+        await files.write(join(draft, releasePaths.manifest), [Buffer.from(text)])
+        return
+      }
+      const file = missing.get(path)
+      if (!file) throw bundleInvalid(`${quoted(path)} is not listed, or is there twice.`, deployAgain)
+      missing.delete(path)
+      await writeListed(files, join(draft, file.path), file, entry)
+    },
+    async finish() {
+      const [lost] = missing.keys()
+      if (!manifest) throw bundleInvalid('The archive is empty.', deployAgain)
+      if (lost !== undefined) throw bundleInvalid(`The archive has no ${quoted(lost)}.`, deployAgain)
+      await files.sync()
+      await rename(draft, target)
+      await syncFolder(place.folder)
+      return manifest
+    },
+  }
+}
 
-  await readEntries(archive, limits, async (entry) => {
-    const { path } = entry
-    if (!entry.isFile) throw bundleInvalid(`${quoted(path)} is no plain file.`, 'Deploy without links and devices.')
-    if (!manifest) {
-      const text = await readManifestEntry(entry)
-      manifest = judgeManifest(text, limits)
-      for (const file of manifest.files) missing.set(file.path, file)
-      await files.write(join(draft, releasePaths.manifest), [Buffer.from(text)])
-      return
-    }
-    const file = missing.get(path)
-    if (!file) throw bundleInvalid(`${quoted(path)} is not listed, or is there twice.`, deployAgain)
-    missing.delete(path)
-    await writeListed(files, join(draft, file.path), file, entry)
-  })
+/** Bytes of a release of the largest size, with the headers of its entries. */
+export function largestRelease({ code, assets, files }: ReleaseLimits): number {
+  return code + assets + longestManifestBytes + (files + 16) * entryOverheadBytes
+}
 
-  const [lost] = missing.keys()
-  if (!manifest) throw bundleInvalid('The archive is empty.', deployAgain)
-  if (lost !== undefined) throw bundleInvalid(`The archive has no ${quoted(lost)}.`, deployAgain)
-  return manifest
+function ruleFor(limits: ReleaseLimits): ArchiveRule {
+  return {
+    mostBytes: largestRelease(limits),
+    tooLarge: () => bundleInvalid('The archive is larger than a release may be.', 'Deploy fewer or smaller files.'),
+    damaged: (cause) => bundleInvalid('The archive is cut off or damaged.', deployAgain, cause),
+  }
 }
 
 async function readManifestEntry({ path, size, bytes }: ArchiveEntry): Promise<string> {

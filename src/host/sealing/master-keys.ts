@@ -1,10 +1,11 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { SettingsError } from '../../errors.js'
 import { deriveKey, deriveKeyId } from '../../lib/digest.js'
 import { openBytes, sealBytes } from '../../lib/keyring.js'
 import { newKey } from '../../lib/random.js'
 import { keyIdOf, SealingError, sealedPartOf } from './sealing-error.js'
 
-/** The master keys of a host. They wrap the data keys of its spaces, and seal nothing else. */
+/** The master keys of a host. They wrap the data keys of its spaces, and sign its backups. */
 export interface MasterKeys {
   /** Ids of all keys. An id reveals nothing about its key. The first key wraps, all of them unwrap. */
   readonly ids: readonly string[]
@@ -12,6 +13,16 @@ export interface MasterKeys {
   wrap(space: string, dataKey: Buffer): string
   /** @throws {SealingError} `master_key_missing`, `row_changed` */
   unwrap(space: string, wrapped: string): Buffer
+  /** Proves that this installation wrote the text: HMAC-SHA-256 with a key of its own, derived from the first key. */
+  sign(text: string): Signature
+  /** `foreign`: none of the keys has that id. */
+  verify(text: string, signature: Signature): 'valid' | 'wrong' | 'foreign'
+}
+
+export interface Signature {
+  keyId: string
+  /** base64url */
+  mac: string
 }
 
 const keyBytes = 32
@@ -66,12 +77,20 @@ function createMasterKeys(texts: readonly string[]): MasterKeys {
   const keys = texts.map((text) => ({
     id: deriveKeyId(text, 'latchkey/master-key-id'),
     key: deriveKey(text, 'latchkey/master-key', keyBytes),
+    signing: deriveKey(text, 'latchkey/backup', keyBytes),
   }))
   const [first] = keys
   if (!first) throw new TypeError('Master keys need at least one key.')
 
   return {
     ids: Object.freeze(keys.map(({ id }) => id)),
+    sign: (text) => ({ keyId: first.id, mac: macOf(first.signing, text).toString('base64url') }),
+    verify(text, { keyId, mac }) {
+      const found = keys.find(({ id }) => id === keyId)
+      if (!found) return 'foreign'
+      const [expected, given] = [macOf(found.signing, text), Buffer.from(mac, 'base64url')]
+      return given.length === expected.length && timingSafeEqual(given, expected) ? 'valid' : 'wrong'
+    },
     wrap: (space, dataKey) => `${first.id}.${sealBytes(first.key, [purpose, space], dataKey)}`,
     unwrap(space, wrapped) {
       const id = wrappingKeyOf(wrapped)
@@ -90,6 +109,10 @@ function createMasterKeys(texts: readonly string[]): MasterKeys {
       )
     },
   }
+}
+
+function macOf(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }
 
 /** Only the one spelling that encoders write: Buffer also reads others. */

@@ -3,7 +3,7 @@ import { requireCollection, requireField, requireId } from '../documents/names.j
 import { queryInvalid, StoreError } from '../documents/store-error.js'
 import { isPlain, maxDepth } from '../documents/values.js'
 import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
-import type { Documents, IfVersion, Indexes, KeyName, KeyValues, ScanOptions } from '../ports.js'
+import type { Documents, IfVersion, Indexes, KeyName, KeyValues, ScanOptions, StoredPair } from '../ports.js'
 import type { ThreadRequest } from './messages.js'
 import { misshapen, requireIndexScan, requireLimit } from './scan-input.js'
 
@@ -66,6 +66,8 @@ export function isWriting({ verb }: WireCall): boolean {
   return !reading.includes(verb)
 }
 
+const waitingForNothing: readonly ThreadRequest['kind'][] = ['usage', 'beginSnapshot', 'readSnapshot', 'endSnapshot']
+
 /** Whether the call leaves rows of dropped tables, which are deleted page by page afterwards. */
 export function leavesRest({ port, verb }: WireCall): boolean {
   return verb === 'drop' || (port === 'indexes' && (verb === 'remove' || verb === 'build'))
@@ -73,7 +75,7 @@ export function leavesRest({ port, verb }: WireCall): boolean {
 
 /** Whether a thread may have to wait for the disk. */
 export function mayCommit(request: ThreadRequest): boolean {
-  return 'call' in request ? isWriting(request.call) : request.kind !== 'usage'
+  return 'call' in request ? isWriting(request.call) : !waitingForNothing.includes(request.kind)
 }
 
 /**
@@ -92,6 +94,16 @@ export async function runCall(
   const run = Object.hasOwn(known, verb) ? known[verb] : undefined
   if (!run) throw queryInvalid('There is no such call.')
   return run(ports, input, bounds)
+}
+
+/** @throws {StoreError} `query_invalid`, `quota_exceeded` */
+export function requirePairs(pairs: readonly StoredPair[], bounds: CallBounds): readonly StoredPair[] {
+  for (const { value, endsAt, ...name } of pairs) {
+    requireName(name)
+    requireSize(value, bounds)
+    if (endsAt !== null && !Number.isSafeInteger(endsAt)) throw misshapen()
+  }
+  return pairs
 }
 
 function requireText(value: unknown): string {

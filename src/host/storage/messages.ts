@@ -1,5 +1,6 @@
 import type { StoreErrorCode } from '../documents/store-error.js'
 import type { WireCall } from '../documents/wire.js'
+import type { KeyName, ScanOptions, StoredPair } from '../ports.js'
 
 /** A space as a thread opens it. */
 export interface OpenPlace {
@@ -8,11 +9,22 @@ export interface OpenPlace {
   documentBytes: number
 }
 
-/** A request to a thread. `space` is the number that the front gave to an opened file; `nowMs` is Unix milliseconds. */
+/** What is read from a snapshot. */
+export type SnapshotRead =
+  | { verb: 'list' }
+  | { verb: 'scan'; collection: string; options: ScanOptions }
+  | { verb: 'pairs'; after: KeyName | null }
+
+/** A request to a thread. `space` is the number that the front gave to an opened file, `snapshot` one within it; `nowMs` is Unix milliseconds. */
 export type ThreadRequest =
   | { kind: 'open'; space: number; place: OpenPlace }
   | { kind: 'close'; space: number }
   | { kind: 'usage'; space: number }
+  | { kind: 'versions'; space: number; above: number }
+  | { kind: 'putPairs'; space: number; pairs: readonly StoredPair[] }
+  | { kind: 'beginSnapshot'; space: number; snapshot: number; nowMs: number }
+  | { kind: 'readSnapshot'; space: number; snapshot: number; read: SnapshotRead }
+  | { kind: 'endSnapshot'; space: number; snapshot: number }
   | { kind: 'tidy'; space: number; nowMs: number }
   | { kind: 'call'; space: number; nowMs: number; call: WireCall; input: readonly unknown[] }
   | { kind: 'answer'; space: number; nowMs: number; call: WireCall; body: string | Uint8Array<ArrayBuffer> }

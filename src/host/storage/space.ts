@@ -1,10 +1,11 @@
 import { remoteDocuments, remoteIndexes, remoteKeyValues } from '../documents/remote-ports.js'
 import { StoreError } from '../documents/store-error.js'
 import { type WireCall, type WirePort, wireFault } from '../documents/wire.js'
-import type { Documents, Indexes, KeyValues } from '../ports.js'
+import type { Documents, Indexes, KeyValues, Snapshot, StoredPair } from '../ports.js'
 import { isWriting, leavesRest } from './calls.js'
 import { judgeFault, unavailable } from './faults.js'
 import type { OpenPlace, WireReply } from './messages.js'
+import { createSnapshots, type SnapshotWorld } from './snapshots.js'
 import { createSpaceCalls } from './space-calls.js'
 import type { ThreadLink } from './thread-link.js'
 import { createTidying } from './tidying.js'
@@ -16,8 +17,18 @@ export interface SpaceData {
   keyValues: KeyValues
   /** A call of the wire with its arguments as JSON. The thread reads them. Never rejects. */
   answer(call: WireCall, body: string | Uint8Array<ArrayBuffer>): Promise<WireReply>
+  /**
+   * What is there now, while others go on writing. It ends after an hour, with the space, and when it is read too slowly.
+   *
+   * @throws {StoreError} `store_unavailable`, also while too many are open
+   */
+  snapshot(): Promise<Snapshot>
   /** Bytes on the disk: pages in use, and the write-ahead log. */
   usage(): Promise<{ bytes: number }>
+  /** The last version that was given, from now on `above` at least. The next one is greater. */
+  versions(above?: number): Promise<number>
+  /** At most 1,000 pairs with the moments at which they expire, in one transaction. */
+  putPairs(pairs: readonly StoredPair[]): Promise<void>
   /** Runs what waits, then closes the file. Later calls reject with `store_unavailable`. */
   close(): Promise<void>
 }
@@ -27,9 +38,7 @@ export interface OpenedSpace extends SpaceData {
   tidy(): Promise<void>
 }
 
-export interface SpaceWorld {
-  /** Unix milliseconds. */
-  now(): number
+export interface SpaceWorld extends SnapshotWorld {
   /** Whether spaces may write: false below the mark of a low disk. */
   mayWrite(): boolean
 }
@@ -39,14 +48,15 @@ export async function openSpace(
   link: ThreadLink,
   space: number,
   place: OpenPlace,
-  { now, mayWrite }: SpaceWorld,
+  world: SpaceWorld,
 ): Promise<OpenedSpace> {
+  const { now, mayWrite } = world
   const calls = createSpaceCalls(link, space, place)
   const tidyPage = async () => (await calls.post({ kind: 'tidy', space, nowMs: now() })) === true
   const tidy = createTidying(mayWrite, tidyPage)
 
   async function checked<T>(call: WireCall, run: () => Promise<T>): Promise<T> {
-    if (isWriting(call) && !mayWrite()) throw new StoreError('quota_exceeded', 'The disk of the host is nearly full.')
+    if (isWriting(call)) requireDisk(mayWrite)
     try {
       return await run()
     } finally {
@@ -58,6 +68,7 @@ export async function openSpace(
     checked({ port, verb }, () => calls.post({ kind: 'call', space, nowMs: now(), call: { port, verb }, input }))
 
   await calls.open()
+  const snapshots = createSnapshots(calls, space, world)
   return {
     documents: remoteDocuments(call),
     indexes: remoteIndexes(call),
@@ -72,14 +83,29 @@ export async function openSpace(
         return { status, body: text }
       }
     },
+    async versions(above = 0) {
+      return Number(await calls.post({ kind: 'versions', space, above }))
+    },
+    async putPairs(pairs) {
+      requireDisk(mayWrite)
+      await calls.post({ kind: 'putPairs', space, pairs })
+    },
     tidy,
+    snapshot: snapshots.open,
     async usage() {
       const value = await calls.post({ kind: 'usage', space })
       if (typeof value === 'object' && value !== null && 'bytes' in value) return { bytes: Number(value.bytes) }
       throw unavailable()
     },
-    close: calls.close,
+    async close() {
+      snapshots.close()
+      await calls.close()
+    },
   }
+}
+
+function requireDisk(mayWrite: () => boolean): void {
+  if (!mayWrite()) throw new StoreError('quota_exceeded', 'The disk of the host is nearly full.')
 }
 
 function readReply(value: unknown): WireReply {

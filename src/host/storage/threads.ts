@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { World } from '../../lib/runtime.js'
 import { unavailable } from './faults.js'
+import { createPlaces } from './snapshots.js'
 import { type OpenedSpace, openSpace, type SpaceData } from './space.js'
 import { createThreadLink, type ThreadLink } from './thread-link.js'
 
@@ -43,6 +44,8 @@ export interface DataThreads {
 
 const defaults = { quotaBytes: 10 * 1024 ** 3, documentBytes: 4 * 1024 ** 2 }
 const hourMs = 60 * 60 * 1000
+/** Of all spaces. */
+const mostSnapshots = 16
 
 export function createDataThreads(options: DataThreadsOptions): DataThreads {
   const { world, mayWrite, onFault } = options
@@ -55,6 +58,8 @@ export function createDataThreads(options: DataThreadsOptions): DataThreads {
       onFault({ spaceId: space === null ? null : (spaceIds.get(space) ?? null), reason }),
     ),
   )
+  const { now, timer } = world
+  const spaceWorld = { now, timer, mayWrite, snapshots: createPlaces(mostSnapshots) }
   let lastSpace = 0
   let isClosed = false
   let cancelSweep = scheduleSweep()
@@ -75,7 +80,7 @@ export function createDataThreads(options: DataThreadsOptions): DataThreads {
       const number = lastSpace
       spaceIds.set(number, spaceId)
       try {
-        const space = await openSpace(link, number, { file, quotaBytes, documentBytes }, { now: world.now, mayWrite })
+        const space = await openSpace(link, number, { file, quotaBytes, documentBytes }, spaceWorld)
         spaces.add(space)
         void space.tidy()
         return {

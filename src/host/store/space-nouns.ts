@@ -1,5 +1,7 @@
+import type { Backups, RemovedTokens } from './backups.js'
 import type { Claims } from './claims.js'
 import type { Environment } from './environment.js'
+import type { Generations } from './generations.js'
 import type { Releases } from './releases.js'
 import type { Spaces } from './spaces.js'
 
@@ -9,4 +11,7 @@ export interface SpaceNouns {
   claims: Claims
   releases: Releases
   environment: Environment
+  generations: Generations
+  backups: Backups
+  removedTokens: RemovedTokens
 }

@@ -61,6 +61,11 @@ export function takeVersions(file: SpaceFile, count: number): number {
   return numberAt(file.row('update space set version = version + ? returning version', count), 'version')
 }
 
+/** The last version, from now on `above` at least. */
+export function raiseVersions(file: SpaceFile, above: number): number {
+  return numberAt(file.row('update space set version = max(version, ?) returning version', above), 'version')
+}
+
 /**
  * Writes documents and their entries. Call it in a transaction.
  *

@@ -1,6 +1,6 @@
 import { yieldToEventLoop } from '../../../lib/runtime.js'
 import { queryInvalid } from '../../documents/store-error.js'
-import type { KeyName, KeyValue, KeyValuePage, KeyValues } from '../../ports.js'
+import type { KeyName, KeyValue, KeyValuePage, KeyValues, StoredPair } from '../../ports.js'
 import { blobTextAt, nullableNumberAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
 import { removePairs } from './tidy.js'
@@ -62,6 +62,14 @@ function write(file: SpaceFile, name: KeyName, value: string, endsAt: number | n
   const sql = `insert into kv (keyspace, key, value, ends_at) values (?, ?, ?, ?)
     on conflict (keyspace, key) do update set value = excluded.value, ends_at = excluded.ends_at`
   file.run(sql, ...keyOf(name), Buffer.from(value), endsAt)
+}
+
+/** In one transaction. */
+export function putPairs(file: SpaceFile, pairs: readonly StoredPair[]): void {
+  file.requireRoom(pairs.reduce((sum, { value }) => sum + Buffer.byteLength(value), 0))
+  file.transaction(() => {
+    for (const { value, endsAt, ...name } of pairs) write(file, name, value, endsAt)
+  })
 }
 
 function increment(file: SpaceFile, name: KeyName, by: number, ttlMs: number | null, nowMs: number): number {

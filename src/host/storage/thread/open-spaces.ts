@@ -1,11 +1,13 @@
 import type { WireAnswer } from '../../documents/wire.js'
-import { runCall, type SpacePorts } from '../calls.js'
+import { requirePairs, runCall, type SpacePorts } from '../calls.js'
 import { judgeFault, unavailable } from '../faults.js'
 import type { OpenPlace, ThreadRequest } from '../messages.js'
 import { answerCall } from './answer.js'
+import { raiseVersions } from './document-rows.js'
 import { createDocuments } from './documents.js'
 import { createIndexes } from './indexes.js'
-import { createKeyValues } from './key-values.js'
+import { createKeyValues, putPairs } from './key-values.js'
+import { createSnapshots, type OpenSnapshots } from './snapshots.js'
 import { openSpaceFile, type SpaceFile } from './space-file.js'
 import { tidy } from './tidy.js'
 
@@ -21,6 +23,7 @@ export interface OpenSpaces {
 
 interface OpenSpace extends SpacePorts {
   file: SpaceFile
+  snapshots: OpenSnapshots
   documentBytes: number
 }
 
@@ -35,6 +38,7 @@ export function createOpenSpaces(): OpenSpaces {
       indexes: createIndexes(file),
       keyValues: createKeyValues(file, () => nowMs),
       file,
+      snapshots: createSnapshots(place),
       documentBytes: place.documentBytes,
     }
   }
@@ -57,9 +61,15 @@ export function createOpenSpaces(): OpenSpaces {
       if (!space) throw unavailable()
       if (request.kind === 'close') {
         spaces.delete(request.space)
+        space.snapshots.close()
         space.file.close()
         return null
       }
+      if (request.kind === 'versions') return raiseVersions(space.file, request.above)
+      if (request.kind === 'putPairs') return putPairs(space.file, requirePairs(request.pairs, space))
+      if (request.kind === 'beginSnapshot') return space.snapshots.begin(request.snapshot, request.nowMs)
+      if (request.kind === 'readSnapshot') return space.snapshots.read(request.snapshot, request.read)
+      if (request.kind === 'endSnapshot') return space.snapshots.end(request.snapshot)
       if (request.kind === 'usage') return { bytes: space.file.usedBytes() }
       nowMs = request.nowMs
       if (request.kind === 'tidy') return tidy(space.file, nowMs)

@@ -59,6 +59,25 @@ export async function openSpaceFile({ file, quotaBytes }: SpaceFileOptions): Pro
   }
 }
 
+/**
+ * The file as it is at this moment, read only, while others write to it. `close` ends it. SQLite goes on copying the log into
+ * the file, but begins it anew only when no snapshot needs it any more.
+ */
+export async function openSnapshotFile(place: SpaceFileOptions): Promise<SpaceFile> {
+  const database = await openSqlite(place.file, { readOnly: true })
+  try {
+    database.exec(`pragma cache_size = -${cacheKibibytes}`)
+    database.exec('begin')
+    // A transaction begins with its first read.
+    const pageBytes = numberAt(database.prepare('pragma page_size').all([])[0], 'page_size')
+    database.prepare('select version from space').all([])
+    return wrap(database, { ...place, pageBytes })
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
 function wrap(database: OpenSqlite, place: SpaceFileOptions & { pageBytes: number }): SpaceFile {
   const { file, quotaBytes, pageBytes } = place
   const rows = (sql: string, ...parameters: readonly unknown[]) => database.prepare(sql).all(parameters)

@@ -2,12 +2,13 @@ import type { StoreExtension } from '../../../store/sql/store.js'
 import type { HostNouns } from '../host-nouns.js'
 import { createFirstAdmin } from './first-admin.js'
 import { addSpaces } from './migrations/0002-spaces.js'
+import { addBackups } from './migrations/0003-backups.js'
 import { peopleExtension } from './people.js'
 import { createSpaceNouns } from './space-nouns.js'
 
 /** What the host adds to the database of its accounts. */
 export const hostExtension: StoreExtension<HostNouns> = {
-  migrations: { ...peopleExtension.migrations, '0002-spaces': addSpaces },
+  migrations: { ...peopleExtension.migrations, '0002-spaces': addSpaces, '0003-backups': addBackups },
   migrationsTable: 'latchkey_host_migrations',
   isLastAdmin: peopleExtension.isLastAdmin,
   keysInUse: peopleExtension.keysInUse,

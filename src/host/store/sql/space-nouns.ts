@@ -1,16 +1,21 @@
 import type { Steps } from '../../../store/sql/engine/steps.js'
 import type { SpaceNouns } from '../space-nouns.js'
+import { createBackups, createRemovedTokens } from './backups.js'
 import { createClaims } from './claims.js'
 import { createEnvironment } from './environment.js'
+import { createGenerations } from './generations.js'
 import { createReleases } from './releases.js'
 import { createSpaces } from './spaces.js'
 
-/** Over the tables of migration 0002. */
+/** Over the tables of the migrations 0002 and 0003. */
 export function createSpaceNouns(steps: Steps): SpaceNouns {
   return {
     spaces: createSpaces(steps),
     claims: createClaims(steps),
     releases: createReleases(steps),
     environment: createEnvironment(steps),
+    generations: createGenerations(steps),
+    backups: createBackups(steps),
+    removedTokens: createRemovedTokens(steps),
   }
 }

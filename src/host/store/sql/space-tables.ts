@@ -10,6 +10,8 @@ type SpaceTables = {
   latchkey_removed_spaces: { id: string }
   latchkey_releases: ReleasesTable
   latchkey_space_variables: VariablesTable
+  latchkey_backups: BackupsTable
+  latchkey_removed_tokens: { space_id: string; id: string }
 }
 
 export interface SpacesTable {
@@ -20,6 +22,10 @@ export interface SpacesTable {
   /** The highest number that was reserved. */
   last_release: number
   generation: number
+  /** The highest number that was reserved. */
+  last_generation: number
+  former_generation: number | null
+  former_until_ms: number
   data_key: string
   /** Rises with each claim and each release of one. */
   claim_epoch: number
@@ -51,6 +57,15 @@ export interface VariablesTable {
   encrypted: 0 | 1
   set_at: number
   set_by: string | null
+}
+
+export interface BackupsTable {
+  id: string
+  space_id: string
+  at: number
+  bytes: number
+  sha256: string
+  made_by: string | null
 }
 
 /** The database with the tables of the space host. */

@@ -86,6 +86,9 @@ const emptySpace = {
   current_release: null,
   last_release: 0,
   generation: 1,
+  last_generation: 1,
+  former_generation: null,
+  former_until_ms: 0,
   claim_epoch: 0,
   claim_kind: null,
   claim_until_ms: 0,
@@ -107,6 +110,8 @@ async function deleteSpace(unit: Unit, { spaceId }: Claim): Promise<void> {
   const db = writing(unit.db)
   await db.deleteFrom('latchkey_releases').where('space_id', '=', spaceId).execute()
   await db.deleteFrom('latchkey_space_variables').where('space_id', '=', spaceId).execute()
+  await db.deleteFrom('latchkey_backups').where('space_id', '=', spaceId).execute()
+  await db.deleteFrom('latchkey_removed_tokens').where('space_id', '=', spaceId).execute()
   await db.deleteFrom('latchkey_spaces').where('id', '=', spaceId).execute()
   await db.insertInto('latchkey_removed_spaces').values({ id: spaceId }).execute()
 }
