@@ -12,12 +12,12 @@ const headers = {
 }
 
 /**
- * Answers with one JSON object a line, each sent as soon as it is there. An error of `lines` becomes the last line,
+ * Answers with one JSON object a line, each sent as soon as it is there. A text is lines as they are, with their ends. An error of `lines` becomes the last line,
  * `{ error: <problem> }`, because the status has been sent by then. When the client leaves, `return` of the iterator is called.
  */
 export function ndjson(
   { requestId, report }: Pick<RouteContext, 'requestId' | 'report'>,
-  lines: AsyncIterable<object>,
+  lines: AsyncIterable<object | string>,
 ): HttpResponse {
   const last = (error: unknown): object => {
     const fault = toAuthError(error)
@@ -27,7 +27,7 @@ export function ndjson(
   return { status: 200, headers, body: { [Symbol.asyncIterator]: () => written(lines[Symbol.asyncIterator](), last) } }
 }
 
-function written(lines: AsyncIterator<object>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
+function written(lines: AsyncIterator<object | string>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
   const end = { done: true, value: undefined } as const
   let ended = false
   return {
@@ -50,6 +50,7 @@ function written(lines: AsyncIterator<object>, last: (error: unknown) => object)
   }
 }
 
-function lineOf(value: object): Uint8Array {
+function lineOf(value: object | string): Uint8Array {
+  if (typeof value === 'string') return Buffer.from(value)
   return Buffer.from(`${JSON.stringify(value)}\n`)
 }
