@@ -1,10 +1,12 @@
 import { AuthError } from '../errors.js'
 import type { Topic } from '../model/doctor/report.js'
 import { hostChecks } from './doctor/host-checks.js'
+import type { CollectionPorts } from './flows/collections/ports.js'
 import { namesOver } from './flows/people/space-names.js'
 import type { SpacePorts } from './flows/spaces/ports.js'
 import { openPeople, type People } from './people/people.js'
 import type { HostPieces } from './pieces.js'
+import { collectionRoutes } from './routes/collections/index.js'
 import { environmentRoutes } from './routes/environment.js'
 import { homeRoute } from './routes/home.js'
 import { logRoute } from './routes/logs.js'
@@ -20,6 +22,7 @@ import { hostExtension } from './store/sql/host-extension.js'
 interface Opened {
   nouns: HostNouns
   ports: SpacePorts
+  collections: CollectionPorts
   project: string
   topic: Topic
 }
@@ -49,6 +52,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       ...releaseRoutes(ports),
       ...environmentRoutes(ports),
       logRoute(ports),
+      ...collectionRoutes(() => host().collections),
       ...hostPages(peoplePorts, ports),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
@@ -59,7 +63,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
     firstAdmin: ({ firstAdmin }) => firstAdmin,
     wrappingKeys: ({ environment }) => environment.wrappingKeys(),
     async openSpaces(ground) {
-      const { ports, ...spaces } = await openSpaces(ground, programs)
+      const { ports, collections, ...spaces } = await openSpaces(ground, programs)
       const { running, settings, folder } = ground
       const { nouns } = running
       const topic = hostChecks({
@@ -69,7 +73,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
         crashedSpaces: spaces.crashed,
         deployed: spaces.deployed,
       })
-      opened = { nouns, ports, project: settings.project, topic }
+      opened = { nouns, ports, collections, project: settings.project, topic }
       return spaces
     },
     topics: () => (opened === null ? [] : [opened.topic]),

@@ -83,6 +83,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['retry', 'sqlite-driver', 'sqlite-file'].map((name) => `store/sql/engine/${name}`),
     ...ground,
   ],
+  // Queries and imports of the control API, each in a process that reads as the child does.
+  'host/workers': [
+    'host/workers',
+    'host/documents',
+    'host/ports',
+    'host/runner/world',
+    'host/runner/datastore/query-options',
+    'host/storage/calls',
+    'host/storage/faults',
+    'type:host/storage/space',
+    'http/streams/read-lines',
+    ...ground,
+  ],
   testing: ['testing', 'init', 'auth', 'type:wiring/settings', 'type:http', 'mail', ...ground],
 }
 

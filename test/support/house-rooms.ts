@@ -67,7 +67,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
     levels: [
       ['documents', 'folder', 'releases', 'sealing', 'settings', 'store'],
       ['runner', 'storage', 'people'],
-      ['front'],
+      ['front', 'workers'],
       ['flows'],
       ['children', 'routes', 'sockets'],
       ['doctor'],
@@ -85,13 +85,19 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       'serve',
     ],
   },
-  'src/host/flows': { levels: [['people', 'spaces']], above: [] },
-  'src/host/routes': { levels: [['pages']], above: 'all', below: ['people-answers'] },
+  'src/host/flows': { levels: [['people', 'spaces'], ['collections']], above: [] },
+  'src/host/routes': {
+    levels: [['collections', 'pages']],
+    above: 'all',
+    below: ['people-answers', 'progress', 'row-queue'],
+  },
   'src/host/store': { levels: [['sql']], above: [] },
   'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   // The front starts the thread by its file.
   'src/host/storage': { levels: [['thread']], above: [] },
+  // As above: the program reads the tasks.
+  'src/host/workers': { levels: [['program']], above: [] },
   'src/http': { levels: [['openapi', 'streams']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },

@@ -12,7 +12,7 @@ export interface InsertPorts {
 type Row = Parameters<Documents['putMany']>[1][number]
 
 /** The port takes 1,000 documents at once. In a request to the data socket, quotation marks can double these bytes. */
-const batchLimits = { rows: 1_000, bytes: 4 * 1024 * 1024 }
+export const batchLimits = { rows: 1_000, bytes: 4 * 1024 * 1024 }
 
 /** @throws {StoreError} `not_current` when a document with this `_id` exists already */
 export async function insert({ documents, newId }: InsertPorts, collection: string, sent: unknown): Promise<Document> {
@@ -67,7 +67,8 @@ function* batches(rows: readonly Row[]): Generator<Row[], void, undefined> {
   if (batch.length > 0) yield batch
 }
 
-function withId(sent: unknown, newId: () => string): Document {
+/** The document that is written, with a new `_id` when it has none. @throws {StoreError} `query_invalid` */
+export function withId(sent: unknown, newId: () => string): Document {
   const { _id: id, ...fields } = requireDocument(sent)
   return { _id: id === undefined ? newId() : requireId(id), ...fields }
 }

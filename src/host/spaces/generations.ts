@@ -19,6 +19,12 @@ export interface SpacesDataOptions extends Pick<DataThreadsOptions, 'world' | 'p
 export interface SpacesData {
   /** Serves the data of a space on this socket, to requests that have the key. */
   serve(place: { spaceId: string; generation: number; socketPath: string; key: string }): Promise<DataServer>
+  /**
+   * The data of a space for the host itself.
+   *
+   * @throws {StoreError} `store_unavailable`
+   */
+  open(spaceId: string, generation: number): Promise<SpaceData>
   /** The space is gone: its files may be removed. */
   remove(spaceId: string): Promise<void>
   close(): Promise<void>
@@ -58,6 +64,7 @@ export function openSpacesData({ folder, disk, limits, logger, ...options }: Spa
   return {
     serve: async ({ spaceId, generation, socketPath, key }) =>
       serveData({ data: await dataOf(spaceId, generation), socketPath, key }),
+    open: dataOf,
     async remove(spaceId) {
       const known = opened.get(spaceId)
       opened.delete(spaceId)

@@ -4,6 +4,7 @@ import type { Logger } from '../../settings.js'
 import { defaultLogLimits } from '../children/logs.js'
 import type { ChildPlan } from '../children/plan.js'
 import { createSupervisor, type Supervisor } from '../children/supervisor.js'
+import type { CollectionPorts } from '../flows/collections/ports.js'
 import { findSpace } from '../flows/spaces/find-space.js'
 import { fillDirectory, readSpaces } from '../flows/spaces/open-directory.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
@@ -19,6 +20,7 @@ import { createSealer } from '../sealing/sealer.js'
 import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
+import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
 import { createSpaceGuards, type SpaceGuards } from './guards.js'
@@ -27,6 +29,7 @@ import { type ChildPrograms, ownPrograms } from './programs.js'
 /** Spaces that are open, and what their flows reach. */
 export interface RunningSpaces extends OpenSpaces {
   ports: SpacePorts
+  collections: CollectionPorts
 }
 
 /** What the parts of this module share. */
@@ -46,7 +49,8 @@ export async function openSpaces(
   programs: ChildPrograms | null = null,
 ): Promise<RunningSpaces> {
   const { running, settings, folder, world, random, logger } = given
-  const { runner, mingo, thread } = programs ?? ownPrograms()
+  const own = programs ?? ownPrograms()
+  const { runner, mingo, thread } = own
   const ground: Ground = {
     ...given,
     guards: createSpaceGuards(running, settings),
@@ -64,7 +68,9 @@ export async function openSpaces(
     throw error
   })
   const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
+  const workers = openWorkers(given, own)
   const close = async () => {
+    await workers.close()
     await supervisor.close()
     await ground.guards.close()
     await ground.data.close()
@@ -80,6 +86,7 @@ export async function openSpaces(
   }
   return {
     ports,
+    collections: collectionPorts(given, ports, { data: ground.data, workers }),
     directory: ports.directory,
     ...examinedIn(ports),
     async find(name) {

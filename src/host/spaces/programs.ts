@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { morePackages } from './more-packages.js'
 
-/** What child processes and data threads run, besides the application. Absolute paths. */
+/** What processes and threads run, besides the application. Absolute paths. */
 export interface ChildPrograms {
   /** `runner.mjs`, which the build makes. */
   runner: string
@@ -10,6 +10,10 @@ export interface ChildPrograms {
   mingo: string
   /** Of a data thread. Default: that of this package. */
   thread?: URL
+  /** Of a worker for queries, a file. Default: that of this package. */
+  query?: URL
+  /** How long a query may run. Default: 30 s. */
+  queryMs?: number
 }
 
 /** Those of this package. @throws {SettingsError} when a package that the host needs is not installed */

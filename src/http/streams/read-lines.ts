@@ -1,30 +1,28 @@
-import { AuthError } from '../../errors.js'
-
 const newline = 0x0a
 const carriageReturn = 0x0d
 
+export type Line = { text: string } | { fault: 'not_utf8' | 'too_long' }
+
 /**
- * The lines of a body that comes in pieces, without their ends; the last one needs none. null: a line that is not UTF-8.
+ * The lines of a body that comes in pieces, without their ends; the last one needs none. Of a line that is too long nothing is
+ * kept, and the lines after it are read.
  *
  * @param longestBytes of one line
- * @throws {AuthError} `payload_too_large` for a longer line, and what the pieces throw
+ * @throws what the pieces throw
  */
-export async function* readLines(
-  pieces: AsyncIterable<Uint8Array>,
-  longestBytes: number,
-): AsyncGenerator<string | null> {
+export async function* readLines(pieces: AsyncIterable<Uint8Array>, longestBytes: number): AsyncGenerator<Line> {
   let begun: Uint8Array[] = []
   let size = 0
   const take = (bytes: Uint8Array) => {
     size += bytes.length
-    if (size > longestBytes) throw new AuthError('payload_too_large', { detail: 'A line is too long.' })
-    begun.push(bytes)
+    if (size > longestBytes) begun = []
+    else begun.push(bytes)
   }
-  const finish = () => {
-    const line = Buffer.concat(begun)
+  const finish = (): Line => {
+    const line: Line = size > longestBytes ? { fault: 'too_long' } : decoded(Buffer.concat(begun))
     begun = []
     size = 0
-    return decoded(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line)
+    return line
   }
   for await (const piece of pieces) {
     let from = 0
@@ -38,10 +36,11 @@ export async function* readLines(
   if (size > 0) yield finish()
 }
 
-function decoded(bytes: Uint8Array): string | null {
+function decoded(line: Uint8Array): Line {
+  const bytes = line.at(-1) === carriageReturn ? line.subarray(0, -1) : line
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
   } catch {
-    return null
+    return { fault: 'not_utf8' }
   }
 }

@@ -293,16 +293,22 @@ describe('a body in pieces', () => {
       async function* cut() {
         for (let at = 0; at < text.length; at += size) yield text.subarray(at, at + size)
       }
-      expect(await collected(readLines(cut(), 20))).toEqual(['{"a":"ü"}', '', '{"b":1}', 'last'])
+      const lines = await collected(readLines(cut(), 20))
+      expect(lines).toEqual(['{"a":"ü"}', '', '{"b":1}', 'last'].map((line) => ({ text: line })))
     }
   })
 
-  test('a line that is not UTF-8 is told apart, one that is too long is 413', async () => {
-    async function* of(bytes: Uint8Array) {
-      yield bytes
+  test('a line that is not UTF-8 or too long is one fault, and the lines after it are read', async () => {
+    async function* of(...pieces: Uint8Array[]) {
+      yield* pieces
     }
-    expect(await collected(readLines(of(Buffer.from([0xff, 0x0a, 0x61])), 20))).toEqual([null, 'a'])
-    await expect(collected(readLines(of(Buffer.alloc(21)), 20))).rejects.toMatchObject({ status: 413 })
+    expect(await collected(readLines(of(Buffer.from([0xff, 0x0a, 0x61])), 20))).toEqual([
+      { fault: 'not_utf8' },
+      { text: 'a' },
+    ])
+    const long = Buffer.alloc(15, 'x')
+    const found = await collected(readLines(of(long, long, Buffer.from('x\na\n'), long, long), 20))
+    expect(found).toEqual([{ fault: 'too_long' }, { text: 'a' }, { fault: 'too_long' }])
   })
 })
 

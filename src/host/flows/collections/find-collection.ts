@@ -1,0 +1,45 @@
+import { AuthError } from '../../../errors.js'
+import type { Visitor } from '../../../model/visitor.js'
+import { requireCollection } from '../../documents/names.js'
+import type { SpaceData } from '../../storage/space.js'
+import type { SpaceRecord } from '../../store/spaces.js'
+import { findJudged } from '../spaces/find-space.js'
+import { asFault } from './faults.js'
+import type { CollectionPorts } from './ports.js'
+
+/** A collection as the caller names it. */
+export interface NamedCollection {
+  /** The name of the space. */
+  space: string
+  collection: string
+  visitor: Visitor
+}
+
+/** A space and its documents. */
+export interface OpenedSpace {
+  space: SpaceRecord
+  data: SpaceData
+}
+
+/** Of a Latchkey inside the application, or of the platform. */
+export function isHidden(collection: string): boolean {
+  return collection.startsWith('_') || collection.startsWith('latchkey_')
+}
+
+/** @throws {AuthError} `space_not_found`; `not_found` for a hidden collection; `query_invalid` for a name that none can have */
+export async function findCollection(ports: CollectionPorts, named: NamedCollection): Promise<OpenedSpace> {
+  const { collection } = named
+  const space = await findJudged(ports, named.space, named.visitor)
+  if (isHidden(collection)) throw new AuthError('not_found', { detail: 'There is no such collection.' })
+  return asFault(async () => {
+    requireCollection(collection)
+    return { space, data: await openSpace(ports, space) }
+  })
+}
+
+/** @throws {AuthError} `space_not_found` when the space was removed meanwhile */
+export async function openSpace(ports: CollectionPorts, space: SpaceRecord): Promise<SpaceData> {
+  const data = await asFault(() => ports.open(space))
+  if ((await ports.spaces.find(space.id)) === null) throw new AuthError('space_not_found')
+  return data
+}

@@ -1,0 +1,20 @@
+import type { Ports } from '../../../ports.js'
+import type { SpaceFiles } from '../../ports.js'
+import type { SpaceData } from '../../storage/space.js'
+import type { Spaces } from '../../store/spaces.js'
+import type { Workers } from '../../workers/workers.js'
+
+/** What flows about the documents of a space may reach. */
+export interface CollectionPorts extends Pick<Ports, 'audit' | 'clock' | 'random'> {
+  spaces: Spaces
+  files: Pick<SpaceFiles, 'isFull'>
+  /**
+   * The documents of a space, whether its application runs or not.
+   *
+   * @throws {StoreError} `store_unavailable` when they cannot be opened
+   */
+  open(space: { id: string; generation: number }): Promise<SpaceData>
+  workers: Pick<Workers, 'start'>
+  /** Bytes of an upload at most. */
+  uploadBytes: number
+}

@@ -1,0 +1,46 @@
+import { problemBody } from '../../../http/problem.js'
+import type { Route } from '../../../http/route.js'
+import { ndjson } from '../../../http/streams/ndjson.js'
+import { defineTokenRoute } from '../../../routes/admin/control-route.js'
+import { queryChoice } from '../../../routes/admin/fields.js'
+import { type ImportEnd, importLines } from '../../flows/collections/import.js'
+import type { CollectionPorts } from '../../flows/collections/ports.js'
+import { progressRows } from '../progress.js'
+import type { Row } from '../row-queue.js'
+
+export function importRoute(ports: () => CollectionPorts): Route {
+  return defineTokenRoute({
+    method: 'POST',
+    path: '/collections/:c/import',
+    body: null,
+    home: 'space',
+    who: 'admin',
+    command: 'import',
+    adminToken: 'import',
+    streams: 'both',
+    summary: 'Imports JSON lines, and answers with how far it is, then with the lines that were refused.',
+    query: {
+      dryrun: '`true`: every line is checked, and nothing is written.',
+      upsert: '`true`: documents that exist are replaced.',
+    },
+    answers: { 200: 'lines' },
+    errors: ['space_not_found', 'not_found', 'space_busy', 'quota_exceeded', 'query_invalid'],
+    async handle(context) {
+      const { params, request, caller, requestId } = context
+      const flag = (name: string) => queryChoice(request, name, ['true', 'false']) === 'true'
+      const options = { upsert: flag('upsert'), dryrun: flag('dryrun') }
+      const named = { space: params.space ?? '', collection: params.c ?? '', visitor: caller.visitor }
+      const lines = context.upload(ports().uploadBytes)
+      const { run } = await importLines(ports(), named, { ...options, lines })
+      return ndjson(
+        context,
+        progressRows(async (report) => lastRow(await run((state) => report({ ...state })), requestId), requestId),
+      )
+    },
+  })
+}
+
+function lastRow({ imported, faults, failed, error }: ImportEnd, requestId: string): Row {
+  const outcome = { imported, faults, failed }
+  return error === null ? { finished: true, ...outcome } : { error: problemBody(error, requestId), ...outcome }
+}

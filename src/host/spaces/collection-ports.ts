@@ -1,0 +1,37 @@
+import type { CollectionPorts } from '../flows/collections/ports.js'
+import type { SpacePorts } from '../flows/spaces/ports.js'
+import { createWorkers, type Workers } from '../workers/workers.js'
+import type { SpacesData } from './generations.js'
+import type { SpacesGround } from './ground.js'
+import type { ChildPrograms } from './programs.js'
+
+/** The processes in which the queries of the control API run. */
+export function openWorkers<Nouns>(
+  { settings, world, logger }: SpacesGround<Nouns>,
+  { mingo, query, queryMs }: Pick<ChildPrograms, 'mingo' | 'query' | 'queryMs'>,
+): Workers {
+  return createWorkers({
+    mingo,
+    ...(query && { program: query }),
+    ...(queryMs !== undefined && { queryMs }),
+    literalDots: settings.compat.dotPaths === 'literal',
+    documentBytes: settings.limits.documentBytes,
+    timer: world.timer,
+    onFault: (fault) => logger.error({ event: 'query_worker', ...fault }, 'The worker of a query ended early.'),
+  })
+}
+
+/** What flows about documents reach. */
+export function collectionPorts<Nouns>(
+  { running, settings }: Pick<SpacesGround<Nouns>, 'running' | 'settings'>,
+  { spaces, files, clock, random }: SpacePorts,
+  { data, workers }: { data: SpacesData; workers: Workers },
+): CollectionPorts {
+  return {
+    ...{ spaces, files, clock, random, workers },
+    audit: running.ports.audit,
+    open: ({ id, generation }) => data.open(id, generation),
+    // Escapes and blanks make a text longer than what is stored.
+    uploadBytes: 4 * settings.limits.spaceBytes,
+  }
+}

@@ -1,0 +1,164 @@
+import type { World } from '../../lib/runtime.js'
+import { queryInvalid, StoreError } from '../documents/store-error.js'
+import { parseWirePath, wireFault } from '../documents/wire.js'
+import { isWriting } from '../storage/calls.js'
+import { unavailable } from '../storage/faults.js'
+import type { SpaceData } from '../storage/space.js'
+import type { TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
+import { startProcess, type WorkerProcess } from './worker-process.js'
+
+/** A task in its worker, a process of its own. */
+export interface Job {
+  /**
+   * The next event. The last one is `count` or `imported`.
+   *
+   * @throws {StoreError} why the task ended early, and what reading the upload throws
+   */
+  next(): Promise<TaskEvent>
+  /** How many documents the calls of a query have written. */
+  written(): number
+  /** How far an import was when it reported last. */
+  imported(): number
+  /** Ends the worker. Resolves when its calls have ended, so nothing is written afterwards. */
+  stop(): Promise<void>
+}
+
+export interface JobOptions {
+  /** The program of a worker, a file. */
+  program: URL
+  start: WorkerStart
+  /** What the task may call. */
+  answers: Pick<SpaceData, 'answer'>
+  /** null: the task has none. */
+  pieces: AsyncIterable<Uint8Array> | null
+  /** null: it may take as long as it takes. */
+  mostMs: number | null
+  timer: World['timer']
+  /** For the log of the host: why a worker ended early. */
+  onFault(reason: string): void
+  /** Called once, when the worker and its calls have ended. */
+  onEnd(): void
+}
+
+export function startJob(options: JobOptions): Job {
+  const { mostMs, timer } = options
+  const calls = new Set<Promise<void>>()
+  const events = createEvents()
+  let written = 0
+  let ending: Promise<void> | null = null
+  const worker = startProcess(options.program, { receive, ended })
+  const read = readerOf(options.pieces, worker, fail)
+  const cancel = mostMs === null ? () => {} : timer(mostMs, () => fail(tookTooLong(mostMs)))
+
+  function fail(error: unknown): void {
+    events.fail(error)
+    void stop()
+  }
+
+  function ended(fault: StoreError, reason: string): void {
+    if (ending !== null) return
+    if (fault.code === 'store_unavailable') options.onFault(reason)
+    fail(fault)
+  }
+
+  async function call({ id, path, body }: Extract<WorkerMessage, { kind: 'call' }>): Promise<void> {
+    const { status, body: answer, wrote } = await answered(options, path, body)
+    written += wrote
+    worker.post({ kind: 'reply', id, status, body: answer })
+  }
+
+  function receive(message: WorkerMessage): void {
+    if (message.kind === 'call') {
+      const done = call(message).finally(() => calls.delete(done))
+      calls.add(done)
+    } else if (message.kind === 'read') void read()
+    else if (message.kind === 'fault') fail(new StoreError(message.fault.code, message.fault.message))
+    else events.put(message.event)
+  }
+
+  function stop(): Promise<void> {
+    ending ??= end()
+    return ending
+  }
+
+  async function end(): Promise<void> {
+    cancel()
+    events.fail(unavailable())
+    await worker.kill()
+    await Promise.allSettled(calls)
+    options.onEnd()
+  }
+
+  worker.post({ kind: 'start', start: options.start })
+  return {
+    next() {
+      worker.post({ kind: 'next' })
+      return events.next()
+    },
+    written: () => written,
+    imported: () => events.imported(),
+    stop,
+  }
+}
+
+/** Events for one reader. After a failure those that are there are still read. */
+function createEvents() {
+  const waiting: TaskEvent[] = []
+  let imported = 0
+  let failure: { error: unknown } | null = null
+  let wake = () => {}
+  return {
+    /** As the last progress reported. */
+    imported: () => imported,
+    put(event: TaskEvent): void {
+      if (event.kind === 'progress') imported = event.state.imported
+      waiting.push(event)
+      wake()
+    },
+    fail(error: unknown): void {
+      failure ??= { error }
+      wake()
+    },
+    async next(): Promise<TaskEvent> {
+      for (;;) {
+        const event = waiting.shift()
+        if (event) return event
+        if (failure) throw failure.error
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}
+
+/** Sends the next piece of the upload. */
+function readerOf(pieces: JobOptions['pieces'], worker: WorkerProcess, fail: (error: unknown) => void) {
+  const iterator = pieces?.[Symbol.asyncIterator]()
+  return async () => {
+    try {
+      const next = await iterator?.next()
+      worker.post({ kind: 'piece', bytes: next === undefined || next.done ? null : next.value })
+    } catch (error) {
+      fail(error)
+    }
+  }
+}
+
+/** Answers a call of a worker. A query that only reads may not write. */
+async function answered({ answers, start }: JobOptions, path: string, body: string) {
+  const call = parseWirePath(path)
+  const mayWrite = start.task.kind === 'import' ? !start.task.dryrun : start.task.change !== null
+  if (call === null || call.port === 'keyValues' || (isWriting(call) && !mayWrite)) {
+    const { status, text } = wireFault(unavailable())
+    return { status, body: text, wrote: 0 }
+  }
+  const reply = await answers.answer(call, body)
+  return { ...reply, wrote: reply.status === 200 && isWriting(call) ? 1 : 0 }
+}
+
+function tookTooLong(mostMs: number): StoreError {
+  return queryInvalid(
+    `The query was stopped after ${mostMs / 1_000} s. Filter by an indexed field, set a limit, or use a simpler expression.`,
+  )
+}

@@ -1,0 +1,80 @@
+import type { RemoteCall } from '../../documents/remote-ports.js'
+import { readWireAnswer, wirePath } from '../../documents/wire.js'
+import type { FrontMessage, TaskEvent, WorkerMessage } from '../tasks.js'
+
+/** The front, as a worker sees it. */
+export interface Link {
+  call: RemoteCall
+  /** The upload, piece by piece. */
+  pieces(): AsyncIterable<Uint8Array>
+  /** Waits until the front wants the event, so a slow client slows the worker down. */
+  report(event: TaskEvent): Promise<void>
+  /** A message of the front. */
+  receive(message: Exclude<FrontMessage, { kind: 'start' }>): void
+}
+
+type Reply = Extract<FrontMessage, { kind: 'reply' }>
+
+export function createLink(post: (message: WorkerMessage) => void): Link {
+  const replies = new Map<number, (reply: Reply) => void>()
+  const wanted = createSignal<void>()
+  const received = createSignal<Uint8Array | null>()
+  let lastId = 0
+
+  return {
+    async call(to, verb, ...input) {
+      lastId += 1
+      const id = lastId
+      const reply = await new Promise<Reply>((resolve) => {
+        replies.set(id, resolve)
+        post({ kind: 'call', id, path: wirePath({ port: to, verb }), body: JSON.stringify(input) })
+      })
+      return readWireAnswer({ status: reply.status, text: textOf(reply.body) })
+    },
+    async *pieces() {
+      for (;;) {
+        post({ kind: 'read' })
+        const bytes = await received.take()
+        if (bytes === null) return
+        yield bytes
+      }
+    },
+    async report(event) {
+      await wanted.take()
+      post({ kind: 'event', event })
+    },
+    receive(message) {
+      if (message.kind === 'next') wanted.give()
+      else if (message.kind === 'piece') received.give(message.bytes)
+      else {
+        replies.get(message.id)?.(message)
+        replies.delete(message.id)
+      }
+    },
+  }
+}
+
+function textOf(body: string | Uint8Array): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body)
+}
+
+/** Values for one taker, who waits for each. */
+function createSignal<T>() {
+  const given: { value: T }[] = []
+  let wake = () => {}
+  return {
+    give(value: T) {
+      given.push({ value })
+      wake()
+    },
+    async take(): Promise<T> {
+      for (;;) {
+        const first = given.shift()
+        if (first) return first.value
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads'
+import { createCollections } from '../../documents/collections.js'
+import { loadMingo } from '../../documents/mingo.js'
+import { remoteDocuments } from '../../documents/remote-ports.js'
+import { StoreError } from '../../documents/store-error.js'
+import { newId, pause } from '../../runner/world.js'
+import type { FrontMessage, ImportTask, QueryTask, TaskFault, WorkerMessage, WorkerStart } from '../tasks.js'
+import { importPieces } from './import.js'
+import { createLink, type Link } from './link.js'
+import { runQuery } from './query.js'
+
+/**
+ * The program of a worker: one task, whose filters may take long and whose lines may be hostile. It is a process, because a thread
+ * that runs out of memory can end the process around it.
+ */
+async function run(link: Link, start: WorkerStart): Promise<void> {
+  try {
+    if (start.task.kind === 'query') await query(link, start, start.task)
+    else await importAll(link, start, start.task)
+  } catch (error) {
+    send({ kind: 'fault', fault: faultOf(error) })
+  }
+}
+
+async function query(link: Link, { mingo: file, literalDots }: WorkerStart, task: QueryTask): Promise<void> {
+  const mingo = await loadMingo(file)
+  const documents = remoteDocuments(link.call)
+  const collections = createCollections({ documents, mingo, literalDots, newId, pause })
+  const report = (text: string) => link.report({ kind: 'rows', text })
+  const count = await runQuery({ collections, documents, mingo, literalDots, report }, task)
+  await link.report({ kind: 'count', count })
+}
+
+async function importAll(link: Link, { documentBytes }: WorkerStart, task: ImportTask): Promise<void> {
+  const { outcome, error } = await importPieces(
+    {
+      documents: remoteDocuments(link.call),
+      newId,
+      documentBytes,
+      report: (state) => link.report({ kind: 'progress', state }),
+    },
+    task,
+    link.pieces(),
+  )
+  await link.report({ kind: 'imported', outcome, fault: error === null ? null : faultOf(error) })
+}
+
+/** Of other errors the client learns nothing. */
+function faultOf(error: unknown): TaskFault {
+  if (error instanceof StoreError) return { code: error.code, message: error.message }
+  return { code: 'store_unavailable', message: 'The query failed on our side. Try again shortly.' }
+}
+
+function send(message: WorkerMessage): void {
+  process.send?.(message)
+}
+
+/** Also while an expression runs without an end: it notices that the front is gone. */
+function endWithFront(): void {
+  const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(process.pid, 'SIGKILL'), 1000)`
+  new Worker(watch, { eval: true }).unref()
+}
+
+endWithFront()
+process.on('disconnect', () => process.exit(0))
+const link = createLink(send)
+process.on('message', (message: FrontMessage) => {
+  if (message.kind === 'start') void run(link, message.start)
+  else link.receive(message)
+})

@@ -1,0 +1,77 @@
+import type { World } from '../../lib/runtime.js'
+import type { SpaceData } from '../storage/space.js'
+import { type Job, startJob } from './job.js'
+import { createPlaces, type Places } from './places.js'
+import type { Task } from './tasks.js'
+
+export interface WorkersOptions {
+  /** mingo's CommonJS build. */
+  mingo: string
+  /** Default: the program beside this module. Tests pass a bundle of it. */
+  program?: URL
+  literalDots: boolean
+  documentBytes: number
+  timer: World['timer']
+  /** How long a query may run. Default: 30 s. */
+  queryMs?: number
+  /** For the log of the host: why a worker ended early, as its exit code or signal. */
+  onFault(fault: { spaceId: string; reason: string }): void
+}
+
+/** The space that a task works in. */
+export interface TaskSpace {
+  id: string
+  data: Pick<SpaceData, 'answer'>
+}
+
+/** Processes in which queries and imports of the control API run, each in one of its own. */
+export interface Workers {
+  /**
+   * Starts a task when its space and the host have a place for it: one query and one import a space, two of each in
+   * all. Its end frees the place.
+   *
+   * @param pieces the upload of an import
+   * @throws {AuthError} `space_busy`, `busy`
+   */
+  start(space: TaskSpace, task: Task, pieces?: AsyncIterable<Uint8Array>): Promise<Job>
+  /** Ends all tasks. */
+  close(): Promise<void>
+}
+
+const most = { running: 2, waitingOfOne: 4, waiting: 16 }
+const defaultQueryMs = 30_000
+
+export function createWorkers(options: WorkersOptions): Workers {
+  const program = options.program ?? new URL('./program/main.js', import.meta.url)
+  const places: Record<Task['kind'], Places> = { query: createPlaces(most), import: createPlaces(most) }
+  const jobs = new Set<Job>()
+
+  return {
+    async start(space, task, pieces) {
+      const leave = await places[task.kind].take(space.id)
+      const { mingo, literalDots, documentBytes, timer, queryMs = defaultQueryMs } = options
+      try {
+        const job = startJob({
+          ...{ program, timer },
+          start: { task, mingo, literalDots, documentBytes },
+          answers: space.data,
+          pieces: pieces ?? null,
+          mostMs: task.kind === 'query' ? queryMs : null,
+          onFault: (reason) => options.onFault({ spaceId: space.id, reason }),
+          onEnd() {
+            jobs.delete(job)
+            leave()
+          },
+        })
+        jobs.add(job)
+        return job
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    async close() {
+      await Promise.all([...jobs].map((job) => job.stop()))
+    },
+  }
+}
