@@ -9,6 +9,7 @@ import { type AccessApi, createAccessApi } from './control/access.js'
 import { type ApiTokensApi, createApiTokensApi } from './control/api-tokens.js'
 import { type AuditApi, createAuditApi } from './control/audit.js'
 import { createOperationsApi, type OperationsApi } from './control/operations.js'
+import { createPasskeysApi, type PasskeysApi } from './control/passkeys.js'
 import { createSessionsApi, type SessionsApi } from './control/sessions.js'
 import { createUsersApi, type UsersApi } from './control/users.js'
 import { AuthError } from './errors.js'
@@ -63,6 +64,7 @@ export interface Auth<Guarding = Gate> extends OperationsApi {
   require(requirement: RequirementInput): Guarding
   users: UsersApi
   sessions: SessionsApi
+  passkeys: PasskeysApi
   apiTokens: ApiTokensApi
   audit: AuditApi
   access: AccessApi
@@ -146,11 +148,14 @@ function createRequestCalls(
 }
 
 /** The calls by which the application administers accounts, sessions, API tokens and access. */
-function createControl(opening: Opening): Pick<Auth, 'users' | 'sessions' | 'apiTokens' | 'audit' | 'access'> {
+function createControl(
+  opening: Opening,
+): Pick<Auth, 'users' | 'sessions' | 'passkeys' | 'apiTokens' | 'audit' | 'access'> {
   const ports = async () => (await opening.ready()).ports
   return {
     users: createUsersApi(ports),
     sessions: createSessionsApi(ports),
+    passkeys: createPasskeysApi(ports),
     apiTokens: createApiTokensApi(ports),
     audit: createAuditApi(ports),
     access: createAccessApi(ports),

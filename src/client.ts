@@ -51,6 +51,7 @@ export interface AuthClient {
   signOut(): Promise<void>
 
   /** Any other route, by its path below `basePath`. Every tab shows what it changes in the session. */
+  get<T = unknown>(path: string): Promise<T>
   post<T = unknown>(path: string, body?: unknown): Promise<T>
   patch<T = unknown>(path: string, body?: unknown): Promise<T>
   delete<T = unknown>(path: string, body?: unknown): Promise<T>
@@ -101,6 +102,7 @@ export function authClientIn(browser: Browser, options: AuthClientOptions): Auth
     requestCode: (account) => call(calls, '/otp', account),
     verifyCode: (proof) => call(calls, '/otp/verify', proof),
     signOut: () => call(calls, '/logout'),
+    get: (path) => call(calls, path, undefined, 'GET'),
     post: (path, body) => call(calls, path, body),
     patch: (path, body) => call(calls, path, body, 'PATCH'),
     delete: (path, body) => call(calls, path, body, 'DELETE'),

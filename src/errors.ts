@@ -14,6 +14,7 @@ export const errorTable = {
   session_expired: [401, 'This session is too old. Sign in again.'],
   invalid_credentials: [401, 'The email or the password is wrong.'],
   invalid_code: [401, 'The code is wrong.'],
+  invalid_passkey: [401, 'This passkey cannot be used here.'],
   forbidden: [403, 'This is not allowed.'],
   email_not_verified: [403, 'Confirm your email address first.'],
   account_disabled: [403, 'This account is disabled.'],
@@ -31,6 +32,7 @@ export const errorTable = {
     403,
     'Admin tokens are for deploy, undeploy, createindex, removeindex, backup, restore, import, export and query only.',
   ],
+  passkeys_disabled: [403, 'Passkeys are not available here.'],
   registration_disabled: [403, 'Registration is closed.'],
   impersonation_forbidden: [403, 'This is not allowed while acting as another user.'],
   not_found: [404, 'There is nothing here.'],
@@ -38,6 +40,8 @@ export const errorTable = {
   method_not_allowed: [405, 'This method is not supported here.'],
   email_taken: [409, 'This email address is already in use.'],
   identity_taken: [409, 'This login already belongs to another account.'],
+  passkey_taken: [409, 'This passkey already belongs to an account.'],
+  passkey_limit: [409, 'This account has as many passkeys as it may have. Remove one first.'],
   last_credential: [409, 'This is the last way into the account.'],
   would_lock_out: [409, 'This would lock you or every administrator out.'],
   last_admin: [409, 'At least one usable administrator must remain.'],
@@ -85,6 +89,10 @@ export interface AuthErrorDetails {
   reasons?: readonly string[]
   /** For `email_not_verified` after the right password: whether a new mail was sent. */
   mail?: MailOutcome
+  /** For `invalid_passkey`: no account has that credential, so the browser may forget it. */
+  unknown?: true
+  /** For `recent_login_required`: the route that proves the user again. */
+  reauthenticate?: string
   /** Seconds, sent as `Retry-After`. */
   retryAfterSeconds?: number
   /** Why the request was refused, for developers: sent in development only. Of the request it may name the origin, no more. */

@@ -16,6 +16,7 @@ import type { PasswordFault, Passwords } from './passwords/passwords.js'
 import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
 import type { Authenticator } from './tokens/authenticator.js'
+import type { RelyingParty, Webauthn } from './tokens/webauthn/webauthn.js'
 
 /** Everything that a flow may reach. A flow takes the `Pick` of it that it needs. */
 export interface Ports
@@ -23,6 +24,7 @@ export interface Ports
     Store,
     | 'users'
     | 'identities'
+    | 'passkeys'
     | 'sessions'
     | 'oneTimeTokens'
     | 'secondFactors'
@@ -38,6 +40,7 @@ export interface Ports
   passwordFaults(password: string, email: string): Promise<PasswordFault[]>
   tokens: Tokens
   authenticator: Authenticator
+  webauthn: Webauthn
   providers: Providers
   keyring: Keyring
   mails: Mails
@@ -169,6 +172,10 @@ export interface Policy {
   /** The access rules that the settings fix. Those that are added at run time extend them. */
   access: AccessPolicy
   admin: AdminPolicy
+  /** null: there are none. */
+  passkeys: PasskeyPolicy | null
+  /** Whether users with these roles need a second factor. */
+  requiresFactor(roles: readonly string[]): boolean
   /** Checks extra user fields with the application's schema; throws `AuthError('invalid_request')`. */
   parseFields(input: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
 }
@@ -181,6 +188,16 @@ export interface AdminPolicy {
   twoFactor: boolean
   /** null: administrators cannot impersonate users. */
   impersonation: ImpersonationPolicy | null
+}
+
+/** What passkeys are made for, and how users get them. */
+export interface PasskeyPolicy extends RelyingParty {
+  /** How many a user may have. */
+  max: number
+  /** Whether an account can be registered without a password. */
+  signUp: boolean
+  /** Whether a browser may make one right after a sign-in by password, without a dialog. */
+  upgrade: boolean
 }
 
 export interface ImpersonationPolicy {

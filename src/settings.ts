@@ -88,6 +88,16 @@ export interface Settings {
   }
   otp: { enabled: boolean; length: number; lifetimeSeconds: number; tries: number }
   twoFactor: { issuer: string; required: boolean | readonly string[] }
+  passkeys: {
+    /** False where `baseUrl` is an IP address. */
+    enabled: boolean
+    rpId: string
+    rpName: string
+    origins: readonly string[]
+    max: number
+    signUp: boolean
+    upgrade: boolean
+  }
   /** null: switched off, which only the testing runtime may. */
   limits: Readonly<Record<LimitKind, { ip: Limit; account: Limit | null }>> | null
   apiTokens: { inUrl: boolean; refuseBrowsers: boolean }

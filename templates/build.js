@@ -4,11 +4,14 @@
 // written into the style attributes of everything that it matches. The classes stay, for dark mode and small screens.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { transformSync } from 'esbuild'
+import { buildSync, transformSync } from 'esbuild'
 import juice from 'juice'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const target = fileURLToPath(new URL('../src/templates/built-in.ts', import.meta.url))
+
+/** Scripts that are made of several files. */
+const bundled = ['assets/passkeys.js']
 
 const names = readdirSync(folder, { recursive: true })
   .map((name) => String(name).replaceAll('\\', '/'))
@@ -26,7 +29,13 @@ const rows = names.map((name) => {
 /** Stylesheet and script without comments and white space; every other file as it is. */
 function minified(name) {
   const loader = /^assets\/.*\.(css|js)$/.exec(name)?.[1]
+  if (bundled.includes(name)) return bundle(name)
   return loader === undefined ? read(name) : transformSync(read(name), { loader, minify: true }).code
+}
+
+function bundle(name) {
+  const built = buildSync({ entryPoints: [folder + name], bundle: true, format: 'iife', minify: true, write: false })
+  return built.outputFiles[0]?.text ?? ''
 }
 
 function read(name) {

@@ -10,7 +10,7 @@ import { startProgram } from './support/program.js'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const doors = ['.', './testing', './client', './react', './host', './package.json']
+const doors = ['.', './testing', './client', './client/passkeys', './react', './host', './package.json']
 
 let folder: string
 let packed: string[]

@@ -86,7 +86,8 @@ export function call<T>(calls: Calls, path: string, body?: unknown, method = 'PO
       const answer = await sendFresh({ send, renew: (sentAt) => renew(calls, sentAt), session: calls.state.get })
       if (!answer.ok) throw await errorOf(answer)
       const result = await jsonOf<T>(answer)
-      notifyTabs(calls, sessionIn(result), path === '/logout' || (method === 'DELETE' && path === '/me'))
+      if (method !== 'GET')
+        notifyTabs(calls, sessionIn(result), path === '/logout' || (method === 'DELETE' && path === '/me'))
       return result
     })
     .catch(rethrow)

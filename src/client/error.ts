@@ -23,18 +23,14 @@ export class AuthClientError extends Error {
   declare readonly retryAfter: number | null
   /** Whether a new mail was sent, for `email_not_verified`; null for every other code. */
   declare readonly mailSent: boolean | null
+  /** Set for `invalid_passkey` when no account has the passkey: `latchkey/client/passkeys` then tells the browser so. */
+  declare readonly unknown?: boolean
 
   constructor(status: number, problem: Problem = {}, cause?: unknown) {
     super(problem.detail ?? (status ? `The server answered ${status}.` : 'No response.'), { cause })
-    const {
-      code = status ? 'unexpected_answer' : 'network_error',
-      errors = [],
-      reasons = [],
-      requestId = null,
-      mailSent = null,
-      retryAfter = null,
-    } = problem
-    Object.assign(this, { name: 'AuthClientError', status, code, errors, reasons, requestId, mailSent, retryAfter })
+    const code = status ? 'unexpected_answer' : 'network_error'
+    const absent = { requestId: null, retryAfter: null, mailSent: null }
+    Object.assign(this, { code, errors: [], reasons: [], ...absent, ...problem, name: 'AuthClientError', status })
   }
 }
 
@@ -46,6 +42,7 @@ export interface Problem {
   reasons?: readonly string[]
   requestId?: string
   mailSent?: boolean
+  unknown?: boolean
   retryAfter?: number | null
 }
 

@@ -36,6 +36,8 @@ const cookieTable = {
   challenge: { name: 'two-factor', reach: 'wide' },
   /** The handle of the browser that went to a provider. It comes back from another site, so it is always Lax. */
   oauth: { name: 'oauth', reach: 'wide', sameSite: 'lax' },
+  /** The handle of the browser that asked for a challenge of a passkey. */
+  passkey: { name: 'passkey', reach: 'wide' },
   /** Shows the tool what a proxy does to cookies. It is no credential. */
   doctor: { name: 'doctor', reach: 'wide' },
 } as const satisfies Record<string, CookieKind>
@@ -209,6 +211,7 @@ function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
     device: make('device'),
     challenge: make('challenge'),
     oauth: make('oauth'),
+    passkey: make('passkey'),
     doctor: make('doctor'),
   }
 }

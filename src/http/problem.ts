@@ -45,6 +45,8 @@ export function problemBody({ code, status, message, details }: AuthError, reque
     requestId,
     errors: details.errors,
     reasons: details.reasons,
+    unknown: details.unknown,
+    reauthenticate: details.reauthenticate,
     ...details.mail,
   }
 }

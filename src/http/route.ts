@@ -117,6 +117,8 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below `basePath`; `:name` stands for one segment. */
   path: string
+  /** `path` is one of the whole host, below `/.well-known/` (RFC 8615). */
+  root?: true
   /** Further paths with the same meaning. */
   aliases?: readonly string[]
   limit: LimitKind

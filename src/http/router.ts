@@ -57,9 +57,11 @@ export function createRouter(options: RouterOptions): Router {
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
   requireCarried(options)
   const enabled = options.routes.filter((route) => answers(route, options.settings))
-  const table = createRouteTable(enabled.map((route) => placed(route, options.settings)))
+  const table = createRouteTable(enabled.filter(({ root }) => !root).map((route) => placed(route, options.settings)))
+  const rootTable = createRouteTable(enabled.filter(({ root }) => root))
   return {
     find({ path }) {
+      if (path[1] === '.' && path.startsWith('/.well-known/')) return rootTable(path)
       // Few paths have a slash at this position, so few need the full comparison.
       if (path[ownPaths.length - 1] !== '/' || !path.startsWith(ownPaths)) return null
       return table(path.slice(basePath.length))
@@ -208,8 +210,8 @@ function isForm({ method, headers }: HttpRequest): boolean {
 }
 
 /** The device cookie does not count: it gives no access. */
-function holdsCredential({ access, refresh, registration, otp, challenge, oauth }: CookieJar): boolean {
-  return [access, refresh, registration, otp, challenge, oauth].some((held) => held !== null)
+function holdsCredential({ access, refresh, registration, otp, challenge, oauth, passkey }: CookieJar): boolean {
+  return [access, refresh, registration, otp, challenge, oauth, passkey].some((held) => held !== null)
 }
 
 function contextFor(

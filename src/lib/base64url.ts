@@ -40,3 +40,8 @@ function isCanonical(text: string, byteCount: number): boolean {
 
 /** By the number of letters in the last group: the letters that end in four, or two, zero bits. */
 const lastLetters: Readonly<Record<number, string>> = { 2: 'AQgw', 3: 'AEIMQUYcgkosw048' }
+
+/** Whether a text is the canonical base64url spelling of any bytes. */
+export function isCanonicalBase64url(text: string): boolean {
+  return isCanonical(text, Buffer.from(text, 'base64url').length)
+}

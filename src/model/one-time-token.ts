@@ -6,6 +6,8 @@ export type OneTimePurpose =
   | 'otp'
   | 'two_factor'
   | 'two_factor_enrolment'
+  | 'passkey_challenge'
+  | 'passkey_claimed'
   | 'email_change'
   | 'email_undo'
   | 'oauth_state'
@@ -28,7 +30,8 @@ export interface OneTimeToken {
   purpose: OneTimePurpose
   /**
    * Whom it is for. A registration: the canonical address and a digest of the network that asked. A decoy for an address
-   * without an account: the address. A sign-in at a provider: the digest of the browser's handle. A device approval: the
+   * without an account: the address. A sign-in at a provider or by passkey: the digest of the
+   * browser's handle. A device approval: the
    * address of the client that asked, of IPv6 its /64; or `unknown address`. Everything else: the user id.
    */
   subject: string

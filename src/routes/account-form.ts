@@ -10,6 +10,7 @@ export const accountSections = {
   email: ['confirmation_sent', 'confirmation_not_sent'],
   password: ['password_changed'],
   'two-factor': ['two_factor_disabled'],
+  passkeys: ['passkey_added', 'passkey_renamed', 'passkey_removed'],
   identities: ['identity_linked', 'identity_removed'],
   sessions: ['session_revoked', 'sessions_revoked'],
   delete: [],

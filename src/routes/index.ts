@@ -15,6 +15,15 @@ import { registerIdentityRoute } from './oauth/register-identity.js'
 import { startOAuthRoute } from './oauth/start.js'
 import { requestOtpRoute, verifyOtpRoute } from './otp/api.js'
 import { pageRoutes } from './page-routes.js'
+import {
+  addPasskeyRoute,
+  listPasskeysRoute,
+  removePasskeyRoute,
+  renamePasskeyRoute,
+  startPasskeyRoute,
+} from './passkeys/api.js'
+import { passkeyLoginRoute, startPasskeyLoginRoute } from './passkeys/login.js'
+import { changePasswordUrlRoute, passkeyEndpointsRoute, relatedOriginsRoute } from './passkeys/well-known.js'
 import { changePasswordRoute, forgotPasswordRoute } from './password/api.js'
 import { loginRoute } from './password/login.js'
 import { resetPasswordRoute } from './password/reset.js'
@@ -25,7 +34,8 @@ import { refreshRoute } from './session/refresh.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './session/sessions.js'
 import { stopImpersonatingRoute } from './session/stop-impersonating.js'
 import { backupCodesRoute, turnOffTwoFactorRoute } from './two-factor/api.js'
-import { loginTwoFactorRoute } from './two-factor/login.js'
+import { loginTwoFactorRoute, startPasskeyStepRoute } from './two-factor/login.js'
+import { reauthenticateRoute, startReauthenticationRoute } from './two-factor/reauthenticate.js'
 import { confirmTotpRoute, enrolTotpRoute } from './two-factor/totp.js'
 
 /** THE route table. */
@@ -34,7 +44,12 @@ export const routes: readonly Route[] = [
   verifyEmailRoute,
   resendVerificationRoute,
   loginRoute,
+  startPasskeyStepRoute,
   loginTwoFactorRoute,
+  startPasskeyLoginRoute,
+  passkeyLoginRoute,
+  startReauthenticationRoute,
+  reauthenticateRoute,
   refreshRoute,
   logoutRoute,
   requestOtpRoute,
@@ -49,6 +64,14 @@ export const routes: readonly Route[] = [
   confirmTotpRoute,
   backupCodesRoute,
   turnOffTwoFactorRoute,
+  startPasskeyRoute,
+  addPasskeyRoute,
+  listPasskeysRoute,
+  renamePasskeyRoute,
+  removePasskeyRoute,
+  relatedOriginsRoute,
+  passkeyEndpointsRoute,
+  changePasswordUrlRoute,
   startOAuthRoute,
   finishOAuthRoute,
   postedOAuthRoute,

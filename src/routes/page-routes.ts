@@ -6,6 +6,7 @@ import { registerIdentityPageRoute } from './oauth/register-identity.js'
 import { otpPageRoute } from './otp/page.js'
 import { loginPageRoute } from './password/login-page.js'
 import { forgotPageRoute, resetPageRoute } from './password/pages.js'
+import { newPasskeyPageRoute } from './passkeys/page.js'
 import { registerPageRoute } from './registration/register-page.js'
 import { verifyEmailPageRoute } from './registration/verify-email-page.js'
 import { signedOutPageRoute } from './session/signed-out-page.js'
@@ -25,6 +26,7 @@ export const pageRoutes: readonly Route[] = [
   twoFactorPageRoute,
   registerIdentityPageRoute,
   accountPageRoute,
+  newPasskeyPageRoute,
   twoFactorSetupPageRoute,
   signedOutPageRoute,
   errorPageRoute,

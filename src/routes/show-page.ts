@@ -15,5 +15,5 @@ export async function showPage(
   await templates.prepare()
   const common = { minLength: settings.password.minLength, ...bannerValues(acting()) }
   const page = templates.page(name, { ...common, ...values, basePath: authPath })
-  return html(200, page, { formOrigins: settings.trustedOrigins })
+  return html(200, page, { formOrigins: settings.trustedOrigins, ownRequests: values.passkeys === true })
 }

@@ -1,5 +1,6 @@
 import { formFieldsOf } from './form-fields.js'
 import { createConsoleLogger } from './logger.js'
+import { passkeysOf } from './passkey-site.js'
 import { adminPageOf, lifetimesOf } from './rules.js'
 import type { Table } from './schema.js'
 import { providersOf, type Site } from './site.js'
@@ -41,6 +42,7 @@ export function assemble(table: Table, site: Site) {
     registration: { ...table.registration, inputs: [...formFieldsOf(table.registration.fields).shown] },
     password: { ...table.password, pepper: table.password.pepper ?? [] },
     otp: otpOf(table),
+    passkeys: passkeysOf(table, site),
     limits: table.limits,
     apiTokens: table.apiTokens,
     jwks: table.jwks && { ...table.jwks, audience: table.jwks.audience ?? [] },

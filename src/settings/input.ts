@@ -7,6 +7,7 @@ import type { CodehooksDatastore, KyselyDialect } from './database.js'
 import type { JwksInput } from './jwks.js'
 import type { Logger } from './logger.js'
 import type { MailFromInput } from './mail.js'
+import type { PasskeysInput } from './passkeys.js'
 import type { RedisClient } from './redis.js'
 
 /** The request as the `authenticate` hook gets it. */
@@ -121,6 +122,8 @@ export interface SettingsInputWith<OAuthInput> {
   otp?: OtpInput | undefined
   /** Authenticator apps and backup codes. */
   twoFactor?: TwoFactorInput | undefined
+  /** Sign-in by passkey. Default: on. */
+  passkeys?: PasskeysInput | undefined
   /** Numbers such as `'30/1m'` by kind. Kinds that are not named keep their default. Only the test kit may set it to false. */
   limits?: LimitsInput | false | undefined
   /** Where API tokens are accepted. */

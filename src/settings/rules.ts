@@ -3,6 +3,7 @@ import { controlPath } from '../model/control-path.js'
 import { formFieldsOf } from './form-fields.js'
 import { keySetUrlFault } from './jwks.js'
 import { ownSegments } from './own-segments.js'
+import { passkeyRules } from './passkey-site.js'
 import { isWithin } from './paths.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
@@ -32,6 +33,7 @@ export const rules: readonly ((seen: Seen) => void)[] = [
   knownClients,
   keySet,
   adminPage,
+  passkeyRules,
   nothingSwitchedOff,
 ]
 

@@ -14,6 +14,7 @@ import { limits } from './limits.js'
 import type { Logger } from './logger.js'
 import { mail } from './mail.js'
 import { network, trustedProxies } from './networks.js'
+import { passkeys } from './passkeys.js'
 import { path, pathPrefix, publicRoute } from './paths.js'
 import { furtherProviders, type ProviderKinds, providerOf } from './providers.js'
 import { redis } from './redis.js'
@@ -64,6 +65,7 @@ export function createSettingsSchema(kinds: ProviderKinds) {
     password: password.prefault(nothing),
     otp: otp.prefault(nothing),
     twoFactor: twoFactor.prefault(nothing),
+    passkeys: passkeys.prefault(nothing),
     limits: either<false | z.input<typeof limits>, z.output<typeof limits> | null>((value) =>
       value === false ? z.literal(false).transform(() => null) : limits,
     ).prefault(nothing),

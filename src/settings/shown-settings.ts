@@ -43,6 +43,7 @@ export function shownSettings(settings: Settings): ShownSettings {
     password: { ...password, checkBreached: password.checkBreached !== false, pepper: secrets(password.pepper) },
     otp: settings.otp,
     twoFactor: settings.twoFactor,
+    passkeys: settings.passkeys,
     limits: settings.limits,
     apiTokens: settings.apiTokens,
     jwks: jwks && { ...jwks, url: withoutCredentials(jwks.url) },

@@ -1,6 +1,7 @@
 import type { AuditEvent } from '../model/audit-event.js'
+import type { PasskeyProof } from '../model/factors/passkey.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
-import type { SecondStep } from '../model/second-factor.js'
+import type { FactorProof, SecondStep } from '../model/second-factor.js'
 import type { ImpersonatedSession, Session, SessionMode } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 
@@ -48,6 +49,22 @@ export interface OpenSessions {
   /** A notice that is sent if and only if the session opened. */
   mail?: OutboxMail
   secondStep?: SecondStep
+  /** What proves the user without a first step: the signature of a passkey. It is used up as a second step's is. */
+  proof?: PasskeyProof
+}
+
+/** A session that takes the place of another one of its user. */
+export interface Replacement {
+  /** It must still be live, and no impersonated one. */
+  fromSessionId: string
+  session: Session
+  /** The user's version when the proof was checked. */
+  version: number
+  /** Used up in the same step; null: the proof was a password. */
+  proof: FactorProof | null
+  /** Until when (Unix seconds) an access token of the former session could still be valid. */
+  until: number
+  audit: AuditEvent
 }
 
 export interface EndSessions {
@@ -87,11 +104,18 @@ export interface Sessions {
    * Starts the session, sets the user's last login, drops the user's pending password resets and ends the oldest live
    * sessions beyond `maxSessions`, also under concurrent sign-ins. Impersonated ones do not count and stay. May forget
    * sessions that expired so long ago that none of their access tokens is valid. With a second step, it uses up the
-   * challenge and its proof.
+   * challenge and its proof; with a proof alone, that one.
    * False, and nothing changed, when the user is gone, disabled or no longer at `version`, or when challenge or proof is
    * used up or expired: of concurrent calls with one of them, exactly one is true.
    */
   open(session: Session, version: number, limit: OpenSessions, audit: AuditEvent): Promise<boolean>
+
+  /**
+   * Ends a session of the user and starts another in its place. Every other session stays, and so does the last login.
+   * False, and nothing changed, when the user is gone, disabled or no longer at `version`, when the former session is over, or
+   * when the proof is used up: of concurrent calls for one session, exactly one is true.
+   */
+  replace(replacement: Replacement): Promise<boolean>
 
   /**
    * Starts a session in which an administrator acts for the user, who stays as they are: last login, pending resets and other

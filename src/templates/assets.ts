@@ -45,7 +45,7 @@ export function adminStylesheet(css: string): Asset {
   return named('css', 'text/css; charset=utf-8', css, 'admin')
 }
 
-/** The script of our pages, or the one that admin pages add. */
+/** The script of our pages, or one that some pages add. */
 export function script(body: string, name: AssetName = 'latchkey'): Asset {
   return named('js', 'text/javascript; charset=utf-8', body, name)
 }
@@ -74,7 +74,7 @@ export function icon(letter: string, colours: { accentColor: string; onAccentCol
   return named('svg', 'image/svg+xml', body)
 }
 
-type AssetName = 'latchkey' | 'admin'
+type AssetName = 'latchkey' | 'admin' | 'passkeys'
 
 function named(
   extension: 'css' | 'js' | 'svg',

@@ -9,6 +9,7 @@ export const everyAdminPage = {
   placePath: '/auth/admin/spaces/dev',
   apiPath: '/auth/admin/api',
   readOnly: false,
+  formsOff: false,
   space: 'dev',
   spaceNavigation: [{ href: '/auth/admin/spaces/dev', text: 'admin.nav.space', current: true }],
   me: 'ada@app.example',
@@ -18,5 +19,8 @@ export const everyAdminPage = {
   startUrl: '/',
   outcomes: { sample: { error: 'invalid_request', wrong: 'admin.wrong.name', done: 'admin.done.token_removed' } },
   stale: true,
+  passkeys: true,
+  hasPasskey: true,
+  confirmedUrl: '/auth/admin',
   signInAgainUrl: '/auth/login?redirect=%2Fauth%2Fadmin',
 }

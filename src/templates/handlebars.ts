@@ -27,6 +27,7 @@ const cssFile = 'assets/latchkey.css'
 const scriptFile = 'assets/latchkey.js'
 const adminCssFile = 'assets/admin.css'
 const adminScriptFile = 'assets/admin.js'
+const passkeyScriptFile = 'assets/passkeys.js'
 const bannerFile = 'assets/impersonation.js'
 /** An error that stands at no field is an alert. */
 const noField = { field: false, email: false, password: false, code: false }
@@ -52,9 +53,10 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
   const js = script(source(scriptFile) ?? '')
   const adminCss = adminStylesheet(source(adminCssFile) ?? '')
   const adminJs = script(source(adminScriptFile) ?? '', 'admin')
+  const passkeyJs = script(source(passkeyScriptFile) ?? '', 'passkeys')
   const tile = icon(values.initial, values.brand)
   const acting = banner(source(bannerFile) ?? '', labels)
-  const assets = [css, js, tile, adminCss, adminJs, acting]
+  const assets = [css, js, tile, adminCss, adminJs, passkeyJs, acting]
   const common = {
     ...values,
     stylesheet: css.fileName,
@@ -62,6 +64,8 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
     icon: tile.fileName,
     adminStylesheet: adminCss.fileName,
     adminScript: adminJs.fileName,
+    passkeyScript: passkeyJs.fileName,
+    passkeys: false,
     acting: false,
     actingAs: '',
   }

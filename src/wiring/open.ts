@@ -24,6 +24,7 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import { createTokens } from '../tokens/jwt.js'
 import { createAuthenticator } from '../tokens/totp.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
+import { createWebauthn } from '../tokens/webauthn/ceremonies.js'
 import { type Access, appliedAtOnce, createAccess, keySetRulesOf, keySetsOf } from './access.js'
 import { startApiTokenGuard } from './api-token-guard.js'
 import { type BetweenProcesses, openBetweenProcesses } from './between-processes.js'
@@ -202,6 +203,7 @@ function portsOf(
     passwordFaults: createPasswordRules({ settings, world, audit: store.audit, clock, random }),
     tokens,
     authenticator: createAuthenticator(),
+    webauthn: createWebauthn(),
     providers: providersOf(early),
     keyring,
     mails: { ...createMails({ keyring, randomId: random.id, now: clock.now }), showRefused: early.showRefused },
@@ -225,6 +227,7 @@ function nounsOf(store: Store): Pick<Ports, keyof Ports & keyof Store> {
   return {
     users: store.users,
     identities: store.identities,
+    passkeys: store.passkeys,
     sessions: store.sessions,
     oneTimeTokens: store.oneTimeTokens,
     secondFactors: store.secondFactors,

@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.js'
 import type { Policy } from '../ports.js'
+import { requiresFactor } from '../settings/required-factor.js'
 import type { Settings, StandardSchema } from '../settings.js'
 
 /** How long a registration's link and code are valid. */
@@ -33,6 +34,8 @@ export function policyOf(settings: Settings): Policy {
       twoFactor: settings.admin.twoFactor,
       impersonation: settings.admin.impersonation,
     },
+    passkeys: settings.passkeys.enabled ? settings.passkeys : null,
+    requiresFactor: (roles) => requiresFactor(settings.twoFactor, roles),
     parseFields: (input) => parseFields(settings.registration.fields, input),
   }
 }

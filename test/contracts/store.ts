@@ -17,6 +17,7 @@ import { oneTimeTokensContract } from './store/one-time-tokens.js'
 import { outboxContract } from './store/outbox.js'
 import { passkeysContract } from './store/passkeys.js'
 import { passwordsContract } from './store/passwords.js'
+import { replacedSessionsContract } from './store/replaced-sessions.js'
 import { rotationContract } from './store/rotation.js'
 import { scopesContract } from './store/scopes.js'
 import { secondFactorsContract } from './store/second-factors.js'
@@ -43,6 +44,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('accounts', () => accountsContract(current))
     describe('impersonation', () => impersonationContract(current))
     describe('sessions', () => sessionsContract(current))
+    describe('replaced sessions', () => replacedSessionsContract(current))
     describe('rotation', () => rotationContract(current))
     describe('second factors', () => secondFactorsContract(current))
     describe('second steps', () => secondStepContract(current))

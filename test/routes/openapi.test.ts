@@ -14,6 +14,7 @@ const noInterface = new Set([
   ...['/login', '/register', '/verify-email', '/otp', '/forgot', '/reset', '/email-change', '/email-undo'],
   ...['/two-factor', '/two-factor/setup', '/register/identity', '/account', '/signed-out', '/error'],
   ...['/assets/:file', '/dev/mailbox', '/docs'],
+  ...['/.well-known/webauthn', '/.well-known/passkey-endpoints', '/.well-known/change-password'],
 ])
 
 const plenty = { ip: '10000/1m', account: '10000/1m' }

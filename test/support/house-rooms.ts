@@ -17,6 +17,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       ['steps'],
       ['session'],
       ['account'],
+      ['passkeys'],
       ['registration', 'two-factor'],
       ['password'],
       ['otp', 'email', 'oauth', 'control', 'owner'],
@@ -27,6 +28,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/routes': {
     levels: [
       ['session'],
+      ['passkeys'],
       ['account', 'admin', 'development', 'email', 'oauth', 'otp', 'password', 'registration', 'two-factor'],
     ],
     above: ['index', 'page-routes'],

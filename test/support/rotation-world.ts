@@ -13,6 +13,7 @@ import { openSqlStore } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { createTokens } from '../../src/tokens/jwt.js'
 import { createAuthenticator } from '../../src/tokens/totp.js'
+import { createWebauthn } from '../../src/tokens/webauthn/ceremonies.js'
 import { testSeal } from './databases.js'
 
 const random = createRandom()
@@ -40,6 +41,8 @@ const policy: Policy = {
     reach: { allowPrivate: false, allowLoopback: true },
   },
   admin: { recentSeconds: 600, twoFactor: true, impersonation: null },
+  passkeys: null,
+  requiresFactor: () => false,
   parseFields: async () => ({}),
 }
 
@@ -169,6 +172,7 @@ export class Process {
     this.ports = {
       users: world.store.users,
       identities: world.store.identities,
+      passkeys: world.store.passkeys,
       sessions: world.store.sessions,
       oneTimeTokens: world.store.oneTimeTokens,
       secondFactors: world.store.secondFactors,
@@ -208,6 +212,7 @@ export class Process {
       keySets: { inForce: () => null, check: unused },
       operations: { health: unused },
       authenticator: createAuthenticator(),
+      webauthn: createWebauthn(),
       providers: { list: () => [], find: () => null },
       keyring,
       mails: { ...createMails({ keyring, randomId: random.id, now: this.#clock.now }), showRefused: () => {} },

@@ -19,6 +19,8 @@ export interface Standing {
   isRecent: boolean
   /** ISO 8601 in UTC; null: off. */
   twoFactorSince: string | null
+  /** Whether a passkey can prove it, instead of a password. */
+  hasPasskey: boolean
 }
 
 /** What the account page shows. */
@@ -50,6 +52,7 @@ function toStanding(ports: Pick<Ports, 'clock' | 'policy'>, { user, session }: S
     hasPassword: user.passwordHash !== null,
     isRecent: isRecent(ports, session),
     twoFactorSince: since === null ? null : isoTime(since),
+    hasPasskey: user.factors.some(({ kind }) => kind === 'passkey'),
   }
 }
 

@@ -22,6 +22,7 @@ export type ResetPasswordPorts = Pick<
   | 'policy'
   | 'limiter'
   | 'tokens'
+  | 'passkeys'
 >
 
 /** Whether a mailed link can still set a password. Only reads. */
@@ -77,7 +78,7 @@ export async function resetPassword(
       userId: user.id,
       detail: { firstProof: !user.emailVerified },
     }),
-    ...(purpose === 'password_reset' && changeNotice(ports, user, input.visitor)),
+    ...(purpose === 'password_reset' && (await changeNotice(ports, user, input.visitor))),
   })
   if (!changed) throw new AuthError('invalid_token')
   // The user has proved the mailbox, so guesses of others must not lock them out any longer.
@@ -86,7 +87,10 @@ export async function resetPassword(
   return { endedHere: held?.sub === user.id }
 }
 
-/** The link has just proved the address. */
-function changeNotice(ports: ResetPasswordPorts, user: UserRecord, { userAgent }: Visitor) {
-  return notice(ports, 'password-changed', { user: { ...user, emailVerified: true }, userAgent })
+/** The link has just proved the address. A reset leaves passkeys, so the mail names them; a first proof throws them away. */
+async function changeNotice(ports: ResetPasswordPorts, user: UserRecord, { userAgent }: Visitor) {
+  const held = user.emailVerified && user.factors.some(({ kind }) => kind === 'passkey')
+  const names = held ? (await ports.passkeys.list(user.id)).map(({ name }) => name) : []
+  const values = { passkeys: names.join(', '), url: `${ports.policy.authUrl}/account#passkeys` }
+  return notice(ports, 'password-changed', { user: { ...user, emailVerified: true }, userAgent, values })
 }

@@ -1,5 +1,6 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, type ErrorCode } from '../../errors.js'
 import type { Device } from '../../model/device.js'
+import type { PasskeyProof } from '../../model/factors/passkey.js'
 import type { SecondStep } from '../../model/second-factor.js'
 import type { Session, SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
@@ -31,6 +32,8 @@ export interface SignIn {
   authTime?: number
   /** Used up when the session opens. */
   secondStep?: SecondStep
+  /** Of a sign-in without a first step. Used up when the session opens. */
+  proof?: PasskeyProof
 }
 
 /**
@@ -41,7 +44,7 @@ export interface SignIn {
  * second factor, disabled), it does not open. Roles and name may change meanwhile, for example by a hook.
  *
  * @throws {AuthError} `invalid_credentials` when the account changed meanwhile, `invalid_code` when it did or the second
- *   step is used up, `hook_failed`, or errors of a hook
+ *   step is used up, `invalid_passkey` when one was used or removed meanwhile, `hook_failed`, or errors of a hook
  */
 export async function openSession(ports: OpenSessionPorts, signIn: SignIn): Promise<IssuedSession> {
   const { method, visitor } = signIn
@@ -62,7 +65,7 @@ async function open(
   signIn: SignIn,
   { session, device }: { session: Session; device: Device | null },
 ): Promise<UserRecord> {
-  const { user, method, visitor, secondStep } = signIn
+  const { user, method, visitor, secondStep, proof } = signIn
   const familiar = await isFamiliar(ports, signIn, device)
   const notices = familiar ? {} : notice(ports, 'new-device', { user, userAgent: visitor.userAgent })
   const limit = {
@@ -70,6 +73,7 @@ async function open(
     until: changeMattersUntil(ports),
     ...notices,
     ...(secondStep && { secondStep }),
+    ...(proof && { proof }),
   }
   const ids = { userId: user.id, sessionId: session.id }
   const audit = auditEvent(ports, 'login', signedInVisitor(visitor, ids), {
@@ -80,8 +84,12 @@ async function open(
     ports.sessions.open(session, version, limit, audit),
   )
   if (opened) return opened
-  const refusal = new AuthError(secondStep ? 'invalid_code' : 'invalid_credentials')
-  return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
+  return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError(refusalOf(signIn)))
+}
+
+function refusalOf({ secondStep, proof }: SignIn): ErrorCode {
+  if (proof || secondStep?.proof.kind === 'passkey') return 'invalid_passkey'
+  return secondStep ? 'invalid_code' : 'invalid_credentials'
 }
 
 /** The first sign-in, and the one that confirms a registration, cause no notice, because the user expects them. */

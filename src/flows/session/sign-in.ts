@@ -1,5 +1,7 @@
+import { rolesOf } from '../../model/admin-role.js'
 import { hasFactor } from '../../model/factors/kinds.js'
 import { factorMethods } from '../../model/second-factor.js'
+import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
 import { type OpenSessionPorts, openSession, type SignIn } from './open-session.js'
@@ -25,6 +27,23 @@ export type SignInResult =
  * @throws {AuthError} as `openSession`
  */
 export async function signIn(ports: SignInPorts, input: SignIn): Promise<SignInResult> {
-  if (!hasFactor(input.user)) return { kind: 'session', issued: await openSession(ports, input) }
-  return { kind: 'challenge', challenge: await askSecondStep(ports, input), methods: factorMethods(input.user) }
+  if (!asksSecondStep(ports, input.user)) return { kind: 'session', issued: await openSession(ports, input) }
+  const methods = methodsOf(ports, input.user)
+  return { kind: 'challenge', challenge: await askSecondStep(ports, input), methods }
+}
+
+/**
+ * Whether a sign-in that is not by passkey asks for a second step: the account has two-factor authentication on, or must prove a second
+ * factor and has a passkey for that.
+ */
+export function asksSecondStep(ports: Pick<Ports, 'policy'>, user: UserRecord): boolean {
+  if (hasFactor(user)) return true
+  const { policy } = ports
+  return methodsOf(ports, user).length > 0 && policy.requiresFactor(rolesOf(user, policy.adminEmails))
+}
+
+/** The second factors that can be proved here. Passkeys stay on the account while they are off. */
+function methodsOf({ policy }: Pick<Ports, 'policy'>, user: UserRecord): string[] {
+  const methods = factorMethods(user)
+  return policy.passkeys === null ? methods.filter((method) => method !== 'passkey') : methods
 }

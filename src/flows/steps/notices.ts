@@ -10,6 +10,8 @@ type Notice =
   | 'refresh-reuse'
   | 'two-factor-changed'
   | 'identity-changed'
+  | 'passkey-added'
+  | 'passkey-removed'
 
 /**
  * The notice for a step. An unverified address gets none: its reader may be a stranger, who would learn of an account that is

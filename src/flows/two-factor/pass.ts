@@ -1,21 +1,26 @@
 import { AuthError } from '../../errors.js'
-import { withFactor } from '../../model/second-factor.js'
+import { type FactorProof, withFactor } from '../../model/second-factor.js'
 import type { SessionMode } from '../../model/session.js'
+import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import type { SignedResponse } from '../../tokens/webauthn/webauthn.js'
 import { type OpenSessionPorts, openSession } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
 import { type Challenge, findChallenge } from '../session/two-factor-challenge.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
+import { type PasskeyStepPorts, provePasskey, secondStepOf } from './passkey-step.js'
 import { countFactorTry, type FactorPorts, factorTries, forgetFactorTries, proveFactor } from './second-factor.js'
 
-export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & Pick<Ports, 'users' | 'oneTimeTokens'>
+export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & PasskeyStepPorts & Pick<Ports, 'users'>
 
 export interface PassTwoFactorInput {
   /** What the first step answered with; it alone says who signs in. */
   challenge: string | null
-  /** Of the authenticator, or a backup code. */
-  code: string
+  /** Of the authenticator, or a backup code. Or else `response`. */
+  code?: string
+  /** What a passkey has signed. */
+  response?: SignedResponse
   mode: SessionMode
   visitor: Visitor
   /** What the browser holds of its device. */
@@ -23,14 +28,14 @@ export interface PassTwoFactorInput {
 }
 
 /**
- * The second step of a sign-in: a code of the authenticator, or a backup code.
+ * The second step of a sign-in: a code of the authenticator, a backup code, or a passkey.
  *
  * Every guess is counted before it is compared, for the account and for the challenge: after five the challenge is dead,
- * also for the right code. The session opens in the step that uses challenge and code up, so of any number of requests
+ * also for the right code. A signature cannot be guessed, so it counts for the challenge alone. The session opens in the step that uses challenge and code up, so of any number of requests
  * with one code, on any number of instances, one gets a session (RFC 6238 §5.2; ASVS 5.0, 6.5.1).
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, void and guessed too often look alike),
- *   `invalid_code` (wrong and used before look alike), `password_reset_required`, `rate_limited`, `forbidden` (the other mode's), `hook_failed`
+ *   `invalid_code` (wrong and used before look alike), `invalid_passkey`, `passkeys_disabled`, `password_reset_required`, `rate_limited`, `forbidden` (the other mode's), `hook_failed`
  */
 export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFactorInput): Promise<IssuedSession> {
   const { visitor } = input
@@ -40,7 +45,9 @@ export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFac
   if (first.mode !== input.mode) throw new AuthError('forbidden')
 
   const by = { userId: user.id, method: first.method, visitor }
-  await countFactorTry(ports, user.id).catch((fault: unknown) => refuseLogin(ports, by, fault))
+  if (!input.response) {
+    await countFactorTry(ports, user.id).catch((fault: unknown) => refuseLogin(ports, by, fault))
+  }
   if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) {
     return refuseLogin(ports, by, new AuthError('invalid_token'))
   }
@@ -50,12 +57,14 @@ export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFac
 async function enter(
   ports: PassTwoFactorPorts,
   { token, user, first }: Challenge,
-  { code, mode, visitor, device }: PassTwoFactorInput,
+  input: PassTwoFactorInput,
 ): Promise<IssuedSession> {
-  const proof = await proveFactor(ports, user, code)
+  const { mode, visitor, device } = input
   const { method } = first
   // The first step was right, so a refused second one is worth knowing (ASVS 5.0, 16.3.1).
-  if (!proof) return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_code'))
+  const proof = await prove(ports, user, input).catch((fault: unknown) =>
+    refuseLogin(ports, { userId: user.id, method, visitor }, fault),
+  )
   await forgetFactorTries(ports, user.id)
   // The password of the first step may have stopped counting since.
   if (user.mustReset && first.amr.includes('pwd')) {
@@ -64,4 +73,16 @@ async function enter(
   const secondStep = { challengeId: token.id, proof }
   const amr = withFactor(first.amr, proof)
   return openSession(ports, { user, mode, method, amr, visitor, device, secondStep })
+}
+
+/** @throws {AuthError} `invalid_code`, `invalid_token`, `invalid_passkey`, `passkeys_disabled` */
+async function prove(
+  ports: PassTwoFactorPorts,
+  user: UserRecord,
+  { code = '', response, challenge, visitor }: PassTwoFactorInput,
+): Promise<FactorProof> {
+  if (response) return provePasskey(ports, { user, response, visitor }, secondStepOf(challenge ?? ''))
+  const proof = await proveFactor(ports, user, code)
+  if (!proof) throw new AuthError('invalid_code')
+  return proof
 }

@@ -1,8 +1,11 @@
 import { type Account, readAccount } from '../../flows/account/read.js'
 import { backupCodes } from '../../flows/two-factor/backup-codes.js'
+import { listPasskeys } from '../../flows/passkeys/list.js'
 import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
-import { defineRoute } from '../../http/route.js'
+import { defineRoute, type RouteContext } from '../../http/route.js'
+import { toPasskeyEntry } from '../../model/passkey-entry.js'
+import type { SessionPrincipal } from '../../model/principal.js'
 import { lacksFactor } from '../../settings/required-factor.js'
 import { accountOutcome, signInAgainUrl } from '../account-form.js'
 import { fieldInputs } from '../field-inputs.js'
@@ -35,11 +38,19 @@ export const accountPageRoute = defineRoute({
       linking: account.linkable.find(({ name }) => name === given.get('link')) ?? null,
       required: lacksFactor(settings.twoFactor, principal),
       reasons,
+      ...(await passkeyValues(context, principal)),
       startUrl: settings.redirectSuccessUrl,
       signInAgainUrl: signInAgainUrl(context, '/account'),
     })
   },
 })
+
+/** The page tells the browser of them itself, so they show only where it can. */
+async function passkeyValues({ ports, settings, authPath }: RouteContext, principal: SessionPrincipal) {
+  if (!settings.passkeys.enabled) return { passkeys: false, hasPasskey: false, passkeyList: [], confirmedUrl: '' }
+  const { passkeys } = await listPasskeys(ports, principal)
+  return { passkeys: true, passkeyList: passkeys.map(toPasskeyEntry), confirmedUrl: `${authPath}/account#passkeys` }
+}
 
 /** `stale`: the account has no password and the sign-in is too old to replace it, so forms that need a password are off. */
 function accountValues({ user, hasPassword, isRecent, ...account }: Account) {

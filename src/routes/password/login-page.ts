@@ -3,6 +3,7 @@ import type { HttpResponse } from '../../http/message.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { errorAt, pageValues } from '../page-values.js'
+import { upgradeUrl } from '../passkeys/page.js'
 import { providerLinks } from '../provider-links.js'
 import { cookieOutcome } from '../session/kept-cookies.js'
 import { optionalSession } from '../session/optional.js'
@@ -32,6 +33,7 @@ export const loginPageRoute = defineRoute({
     return showPage(context, 'login', {
       ...values,
       ...waysIn(context),
+      ...passkeyWays(context, values.redirect),
       error,
       at,
       unconfirmed: unconfirmed.has(values.error),
@@ -48,6 +50,11 @@ function waysIn(context: RouteContext) {
     otpEnabled: settings.otp.enabled,
     registrationEnabled: settings.registration.enabled,
   }
+}
+
+function passkeyWays({ settings, authPath }: RouteContext, returnTo: string) {
+  const { enabled, upgrade } = settings.passkeys
+  return { passkeys: enabled, upgradeUrl: enabled && upgrade ? upgradeUrl(authPath, returnTo) : '' }
 }
 
 /** Never to the sign-in page itself: that would redirect forever. */

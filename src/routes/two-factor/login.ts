@@ -1,32 +1,55 @@
 import { z } from 'zod'
 import { passTwoFactor } from '../../flows/two-factor/pass.js'
+import { startPasskeyStep } from '../../flows/two-factor/passkey-step.js'
 import { clearCookie } from '../../http/cookies.js'
 import { withReturnTo } from '../../http/landing.js'
-import { redirect, withHeaders } from '../../http/problem.js'
+import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { sessionSchema } from '../answer-schemas.js'
 import { factorCodeField, tokenField } from '../fields.js'
 import { errorAt, pageValues } from '../page-values.js'
+import { requestOptionsSchema } from '../passkeys/answer-schemas.js'
+import { signedResponse } from '../passkeys/response-schema.js'
 import { signedInAnswer } from '../session/answer.js'
 import { cookieOutcome } from '../session/kept-cookies.js'
 import { showPage } from '../show-page.js'
+
+const challenge = tokenField.optional().describe('The challenge of the first step. A browser has it in a cookie.')
+
+export const startPasskeyStepRoute = defineRoute({
+  method: 'POST',
+  path: '/login/two-factor/options',
+  limit: 'login',
+  body: z.object({ challenge }),
+  summary: 'Returns the options to complete a sign-in by passkey.',
+  answers: { 200: requestOptionsSchema },
+  errors: ['invalid_token', 'not_found', 'passkeys_disabled'],
+  cookies: ['challenge'],
+  async handle({ ports, cookies }, body) {
+    return json(200, { options: await startPasskeyStep(ports, body.challenge ?? cookies.challenge) })
+  },
+})
 
 export const loginTwoFactorRoute = defineRoute({
   method: 'POST',
   path: '/login/two-factor',
   limit: 'login',
-  body: z.object({
-    challenge: tokenField.optional().describe('The challenge of the first step. A browser has it in a cookie.'),
-    code: factorCodeField,
-  }),
+  body: z.union([z.object({ challenge, response: signedResponse }), z.object({ challenge, code: factorCodeField })]),
   page: '/two-factor',
-  summary: 'Completes a sign-in with a code of the authenticator app or a backup code.',
+  summary: 'Completes a sign-in with a code of the authenticator app, a backup code or a passkey.',
   answers: { 200: sessionSchema },
-  errors: ['invalid_token', 'invalid_code', 'password_reset_required', 'hook_failed'],
+  errors: [
+    'invalid_token',
+    'invalid_code',
+    'invalid_passkey',
+    'password_reset_required',
+    'passkeys_disabled',
+    'hook_failed',
+  ],
   cookies: ['challenge'],
-  async handle(context, { challenge, code }) {
+  async handle(context, { challenge, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
-    const step = { challenge: challenge ?? cookies.challenge, code, mode, visitor, device: cookies.device }
+    const step = { challenge: challenge ?? cookies.challenge, ...proof, mode, visitor, device: cookies.device }
     const answer = await signedInAnswer(context, 200, await passTwoFactor(ports, step))
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('challenge', settings, authPath)] })

@@ -26,6 +26,7 @@ const newestFirst = { created_at: -1, ordinal: -1 } as const
 export function createSessions(steps: Steps): Sessions {
   return {
     ...openSessions(steps),
+    ...replaceSessions(steps),
     ...impersonateSessions(steps),
     ...readSessions(steps),
     ...rotateSessions(steps),
@@ -40,7 +41,8 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         const { secondStep } = limit
         const { userId, createdAt: now } = session
         const row = await requireAt(unit, userId, version, now)
-        const proved = secondStep ? await spendProof(unit, row, secondStep.proof, now) : row
+        const proof = secondStep?.proof ?? limit.proof
+        const proved = proof ? await spendProof(unit, row, proof, now) : row
         if (secondStep) await useUp(unit, { id: secondStep.challengeId, purpose: 'two_factor', userId, now })
         unit.put(users, { ...proved, last_login_at: now })
         const ended = await endSurplus(unit, session, limit)
@@ -49,6 +51,24 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         await writeAudit(unit, audit)
         if (limit.mail) writeMail(unit, limit.mail)
         writeChanges(unit, 'session', ended, limit.until)
+        return true
+      }, false),
+  }
+}
+
+function replaceSessions(steps: Steps): Pick<Sessions, 'replace'> {
+  return {
+    replace: ({ fromSessionId, session, version, proof, until, audit }) =>
+      steps.step(async (unit) => {
+        const { userId, createdAt: now } = session
+        const row = await requireAt(unit, userId, version, now)
+        const from = await unit.get(sessions, fromSessionId)
+        if (from?.user_id !== userId || from.actor_user_id !== null || !isLive(from, now)) return false
+        unit.put(users, proof ? await spendProof(unit, row, proof, now) : row)
+        unit.remove(sessions, [from])
+        unit.put(sessions, toSessionRow(session, unit))
+        await writeAudit(unit, audit)
+        writeChanges(unit, 'session', [fromSessionId], until)
         return true
       }, false),
   }

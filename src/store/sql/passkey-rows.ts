@@ -6,6 +6,27 @@ import type { Tables } from './engine/schema.js'
 import type { Unit } from './engine/steps.js'
 import { requireOne } from './user-passwords.js'
 
+/** The columns of a passkey beside all columns of its user. Those of the same name have another one. */
+export const columnsBesideUser = [
+  'latchkey_passkeys.id as passkey_id',
+  'latchkey_passkeys.name as passkey_name',
+  'latchkey_passkeys.created_at as passkey_created_at',
+  'latchkey_passkeys.user_id',
+  'latchkey_passkeys.rp_id',
+  'latchkey_passkeys.credential_hash',
+  'latchkey_passkeys.credential_id',
+  'latchkey_passkeys.public_key',
+  'latchkey_passkeys.algorithm',
+  'latchkey_passkeys.sign_count',
+  'latchkey_passkeys.backup_eligible',
+  'latchkey_passkeys.backed_up',
+  'latchkey_passkeys.transports',
+  'latchkey_passkeys.aaguid',
+  'latchkey_passkeys.user_handle',
+  'latchkey_passkeys.suspended_at',
+  'latchkey_passkeys.last_used_at',
+] as const
+
 /** The user's passkeys, the oldest first. */
 export function passkeysOf(db: Kysely<Tables>, userId: string): Promise<PasskeysTable[]> {
   return db

@@ -3,16 +3,17 @@ import { mayRemove } from '../../model/ways-in.js'
 import { credentialHash, toPasskey, toPasskeyRow } from '../passkey-rows.js'
 import type { AddingPasskey, Passkeys, RemovingPasskey } from '../passkeys.js'
 import { Refused, Taken, unlessTaken } from '../refused.js'
+import { toUser } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { requireSession, requireUser } from './identities.js'
 import { writeMail } from './outbox.js'
-import { passkeysOf, recordPasskeys } from './passkey-rows.js'
+import { columnsBesideUser, passkeysOf, recordPasskeys } from './passkey-rows.js'
 import { refuseTaken } from './taken-addresses.js'
 import { recordUserChange, requireOne, startAnew } from './user-passwords.js'
-import { holdUser, isEnabled, readUser } from './user-rows.js'
+import { holdUser, isEnabled } from './user-rows.js'
 
 /** Each step that changes which passkeys there are writes the user's row first, so that such steps of one user queue up. */
 export function createPasskeys(steps: Steps): Passkeys {
@@ -78,12 +79,15 @@ function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'
       steps.step(async (db) => {
         const row = await db
           .selectFrom('latchkey_passkeys')
-          .selectAll()
-          .where('rp_id', '=', rpId)
-          .where('credential_hash', '=', credentialHash(credentialId))
+          .innerJoin('latchkey_users', 'latchkey_users.id', 'latchkey_passkeys.user_id')
+          .selectAll('latchkey_users')
+          .select(columnsBesideUser)
+          .where('latchkey_passkeys.rp_id', '=', rpId)
+          .where('latchkey_passkeys.credential_hash', '=', credentialHash(credentialId))
           .executeTakeFirst()
-        const user = row && (await readUser(db, 'id', row.user_id))
-        return row && user ? { passkey: toPasskey(row), user } : null
+        if (!row) return null
+        const { passkey_id: id, passkey_name: name, passkey_created_at: created_at } = row
+        return { passkey: toPasskey({ ...row, id, name, created_at }), user: toUser(row) }
       }),
 
     list: (userId) => steps.step(async (db) => (await passkeysOf(db, userId)).map(toPasskey)),

@@ -122,19 +122,14 @@ export function acceptsUndo({ factorSince, proof }: Pick<EmailUndo, 'factorSince
   }
 }
 
-/**
- * The rest of a second step, after the user's row has accepted its proof.
- *
- * @throws {Refused} when the challenge is gone or expired, or the backup code is used up
- */
-export async function finishSecondStep(
+/** Uses up the first step of a sign-in. @throws {Refused} when it is gone or expired */
+export async function useUpChallenge(
   unit: Unit,
   userId: string,
-  { challengeId, proof }: SecondStep,
+  { challengeId }: SecondStep,
   now: number,
 ): Promise<void> {
   await consume(unit, { id: challengeId, purpose: 'two_factor', userId }, now)
-  await spendRow(unit, userId, proof, now)
 }
 
 /** @throws {Refused} when the proof is used up, or the user is disabled or at another version */

@@ -13,14 +13,15 @@ import { impersonateSessions } from './impersonate-sessions.js'
 import { writeMail } from './outbox.js'
 import { prune } from './prune.js'
 import { rotateSessions } from './rotate-sessions.js'
-import { accepts, finishSecondStep } from './second-factors.js'
+import { accepts, spendRow, useUpChallenge } from './second-factors.js'
 import { readState } from './session-state.js'
-import { requireOne } from './user-passwords.js'
+import { requireDeleted, requireOne } from './user-passwords.js'
 import { holdUser, isEnabled } from './user-rows.js'
 
 export function createSessions(steps: Steps): Sessions {
   return {
     ...openSessions(steps),
+    ...replaceSessions(steps),
     ...impersonateSessions(steps),
     ...readSessions(steps),
     ...rotateSessions(steps),
@@ -36,15 +37,17 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         // version. A later one waits and then ends this session too. Sign-ins of one user also queue up here, so that each
         // counts the sessions of the others.
         const { secondStep } = limit
+        const proof = secondStep?.proof ?? limit.proof
         const holding = unit.db
           .updateTable('latchkey_users')
-          .set({ last_login_at: session.createdAt, ...(secondStep && raisedStep(secondStep.proof)) })
+          .set({ last_login_at: session.createdAt, ...(proof && raisedStep(proof)) })
           .where('id', '=', session.userId)
           .where('version', '=', version)
           .where(isEnabled(session.createdAt))
-        const deciding = secondStep ? holding.where(accepts(secondStep.proof)) : holding
+        const deciding = proof ? holding.where(accepts(proof)) : holding
         await deciding.executeTakeFirst().then(requireOne)
-        if (secondStep) await finishSecondStep(unit, session.userId, secondStep, session.createdAt)
+        if (secondStep) await useUpChallenge(unit, session.userId, secondStep, session.createdAt)
+        if (proof) await spendRow(unit, session.userId, proof, session.createdAt)
 
         await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
         await dropLosses(unit, session.userId, lossesWithSignIn)
@@ -52,6 +55,37 @@ function openSessions(steps: Steps): Pick<Sessions, 'open'> {
         await writeAudit(unit, audit)
         if (limit.mail) await writeMail(unit, limit.mail)
         await writeChanges(unit, 'session', ended, limit.until)
+        return true
+      }, false),
+  }
+}
+
+function replaceSessions(steps: Steps): Pick<Sessions, 'replace'> {
+  return {
+    replace: ({ fromSessionId, session, version, proof, until, audit }) =>
+      steps.transaction(async (unit) => {
+        const { userId, createdAt: now } = session
+        const holding = unit.db
+          .updateTable('latchkey_users')
+          .set({ version, ...(proof && raisedStep(proof)) })
+          .where('id', '=', userId)
+          .where('version', '=', version)
+          .where(isEnabled(now))
+        const deciding = proof ? holding.where(accepts(proof)) : holding
+        await deciding.executeTakeFirst().then(requireOne)
+        if (proof) await spendRow(unit, userId, proof, now)
+        await unit.db
+          .deleteFrom('latchkey_sessions')
+          .where('id', '=', fromSessionId)
+          .where('user_id', '=', userId)
+          .where('expires_at', '>', now)
+          .where('refresh_expires_at', '>', now)
+          .where('actor_user_id', 'is', null)
+          .executeTakeFirst()
+          .then(requireDeleted)
+        await unit.db.insertInto('latchkey_sessions').values(toSessionRow(session, unit)).execute()
+        await writeAudit(unit, audit)
+        await writeChanges(unit, 'session', [fromSessionId], until)
         return true
       }, false),
   }

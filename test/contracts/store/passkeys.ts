@@ -129,6 +129,34 @@ function usingContract(current: () => TestStore): void {
     expect(await store.passkeys.list(user.id)).toEqual([{ ...passkey, signCount: 6, backedUp: true, lastUsedAt: now }])
   })
 
+  test('without a first step, too: of many that saw one counter, one opens a session', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store, { passkey: { signCount: 5 } })
+    const facts = { kind: 'passkey', id: passkey.id, seenCount: 5, signCount: 6 } as const
+    const limit = { maxSessions: 50, until, proof: { ...facts, backedUp: true, userVerified: true } }
+    const results = await atOnce(() => store.sessions.open(aSession(user.id), user.version, limit, anEvent()))
+    expect(results.filter(Boolean)).toHaveLength(1)
+    expect(await store.passkeys.list(user.id)).toEqual([{ ...passkey, signCount: 6, backedUp: true, lastUsedAt: now }])
+  })
+
+  test('an authenticator that counts nothing opens as many sessions as it signs for', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store)
+    const facts = { kind: 'passkey', id: passkey.id, seenCount: 0, signCount: 0 } as const
+    const limit = { maxSessions: 50, until, proof: { ...facts, backedUp: true, userVerified: true } }
+    const results = await atOnce(() => store.sessions.open(aSession(user.id), user.version, limit, anEvent()), 3)
+    expect(results).toEqual([true, true, true])
+  })
+
+  test('a passkey of another user opens nothing', async () => {
+    const { store } = current()
+    const { passkey } = await withPasskey(store)
+    const other = await createdUser(store)
+    const facts = { kind: 'passkey', id: passkey.id, seenCount: 0, signCount: 0 } as const
+    const limit = { maxSessions: 50, until, proof: { ...facts, backedUp: true, userVerified: true } }
+    expect(await store.sessions.open(aSession(other.id), other.version, limit, anEvent())).toBe(false)
+  })
+
   test('a suspended passkey stays in the list, opens nothing, and the user no longer shows it', async () => {
     const { store } = current()
     const { user, passkey } = await withPasskey(store, { user: { factors: [aTotp()] } })

@@ -26,8 +26,9 @@ export interface AdminPage {
   path: string
   /** Default: both. `space`: in an application, and in the host below `/spaces/:space`, about that space. */
   home?: HomeName | 'space'
-  /** Default: administrators. A member sees the page without its forms. */
+  /** Default: administrators. A member sees the page without its forms, unless `forms` says otherwise. */
   who?: 'member'
+  forms?: 'member'
   /** The entry of the navigation that it belongs to. */
   at: AdminSection
   summary: string
@@ -105,14 +106,16 @@ async function toSecondFactor(context: RouteContext, admin: SignedIn, page: Admi
 /** The page inside the layout of all admin pages. Its response is also that of a form whose result no address may hold. */
 export async function showAdminPage(
   context: AdminContext,
-  page: Pick<AdminPage, 'path' | 'at' | 'template' | 'showsMails' | 'refreshes'>,
+  page: Pick<AdminPage, 'path' | 'at' | 'template' | 'forms' | 'showsMails' | 'refreshes'>,
   values: Readonly<Record<string, unknown>>,
   status = 200,
 ): Promise<HttpResponse> {
   const { templates, settings, authPath, ports, admin, right, request } = context
   const given = new URLSearchParams(request.query)
-  const { user } = await readStanding(ports, admin.principal)
+  const { user, hasPasskey } = await readStanding(ports, admin.principal)
   const adminPath = adminPathOf(context)
+  const stale = !isRecentSignIn(ports, admin.principal)
+  const canConfirm = settings.passkeys.enabled && hasPasskey && (stale || page.template === 'sign-in-again')
   await templates.prepare()
   const text = templates.page(`admin/${page.template}`, {
     error: given.get('error') ?? '',
@@ -123,19 +126,23 @@ export async function showAdminPage(
     placePath: `${adminPath}${filledPath(placeOf(context, ''), context.params)}`,
     apiPath: `${authPath}${controlPath}${filledPath(placeOf(context, ''), context.params)}`,
     readOnly: right !== 'ADMIN',
+    formsOff: right !== 'ADMIN' && page.forms !== 'member',
     me: user.email,
     pageName: `admin.nav.${page.at}`,
     ...navigationValues(context, page.at, adminPath),
     search: given.get('query') ?? '',
     startUrl: settings.redirectSuccessUrl,
     outcomes: outcomesIn(given),
-    stale: !isRecentSignIn(ports, admin.principal),
+    stale,
+    passkeys: canConfirm,
+    hasPasskey: canConfirm,
+    confirmedUrl: hereOf(context, page),
     signInAgainUrl: withReturnTo(settings.redirectFailUrl, hereOf(context, page)),
   })
   return html(status, text, {
     formOrigins: settings.trustedOrigins,
     inlineStyles: page.showsMails === true,
-    ownRequests: page.refreshes === true,
+    ownRequests: page.refreshes === true || canConfirm,
   })
 }
 

@@ -2,10 +2,11 @@ import type { FoundDevice } from '../../../flows/control/device/answer.js'
 import type { HttpResponse } from '../../../http/message.js'
 import { type AdminContext, defineAdminPage, showAdminPage } from './admin-page.js'
 
-const place = { path: '/device', at: 'device', template: 'device' } as const
+const place = { path: '/device', at: 'device', template: 'device', forms: 'member' } as const
 
 export const devicePage = defineAdminPage({
   ...place,
+  who: 'member',
   summary: 'Approves or denies the sign-in of the command-line tool, by the code that it shows.',
   values: async () => ({ found: null, userCode: '' }),
 })

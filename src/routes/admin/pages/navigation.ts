@@ -17,7 +17,7 @@ const pages = [
   ['/templates', 'templates', 'both', 'ADMIN'],
   ['/settings', 'settings', 'both', 'ADMIN'],
   ['/doctor', 'doctor', 'both', 'ADMIN'],
-  ['/device', 'device', 'both', 'ADMIN'],
+  ['/device', 'device', 'both', 'MEMBER'],
 ] as const
 
 /** The pages of a space of the host, below `/admin/spaces/:space`. */

@@ -1,0 +1,103 @@
+import { AuthError } from '../../errors.js'
+import type { PasskeyRecord } from '../../model/factors/passkey.js'
+import type { SessionPrincipal } from '../../model/principal.js'
+import { withoutFactor } from '../../model/second-factor.js'
+import type { Session, SessionMode } from '../../model/session.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
+import type { AccountStep } from '../../store/users.js'
+import { readProfile } from '../account/profile.js'
+import { requireFresh } from '../account/require-password.js'
+import { newSession } from '../session/open-session.js'
+import type { PasswordLimitPorts } from '../steps/account-limits.js'
+import { auditEvent } from '../steps/audit.js'
+import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
+import { notice } from '../steps/notices.js'
+
+export type RemovePasskeyPorts = PasswordLimitPorts &
+  Pick<Ports, 'passkeys' | 'sessions' | 'passwords' | 'tokens' | 'mails' | 'audit' | 'random' | 'policy'>
+
+export interface RemovePasskeyInput {
+  id: string
+  /** null: the sign-in must be recent. */
+  password: string | null
+  mode: SessionMode
+  visitor: Visitor
+  device: string | null
+}
+
+/**
+ * Removes a passkey of the signed-in user, also while passkeys are off. Every session ends, and a new one begins: the passkey may have opened
+ * any of them.
+ *
+ * @throws {AuthError} `not_found`, also for the passkey of another user, `last_credential`, `invalid_credentials`,
+ *   `recent_login_required`, `rate_limited`, `forbidden` (the other mode's session), `token_revoked`, `busy`
+ */
+export async function removePasskey(
+  ports: RemovePasskeyPorts,
+  principal: SessionPrincipal,
+  input: RemovePasskeyInput,
+): Promise<IssuedSession> {
+  const state = await readProfile(ports, principal)
+  if (state.session.mode !== input.mode) throw new AuthError('forbidden')
+  const passkey = await findOwn(ports, state.user.id, input.id)
+  await requireFresh(ports, state, { ...input, event: 'passkey_removed' })
+
+  const session = successor(ports, state, passkey, input.visitor)
+  const by = { fromSessionId: state.session.id, session }
+  const step = removalStep(ports, state.user, { ...input, passkey, sessionId: session.id })
+  const removed = await ports.passkeys.remove({ userId: state.user.id, id: passkey.id, by }, step)
+  if (removed === 'last') throw new AuthError('last_credential')
+  if (removed === null) throw new AuthError('token_revoked')
+  return issueTokens(ports, removed, session)
+}
+
+/**
+ * The same for the application, which may remove the last way into an account. Every session of the user ends.
+ *
+ * @throws {AuthError} `not_found`
+ */
+export async function removePasskeyOf(
+  ports: Pick<Ports, 'passkeys' | 'users' | 'mails' | 'clock' | 'random'>,
+  { userId, id, visitor }: { userId: string; id: string; visitor: Visitor },
+): Promise<void> {
+  const user = await ports.users.findById(userId)
+  if (!user) throw new AuthError('not_found')
+  const passkey = await findOwn(ports, userId, id)
+  const step = removalStep(ports, user, { passkey, sessionId: null, visitor })
+  if (!(await ports.passkeys.remove({ userId, id, by: null }, step))) throw new AuthError('not_found')
+}
+
+async function findOwn({ passkeys }: Pick<Ports, 'passkeys'>, userId: string, id: string): Promise<PasskeyRecord> {
+  const passkey = (await passkeys.list(userId)).find((each) => each.id === id)
+  if (!passkey) throw new AuthError('not_found')
+  return passkey
+}
+
+function removalStep(
+  ports: Pick<Ports, 'mails' | 'clock' | 'random'>,
+  user: UserRecord,
+  { passkey, sessionId, visitor }: { passkey: PasskeyRecord; sessionId: string | null; visitor: Visitor },
+): AccountStep {
+  const values = { name: passkey.name, suspended: '' }
+  return {
+    until: changeMattersUntil(ports),
+    audit: auditEvent(ports, 'passkey_removed', visitor, { userId: user.id, sessionId }),
+    ...notice(ports, 'passkey-removed', { user, userAgent: visitor.userAgent, values }),
+  }
+}
+
+/** Without any second factor left, the new session has proved none. */
+function successor(
+  ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
+  { user, session: former }: SessionState,
+  { id }: PasskeyRecord,
+  visitor: Visitor,
+): Session {
+  const { mode, authTime } = former
+  const left = user.factors.filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
+  const amr = left.length > 0 ? former.amr : withoutFactor(former.amr)
+  return { ...newSession(ports, { user, mode, amr, visitor }), authTime }
+}

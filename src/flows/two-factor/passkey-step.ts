@@ -1,0 +1,74 @@
+import { AuthError } from '../../errors.js'
+import type { PasskeyProof } from '../../model/factors/passkey.js'
+import type { UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
+import type { Ports } from '../../ports.js'
+import type { RequestOptions, SignedResponse } from '../../tokens/webauthn/webauthn.js'
+import {
+  type ChallengeOf,
+  type ChallengePorts,
+  claimChallenge,
+  issueChallenge,
+  passkeyChallengeSeconds,
+} from '../passkeys/challenge.js'
+import { isUsable, requirePasskeys } from '../passkeys/site.js'
+import { judgeCounter, type VerifyPasskeyPorts, verifyPasskey } from '../passkeys/verify.js'
+import { findChallenge } from '../session/two-factor-challenge.js'
+
+export type PasskeyStepPorts = ChallengePorts & VerifyPasskeyPorts & Pick<Ports, 'policy'>
+
+/** What a known user answers for, and whether the authenticator must check a PIN, a finger or a face. */
+export interface KnownUse {
+  of: ChallengeOf
+  verified: boolean
+}
+
+/**
+ * Options for the second step of a sign-in, for the passkeys of its account. The first step was right, so they may be named.
+ *
+ * @throws {AuthError} `passkeys_disabled`, `invalid_token` (the challenge of the first step), `not_found` without a passkey
+ */
+export async function startPasskeyStep(
+  ports: PasskeyStepPorts & Pick<Ports, 'users'>,
+  challenge: string | null,
+): Promise<RequestOptions> {
+  requirePasskeys(ports)
+  const found = await findChallenge(ports, challenge)
+  if (!found || challenge === null) throw new AuthError('invalid_token')
+  return passkeyOptions(ports, found.user, secondStepOf(challenge))
+}
+
+/** A security key that only asks to be touched suffices: the first step has proved something else. */
+export function secondStepOf(challenge: string): KnownUse {
+  return { of: { use: 'second_step', holder: challenge }, verified: false }
+}
+
+/** Options that name the user's passkeys. @throws {AuthError} `passkeys_disabled`, `not_found` without a passkey */
+export async function passkeyOptions(
+  ports: PasskeyStepPorts,
+  user: UserRecord,
+  { of, verified }: KnownUse,
+): Promise<RequestOptions> {
+  const site = requirePasskeys(ports)
+  const allow = (await ports.passkeys.list(user.id)).filter((passkey) => isUsable(passkey, site))
+  if (allow.length === 0) throw new AuthError('not_found')
+  const challenge = await issueChallenge(ports, of, user.id)
+  const userVerification = verified ? 'required' : 'preferred'
+  return ports.webauthn.requestOptions({ site, challenge, seconds: passkeyChallengeSeconds, allow, userVerification })
+}
+
+/**
+ * What a response proves for that user.
+ *
+ * @throws {AuthError} `passkeys_disabled`, `invalid_token` (the challenge of the passkey), `invalid_passkey`
+ */
+export async function provePasskey(
+  ports: PasskeyStepPorts,
+  { user, response, visitor }: { user: UserRecord; response: SignedResponse; visitor: Visitor },
+  { of, verified }: KnownUse,
+): Promise<PasskeyProof> {
+  const site = requirePasskeys(ports)
+  const challenge = await claimChallenge(ports, of, response.clientData)
+  const found = await verifyPasskey(ports, response, { site, challenge, verified, userId: user.id })
+  return judgeCounter(ports, found, visitor)
+}

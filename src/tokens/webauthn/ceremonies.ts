@@ -1,0 +1,125 @@
+import { isOfSite, readAuthenticatorData } from './authenticator-data.js'
+import { readClientData } from './client-data.js'
+import { loadLibrary } from './library.js'
+import { algorithms, createOptions } from './options.js'
+import type { Claims, Demands, RelyingParty, SignedResponse, Webauthn } from './webauthn.js'
+
+/**
+ * Checks by our own hand what the library leaves open, and the signature by the library. It gets no counter: it would judge it before the
+ * signature, so that a forger could cause its error.
+ */
+export function createWebauthn(): Webauthn {
+  return {
+    ...createOptions,
+    challengeOf: (clientData) => readClientData(clientData)?.challenge ?? null,
+    readCreation,
+    readClaims,
+    isSigned,
+  }
+}
+
+/** A P-256 key whose private half was thrown away. */
+const unknownKey =
+  'pQECAyYgASFYIPBNbNsqztg7WzQSrDVTktKYtiw0CK-RfZaTbjFxNIxVIlggpyzTP7D76xt2N34YqHNvL0jfkKfOWA0UwaNcy9PerWA'
+
+/** The label `alg` of a COSE key (RFC 9052 §7.1). */
+const algorithmLabel = 3
+
+const readCreation: Webauthn['readCreation'] = async (response, { site, challenge, demands }) => {
+  if (!isFromSite(response.clientData, 'webauthn.create', site)) return null
+  const library = await loadLibrary()
+  return nullIfRefused(async () => {
+    const attestation = library.decodeAttestationObject(bytesOf(response.attestation))
+    const data = claimsOf(attestation.get('authData'), site, demands)
+    if (!data || !isWithoutCertificate(attestation.get('fmt'), attestation.get('attStmt'))) return null
+    const { verified, registrationInfo } = await library.verifyRegistrationResponse({
+      response: {
+        ...envelopeOf(response.credentialId),
+        response: { clientDataJSON: response.clientData, attestationObject: response.attestation },
+      },
+      expectedChallenge: challenge,
+      expectedOrigin: [...site.origins],
+      expectedRPID: site.rpId,
+      requireUserPresence: demands.present,
+      requireUserVerification: demands.verified,
+      supportedAlgorithmIDs: [...algorithms],
+    })
+    if (!verified || registrationInfo.credential.id !== response.credentialId) return null
+    const { credential, aaguid } = registrationInfo
+    const algorithm = library.decodeCredentialPublicKey(credential.publicKey).get(algorithmLabel)
+    if (algorithm === undefined) return null
+    return {
+      credentialId: credential.id,
+      publicKey: Buffer.from(credential.publicKey).toString('base64url'),
+      algorithm,
+      signCount: credential.counter,
+      synced: data.synced,
+      backedUp: data.backedUp,
+      aaguid,
+    }
+  })
+}
+
+const readClaims: Webauthn['readClaims'] = (response, { site, demands }) => {
+  if (!isFromSite(response.clientData, 'webauthn.get', site)) return null
+  return claimsOf(bytesOf(response.authenticatorData), site, demands)
+}
+
+const isSigned: Webauthn['isSigned'] = async (response, { site, challenge, publicKey }) => {
+  const library = await loadLibrary()
+  const signed = await nullIfRefused(async () => {
+    const { verified } = await library.verifyAuthenticationResponse({
+      response: { ...envelopeOf(response.credentialId), response: signedPart(response) },
+      expectedChallenge: challenge,
+      expectedOrigin: [...site.origins],
+      expectedRPID: site.rpId,
+      credential: { id: response.credentialId, publicKey: bytesOf(publicKey ?? unknownKey), counter: 0 },
+      // The flags were judged before, by what the step demands.
+      advancedFIDOConfig: { userVerification: 'discouraged' },
+    })
+    return verified
+  })
+  return publicKey !== null && signed === true
+}
+
+function isFromSite(clientData: string, type: string, { origins }: RelyingParty): boolean {
+  const said = readClientData(clientData)
+  return said !== null && said.type === type && origins.includes(said.origin) && !said.crossOrigin
+}
+
+/** A credential that is backed up but cannot be is a contradiction (WebAuthn §6.1.3). */
+function claimsOf(bytes: Uint8Array, { rpId }: RelyingParty, demands: Demands): Claims | null {
+  const data = readAuthenticatorData(bytes)
+  if (!data || !isOfSite(data, rpId)) return null
+  if (demands.present && !data.userPresent) return null
+  if (demands.verified && !data.userVerified) return null
+  if (data.backedUp && !data.synced) return null
+  const { userVerified, synced, backedUp, signCount } = data
+  return { userVerified, synced, backedUp, signCount }
+}
+
+/** We ask for no attestation. `packed` without a certificate is signed by the new key itself and says nothing more. */
+function isWithoutCertificate(format: unknown, statement: { get(name: 'x5c'): unknown }): boolean {
+  return format === 'none' || (format === 'packed' && statement.get('x5c') === undefined)
+}
+
+function envelopeOf(id: string) {
+  return { id, rawId: id, type: 'public-key', clientExtensionResults: {} } as const
+}
+
+function signedPart({ clientData, authenticatorData, signature }: SignedResponse) {
+  return { clientDataJSON: clientData, authenticatorData, signature }
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(text, 'base64url'))
+}
+
+/** The library throws for what it refuses, and for what it cannot read. */
+async function nullIfRefused<T>(check: () => Promise<T | null>): Promise<T | null> {
+  try {
+    return await check()
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,110 @@
+// Passkeys on our pages. Without a script, or in a browser without passkeys, nothing of them shows. Texts come from the page.
+import { createPasskeys } from '../../src/client/passkeys.ts'
+
+const base = document.currentScript.src.replace(/\/assets\/[^/]*$/, '')
+const passkeys = createPasskeys({ get: caller('GET'), post: caller('POST'), delete: caller('DELETE') })
+
+function caller(method) {
+  return async (path, body) => {
+    const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    const send = () => fetch(base + path, { method, ...json })
+    let answer = await send()
+    // The page was open for longer than its access token is valid.
+    if (answer.status === 401 && (await codeOf(answer)) === 'token_expired') {
+      await fetch(`${base}/refresh`, { method: 'POST' })
+      answer = await send()
+    }
+    const text = await answer.text()
+    const result = text === '' ? null : JSON.parse(text)
+    if (!answer.ok) throw result
+    return result
+  }
+}
+
+async function codeOf(answer) {
+  return (await answer.clone().json()).code
+}
+
+/** A fragment alone would not load the page again. */
+function go(address, parameters = {}) {
+  const url = new URL(address, location.href)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  const isHere = url.href.split('#')[0] === location.href.split('#')[0]
+  location.assign(url)
+  if (isHere) location.reload()
+}
+
+/** The server has a sentence for each code. */
+function showError(place, error) {
+  const { here = location.pathname, at } = place.dataset
+  const code = error.name === 'PasskeyError' ? `passkey_${error.code}` : error.code
+  go(here, { error: code, ...(at && { at }) })
+}
+
+/** A button, or a place with one, and what it does. `data-next` is where that leads; `data-here` shows an error. */
+function offer(place) {
+  const { passkey, next = location.href } = place.dataset
+  const form = place.matches('form') ? place : null
+  const button = place.matches('button') ? place : place.querySelector('button')
+  const status = place.querySelector('[role="status"]')
+  place.hidden = false
+  const act = async (event) => {
+    event.preventDefault()
+    button.disabled = true
+    if (status) status.hidden = true
+    try {
+      await actions[passkey](form?.elements.namedItem('password')?.value)
+      go(next)
+    } catch (error) {
+      button.disabled = false
+      if (error.code !== 'cancelled') showError(place, error)
+      else if (status) status.hidden = false
+    }
+  }
+  if (form) form.addEventListener('submit', act)
+  else button.addEventListener('click', act)
+}
+
+const actions = {
+  'sign-in': () => passkeys.signInWithPasskey(),
+  'second-step': () => passkeys.verifyTwoFactor({}),
+  confirm: () => passkeys.reauthenticate(),
+  add: (password) => passkeys.addPasskey(password ? { password } : {}),
+}
+
+/** After a sign-in by password, a page of ours asks the password manager for a passkey. */
+async function leadToUpgrade(form) {
+  const able = await PublicKeyCredential.getClientCapabilities?.()
+  if (!able?.conditionalCreate) return
+  const field = form.elements.namedItem('_redirect') ?? document.createElement('input')
+  Object.assign(field, { type: 'hidden', name: '_redirect', value: form.dataset.upgrade })
+  form.append(field)
+}
+
+/** That page: it shows what there is to do only when the browser does not answer at once. */
+async function upgrade(place) {
+  const patience = new Promise((resolve) => setTimeout(resolve, 3000))
+  await Promise.race([passkeys.upgrade(), patience])
+  location.replace(place.dataset.passkeyUpgrade)
+}
+
+function start() {
+  const all = (selector) => [...document.querySelectorAll(selector)]
+  for (const place of all('[data-passkey-upgrade]')) void upgrade(place)
+  if (!passkeys.supported()) return
+  for (const place of all('[data-passkey]')) offer(place)
+  for (const form of all('form[data-upgrade]')) void leadToUpgrade(form)
+  for (const section of all('[data-passkey-signals]')) {
+    section.hidden = false
+    void passkeys.signal()
+  }
+  const signIn = document.querySelector('[data-passkey="sign-in"]')
+  for (const field of signIn ? all('input[autocomplete~="webauthn"]') : []) {
+    passkeys.autofill(field, {
+      onSignedIn: () => go(signIn.dataset.next),
+      onError: (error) => error.name !== 'PasskeyError' && error.code !== 'invalid_token' && showError(signIn, error),
+    })
+  }
+}
+
+start()
