@@ -22,7 +22,10 @@ function bed({ literalDots = false, documents = createSpaceStore().documents } =
     return `id${String(ids).padStart(4, '0')}`
   }
   const pause = async () => {}
-  return { documents, collections: createCollections({ documents, mingo, newId, pause, literalDots }) }
+  const { indexes } = createSpaceStore()
+  const log = { nowMs: () => 0, report: () => {}, onFault: () => {} }
+  const options = { documents, indexes, mingo, newId, pause, literalDots, ...log }
+  return { documents, collections: createCollections(options) }
 }
 
 async function filled(rows: readonly object[]): Promise<Collections> {

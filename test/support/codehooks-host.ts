@@ -6,7 +6,7 @@ import { createCollections } from '../../src/host/documents/collections.js'
 import { loadMingo } from '../../src/host/documents/mingo.js'
 import { type Connection, createDatastore } from '../../src/host/runner/datastore/datastore.js'
 import { createApplication } from '../../src/host/runner/exchange/application.js'
-import { newId, pause } from '../../src/host/runner/world.js'
+import { newId, nowMs, pause } from '../../src/host/runner/world.js'
 import { createSpaceStore } from './space-store.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: hooks of tests name what they use of the request themselves
@@ -43,8 +43,10 @@ let connection: object
 /** A Datastore connection as the child of a space has it, with empty collections in memory. */
 async function createConnection(): Promise<Connection> {
   const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
-  const { documents, keyValues } = createSpaceStore()
-  const collections = createCollections({ documents, mingo, newId, pause, literalDots: false })
+  const { documents, indexes, keyValues } = createSpaceStore()
+  const log = { report: () => {}, onFault: () => {} }
+  const store = { documents, indexes, mingo, newId, pause, nowMs }
+  const collections = createCollections({ ...store, ...log, literalDots: false })
   return createDatastore({ collections, keyValues }).open()
 }
 

@@ -96,6 +96,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/host/store': { levels: [['sql']], above: [] },
   'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
+  'src/host/documents': { levels: [['reading']], above: ['change', 'collections', 'find'] },
   // The front starts the thread by its file.
   'src/host/storage': { levels: [['thread']], above: [] },
   // As above: the program reads the tasks.

@@ -16,6 +16,8 @@ export interface ChangePorts extends FindPorts, InsertPorts {
 export type Change = (document: Document) => Document
 
 const maxAttempts = 20
+/** A unique value that the filter does not find is that of another document, not of one that was just inserted. */
+const maxClashes = 3
 
 /**
  * Changes the first document that matches. If another process changes it first so that it no longer matches, the next one
@@ -29,6 +31,7 @@ export async function changeFirst(
   { change, insertion }: { change: Change; insertion: (() => Document) | null },
 ): Promise<Document | null> {
   const { collection, filter } = selection
+  let clashes = 0
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const found = await findFirst(ports, selection)
     const changed = found && (await changeMatch(ports, selection, found._id, change))
@@ -39,7 +42,9 @@ export async function changeFirst(
         return await insert(ports, collection, insertion())
       } catch (error) {
         // Another process has inserted the document. The next attempt changes it.
-        if (!isStoreError(error, 'not_current') || filter.id === null) throw error
+        const isOvertaken = isStoreError(error, 'not_current') && filter.id !== null
+        clashes += isStoreError(error, 'already_exists') ? 1 : 0
+        if (!isOvertaken && (clashes === 0 || clashes >= maxClashes)) throw error
       }
     }
     await ports.pause(attempt)
@@ -74,7 +79,8 @@ async function countWrites(
   write: (id: string) => Promise<unknown>,
 ): Promise<number> {
   let count = 0
-  for await (const { _id } of find(ports, { collection, filter, options: { ...options, projection: null } })) {
+  const selection: Selection = { collection, filter, options: { ...options, projection: null }, once: true }
+  for await (const { _id } of find(ports, selection)) {
     if (await write(_id)) count += 1
   }
   return count

@@ -1,14 +1,33 @@
+import type { Indexes } from '../ports.js'
 import { type Change, type ChangePorts, changeAll, changeFirst, removeAll, removeFirst } from './change.js'
 import { compileFilter } from './filter.js'
 import { everything, type FindOptions, find, findFirst, type Selection } from './find.js'
 import { insert, insertMany, requireDocument } from './insert.js'
 import { requireCollection } from './names.js'
 import { createQueues } from './queues.js'
+import { createIndexBuilder, type IndexBuilder } from './reading/index-builder.js'
+import { createIndexLists } from './reading/index-lists.js'
+import { createSlowScans } from './reading/slow-scans.js'
 import { applyUpdate, type UpdatePorts } from './update.js'
 import { newDocument } from './upsert.js'
 import type { Document } from './values.js'
 
-export interface CollectionsOptions extends Omit<ChangePorts, 'queues'>, UpdatePorts {}
+export interface CollectionsOptions extends Omit<ChangePorts, 'queues' | 'indexLists' | 'slowScans'>, UpdatePorts {
+  indexes: Indexes
+  /** Milliseconds of a clock that is never set back. */
+  nowMs(): number
+  /** Gets lines for the log of the space. */
+  report(line: string): void
+  /** What failed after a call had resolved. */
+  onFault(error: unknown): void
+}
+
+/** How a collection is found, and a part of an index. */
+export interface ChosenOptions extends Partial<FindOptions> {
+  /** Values of the field of `useIndex`, both inclusive. */
+  start?: unknown
+  end?: unknown
+}
 
 export interface WriteOptions {
   upsert: boolean
@@ -17,28 +36,36 @@ export interface WriteOptions {
 /** Documents with the semantics of MongoDB. All methods throw or reject with `StoreError`. */
 export interface Collections {
   /** A fault in the filter throws at once, before a response has begun. */
-  find(collection: string, filter: unknown, options?: Partial<FindOptions>): AsyncGenerator<Document, void, undefined>
+  find(collection: string, filter: unknown, options?: ChosenOptions): AsyncGenerator<Document, void, undefined>
   /** null when no document matches. */
   findOne(collection: string, filter: unknown): Promise<Document | null>
   insert(collection: string, document: unknown): Promise<Document>
   insertMany(collection: string, documents: readonly unknown[]): Promise<Document[]>
   /** The changed document. null when none matches and `upsert` is off. */
   update(collection: string, filter: unknown, operations: unknown, options: WriteOptions): Promise<Document | null>
-  updateMany(collection: string, filter: unknown, operations: unknown, options?: Partial<FindOptions>): Promise<number>
+  updateMany(collection: string, filter: unknown, operations: unknown, options?: ChosenOptions): Promise<number>
   /** Like `update`, with a whole document, which keeps its `_id`. */
   replace(collection: string, filter: unknown, document: unknown, options: WriteOptions): Promise<Document | null>
-  replaceMany(collection: string, filter: unknown, document: unknown, options?: Partial<FindOptions>): Promise<number>
+  replaceMany(collection: string, filter: unknown, document: unknown, options?: ChosenOptions): Promise<number>
   /** The `_id` of the removed document. null when none matches. */
   remove(collection: string, filter: unknown): Promise<string | null>
-  removeMany(collection: string, filter: unknown, options?: Partial<FindOptions>): Promise<number>
+  removeMany(collection: string, filter: unknown, options?: ChosenOptions): Promise<number>
   count(collection: string): Promise<number>
+  createIndex: IndexBuilder['create']
 }
 
 export function createCollections(options: CollectionsOptions): Collections {
-  const ports: ChangePorts = { ...options, queues: createQueues() }
-  const select = (name: string, filter: unknown, chosen: Partial<FindOptions> = {}): Selection => ({
+  const indexLists = createIndexLists(options.indexes, options.nowMs)
+  const ports: ChangePorts = {
+    ...options,
+    indexLists,
+    slowScans: createSlowScans(options.report),
+    queues: createQueues(),
+  }
+  const builder = createIndexBuilder({ indexes: options.indexes, indexLists, onFault: options.onFault })
+  const select = (name: string, filter: unknown, { start, end, ...chosen }: ChosenOptions = {}): Selection => ({
     collection: requireCollection(name),
-    filter: compileFilter(options.mingo, filter),
+    filter: compileFilter(options.mingo, bounded(filter, chosen.useIndex, start, end)),
     options: { ...everything, ...chosen },
   })
   const first = ({ filter }: Selection) => newDocument(filter.criteria, options.newId)
@@ -69,7 +96,15 @@ export function createCollections(options: CollectionsOptions): Collections {
     remove: (name, filter) => removeFirst(ports, select(name, filter)),
     removeMany: (name, filter, chosen) => removeAll(ports, select(name, filter, chosen)),
     count: (name) => options.documents.count(requireCollection(name)),
+    createIndex: builder.create,
   }
+}
+
+/** The filter, and the bounds of the index that is to be read. */
+function bounded(filter: unknown, useIndex: string | null | undefined, start: unknown, end: unknown): unknown {
+  const bounds = { ...(start !== undefined && { $gte: start }), ...(end !== undefined && { $lte: end }) }
+  if (typeof useIndex !== 'string' || Object.keys(bounds).length === 0) return filter
+  return { $and: [filter ?? {}, { [useIndex]: bounds }] }
 }
 
 function replacing(sent: unknown): Change {

@@ -1,6 +1,8 @@
 import type { Documents } from '../ports.js'
 import { asQueryFault, type Filter } from './filter.js'
 import { type Mingo, queryOptions } from './mingo.js'
+import { openReading, type Reading, type ReadPorts, readWhole, type WantedRows } from './reading/read.js'
+import type { SlowScans } from './reading/slow-scans.js'
 import { queryInvalid } from './store-error.js'
 import { type Document, decode } from './values.js'
 
@@ -17,24 +19,34 @@ export interface FindOptions {
   projection: Readonly<Record<string, unknown>> | null
   /** Descending `_id` order; counts only without `sort`. */
   reverse: boolean
+  /** The field whose index is read, if there is one; null for the best one. */
+  useIndex: string | null
 }
 
-export const everything: FindOptions = { sort: null, limit: null, offset: 0, projection: null, reverse: false }
+export const everything: FindOptions = {
+  sort: null,
+  limit: null,
+  offset: 0,
+  projection: null,
+  reverse: false,
+  useIndex: null,
+}
 
 /** What is looked for: a checked collection, filter and options. */
 export interface Selection {
   collection: string
   filter: Filter
   options: FindOptions
+  /** Each document comes once, although the caller changes it meanwhile. Takes memory for each `_id`. */
+  once?: true
 }
 
-export interface FindPorts {
+export interface FindPorts extends ReadPorts {
   documents: Pick<Documents, 'get' | 'scan'>
   mingo: Mingo
+  slowScans: SlowScans
 }
 
-/** How many documents a page of a scan holds at most. */
-const pageSize = 1_000
 const maxSortBytes = 64 * 1024 * 1024
 
 /** What a sort keeps: the document, and the length of its text. */
@@ -43,18 +55,19 @@ interface Candidate {
   bytes: number
 }
 
+type Candidates = AsyncGenerator<Candidate, void, undefined>
+
 /**
  * The documents that match, in order, page by page.
  *
  * @throws {StoreError} `query_invalid` when an operator fails on a document, or a sort without a limit needs more than 64 MiB
  */
 export async function* find(ports: FindPorts, selection: Selection): AsyncGenerator<Document, void, undefined> {
-  const { limit, offset, sort, projection } = selection.options
+  const { limit, offset, projection } = selection.options
   if (limit === 0) return
-  const found = sort === null ? matching(ports, selection) : sorted(ports, selection, sort)
   let skipped = 0
   let given = 0
-  for await (const { document } of found) {
+  for await (const { document } of candidates(ports, selection)) {
     if (skipped < offset) skipped += 1
     else {
       yield project(ports.mingo, document, projection)
@@ -70,42 +83,95 @@ export async function findFirst(ports: FindPorts, selection: Selection): Promise
   return value ?? null
 }
 
-async function* matching(
-  { documents }: FindPorts,
-  { collection, filter, options: { reverse } }: Selection,
-): AsyncGenerator<Candidate, void, undefined> {
-  if (filter.id !== null) {
-    const stored = await documents.get(collection, filter.id)
-    const document = stored && decode(stored.id, stored.body)
-    if (document && filter.matches(document)) yield { document, bytes: stored.body.length }
-    return
+/** In the order that is wanted. */
+async function* candidates(ports: FindPorts, selection: Selection): Candidates {
+  const { collection, filter, options } = selection
+  if (filter.id !== null) return yield* named(ports, collection, filter, filter.id)
+  const wanted = wantedRows(selection)
+  const reading = await openReading(ports, wanted)
+  const found = matching(ports, selection, reading)
+  if (reading.isSorted) yield* found
+  else if (options.sort !== null) yield* sorted(ports.mingo, found, options, options.sort)
+  else {
+    // The order of `_id`s, which need no index. What is too large for the memory is read in that order.
+    const kept = await inIdOrder(found, options)
+    yield* kept ?? matching(ports, selection, readWhole(ports, wanted))
   }
-  let after: string | null = null
-  do {
-    const page = await documents.scan(collection, { after, reverse, limit: pageSize })
-    for (const { id, body } of page.documents) {
+}
+
+function wantedRows({ collection, filter, options }: Selection): WantedRows {
+  const { sort, useIndex, reverse, limit, offset } = options
+  const expected = limit === null ? null : limit + offset
+  return { collection, criteria: filter.criteria, sort, useIndex, reverse, expected }
+}
+
+async function* named({ documents }: FindPorts, collection: string, filter: Filter, id: string): Candidates {
+  const stored = await documents.get(collection, id)
+  const document = stored && decode(stored.id, stored.body)
+  if (document && filter.matches(document)) yield { document, bytes: stored.body.length }
+}
+
+/** Each document once, also when it changes while it is being read, where the index or a write needs that. */
+async function* matching(
+  { slowScans }: FindPorts,
+  { collection, filter, once }: Selection,
+  reading: Reading,
+): Candidates {
+  const seen = new Set<string>()
+  let [rows, matches] = [0, 0]
+  try {
+    for await (const { id, body } of reading.rows) {
+      rows += 1
+      if (!reading.isWhole && (once || !reading.isSorted)) {
+        if (seen.has(id)) continue
+        seen.add(id)
+      }
       const document = decode(id, body)
-      if (filter.matches(document)) yield { document, bytes: body.length }
+      if (!filter.matches(document)) continue
+      matches += 1
+      yield { document, bytes: body.length }
     }
-    after = page.next
-  } while (after !== null)
+  } finally {
+    if (reading.isWhole) slowScans.note({ collection, criteria: filter.criteria, rows, matches })
+  }
 }
 
 /** Keeps the top `limit + offset` of what was read so far, by sorting whenever twice as many are there. */
-async function* sorted(ports: FindPorts, selection: Selection, sort: Sort): AsyncGenerator<Candidate, void, undefined> {
-  const { limit, offset } = selection.options
+async function* sorted(mingo: Mingo, found: Candidates, { limit, offset }: FindOptions, sort: Sort): Candidates {
+  const top = await topOf(found, { limit, offset }, (kept) => inOrder(mingo, byId(kept, 1), sort))
+  if (top === null) throw queryInvalid('This sort needs more than 64 MiB. Set a smaller limit or a filter.')
+  yield* top
+}
+
+/** null when they are larger than 64 MiB together. */
+function inIdOrder(found: Candidates, { limit, offset, reverse }: FindOptions): Promise<Candidate[] | null> {
+  return topOf(found, { limit, offset }, (kept) => byId(kept, reverse ? -1 : 1))
+}
+
+async function topOf(
+  found: Candidates,
+  { limit, offset }: Pick<FindOptions, 'limit' | 'offset'>,
+  order: (kept: Candidate[]) => Candidate[],
+): Promise<Candidate[] | null> {
   const most = limit === null ? Number.POSITIVE_INFINITY : limit + offset
   let kept: Candidate[] = []
   let bytes = 0
-  for await (const candidate of matching(ports, { ...selection, options: { ...selection.options, reverse: false } })) {
+  for await (const candidate of found) {
     kept.push(candidate)
     bytes += candidate.bytes
     if (kept.length < 2 * most && bytes <= maxSortBytes) continue
-    kept = inOrder(ports.mingo, kept, sort).slice(0, most)
+    kept = order(kept).slice(0, most)
     bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
-    if (bytes > maxSortBytes) throw queryInvalid('This sort needs more than 64 MiB. Set a smaller limit or a filter.')
+    if (bytes > maxSortBytes) return null
   }
-  yield* inOrder(ports.mingo, kept, sort)
+  return order(kept)
+}
+
+function byId(candidates: readonly Candidate[], direction: 1 | -1): Candidate[] {
+  return candidates
+    .map((candidate) => ({ candidate, id: Buffer.from(candidate.document._id) }))
+    .sort((one, other) => direction * Buffer.compare(one.id, other.id))
+    .map(({ candidate }) => candidate)
 }
 
 /** Stable, so equal documents stay in `_id` order. */

@@ -15,12 +15,13 @@ export type Comparison = (typeof comparisons)[number]
 export const whole: Range = { from: Buffer.of(), to: Buffer.of(0xff) }
 /** Entries of values that keys do not model. Every plan reads them. */
 export const unmodelled: Range = kindRange(kinds.unmodelled)
+const missing: Range = kindRange(kinds.missing)
 /** Entries of values that are there. An explicit null is one. */
 export const present: Range = { from: Buffer.of(kinds.missing, 1), to: Buffer.of(kinds.unmodelled) }
 
 /** Where documents stand that equal a value. null when keys do not model it. */
 export function equalTo(value: unknown): Range | null {
-  if (value === undefined || value === null) return kindRange(kinds.missing)
+  if (value === undefined || value === null) return missing
   const key = keyOf(value)
   return key && { from: key, to: after(key) }
 }
@@ -39,6 +40,16 @@ export function comparedWith(comparison: Comparison, value: unknown): Range | nu
 export function startingWith(text: string): Range {
   const key = textKey(orderedPart(text))
   return { from: key, to: afterAllWith(key) }
+}
+
+/** One range for each key that there can be in a range. null for a range of any number of keys. */
+export function pointsOf({ from, to }: Range): Range[] | null {
+  if (from.length === 1 && from.equals(unmodelled.from)) return [unmodelled]
+  if (from.equals(missing.from) && to.equals(missing.to)) {
+    const keys = [0, 1].map((value) => Buffer.of(kinds.missing, value))
+    return keys.map((key) => ({ from: key, to: after(key) }))
+  }
+  return to.equals(after(from)) ? [{ from, to }] : null
 }
 
 /** What two lists of ranges share. Both ascend and have no overlaps, as the result does. */

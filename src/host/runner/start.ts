@@ -12,7 +12,7 @@ import { hostSymbol } from './hop.js'
 import { createInternalFetch } from './internal-fetch.js'
 import { createChildServer } from './server.js'
 import type { StartOptions } from './start-options.js'
-import { newId, pause, setEnvironment } from './world.js'
+import { newId, nowMs, pause, setEnvironment } from './world.js'
 
 export interface Started {
   server: Server
@@ -25,9 +25,10 @@ export async function start(options: StartOptions): Promise<Started> {
   const { space, hash, env, limits, compat, keys, sockets, files } = options
   setEnvironment(env)
   const mingo = await loadMingo(files.mingo)
-  const { documents, keyValues } = createRemoteStore({ socketPath: sockets.data, key: keys.data })
+  const { documents, indexes, keyValues } = createRemoteStore({ socketPath: sockets.data, key: keys.data })
   const literalDots = compat.dotPaths === 'literal'
-  const collections = createCollections({ documents, mingo, newId, pause, literalDots })
+  const store = { documents, indexes, mingo, newId, pause, nowMs, literalDots }
+  const collections = createCollections({ ...store, report: logLine, onFault: logFault })
   const datastore = createDatastore({ collections, keyValues })
   // codehooks-js looks for the first three of these names when it is loaded.
   Object.assign(globalThis, { DB: datastore, Datastore: datastore, _coho_fs: createFiles(files.assets) })
@@ -52,6 +53,11 @@ export async function start(options: StartOptions): Promise<Started> {
 async function importBundle(file: string): Promise<Manifest> {
   const { default: manifest }: { default?: unknown } = await import(pathToFileURL(file).href)
   return requireManifest(manifest)
+}
+
+function logLine(line: string): void {
+  // biome-ignore lint/suspicious/noConsole: as in logFault
+  console.warn(line)
 }
 
 export function logFault(error: unknown): void {

@@ -8,6 +8,11 @@ export function newId(): string {
   return seconds.toString(16).padStart(8, '0') + randomBytes(8).toString('hex')
 }
 
+/** Milliseconds since this process began. The clock is never set back. */
+export function nowMs(): number {
+  return performance.now()
+}
+
 /** Waits for a random time. Its upper bound doubles with each attempt, from 1 ms to 64 ms. */
 export function pause(attempt: number): Promise<void> {
   const most = 2 ** Math.min(attempt, 6)

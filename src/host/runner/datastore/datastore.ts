@@ -23,7 +23,10 @@ export interface DocumentCalls {
   removeOne(collection: string, query: unknown): Promise<{ _id: string }>
   removeMany(collection: string, query?: unknown, options?: unknown): Promise<{ count: number }>
   count(collection: string): Promise<{ count: number }>
-  /** Only recorded: this host has no indexes yet. */
+  /**
+   * Makes an index on each field, unless there is one; `{ unique: true }` with one field. Resolves when the first 1,000
+   * documents are in it. The others follow in the background, so that a `startup` never waits for long.
+   */
   createIndex(collection: string, fields: unknown, options?: unknown): Promise<{ collection: string; fields: string[] }>
 }
 
@@ -98,8 +101,21 @@ function createDocumentCalls(collections: Collections): DocumentCalls {
     ...manyCalls(collections),
     removeOne: async (name, query) => ({ _id: required(await collections.remove(nameOf(name), queryOf(query))) }),
     count: async (name) => ({ count: await collections.count(nameOf(name)) }),
-    createIndex: async (name, fields) => ({ collection: nameOf(name), fields: [fields].flat().map(String) }),
+    createIndex: (name, fields, options) => noted(createIndex(collections, name, fields, options)),
   }
+}
+
+async function createIndex(collections: Collections, name: string, sent: unknown, options: unknown) {
+  const fields = [sent].flat().map(String)
+  await collections.createIndex(nameOf(name), fields, isPlain(options) && options.unique === true)
+  return { collection: name, fields }
+}
+
+/** An application need not wait for it. A rejection that nothing handles would end the process. */
+function noted<T>(promise: Promise<T>): Promise<T> {
+  // biome-ignore lint/suspicious/noConsole: it is the log of the application
+  promise.catch((error: unknown) => console.error(error))
+  return promise
 }
 
 function manyCalls(collections: Collections): Pick<DocumentCalls, 'updateMany' | 'replaceMany' | 'removeMany'> {

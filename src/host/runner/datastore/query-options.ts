@@ -1,4 +1,6 @@
+import type { ChosenOptions } from '../../documents/collections.js'
 import type { FindOptions } from '../../documents/find.js'
+import { requireField } from '../../documents/names.js'
 import { queryInvalid } from '../../documents/store-error.js'
 import { isPlain } from '../../documents/values.js'
 
@@ -23,7 +25,7 @@ export function isOldForm(value: unknown): value is Record<string, unknown> {
 }
 
 /** The options of `getMany`, of crudlify and of the URL's `h`, which name the same things differently. */
-export function readFindOptions(options: unknown): Partial<FindOptions> {
+export function readFindOptions(options: unknown): ChosenOptions {
   const given = isPlain(options) ? options : {}
   const hints = isPlain(given.hints) ? given.hints : {}
   const limit = given.limit ?? hints.limit ?? hints.$limit
@@ -33,10 +35,19 @@ export function readFindOptions(options: unknown): Partial<FindOptions> {
   return {
     limit: limit === undefined || limit === null ? null : countOf(limit, 'limit'),
     offset: offset === undefined || offset === null ? 0 : countOf(offset, 'offset'),
-    sort: readSort(sort),
     projection: readFields(fields),
-    reverse: given.reverse === true || given.reverse === 'true',
+    ...readOrder(given, readSort(sort)),
   }
+}
+
+/** With `useIndex` alone, rows come in the order of that field, and `reverse` turns it. */
+function readOrder(given: Record<string, unknown>, sort: FindOptions['sort']): ChosenOptions {
+  const reverse = given.reverse === true || given.reverse === 'true'
+  const { useIndex } = given
+  if (useIndex === undefined || useIndex === null || useIndex === '_id') return { sort, reverse }
+  const field = requireField(useIndex)
+  const bounds = { start: given.startIndex ?? given.start, end: given.endIndex ?? given.end }
+  return { useIndex: field, sort: sort ?? { [field]: reverse ? -1 : 1 }, reverse, ...bounds }
 }
 
 function countOf(value: unknown, name: string): number {

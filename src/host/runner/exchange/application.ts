@@ -167,7 +167,7 @@ function failed({ compat }: Wired, { arrival, res, out }: Exchange, error: unkno
   answer(out, arrival.headers, known ?? 'internal_error', detail)
 }
 
-const storeCodes = ['query_invalid', 'not_current', 'quota_exceeded', 'store_unavailable'] as const
+const storeCodes = ['already_exists', 'query_invalid', 'not_current', 'quota_exceeded', 'store_unavailable'] as const
 
 function answer(out: ServerResponse, headers: IncomingHttpHeaders, code: ProblemCode, detail?: string): void {
   const requestId = headers['x-request-id']

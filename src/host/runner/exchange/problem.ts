@@ -7,6 +7,7 @@ const problems = {
   unauthenticated: [401, 'Sign in to continue.'],
   forbidden: [403, 'This is not allowed.'],
   not_found: [404, 'There is nothing here.'],
+  already_exists: [409, 'Another document has this value in a unique field.'],
   not_current: [409, 'The document changed in the meantime. Try again.'],
   payload_too_large: [413, 'The request body is too large.'],
   quota_exceeded: [413, 'A limit of this space is reached.'],
