@@ -71,9 +71,9 @@ export interface IndexScan {
   field: string
   /** Each of them reaches every document that is wanted; the store reads the one with the fewest entries. */
   choices: readonly (readonly KeyRange[])[]
-  /** By key, and by `_id` where keys are equal; descending with -1. null for any order. */
+  /** By key, descending with -1; where keys are equal always by ascending `_id`. null for any order. */
   order: 1 | -1 | null
-  /** What the planner took the index for. The first page rejects with `plan_outdated` when it is not so any more. */
+  /** What the planner took the index for. The first page rejects with `plan_outdated` when it is otherwise now. */
   seen: Pick<IndexState, 'isMultikey' | 'isOrdered'>
   /** `next` of the page before; null for the first page. */
   after: string | null
@@ -103,7 +103,12 @@ export interface IndexProgress {
   isReady: boolean
 }
 
-/** The indexes of one space. Each method is one atomic step and rejects with a `StoreError`, as those of `Documents`. */
+/**
+ * The indexes of one space. Each method is one atomic step and rejects with a `StoreError`, as those of `Documents`.
+ *
+ * Writes of `Documents` keep the entries up to date in the same step. With a unique index they reject with `already_exists`
+ * when another document has the value, and with `query_invalid` for an array or an object; both name the field, never the value.
+ */
 export interface Indexes {
   /** In order of their fields. A missing collection has none. */
   list(collection: string): Promise<readonly IndexState[]>
@@ -114,11 +119,14 @@ export interface Indexes {
   create(collection: string, field: string, isUnique: boolean): Promise<boolean>
   /**
    * Adds the entries of the next documents, at most 1,000. Call it until `isReady`; it goes on where the call before ended,
-   * also after a restart. Rejects with `query_invalid` when a unique index finds duplicates, names ten of them, and removes the
-   * index.
+   * also after a restart. Rejects with `query_invalid` when there is no such index, and when a unique one finds duplicates,
+   * arrays or objects: then it names ten of them by `_id`, and removes the index.
    */
   build(collection: string, field: string): Promise<IndexProgress>
-  /** As `scan` of `Documents`, through an index. A document may come several times where the index is multikey. */
+  /**
+   * As `scan` of `Documents`, through an index. A document may come several times where the index is multikey, and when it
+   * changes meanwhile. Rejects with `plan_outdated` when there is no such index, or it is not ready.
+   */
   scan(collection: string, scan: IndexScan): Promise<ScanPage>
   /** Whether the index existed. Its entries are deleted page by page later. */
   remove(collection: string, field: string): Promise<boolean>

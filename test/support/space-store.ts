@@ -1,9 +1,10 @@
 import { requireCollection, requireId } from '../../src/host/documents/names.js'
 import { StoreError } from '../../src/host/documents/store-error.js'
-import type { Documents, KeyValues, StoredDocument } from '../../src/host/ports.js'
+import type { Documents, Indexes, IndexState, KeyValues, StoredDocument } from '../../src/host/ports.js'
 
 export interface SpaceStore {
   documents: Documents
+  indexes: Indexes
   keyValues: KeyValues
 }
 
@@ -13,7 +14,7 @@ const maxDocumentBytes = 4 * 1024 * 1024
 
 /** The data of a space in memory: the ports as the host promises them. */
 export function createSpaceStore(now: () => number = Date.now): SpaceStore {
-  return { documents: createDocuments(), keyValues: createKeyValues(now) }
+  return { documents: createDocuments(), indexes: createIndexes(), keyValues: createKeyValues(now) }
 }
 
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other))
@@ -80,6 +81,27 @@ function createDocuments(): Documents {
           bytes: [...rows.values()].reduce((sum, { body }) => sum + Buffer.byteLength(body), 0),
         }))
         .sort((one, other) => byBytes(one.name, other.name)),
+  }
+}
+
+/** Records indexes, and serves no find by them. */
+function createIndexes(): Indexes {
+  const collections = new Map<string, Map<string, IndexState>>()
+  const of = (name: string) => collections.get(requireCollection(name)) ?? new Map<string, IndexState>()
+  return {
+    list: async (name) => [...of(name).values()].sort((one, other) => byBytes(one.field, other.field)),
+    async create(name, field, isUnique) {
+      const known = of(name)
+      if (known.has(field)) return false
+      known.set(field, { field, isUnique, state: 'building', isMultikey: false, isOrdered: true })
+      collections.set(name, known)
+      return true
+    },
+    build: async () => ({ processed: 0, of: 0, isReady: true }),
+    async scan() {
+      throw new StoreError('plan_outdated', 'This store has no entries.')
+    },
+    remove: async (name, field) => of(name).delete(field),
   }
 }
 

@@ -23,8 +23,10 @@ export interface Keys {
 }
 
 /** Longer texts share the key of their beginning. */
-const maxTextBytes = 200
+export const maxTextBytes = 200
 const hashBytes = 16
+/** An array with more elements has one entry, which every plan reads, so that no document makes too many. */
+const maxElements = 1_000
 const unmodelledKey = Buffer.of(kinds.unmodelled)
 const missingKey = Buffer.of(kinds.missing, 0)
 const nullKey = Buffer.of(kinds.missing, 1)
@@ -81,7 +83,7 @@ function isOrdered(value: unknown): boolean {
 
 /** One entry an element and one for the whole; the empty array also as null. */
 function arrayEntries(values: readonly unknown[]): Buffer[] {
-  if (values.some(isNested)) return [unmodelledKey]
+  if (values.length > maxElements || values.some(isNested)) return [unmodelledKey]
   const elements = values.map((each) => keyOf(each) ?? unmodelledKey)
   const entries = [...(values.length === 0 ? [nullKey] : elements), hashKey(kinds.array, values)]
   return [...new Map(entries.map((each) => [each.toString('latin1'), each])).values()]
@@ -120,7 +122,7 @@ function canonical(value: unknown): string {
 }
 
 /** The value that mingo finds under a path: behind an array, the values of its elements. */
-function valueAt(document: Readonly<Record<string, unknown>>, field: string): unknown {
+export function valueAt(document: Readonly<Record<string, unknown>>, field: string): unknown {
   return field.includes('.') ? walk(document, field.split('.'), false) : ownField(document, field)
 }
 

@@ -4,6 +4,7 @@ import { isPlain } from './values.js'
 const collectionName = /^[A-Za-z][\w-]*(\.[\w-]+)*$/
 const maxCollectionLength = 64
 const maxIdBytes = 255
+const maxFieldBytes = 255
 
 /**
  * A name of a collection. One that begins with `_` does not exist for applications.
@@ -25,6 +26,19 @@ export function requireId(sent: unknown): string {
   const isText = typeof id === 'string' && id !== '' && isWellFormed(id)
   if (isText && Buffer.byteLength(id) <= maxIdBytes && !hasControl(id)) return id
   throw queryInvalid('_id must be a text of 1 to 255 bytes without control characters.')
+}
+
+/**
+ * The field of an index, or a path with dots. `_id` needs none.
+ *
+ * @throws {StoreError} `query_invalid`
+ */
+export function requireField(field: unknown): string {
+  const isText = typeof field === 'string' && field !== '' && field !== '_id' && isWellFormed(field)
+  const isShort = isText && Buffer.byteLength(field) <= maxFieldBytes && !hasControl(field)
+  const isPath = isShort && field.split('.').every((name) => name !== '__proto__' && !name.startsWith('$'))
+  if (isPath) return field
+  throw queryInvalid('An index is on a field other than _id, or on a path of fields with dots, of 255 bytes at most.')
 }
 
 function hasControl(text: string): boolean {

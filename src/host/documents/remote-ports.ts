@@ -1,4 +1,14 @@
-import type { CollectionSize, Documents, KeyValue, KeyValues, StoredDocument } from '../ports.js'
+import type {
+  CollectionSize,
+  Documents,
+  Indexes,
+  IndexProgress,
+  IndexState,
+  KeyValue,
+  KeyValues,
+  ScanPage,
+  StoredDocument,
+} from '../ports.js'
 import { StoreError } from './store-error.js'
 import { isPlain } from './values.js'
 import type { WirePort } from './wire.js'
@@ -12,14 +22,22 @@ export function remoteDocuments(call: RemoteCall): Documents {
     get: async (...input) => readNullable(await call('documents', 'get', ...input), readStored),
     put: async (...input) => readNumber(await call('documents', 'put', ...input)),
     remove: async (...input) => (await call('documents', 'remove', ...input)) === true,
-    async scan(...input) {
-      const page = readObject(await call('documents', 'scan', ...input))
-      return { documents: readList(page.documents, readStored), next: readNullable(page.next, readText) }
-    },
+    scan: async (...input) => readPage(await call('documents', 'scan', ...input)),
     putMany: async (...input) => readList(await call('documents', 'putMany', ...input), readText),
     count: async (...input) => readNumber(await call('documents', 'count', ...input)),
     drop: async (...input) => void (await call('documents', 'drop', ...input)),
     list: async () => readList(await call('documents', 'list'), readSize),
+  }
+}
+
+/** As `remoteDocuments`. */
+export function remoteIndexes(call: RemoteCall): Indexes {
+  return {
+    list: async (...input) => readList(await call('indexes', 'list', ...input), readState),
+    create: async (...input) => (await call('indexes', 'create', ...input)) === true,
+    build: async (...input) => readProgress(await call('indexes', 'build', ...input)),
+    scan: async (...input) => readPage(await call('indexes', 'scan', ...input)),
+    remove: async (...input) => (await call('indexes', 'remove', ...input)) === true,
   }
 }
 
@@ -58,6 +76,11 @@ function readNumber(value: unknown): number {
   return value
 }
 
+function readFlag(value: unknown): boolean {
+  if (typeof value !== 'boolean') throw unreadable()
+  return value
+}
+
 function readNullable<T>(value: unknown, read: (value: unknown) => T): T | null {
   return value === null ? null : read(value)
 }
@@ -70,6 +93,28 @@ function readList<T>(value: unknown, read: (value: unknown) => T): T[] {
 function readStored(value: unknown): StoredDocument {
   const { id, version, body } = readObject(value)
   return { id: readText(id), version: readNumber(version), body: readText(body) }
+}
+
+function readPage(value: unknown): ScanPage {
+  const { documents, next } = readObject(value)
+  return { documents: readList(documents, readStored), next: readNullable(next, readText) }
+}
+
+function readState(value: unknown): IndexState {
+  const { field, isUnique, state, isMultikey, isOrdered } = readObject(value)
+  if (state !== 'building' && state !== 'ready') throw unreadable()
+  return {
+    field: readText(field),
+    isUnique: readFlag(isUnique),
+    state,
+    isMultikey: readFlag(isMultikey),
+    isOrdered: readFlag(isOrdered),
+  }
+}
+
+function readProgress(value: unknown): IndexProgress {
+  const { processed, of, isReady } = readObject(value)
+  return { processed: readNumber(processed), of: readNumber(of), isReady: readFlag(isReady) }
 }
 
 function readSize(value: unknown): CollectionSize {

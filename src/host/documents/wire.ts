@@ -8,10 +8,13 @@ import { isPlain } from './values.js'
  */
 export const wireVerbs = {
   documents: ['get', 'put', 'remove', 'scan', 'putMany', 'count', 'drop', 'list'],
+  indexes: ['list', 'create', 'build', 'scan', 'remove'],
   keyValues: ['get', 'set', 'remove', 'increment', 'page', 'removePage'],
 } as const
 
 export type WirePort = keyof typeof wireVerbs
+
+const wirePorts = ['documents', 'indexes', 'keyValues'] as const satisfies readonly WirePort[]
 
 /** A larger request is answered 413. Further requests wait. */
 export const wireLimits = { requestBytes: 16 * 1024 * 1024, concurrentRequests: 32 } as const
@@ -37,9 +40,10 @@ export function wirePath({ port, verb }: WireCall): string {
 /** null for an unknown call. */
 export function parseWirePath(path: string): WireCall | null {
   const [, port, verb = '', ...rest] = path.split('/')
-  if ((port !== 'documents' && port !== 'keyValues') || rest.length > 0) return null
-  const verbs: readonly string[] = wireVerbs[port]
-  return verbs.includes(verb) ? { port, verb } : null
+  const known = wirePorts.find((each) => each === port)
+  if (!known || rest.length > 0) return null
+  const verbs: readonly string[] = wireVerbs[known]
+  return verbs.includes(verb) ? { port: known, verb } : null
 }
 
 export interface WireAnswer {

@@ -1,13 +1,15 @@
 import { isWithinBounds } from '../documents/bounded-json.js'
-import { requireCollection, requireId } from '../documents/names.js'
+import { requireCollection, requireField, requireId } from '../documents/names.js'
 import { queryInvalid, StoreError } from '../documents/store-error.js'
 import { isPlain, maxDepth } from '../documents/values.js'
 import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
-import type { Documents, IfVersion, KeyName, KeyValues, ScanOptions } from '../ports.js'
+import type { Documents, IfVersion, Indexes, KeyName, KeyValues, ScanOptions } from '../ports.js'
 import type { ThreadRequest } from './messages.js'
+import { misshapen, requireIndexScan, requireLimit } from './scan-input.js'
 
 export interface SpacePorts {
   documents: Documents
+  indexes: Indexes
   keyValues: KeyValues
 }
 
@@ -17,7 +19,6 @@ export interface CallBounds {
 }
 
 const maxRows = 1_000
-const maxScan = 10_000
 const maxKeyBytes = 1_024
 
 type Verb = (ports: SpacePorts, input: readonly unknown[], bounds: CallBounds) => Promise<unknown>
@@ -37,6 +38,14 @@ const verbs: Verbs = {
     drop: ({ documents }, [name]) => documents.drop(requireCollection(name)),
     list: ({ documents }) => documents.list(),
   },
+  indexes: {
+    list: ({ indexes }, [name]) => indexes.list(requireCollection(name)),
+    create: ({ indexes }, [name, field, isUnique]) =>
+      indexes.create(requireCollection(name), requireField(field), requireFlag(isUnique)),
+    build: ({ indexes }, [name, field]) => indexes.build(requireCollection(name), requireField(field)),
+    scan: ({ indexes }, [name, scan]) => indexes.scan(requireCollection(name), requireIndexScan(scan)),
+    remove: ({ indexes }, [name, field]) => indexes.remove(requireCollection(name), requireField(field)),
+  },
   keyValues: {
     get: ({ keyValues }, [name]) => keyValues.get(requireName(name)),
     set: ({ keyValues }, [name, value, ttl], bounds) =>
@@ -55,6 +64,11 @@ const reading: readonly string[] = ['get', 'scan', 'count', 'list', 'page']
 /** Whether the call needs room on the disk. A deletion does, for the write-ahead log. */
 export function isWriting({ verb }: WireCall): boolean {
   return !reading.includes(verb)
+}
+
+/** Whether the call leaves rows of dropped tables, which are deleted page by page afterwards. */
+export function leavesRest({ port, verb }: WireCall): boolean {
+  return verb === 'drop' || (port === 'indexes' && (verb === 'remove' || verb === 'build'))
 }
 
 /** Whether a thread may have to wait for the disk. */
@@ -80,12 +94,13 @@ export async function runCall(
   return run(ports, input, bounds)
 }
 
-function misshapen(): StoreError {
-  return queryInvalid('The arguments of this call have another shape.')
-}
-
 function requireText(value: unknown): string {
   if (typeof value === 'string') return value
+  throw misshapen()
+}
+
+function requireFlag(value: unknown): boolean {
+  if (typeof value === 'boolean') return value
   throw misshapen()
 }
 
@@ -136,8 +151,7 @@ function requireAbsentOrAny(value: unknown): 'absent' | 'any' {
 function requireScan(value: unknown): ScanOptions {
   if (!isPlain(value) || typeof value.reverse !== 'boolean') throw misshapen()
   const { after, reverse, limit } = value
-  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > maxScan) throw misshapen()
-  return { after: after === null ? null : requireId(after), reverse, limit }
+  return { after: after === null ? null : requireId(after), reverse, limit: requireLimit(limit) }
 }
 
 function requireName(value: unknown): KeyName {

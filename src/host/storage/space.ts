@@ -1,8 +1,8 @@
-import { remoteDocuments, remoteKeyValues } from '../documents/remote-ports.js'
+import { remoteDocuments, remoteIndexes, remoteKeyValues } from '../documents/remote-ports.js'
 import { StoreError } from '../documents/store-error.js'
 import { type WireCall, type WirePort, wireFault } from '../documents/wire.js'
-import type { Documents, KeyValues } from '../ports.js'
-import { isWriting } from './calls.js'
+import type { Documents, Indexes, KeyValues } from '../ports.js'
+import { isWriting, leavesRest } from './calls.js'
 import { judgeFault, unavailable } from './faults.js'
 import type { OpenPlace, WireReply } from './messages.js'
 import { createSpaceCalls } from './space-calls.js'
@@ -12,6 +12,7 @@ import { createTidying } from './tidying.js'
 /** The data of one space, in one generation. Each call rejects with a `StoreError`. */
 export interface SpaceData {
   documents: Documents
+  indexes: Indexes
   keyValues: KeyValues
   /** A call of the wire with its arguments as JSON. The thread reads them. Never rejects. */
   answer(call: WireCall, body: string | Uint8Array<ArrayBuffer>): Promise<WireReply>
@@ -22,7 +23,7 @@ export interface SpaceData {
 }
 
 export interface OpenedSpace extends SpaceData {
-  /** Deletes expired pairs and dropped collections, page by page. Never rejects. */
+  /** Deletes expired pairs, dropped collections and removed indexes, page by page. Never rejects. */
   tidy(): Promise<void>
 }
 
@@ -46,9 +47,11 @@ export async function openSpace(
 
   async function checked<T>(call: WireCall, run: () => Promise<T>): Promise<T> {
     if (isWriting(call) && !mayWrite()) throw new StoreError('quota_exceeded', 'The disk of the host is nearly full.')
-    const value = await run()
-    if (call.verb === 'drop') void tidy()
-    return value
+    try {
+      return await run()
+    } finally {
+      if (leavesRest(call)) void tidy()
+    }
   }
 
   const call = (port: WirePort, verb: string, ...input: readonly unknown[]) =>
@@ -57,6 +60,7 @@ export async function openSpace(
   await calls.open()
   return {
     documents: remoteDocuments(call),
+    indexes: remoteIndexes(call),
     keyValues: remoteKeyValues(call),
     async answer(wired, body) {
       const transfer = typeof body === 'string' ? [] : [body.buffer]

@@ -12,7 +12,7 @@ export interface QueryTask {
   collection: string
   /** undefined matches everything. */
   filter?: unknown
-  /** `sort`, `fields`, `limit`, `offset`, `reverse`, `useIndex`, `start`, `end`. */
+  /** `sort`, `fields`, `limit`, `offset`, `reverse`, `useIndex`. */
   options: Readonly<Record<string, unknown>>
   /** null: it only reads. */
   change: Change | null
@@ -97,5 +97,7 @@ export type FrontMessage =
   | { kind: 'reply'; id: number; status: number; body: string | Uint8Array }
   /** null: the upload has ended. */
   | { kind: 'piece'; bytes: Uint8Array | null }
+  /** The upload broke off. */
+  | { kind: 'broken' }
   /** The next event is wanted. */
   | { kind: 'next' }

@@ -70,6 +70,12 @@ describe('keys of arrays and objects', () => {
     expect(hexOf({ a: [] })[0]).toBe('1001')
   })
 
+  test('an array of more than 1,000 elements has the entry ~', () => {
+    const list = Array.from({ length: 1_001 }, (_, n) => n)
+    expect(hexOf({ a: list })).toEqual(['7e'])
+    expect(hexOf({ a: list.slice(1) })).toHaveLength(1_001)
+  })
+
   test('an object has one entry, which the order of its fields does not change', () => {
     expect(hexOf({ a: { x: 1, y: [new Date(0)] } })).toEqual(hexOf({ a: { y: [new Date(0)], x: 1 } }))
     expect(hexOf({ a: { x: 1 } })).not.toEqual(hexOf({ a: { x: '1' } }))

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createRemoteStore } from '../../../src/host/runner/datastore/remote-store.js'
 import { serveData } from '../../../src/host/storage/server.js'
 import { documentsContract } from '../../contracts/host/documents.js'
+import { indexesContract } from '../../contracts/host/indexes.js'
 import { keyValuesContract } from '../../contracts/host/key-values.js'
 import { temporaryFolder } from '../../support/auth.js'
 import { startDataThreads, threadProgram } from '../../support/storage-threads.js'
@@ -29,6 +30,8 @@ async function openRemote(now?: () => number) {
 }
 
 documentsContract('a data thread', openDirect)
+indexesContract('a data thread', openDirect)
 keyValuesContract('a data thread', openDirect)
 documentsContract('the socket of a data thread', openRemote)
+indexesContract('the socket of a data thread', openRemote)
 keyValuesContract('the socket of a data thread', openRemote)

@@ -31,7 +31,7 @@ export function changesDocuments(sent: SentQuery): boolean {
 /** @throws {AuthError} `query_invalid` for parts that do not go together */
 export function readQuery(collection: string, sent: SentQuery): QueryTask {
   const change = readChange(sent)
-  const { limit, offset, reverse, useIndex, start, end, ifVersion = null } = sent
+  const { limit, offset, reverse, useIndex, ifVersion = null } = sent
   const filter = readJson(sent.filter, 'filter')
   if (change !== null && !isPlain(filter)) throw refused('A change needs a filter. {} is every document.')
   if (change !== null && (sent.count || sent.versions)) throw refused('count and versions go with no change.')
@@ -39,17 +39,30 @@ export function readQuery(collection: string, sent: SentQuery): QueryTask {
   return {
     kind: 'query',
     collection,
-    filter,
+    filter: inRange(filter, sent),
     change,
     ifVersion,
     countOnly: sent.count === true,
     versions: sent.versions === true,
     options: {
-      ...{ limit, offset, reverse, useIndex, start, end },
-      sort: readJson(sent.sort, 'sort'),
+      ...{ limit, offset, reverse, useIndex },
+      sort: readJson(sent.sort, 'sort') ?? orderOf(sent),
       fields: readFields(sent.fields),
     },
   }
+}
+
+/** `start` and `end` are the least and the greatest value of the field of `useIndex`. */
+function inRange(filter: unknown, { useIndex, start, end }: SentQuery): unknown {
+  if (start === undefined && end === undefined) return filter
+  if (useIndex === undefined) throw refused('start and end go with useIndex.')
+  const range = { ...(start !== undefined && { $gte: start }), ...(end !== undefined && { $lte: end }) }
+  return { $and: [filter ?? {}, { [useIndex]: range }] }
+}
+
+/** What is read through an index comes in its order. */
+function orderOf({ useIndex, reverse }: SentQuery): unknown {
+  return useIndex === undefined ? undefined : { [useIndex]: reverse === true ? -1 : 1 }
 }
 
 function readChange(sent: SentQuery): Change | null {

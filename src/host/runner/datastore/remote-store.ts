@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http'
-import { remoteDocuments, remoteKeyValues } from '../../documents/remote-ports.js'
+import { remoteDocuments, remoteIndexes, remoteKeyValues } from '../../documents/remote-ports.js'
 import { StoreError } from '../../documents/store-error.js'
 import { readWireAnswer, type WireAnswer, type WirePort, wireLimits, wirePath } from '../../documents/wire.js'
-import type { Documents, KeyValues } from '../../ports.js'
+import type { Documents, Indexes, KeyValues } from '../../ports.js'
 
 interface RemoteStoreOptions {
   /** The path of the data socket. */
@@ -11,12 +11,18 @@ interface RemoteStoreOptions {
   key: string
 }
 
+interface RemoteStore {
+  documents: Documents
+  indexes: Indexes
+  keyValues: KeyValues
+}
+
 /** The data of the space, behind a unix socket of the front. Connections are kept. */
-export function createRemoteStore(options: RemoteStoreOptions): { documents: Documents; keyValues: KeyValues } {
+export function createRemoteStore(options: RemoteStoreOptions): RemoteStore {
   const agent = new Agent({ keepAlive: true, maxSockets: wireLimits.concurrentRequests })
   const call = async (port: WirePort, verb: string, ...input: readonly unknown[]): Promise<unknown> =>
     readWireAnswer(await send(agent, options, wirePath({ port, verb }), JSON.stringify(input)))
-  return { documents: remoteDocuments(call), keyValues: remoteKeyValues(call) }
+  return { documents: remoteDocuments(call), indexes: remoteIndexes(call), keyValues: remoteKeyValues(call) }
 }
 
 function send(agent: Agent, { socketPath, key }: RemoteStoreOptions, path: string, body: string): Promise<WireAnswer> {

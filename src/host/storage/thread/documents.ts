@@ -1,13 +1,23 @@
 import { StoreError } from '../../documents/store-error.js'
 import type { Documents, IfVersion, ScanPage, StoredDocument } from '../../ports.js'
+import { numberOf, tableOf } from './collection-tables.js'
+import {
+  type Found,
+  findRow,
+  type Row,
+  removeRow,
+  roomFor,
+  rowOf,
+  type Target,
+  takeVersions,
+  targetOf,
+  writeRows,
+} from './document-rows.js'
+import { dropIndex, indexesOf } from './index-rows.js'
 import { numberAt, textAt } from './rows.js'
-import { collectionTable } from './schema.js'
 import type { SpaceFile } from './space-file.js'
 
 const pageBytes = 256 * 1024
-
-/** Opening a file reads the definition of each table. */
-const maxCollections = 1_000
 
 /** The documents in a space's file. Its callers have checked names, ids and sizes. */
 export function createDocuments(file: SpaceFile): Documents {
@@ -18,30 +28,32 @@ export function createDocuments(file: SpaceFile): Documents {
       return row ? storedOf(row) : null
     },
     async put(collection, id, body, ifVersion) {
-      file.requireRoom(Buffer.byteLength(body))
+      const target = targetOf(file, collection)
+      const row = rowOf(target, { id, body })
+      file.requireRoom(roomFor([row]))
       return file.transaction(() => {
-        const found = find(file, tableOf(file, collection), id)
+        const found = findRow(file, target, id)
         if (!isExpected(found, ifVersion)) throw notCurrent()
         const version = takeVersions(file, 1)
-        write(file, collection, [{ id, body, version, found }])
+        writeRows(file, target, [{ ...row, version, found }])
         return version
       })
     },
     async remove(collection, id, ifVersion) {
       return file.transaction(() => {
-        const table = tableOf(file, collection)
-        const found = find(file, table, id)
+        const target = targetOf(file, collection)
+        const found = findRow(file, target, id)
         if (ifVersion !== 'any' && found?.version !== ifVersion) throw notCurrent()
-        if (table === null || found === null) return false
-        file.run(`delete from ${table} where id = ?`, id)
-        resize(file, collection, -1, -found.bytes)
-        return true
+        if (found !== null) removeRow(file, target, id, found)
+        return found !== null
       })
     },
     scan: async (collection, options) => scan(file, tableOf(file, collection), options),
-    async putMany(collection, rows, ifVersion) {
-      file.requireRoom(rows.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0))
-      return file.transaction(() => putMany(file, collection, rows, ifVersion))
+    async putMany(collection, sent, ifVersion) {
+      const target = targetOf(file, collection)
+      const rows = sent.map((each) => rowOf(target, each))
+      file.requireRoom(roomFor(rows))
+      return file.transaction(() => putMany(file, target, rows, ifVersion))
     },
     async count(collection) {
       const row = file.row('select count from collections where name = ?', collection)
@@ -50,6 +62,7 @@ export function createDocuments(file: SpaceFile): Documents {
     /** The rows go later, page by page: `tidy.ts`. */
     drop: async (collection) =>
       file.transaction(() => {
+        for (const index of indexesOf(file, numberOf(file, collection))) dropIndex(file, index)
         file.run('insert into dropped select n from collections where name = ?', collection)
         file.run('delete from collections where name = ?', collection)
       }),
@@ -62,18 +75,6 @@ export function createDocuments(file: SpaceFile): Documents {
   }
 }
 
-interface Found {
-  version: number
-  bytes: number
-}
-
-interface Written {
-  id: string
-  body: string
-  version: number
-  found: Found | null
-}
-
 function notCurrent(): StoreError {
   return new StoreError('not_current', 'The document has changed since it was read.')
 }
@@ -82,67 +83,22 @@ function isExpected(found: Found | null, ifVersion: IfVersion): boolean {
   return ifVersion === 'any' || ifVersion === (found?.version ?? 'absent')
 }
 
-function tableOf(file: SpaceFile, collection: string): string | null {
-  const row = file.row('select n from collections where name = ?', collection)
-  return row ? `c${numberAt(row, 'n')}` : null
-}
-
-function createTable(file: SpaceFile, collection: string): string {
-  const sums = file.row('select (select count(*) from collections) + (select count(*) from dropped) as tables')
-  if (numberAt(sums, 'tables') >= maxCollections) {
-    throw new StoreError('quota_exceeded', `A space holds at most ${maxCollections} collections.`)
-  }
-  const n = numberAt(file.row('insert into collections (name) values (?) returning n', collection), 'n')
-  file.run(collectionTable(n))
-  return `c${n}`
-}
-
-function find(file: SpaceFile, table: string | null, id: string): Found | null {
-  const row = table && file.row(`select ver, octet_length(body) as bytes from ${table} where id = ?`, id)
-  return row ? { version: numberAt(row, 'ver'), bytes: numberAt(row, 'bytes') } : null
-}
-
-/** The last of as many versions as asked for. */
-function takeVersions(file: SpaceFile, count: number): number {
-  return numberAt(file.row('update space set version = version + ? returning version', count), 'version')
-}
-
-function write(file: SpaceFile, collection: string, rows: readonly Written[]): void {
-  const table = tableOf(file, collection) ?? createTable(file, collection)
-  const sql = `insert into ${table} (id, ver, body) values (?, ?, ?)
-    on conflict (id) do update set ver = excluded.ver, body = excluded.body`
-  let [count, bytes] = [0, 0]
-  for (const { id, body, version, found } of rows) {
-    file.run(sql, id, version, body)
-    count += found === null ? 1 : 0
-    bytes += Buffer.byteLength(body) - (found?.bytes ?? 0)
-  }
-  resize(file, collection, count, bytes)
-}
-
-function resize(file: SpaceFile, collection: string, count: number, bytes: number): void {
-  file.run('update collections set count = count + ?, bytes = bytes + ? where name = ?', count, bytes, collection)
-}
-
-function putMany(
-  file: SpaceFile,
-  collection: string,
-  rows: readonly Pick<StoredDocument, 'id' | 'body'>[],
-  ifVersion: 'absent' | 'any',
-): string[] {
-  const table = tableOf(file, collection)
+function putMany(file: SpaceFile, target: Target, rows: readonly Row[], ifVersion: 'absent' | 'any'): string[] {
   const existing: string[] = []
-  const chosen = new Map<string, { body: string; found: Found | null }>()
-  for (const { id, body } of rows) {
-    const found = find(file, table, id)
-    const exists = found !== null || chosen.has(id)
-    if (exists) existing.push(id)
-    if (!exists || ifVersion === 'any') chosen.set(id, { body, found })
+  const chosen = new Map<string, Row & { found: Found | null }>()
+  for (const row of rows) {
+    const found = findRow(file, target, row.id)
+    const exists = found !== null || chosen.has(row.id)
+    if (exists) existing.push(row.id)
+    if (!exists || ifVersion === 'any') chosen.set(row.id, { ...row, found })
   }
   if (chosen.size === 0) return existing
   const first = takeVersions(file, chosen.size) - chosen.size + 1
-  const written = [...chosen].map(([id, { body, found }], index) => ({ id, body, found, version: first + index }))
-  write(file, collection, written)
+  writeRows(
+    file,
+    target,
+    [...chosen.values()].map((row, at) => ({ ...row, version: first + at })),
+  )
   return existing
 }
 

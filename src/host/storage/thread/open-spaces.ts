@@ -4,6 +4,7 @@ import { judgeFault, unavailable } from '../faults.js'
 import type { OpenPlace, ThreadRequest } from '../messages.js'
 import { answerCall } from './answer.js'
 import { createDocuments } from './documents.js'
+import { createIndexes } from './indexes.js'
 import { createKeyValues } from './key-values.js'
 import { openSpaceFile, type SpaceFile } from './space-file.js'
 import { tidy } from './tidy.js'
@@ -29,8 +30,13 @@ export function createOpenSpaces(): OpenSpaces {
 
   async function open(place: OpenPlace): Promise<OpenSpace> {
     const file = await openSpaceFile(place)
-    const ports = { documents: createDocuments(file), keyValues: createKeyValues(file, () => nowMs) }
-    return { ...ports, file, documentBytes: place.documentBytes }
+    return {
+      documents: createDocuments(file),
+      indexes: createIndexes(file),
+      keyValues: createKeyValues(file, () => nowMs),
+      file,
+      documentBytes: place.documentBytes,
+    }
   }
 
   return {

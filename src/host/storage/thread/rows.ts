@@ -18,6 +18,10 @@ export function textAt(row: unknown, column: string): string {
   throw new TypeError(`The column ${column} holds no text.`)
 }
 
+export function nullableTextAt(row: unknown, column: string): string | null {
+  return memberOf(row, column) === null ? null : textAt(row, column)
+}
+
 /** The UTF-8 text of a column that the schema declares as a blob. */
 export function blobTextAt(row: unknown, column: string): string {
   return blobAt(row, column).toString()

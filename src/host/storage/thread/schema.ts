@@ -27,6 +27,20 @@ const steps: readonly string[] = [
      primary key (keyspace, key)
    ) without rowid;
    create index kv_ends_at on kv (ends_at) where ends_at is not null;`,
+  // `built_to` is the last _id that is done, '' at the beginning; null when the index is ready. `multikey` and `unordered`
+  // count the documents up to there. Numbers are never used again, as those of collections.
+  `create table indexes (
+     i integer primary key autoincrement,
+     n integer not null,
+     field text not null,
+     is_unique integer not null,
+     built_to text default '',
+     processed integer not null default 0,
+     multikey integer not null default 0,
+     unordered integer not null default 0,
+     unique (n, field)
+   );
+   create table dropped_entries (name text primary key) without rowid;`,
 ]
 
 /** A collection's table. Text compares by its bytes. SQLite itself checks that a body is JSON. */
@@ -36,6 +50,16 @@ export function collectionTable(n: number): string {
     ver integer not null,
     body text not null check (json_valid(body))
   ) without rowid`
+}
+
+/** The entries of an index. */
+export function entryTable(name: string): string {
+  return `create table ${name} (k blob not null, id text not null, primary key (k, id)) without rowid`
+}
+
+/** The entries that keep an index unique. */
+export function uniqueTable(name: string): string {
+  return `create table ${name} (k blob primary key, id text not null) without rowid`
 }
 
 /**
