@@ -97,10 +97,7 @@ export function startJob(options: JobOptions): Job {
       worker.post({ kind: 'next' })
       return events.next()
     },
-    written: () => written,
-    uploadFault: () => upload.fault(),
-    imported: () => events.imported(),
-    stop,
+    ...{ written: () => written, uploadFault: () => upload.fault(), imported: () => events.imported(), stop },
   }
 }
 
