@@ -1,3 +1,4 @@
+import { AuthError } from '../../errors.js'
 import type { CollectionPorts } from '../flows/collections/ports.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { createWorkers, type Workers } from '../workers/workers.js'
@@ -31,7 +32,21 @@ export function collectionPorts<Nouns>(
     ...{ spaces, files, clock, random, workers },
     audit: running.ports.audit,
     open: ({ id, generation }) => data.open(id, generation),
+    enterBuild: oneBuildEach(),
     // Escapes and blanks make a text longer than what is stored.
     uploadBytes: 4 * settings.limits.spaceBytes,
+  }
+}
+
+/** In memory: an index that a process which ended has left unfinished is built on by the next request. */
+function oneBuildEach(): CollectionPorts['enterBuild'] {
+  const building = new Set<string>()
+  return (spaceId) => {
+    if (building.has(spaceId)) {
+      const detail = 'This space builds an index already. Try again when it has ended.'
+      throw new AuthError('space_busy', { detail })
+    }
+    building.add(spaceId)
+    return () => void building.delete(spaceId)
   }
 }

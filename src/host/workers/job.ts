@@ -12,11 +12,13 @@ export interface Job {
   /**
    * The next event. The last one is `count` or `imported`.
    *
-   * @throws {StoreError} why the task ended early, and what reading the upload throws
+   * @throws {StoreError} why the task ended early
    */
   next(): Promise<TaskEvent>
   /** How many documents the calls of a query have written. */
   written(): number
+  /** What reading the upload threw, which ended the import; null: nothing. */
+  uploadFault(): unknown
   /** How far an import was when it reported last. */
   imported(): number
   /** Ends the worker. Resolves when its calls have ended, so nothing is written afterwards. */
@@ -47,7 +49,7 @@ export function startJob(options: JobOptions): Job {
   let written = 0
   let ending: Promise<void> | null = null
   const worker = startProcess(options.program, { receive, ended })
-  const read = readerOf(options.pieces, worker, fail)
+  const upload = readerOf(options.pieces, worker)
   const cancel = mostMs === null ? () => {} : timer(mostMs, () => fail(tookTooLong(mostMs)))
 
   function fail(error: unknown): void {
@@ -71,7 +73,7 @@ export function startJob(options: JobOptions): Job {
     if (message.kind === 'call') {
       const done = call(message).finally(() => calls.delete(done))
       calls.add(done)
-    } else if (message.kind === 'read') void read()
+    } else if (message.kind === 'read') void upload.read()
     else if (message.kind === 'fault') fail(new StoreError(message.fault.code, message.fault.message))
     else events.put(message.event)
   }
@@ -95,9 +97,7 @@ export function startJob(options: JobOptions): Job {
       worker.post({ kind: 'next' })
       return events.next()
     },
-    written: () => written,
-    imported: () => events.imported(),
-    stop,
+    ...{ written: () => written, uploadFault: () => upload.fault(), imported: () => events.imported(), stop },
   }
 }
 
@@ -132,16 +132,21 @@ function createEvents() {
   }
 }
 
-/** Sends the next piece of the upload. */
-function readerOf(pieces: JobOptions['pieces'], worker: WorkerProcess, fail: (error: unknown) => void) {
+/** Sends the upload piece by piece. */
+function readerOf(pieces: JobOptions['pieces'], worker: WorkerProcess) {
   const iterator = pieces?.[Symbol.asyncIterator]()
-  return async () => {
-    try {
-      const next = await iterator?.next()
-      worker.post({ kind: 'piece', bytes: next === undefined || next.done ? null : next.value })
-    } catch (error) {
-      fail(error)
-    }
+  let fault: unknown = null
+  return {
+    fault: () => fault,
+    async read(): Promise<void> {
+      try {
+        const next = await iterator?.next()
+        worker.post({ kind: 'piece', bytes: next === undefined || next.done ? null : next.value })
+      } catch (error) {
+        fault = error
+        worker.post({ kind: 'broken' })
+      }
+    },
   }
 }
 
@@ -149,12 +154,14 @@ function readerOf(pieces: JobOptions['pieces'], worker: WorkerProcess, fail: (er
 async function answered({ answers, start }: JobOptions, path: string, body: string) {
   const call = parseWirePath(path)
   const mayWrite = start.task.kind === 'import' ? !start.task.dryrun : start.task.change !== null
-  if (call === null || call.port === 'keyValues' || (isWriting(call) && !mayWrite)) {
+  const isChange = call !== null && isWriting(call)
+  const isAllowed = call?.port === 'documents' ? mayWrite || !isChange : call?.port === 'indexes' && !isChange
+  if (call === null || !isAllowed) {
     const { status, text } = wireFault(unavailable())
     return { status, body: text, wrote: 0 }
   }
   const reply = await answers.answer(call, body)
-  return { ...reply, wrote: reply.status === 200 && isWriting(call) ? 1 : 0 }
+  return { ...reply, wrote: reply.status === 200 && isChange ? 1 : 0 }
 }
 
 function tookTooLong(mostMs: number): StoreError {

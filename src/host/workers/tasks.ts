@@ -97,5 +97,7 @@ export type FrontMessage =
   | { kind: 'reply'; id: number; status: number; body: string | Uint8Array }
   /** null: the upload has ended. */
   | { kind: 'piece'; bytes: Uint8Array | null }
+  /** The upload broke off. */
+  | { kind: 'broken' }
   /** The next event is wanted. */
   | { kind: 'next' }

@@ -30,6 +30,14 @@ describe('a query that reads', () => {
     expect((await host.call('GET', '/collections')).body).toMatchObject([{ name: 'notes', count: 2 }])
   })
 
+  test('reads from start to end of an index, in its order', async () => {
+    const read = async (query: object) => (await host.query('notes', { useIndex: 'n', fields: 'n', ...query })).rows
+    expect(await read({ start: 2 })).toMatchObject([{ n: 2 }, { end: { count: 1 } }])
+    expect(await read({ end: 1, filter: { _id: 'a' } })).toMatchObject([{ n: 1 }, { end: { count: 1 } }])
+    expect(await read({ start: 1, end: 2, reverse: true })).toMatchObject([{ n: 2 }, { n: 1 }, { end: {} }])
+    expect(await host.query('notes', { start: 1 })).toMatchObject(refused('query_invalid'))
+  })
+
   test('keeps dates as they are stored, and finds them by $date', async () => {
     const at = { $date: '2026-01-31T12:00:00.000Z' }
     expect((await host.query('notes', { filter: { at } })).rows).toEqual([

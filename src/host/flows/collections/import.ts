@@ -57,7 +57,8 @@ async function runToEnd(job: Job, report: (state: ImportState) => void): Promise
       if (event.kind === 'progress') report(event.state)
       if (event.kind !== 'imported') continue
       const { outcome, fault } = event
-      return { ...outcome, error: fault && asAuthError(new StoreError(fault.code, fault.message)) }
+      const error = job.uploadFault() ?? (fault && new StoreError(fault.code, fault.message))
+      return { ...outcome, error: error === null ? null : asAuthError(error) }
     }
   } catch (error) {
     await job.stop()

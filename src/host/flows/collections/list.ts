@@ -1,17 +1,30 @@
 import type { Visitor } from '../../../model/visitor.js'
-import type { CollectionSize } from '../../ports.js'
+import type { CollectionSize, IndexState } from '../../ports.js'
 import { findJudged } from '../spaces/find-space.js'
 import { asFault } from './faults.js'
 import { isHidden, openSpace } from './find-collection.js'
 import type { CollectionPorts } from './ports.js'
 
+/** A collection as administrators see it. */
+export interface CollectionEntry extends CollectionSize {
+  /** By field. */
+  indexes: readonly Pick<IndexState, 'field' | 'isUnique' | 'state'>[]
+}
+
 /** By name, without hidden ones. @throws {AuthError} `space_not_found`, `store_unavailable` */
 export async function listCollections(
   ports: CollectionPorts,
   { space: name, visitor }: { space: string; visitor: Visitor },
-): Promise<CollectionSize[]> {
+): Promise<CollectionEntry[]> {
   const space = await findJudged(ports, name, visitor)
-  const { documents } = await openSpace(ports, space)
-  const all = await asFault(() => documents.list())
-  return all.filter((each) => !isHidden(each.name))
+  const { documents, indexes } = await openSpace(ports, space)
+  return asFault(async () => {
+    const shown = (await documents.list()).filter((each) => !isHidden(each.name))
+    const entries: CollectionEntry[] = []
+    for (const each of shown) {
+      const known = await indexes.list(each.name)
+      entries.push({ ...each, indexes: known.map(({ field, isUnique, state }) => ({ field, isUnique, state })) })
+    }
+    return entries
+  })
 }

@@ -15,6 +15,12 @@ export interface CollectionPorts extends Pick<Ports, 'audit' | 'clock' | 'random
    */
   open(space: { id: string; generation: number }): Promise<SpaceData>
   workers: Pick<Workers, 'start'>
+  /**
+   * Notes that a space builds indexes, until the result is called.
+   *
+   * @throws {AuthError} `space_busy` while it does already
+   */
+  enterBuild(spaceId: string): () => void
   /** Bytes of an upload at most. */
   uploadBytes: number
 }

@@ -35,6 +35,8 @@ export function readQuery(collection: string, sent: SentQuery): QueryTask {
   const filter = readJson(sent.filter, 'filter')
   if (change !== null && !isPlain(filter)) throw refused('A change needs a filter. {} is every document.')
   if (change !== null && (sent.count || sent.versions)) throw refused('count and versions go with no change.')
+  const hasRange = start !== undefined || end !== undefined
+  if (hasRange && useIndex === undefined) throw refused('start and end go with useIndex.')
   if (change === null && ifVersion !== null) throw refused('ifVersion goes with a change.')
   return {
     kind: 'query',

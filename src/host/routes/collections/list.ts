@@ -10,6 +10,13 @@ const collectionSchema = z
     name: z.string(),
     count: z.number().describe('How many documents it holds.'),
     bytes: z.number().describe('Of all its documents.'),
+    indexes: z.array(
+      z.object({
+        field: z.string(),
+        isUnique: z.boolean(),
+        state: z.enum(['building', 'ready']).describe('`building`: no query reads it yet.'),
+      }),
+    ),
   })
   .describe('A collection of a space.')
 

@@ -1,11 +1,12 @@
 import type { RemoteCall } from '../../documents/remote-ports.js'
+import { StoreError } from '../../documents/store-error.js'
 import { readWireAnswer, wirePath } from '../../documents/wire.js'
 import type { FrontMessage, TaskEvent, WorkerMessage } from '../tasks.js'
 
 /** The front, as a worker sees it. */
 export interface Link {
   call: RemoteCall
-  /** The upload, piece by piece. */
+  /** The upload, piece by piece. @throws {StoreError} when it breaks off */
   pieces(): AsyncIterable<Uint8Array>
   /** Waits until the front wants the event, so a slow client slows the worker down. */
   report(event: TaskEvent): Promise<void>
@@ -18,7 +19,7 @@ type Reply = Extract<FrontMessage, { kind: 'reply' }>
 export function createLink(post: (message: WorkerMessage) => void): Link {
   const replies = new Map<number, (reply: Reply) => void>()
   const wanted = createSignal<void>()
-  const received = createSignal<Uint8Array | null>()
+  const received = createSignal<Uint8Array | null | 'broken'>()
   let lastId = 0
 
   return {
@@ -36,6 +37,7 @@ export function createLink(post: (message: WorkerMessage) => void): Link {
         post({ kind: 'read' })
         const bytes = await received.take()
         if (bytes === null) return
+        if (bytes === 'broken') throw new StoreError('store_unavailable', 'The upload broke off.')
         yield bytes
       }
     },
@@ -46,6 +48,7 @@ export function createLink(post: (message: WorkerMessage) => void): Link {
     receive(message) {
       if (message.kind === 'next') wanted.give()
       else if (message.kind === 'piece') received.give(message.bytes)
+      else if (message.kind === 'broken') received.give('broken')
       else {
         replies.get(message.id)?.(message)
         replies.delete(message.id)

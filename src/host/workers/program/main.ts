@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { createCollections } from '../../documents/collections.js'
 import { loadMingo } from '../../documents/mingo.js'
-import { remoteDocuments } from '../../documents/remote-ports.js'
+import { remoteDocuments, remoteIndexes } from '../../documents/remote-ports.js'
 import { StoreError } from '../../documents/store-error.js'
-import { newId, pause } from '../../runner/world.js'
+import { newId, nowMs, pause } from '../../runner/world.js'
 import type { FrontMessage, ImportTask, QueryTask, TaskFault, WorkerMessage, WorkerStart } from '../tasks.js'
 import { importPieces } from './import.js'
 import { createLink, type Link } from './link.js'
@@ -25,7 +25,13 @@ async function run(link: Link, start: WorkerStart): Promise<void> {
 async function query(link: Link, { mingo: file, literalDots }: WorkerStart, task: QueryTask): Promise<void> {
   const mingo = await loadMingo(file)
   const documents = remoteDocuments(link.call)
-  const collections = createCollections({ documents, mingo, literalDots, newId, pause })
+  const collections = createCollections({
+    ...{ documents, mingo, literalDots, newId, nowMs, pause },
+    indexes: remoteIndexes(link.call),
+    // The advice is for the log of an application, which asks again and again.
+    report: () => {},
+    onFault: () => {},
+  })
   const report = (text: string) => link.report({ kind: 'rows', text })
   const count = await runQuery({ collections, documents, mingo, literalDots, report }, task)
   await link.report({ kind: 'count', count })
