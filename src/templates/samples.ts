@@ -78,7 +78,11 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     lifetimeMinutes: '30',
   },
   'mail/invited': { name: 'Ada Lovelace', url: 'https://app.example/auth/reset?token=sample', lifetimeDays: '7' },
-  'mail/password-changed': { ...device, passkeys: 'iCloud Keychain, YubiKey', url: 'https://app.example/auth/account#passkeys' },
+  'mail/password-changed': {
+    ...device,
+    passkeys: 'iCloud Keychain, YubiKey',
+    url: 'https://app.example/auth/account#passkeys',
+  },
   'mail/passkey-added': { name: 'iCloud Keychain', ...device },
   'mail/passkey-removed': { name: 'iCloud Keychain', suspended: '', ...device },
   'mail/email-change': { url: 'https://app.example/auth/email-change?token=sample', lifetimeMinutes: '60' },
@@ -172,7 +176,11 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'pages/two-factor': {
     ...everyPage,
     passkeys: true,
-    waiting: true, signInUrl: '/auth/login', error: 'invalid_code', at: atCode },
+    waiting: true,
+    signInUrl: '/auth/login',
+    error: 'invalid_code',
+    at: atCode,
+  },
   'pages/passkey-new': {
     error: 'passkey_failed',
     passkeys: true,

@@ -45,8 +45,9 @@ function showError(place, error) {
 function offer(place) {
   const { passkey, next = location.href } = place.dataset
   const form = place.matches('form') ? place : null
-  const button = place.matches('button') ? place : place.querySelector('button')
-  const status = place.querySelector('[role="status"]')
+  const button = place.matches('button') ? place : [...place.querySelectorAll('button')].at(-1)
+  const status = place.querySelector('[data-cancelled]')
+  status?.setAttribute('role', 'status')
   place.hidden = false
   const act = async (event) => {
     event.preventDefault()

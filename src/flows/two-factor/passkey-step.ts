@@ -38,6 +38,16 @@ export async function startPasskeyStep(
   return passkeyOptions(ports, found.user, secondStepOf(challenge))
 }
 
+/** Whether the account of that first step has a passkey for the second one. */
+export async function offersPasskey(
+  ports: Pick<Ports, 'oneTimeTokens' | 'users' | 'keyring' | 'clock' | 'policy'>,
+  challenge: string | null,
+): Promise<boolean> {
+  if (ports.policy.passkeys === null) return false
+  const found = await findChallenge(ports, challenge)
+  return found?.user.factors.some(({ kind }) => kind === 'passkey') ?? false
+}
+
 /** A security key that only asks to be touched suffices: the first step has proved something else. */
 export function secondStepOf(challenge: string): KnownUse {
   return { of: { use: 'second_step', holder: challenge }, verified: false }

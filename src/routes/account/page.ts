@@ -1,6 +1,6 @@
 import { type Account, readAccount } from '../../flows/account/read.js'
-import { backupCodes } from '../../flows/two-factor/backup-codes.js'
 import { listPasskeys } from '../../flows/passkeys/list.js'
+import { backupCodes } from '../../flows/two-factor/backup-codes.js'
 import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'

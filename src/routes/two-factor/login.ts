@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { passTwoFactor } from '../../flows/two-factor/pass.js'
-import { startPasskeyStep } from '../../flows/two-factor/passkey-step.js'
+import { offersPasskey, startPasskeyStep } from '../../flows/two-factor/passkey-step.js'
 import { clearCookie } from '../../http/cookies.js'
 import { withReturnTo } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
@@ -69,7 +69,8 @@ export const twoFactorPageRoute = defineRoute({
     const error = outcome === 'refused' ? 'cookies_refused' : values.error
     const waiting = context.cookies.challenge !== null && values.error !== 'invalid_token'
     const at = errorAt(error, waiting ? ['code'] : [])
+    const passkeys = waiting && (await offersPasskey(context.ports, context.cookies.challenge))
     const signInUrl = withReturnTo(context.settings.redirectFailUrl, values.redirect)
-    return showPage(context, 'two-factor', { ...values, error, at, waiting, signInUrl })
+    return showPage(context, 'two-factor', { ...values, error, at, waiting, passkeys, signInUrl })
   },
 })
