@@ -78,11 +78,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     lifetimeMinutes: '30',
   },
   'mail/invited': { name: 'Ada Lovelace', url: 'https://app.example/auth/reset?token=sample', lifetimeDays: '7' },
-  'mail/password-changed': {
-    ...device,
-    passkeys: 'iCloud Keychain, YubiKey',
-    url: 'https://app.example/auth/account#passkeys',
-  },
+  'mail/password-changed': { ...device, passkeys: 'Phone', url: 'https://app.example/auth/account#passkeys' },
   'mail/passkey-added': { name: 'iCloud Keychain', ...device },
   'mail/passkey-removed': { name: 'iCloud Keychain', suspended: '', ...device },
   'mail/email-change': { url: 'https://app.example/auth/email-change?token=sample', lifetimeMinutes: '60' },

@@ -1,9 +1,9 @@
 import { AuthError } from '../../errors.js'
 import type { PasskeyProof } from '../../model/factors/passkey.js'
+import type { RequestOptions, SignedResponse } from '../../model/factors/webauthn.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import type { RequestOptions, SignedResponse } from '../../tokens/webauthn/webauthn.js'
 import {
   type ChallengeOf,
   type ChallengePorts,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isCanonicalBase64url } from '../../lib/base64url.js'
-import type { CreationResponse, SignedResponse } from '../../tokens/webauthn/webauthn.js'
+import type { CreationResponse, SignedResponse } from '../../model/factors/webauthn.js'
 
 /** Of each binary value, in characters of base64url. The longest is an attestation, which we ask to be empty. */
 const longest = { id: 1_364, clientData: 8_192, data: 8_192, attestation: 32_768, signature: 2_048, handle: 86 }
