@@ -125,6 +125,8 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
       { path: 'google', provider: 'Google', mark: markOf('google', 'G') },
       { path: 'gitlab', provider: 'GitLab', mark: markOf('gitlab', 'G') },
     ],
+    passkeys: true,
+    passkeyUrl: '/auth/passkeys/new',
     error: 'weak_password',
     at: atPassword,
     reasons: ['too_short', 'common'],

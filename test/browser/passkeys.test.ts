@@ -12,12 +12,14 @@ import {
   createTestMailbox,
   createTestRuntime,
   type TestClock,
+  type TestMailbox,
   testSettings,
 } from '../../src/testing.js'
 import { freePort } from '../support/program.js'
 import { enrol, type Factor } from '../support/totp.js'
 import { axeFaults } from './axe.js'
 import { collectFaults, isChromiumMissing, launchChromium, overflows } from './chromium.js'
+import { enterCode } from './code.js'
 import { addAuthenticator, type VirtualAuthenticator, withoutAutofill } from './virtual-authenticator.js'
 
 const password = 'a difference engine of brass'
@@ -29,6 +31,7 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
   let server: Server
   let auth: Auth
   let clock: TestClock
+  let mailbox: TestMailbox
   let address: string
   let context: BrowserContext
   let page: Page
@@ -41,13 +44,15 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     address = `http://localhost:${port}`
     // Chromium's clock is the real one.
     clock = createTestClock(Date.now())
+    mailbox = createTestMailbox()
     const app = express()
     const plenty = { ip: '10000/1m' }
     const settings = testSettings({
       baseUrl: address,
-      mailbox: createTestMailbox(),
+      mailbox,
       brand: { name: 'Analytical Engines' },
       redirectSuccessUrl: '/home',
+      passkeys: { signUp: true },
       admin: { emails: ['admin@example.test'], twoFactor: false },
       limits: { login: plenty, mail: plenty, guess: plenty, other: plenty, refresh: plenty },
     })
@@ -255,6 +260,32 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     expect(visited).toContain('/auth/passkeys/new')
     await open('/account')
     expect(await passkeys().count()).toBe((await phone.credentials()).length)
+  })
+
+  test('a person registers without a password, and the page asks for a passkey once the mail is proved', async () => {
+    await begin()
+    await withoutAutofill(page)
+    await open('/register?redirect=/home')
+    await page.getByLabel('Email address').fill('joy@example.test')
+    await expectAccessible('register')
+    await press('Create account with a passkey')
+    await page.getByText('Enter the code').waitFor()
+    const mail = await mailbox.waitFor('joy@example.test')
+    await enterCode(page, 'Code from the mail', mailbox.code(mail), 'Confirm')
+    await page.getByText('There is no password to remember.').waitFor()
+    await expectAccessible('passkey-new')
+    await press('Add a passkey')
+    await isIn()
+    await context.clearCookies()
+    await open('/login')
+    await press('Sign in with a passkey')
+    await isIn()
+    // Nothing but the passkey signs in, so it also confirms what needs a recent sign-in.
+    await clock.advance('6m')
+    await open('/account')
+    await expectAccessible('account-stale')
+    await press('Confirm with a passkey')
+    await page.getByRole('button', { name: 'Add a passkey' }).waitFor()
   })
 
   test('without a script nothing of it shows, and the pages are small', async () => {
