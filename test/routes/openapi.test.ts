@@ -404,7 +404,7 @@ async function passkeys({ ask }: World): Promise<void> {
   await browser.signUp(account)
   const device = createAuthenticator({ origin })
   const { passkey } = (await addPasskey(browser, device, { name: 'Phone' })).body
-  await addPasskey(browser, device, { forged: { userVerified: false } })
+  await addPasskey(browser, createAuthenticator({ origin }), { forged: { userVerified: false } })
   expect((await browser.get('/auth/passkeys')).status).toBe(200)
   expect((await browser.patch(`/auth/passkeys/${passkey.id}`, { name: 'Laptop' })).status).toBe(200)
   await browser.patch('/auth/passkeys/unknown', { name: 'Laptop' })

@@ -22,11 +22,11 @@ const envelope = {
 const clientDataJSON = binary(longest.clientData, 'What the browser signed for.')
 const transport = z.string().max(32)
 
-/** As `toJSON()` of the browser's credential returns it. Members that are not named here are ignored. */
+/** As `toJSON()` of the browser's credential returns it. Members that are not named here are dropped. */
 export const creationResponse = z
-  .object({
+  .looseObject({
     ...envelope,
-    response: z.object({
+    response: z.looseObject({
       clientDataJSON,
       attestationObject: binary(longest.attestation, 'The new key.'),
       transports: z.array(transport).max(16).optional().describe('How the authenticator is reached.'),
@@ -44,9 +44,9 @@ export const creationResponse = z
   )
 
 export const signedResponse = z
-  .object({
+  .looseObject({
     ...envelope,
-    response: z.object({
+    response: z.looseObject({
       clientDataJSON,
       authenticatorData: binary(longest.data, 'What the authenticator says.'),
       signature: binary(longest.signature, 'Its signature.'),
