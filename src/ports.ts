@@ -4,6 +4,7 @@ import type { Reach } from './lib/public-fetch.js'
 import type { Limiter } from './limits/limiter.js'
 import type { AdminCommand } from './model/admin-command.js'
 import type { Doctor } from './model/doctor/report.js'
+import type { RelyingParty } from './model/factors/webauthn.js'
 import type { Health } from './model/health.js'
 import type { HomeName } from './model/home.js'
 import type { KeySetCheck, KeySetState } from './model/key-set.js'
@@ -16,7 +17,7 @@ import type { PasswordFault, Passwords } from './passwords/passwords.js'
 import type { Store } from './store/store.js'
 import type { Tokens } from './tokens/access-tokens.js'
 import type { Authenticator } from './tokens/authenticator.js'
-import type { RelyingParty, Webauthn } from './tokens/webauthn/webauthn.js'
+import type { Webauthn } from './tokens/webauthn/webauthn.js'
 
 /** Everything that a flow may reach. A flow takes the `Pick` of it that it needs. */
 export interface Ports

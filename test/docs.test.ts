@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { AuthError, type ErrorCode, errorTable } from '../src/errors.js'
+import { passkeyChallengeSeconds } from '../src/flows/passkeys/challenge.js'
 import { registrationPlaces } from '../src/flows/registration/draft.js'
 import { challengeSeconds } from '../src/flows/session/two-factor-challenge.js'
 import { backupCodes } from '../src/flows/two-factor/backup-codes.js'
@@ -393,6 +394,8 @@ test('the limits of the docs are those of the code', () => {
     ['lifetime of the second step of a sign-in', `${challengeSeconds / 60} min`],
     ['time to set up an authenticator app', `${enrolmentSeconds / 60} min`],
     ['backup codes', `${backupCodes}`],
+    ['time to use a passkey after its options were asked for', `${passkeyChallengeSeconds / 60} min`],
+    ['passkeys of one user', `${defaults.passkeys.max}`],
     ['sessions of one user', `${maxSessions}`],
     ['age of revocation data at which guarded requests get 503', `${defaults.revocation.stalenessSeconds} s`],
     ['wait for a locked SQLite file, without blocking others', `${stepPatienceMs / 1000} s, then 503`],

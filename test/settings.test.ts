@@ -333,6 +333,15 @@ const everything: SettingsInput = {
   },
   otp: { enabled: false, length: 8, lifetime: '5m', tries: 3 },
   twoFactor: { issuer: 'Acme Inc', required: ['ADMIN'] },
+  passkeys: {
+    enabled: true,
+    rpId: 'example.test',
+    rpName: 'Acme',
+    origins: ['https://app.example.test', 'https://example.org'],
+    max: 5,
+    signUp: true,
+    upgrade: false,
+  },
   limits: { login: { ip: '60/1m' }, refresh: { ip: '10/1s' } },
   apiTokens: { inUrl: false, refuseBrowsers: false },
   jwks: {
@@ -398,6 +407,15 @@ describe('values', () => {
       },
       otp: { enabled: true, length: 6, lifetimeSeconds: 600, tries: 5 },
       twoFactor: { issuer: 'localhost', required: false },
+      passkeys: {
+        enabled: true,
+        rpId: 'localhost',
+        rpName: 'localhost',
+        origins: ['http://localhost:3000'],
+        max: 20,
+        signUp: false,
+        upgrade: true,
+      },
       limits: {
         login: { ip: { count: 30, windowSeconds: 60 }, account: { count: 10, windowSeconds: 900 } },
         mail: { ip: { count: 10, windowSeconds: 60 }, account: { count: 3, windowSeconds: 900 } },
@@ -506,6 +524,15 @@ describe('values', () => {
       },
       otp: { enabled: false, length: 8, lifetimeSeconds: 300, tries: 3 },
       twoFactor: { issuer: 'Acme Inc', required: ['ADMIN'] },
+      passkeys: {
+        enabled: true,
+        rpId: 'example.test',
+        rpName: 'Acme',
+        origins: ['https://app.example.test', 'https://example.org'],
+        max: 5,
+        signUp: true,
+        upgrade: false,
+      },
       limits: {
         ...parse(local).limits,
         login: { ip: { count: 60, windowSeconds: 60 }, account: { count: 10, windowSeconds: 900 } },
@@ -758,6 +785,15 @@ describe('values', () => {
     [{ twoFactor: { issuer: 'A:B' } }, 'twoFactor.issuer'],
     [{ twoFactor: { required: [] } }, 'twoFactor.required'],
     [{ twoFactor: { required: true } }, null],
+    [{ passkeys: { rpId: 'example.com' } }, 'passkeys.rpId'],
+    [{ passkeys: { rpId: 'https://localhost' } }, 'passkeys.rpId'],
+    [{ passkeys: { origins: 'http://example.com' } }, 'passkeys.origins'],
+    [{ passkeys: { origins: 'android:apk-key-hash:short' } }, 'passkeys.origins'],
+    [
+      { passkeys: { origins: ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `https://${name}.com`) } },
+      'passkeys.origins',
+    ],
+    [{ passkeys: { max: 0 } }, 'passkeys.max'],
     [{ admin: { emails: ['root'] } }, 'admin.emails.0'],
     [{ admin: { page: 'admin' } }, 'admin.page'],
     [{ admin: { page: '/admin' } }, 'admin.page'],
@@ -1016,7 +1052,15 @@ describe('no value in any message', () => {
   const freeTexts = [
     ...['google.CLIENT_ID', 'google.CLIENT_SECRET', 'github.CLIENT_ID', 'github.CLIENT_SECRET', 'templates'],
     ...['oauth.okta.CLIENT_ID', 'oauth.okta.CLIENT_SECRET', 'oauth.okta.LABEL'],
-    ...['labels.greeting', 'brand.name', 'twoFactor.issuer', 'twoFactor.required.0', 'jwks.issuer', 'jwks.audience.0'],
+    ...[
+      'labels.greeting',
+      'brand.name',
+      'twoFactor.issuer',
+      'twoFactor.required.0',
+      'passkeys.rpName',
+      'jwks.issuer',
+      'jwks.audience.0',
+    ],
     ...['admin.impersonation.exceptRoles.0', 'admin.impersonation.exceptRoles.1'],
   ]
 
@@ -1211,7 +1255,8 @@ describe('the input type', () => {
 })
 
 test('admin.page leaves every path of ours alone', () => {
-  const paths = routes.flatMap(({ path, aliases = [] }) => [path, ...aliases])
+  const below = routes.filter(({ root }) => !root)
+  const paths = below.flatMap(({ path, aliases = [] }) => [path, ...aliases])
   const first = new Set(paths.map((path) => path.split('/')[1]))
   expect([...ownSegments, 'admin'].sort()).toEqual([...first].sort())
 })

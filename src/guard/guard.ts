@@ -128,7 +128,9 @@ function judge(
   const found = isOurs(wired, left) ? left : null
   const outside = found === null && wired.scopeOf(request.path) === 'outside'
   return settle(wired, request, at, found, (_, given, principal) => {
-    checkRequirement(principal, requirement, wired.clock.now())
+    const { urlPath, basePath } = wired.settings
+    const reauthenticate = `${urlPath}${basePath}/reauthenticate`
+    checkRequirement(principal, requirement, { now: wired.clock.now(), reauthenticate })
     return outside ? pass(wired, given, principal) : { ...untouched, principal }
   })
 }

@@ -6,13 +6,13 @@ import type { Requirement } from '../settings/requirement.js'
  * Checks a principal against the requirement of a single route. Only sessions have roles and a recent sign-in; no other
  * credential does.
  *
- * @param now Unix seconds
+ * @param at Now in Unix seconds, and the path of the route that makes a sign-in recent again
  * @throws {AuthError} `impersonation_forbidden`, `forbidden`, `insufficient_access`, `recent_login_required` (ASVS 5.0, 7.5.3)
  */
 export function checkRequirement(
   principal: Principal,
   { roles, access, kinds, recentSeconds, actor }: Requirement,
-  now: number,
+  { now, reauthenticate }: { now: number; reauthenticate: string },
 ): void {
   if (actor === false && principal.kind === 'session' && principal.actor !== null) {
     throw new AuthError('impersonation_forbidden')
@@ -23,7 +23,7 @@ export function checkRequirement(
   }
   if (roles !== null && !userOf(principal).roles.some((role) => roles.includes(role))) throw new AuthError('forbidden')
   if (recentSeconds !== null && now - userOf(principal).authTime > recentSeconds) {
-    throw new AuthError('recent_login_required')
+    throw new AuthError('recent_login_required', { reauthenticate })
   }
 }
 

@@ -52,8 +52,7 @@ export interface Router {
 }
 
 export function createRouter(options: RouterOptions): Router {
-  const { basePath } = options.settings
-  const ownPaths = `${basePath}/`
+  const ownPaths = `${options.settings.basePath}/`
   const working: Working = { ...options, limits: createRequestLimits(options.ports, options.logger) }
   requireCarried(options)
   const enabled = options.routes.filter((route) => answers(route, options.settings))
@@ -64,7 +63,7 @@ export function createRouter(options: RouterOptions): Router {
       if (path[1] === '.' && path.startsWith('/.well-known/')) return rootTable(path)
       // Few paths have a slash at this position, so few need the full comparison.
       if (path[ownPaths.length - 1] !== '/' || !path.startsWith(ownPaths)) return null
-      return table(path.slice(basePath.length))
+      return table(path.slice(ownPaths.length - 1))
     },
     missing: (request) => missing(working, request),
     answer: (request, match) => answer(working, request, match),
@@ -80,8 +79,7 @@ function requireCarried({ routes, ports }: RouterOptions): void {
 
 /** Whether the settings enable the route. A disabled route is a 404. */
 export function answers(route: Route, settings: Settings): boolean {
-  if (route.development && !settings.development) return false
-  return route.enabled?.(settings) ?? true
+  return (!route.development || settings.development) && (route.enabled?.(settings) ?? true)
 }
 
 /** The router's options, and what it builds once. */

@@ -15,14 +15,10 @@ import { registerIdentityRoute } from './oauth/register-identity.js'
 import { startOAuthRoute } from './oauth/start.js'
 import { requestOtpRoute, verifyOtpRoute } from './otp/api.js'
 import { pageRoutes } from './page-routes.js'
-import {
-  addPasskeyRoute,
-  listPasskeysRoute,
-  removePasskeyRoute,
-  renamePasskeyRoute,
-  startPasskeyRoute,
-} from './passkeys/api.js'
+import { listPasskeysRoute, renamePasskeyRoute } from './passkeys/list.js'
 import { passkeyLoginRoute, startPasskeyLoginRoute } from './passkeys/login.js'
+import { addPasskeyRoute, startPasskeyRoute } from './passkeys/register.js'
+import { removePasskeyRoute } from './passkeys/remove.js'
 import { changePasswordUrlRoute, passkeyEndpointsRoute, relatedOriginsRoute } from './passkeys/well-known.js'
 import { changePasswordRoute, forgotPasswordRoute } from './password/api.js'
 import { loginRoute } from './password/login.js'
@@ -34,7 +30,8 @@ import { refreshRoute } from './session/refresh.js'
 import { listSessionsRoute, revokeSessionRoute, revokeSessionsRoute } from './session/sessions.js'
 import { stopImpersonatingRoute } from './session/stop-impersonating.js'
 import { backupCodesRoute, turnOffTwoFactorRoute } from './two-factor/api.js'
-import { loginTwoFactorRoute, startPasskeyStepRoute } from './two-factor/login.js'
+import { loginTwoFactorRoute } from './two-factor/login.js'
+import { startPasskeyStepRoute } from './two-factor/passkey-step.js'
 import { reauthenticateRoute, startReauthenticationRoute } from './two-factor/reauthenticate.js'
 import { confirmTotpRoute, enrolTotpRoute } from './two-factor/totp.js'
 

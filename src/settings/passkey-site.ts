@@ -1,25 +1,15 @@
 import { isIP } from 'node:net'
-import type { Seen } from './rules.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
-
-/** Browsers count the labels before the public suffix, and take five. */
-const mostSites = 5
 
 /** Whether a host is that domain or below it. */
 export function isBelow(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
 
-export function passkeyRules({ table, site, sound, fault }: Seen): void {
-  if (!site || !sound('passkeys', 'cookies', 'trustedOrigins')) return
-  const { rpId } = table.passkeys
-  if (rpId !== null && !isAddress(site) && !isAbove(rpId, site.hostname)) {
-    fault('passkeys.rpId', 'must be the host of baseUrl or a domain above it')
-    return
-  }
-  const sites = new Set(relatedOrigins(passkeysOf(table, site)).map(siteOf))
-  if (sites.size > mostSites) fault('passkeys.origins', `must not name more than ${mostSites} other sites`)
+/** The sites that browsers count. An RP id may name five. */
+export function relatedSites(passkeys: { rpId: string; origins: readonly string[] }): number {
+  return new Set(relatedOrigins(passkeys).map(siteOf)).size
 }
 
 /** The settings of passkeys with every default. */
@@ -53,11 +43,11 @@ function siteOf(origin: string): string {
 }
 
 /** An IP address is no RP id (WebAuthn §5.1.3). */
-function isAddress({ hostname }: Pick<Site, 'hostname'>): boolean {
+export function isAddress({ hostname }: Pick<Site, 'hostname'>): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** A domain of one label is a public suffix, unless it is the whole host. */
-function isAbove(rpId: string, hostname: string): boolean {
+/** Whether passkeys of that RP id work at the host. A domain of one label is a public suffix, unless it is the whole host. */
+export function isRpIdOf(rpId: string, hostname: string): boolean {
   return rpId === hostname || (rpId.includes('.') && isBelow(hostname, rpId))
 }

@@ -3,7 +3,7 @@ import { controlPath } from '../model/control-path.js'
 import { formFieldsOf } from './form-fields.js'
 import { keySetUrlFault } from './jwks.js'
 import { ownSegments } from './own-segments.js'
-import { passkeyRules } from './passkey-site.js'
+import { isAddress, isRpIdOf, passkeysOf, relatedSites } from './passkey-site.js'
 import { isWithin } from './paths.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
@@ -33,7 +33,7 @@ export const rules: readonly ((seen: Seen) => void)[] = [
   knownClients,
   keySet,
   adminPage,
-  passkeyRules,
+  passkeySite,
   nothingSwitchedOff,
 ]
 
@@ -185,6 +185,16 @@ function adminPage({ table, sound, fault }: Seen): void {
 /** Null: there are no admin pages. */
 export function adminPageOf({ admin, basePath }: Pick<Table, 'admin' | 'basePath'>): string | null {
   return admin.page === undefined ? `${basePath}/admin` : admin.page
+}
+
+function passkeySite({ table, site, sound, fault }: Seen): void {
+  if (!site || !sound('passkeys', 'cookies', 'trustedOrigins')) return
+  const { rpId } = table.passkeys
+  if (rpId !== null && !isAddress(site) && !isRpIdOf(rpId, site.hostname)) {
+    fault('passkeys.rpId', 'must be the host of baseUrl or a domain above it')
+  } else if (relatedSites(passkeysOf(table, site)) > 5) {
+    fault('passkeys.origins', 'must not name more than five other sites, because browsers accept no more')
+  }
 }
 
 function nothingSwitchedOff({ table, testing, sound, fault }: Seen): void {

@@ -427,7 +427,7 @@
   for (const field of all('input[data-min-length]')) addMeter(field)
   for (const field of all('input.code')) stripBlanks(field)
   for (const field of all('input[data-segments]')) addSegments(field)
-  for (const form of all('form')) sendOnce(form)
+  for (const form of all('form:not([data-passkey])')) sendOnce(form)
   keepAddress()
   for (const form of all('form[data-mails]')) countMails(form)
   for (const place of all('[data-refresh]')) refreshList(place)

@@ -45,8 +45,9 @@ function showError(place, error) {
 function offer(place) {
   const { passkey, next = location.href } = place.dataset
   const form = place.matches('form') ? place : null
-  const button = place.matches('button') ? place : place.querySelector('button')
-  const status = place.querySelector('[role="status"]')
+  const button = place.matches('button') ? place : [...place.querySelectorAll('button')].at(-1)
+  const status = place.querySelector('[data-cancelled]')
+  status?.setAttribute('role', 'status')
   place.hidden = false
   const act = async (event) => {
     event.preventDefault()
@@ -72,13 +73,34 @@ const actions = {
   add: (password) => passkeys.addPasskey(password ? { password } : {}),
 }
 
+/** Registers with the address alone. Once the mail is proved, the page for a new passkey comes first. */
+function offerWithoutPassword(button) {
+  const { form } = button
+  const password = form.elements.namedItem('password')
+  button.hidden = false
+  button.addEventListener('click', () => {
+    password.disabled = true
+    if (form.reportValidity()) {
+      leadTo(form, button.dataset.withoutPassword)
+      form.requestSubmit()
+    }
+    // A page that is shown again has its field again.
+    setTimeout(() => {
+      password.disabled = false
+    })
+  })
+}
+
+function leadTo(form, address) {
+  const field = form.elements.namedItem('_redirect') ?? document.createElement('input')
+  Object.assign(field, { type: 'hidden', name: '_redirect', value: address })
+  form.append(field)
+}
+
 /** After a sign-in by password, a page of ours asks the password manager for a passkey. */
 async function leadToUpgrade(form) {
   const able = await PublicKeyCredential.getClientCapabilities?.()
-  if (!able?.conditionalCreate) return
-  const field = form.elements.namedItem('_redirect') ?? document.createElement('input')
-  Object.assign(field, { type: 'hidden', name: '_redirect', value: form.dataset.upgrade })
-  form.append(field)
+  if (able?.conditionalCreate) leadTo(form, form.dataset.upgrade)
 }
 
 /** That page: it shows what there is to do only when the browser does not answer at once. */
@@ -93,6 +115,7 @@ function start() {
   for (const place of all('[data-passkey-upgrade]')) void upgrade(place)
   if (!passkeys.supported()) return
   for (const place of all('[data-passkey]')) offer(place)
+  for (const button of all('[data-without-password]')) offerWithoutPassword(button)
   for (const form of all('form[data-upgrade]')) void leadToUpgrade(form)
   for (const section of all('[data-passkey-signals]')) {
     section.hidden = false

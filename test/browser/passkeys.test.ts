@@ -12,12 +12,14 @@ import {
   createTestMailbox,
   createTestRuntime,
   type TestClock,
+  type TestMailbox,
   testSettings,
 } from '../../src/testing.js'
 import { freePort } from '../support/program.js'
 import { enrol, type Factor } from '../support/totp.js'
 import { axeFaults } from './axe.js'
 import { collectFaults, isChromiumMissing, launchChromium, overflows } from './chromium.js'
+import { enterCode } from './code.js'
 import { addAuthenticator, type VirtualAuthenticator, withoutAutofill } from './virtual-authenticator.js'
 
 const password = 'a difference engine of brass'
@@ -29,6 +31,7 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
   let server: Server
   let auth: Auth
   let clock: TestClock
+  let mailbox: TestMailbox
   let address: string
   let context: BrowserContext
   let page: Page
@@ -41,13 +44,15 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     address = `http://localhost:${port}`
     // Chromium's clock is the real one.
     clock = createTestClock(Date.now())
+    mailbox = createTestMailbox()
     const app = express()
     const plenty = { ip: '10000/1m' }
     const settings = testSettings({
       baseUrl: address,
-      mailbox: createTestMailbox(),
+      mailbox,
       brand: { name: 'Analytical Engines' },
       redirectSuccessUrl: '/home',
+      passkeys: { signUp: true },
       admin: { emails: ['admin@example.test'], twoFactor: false },
       limits: { login: plenty, mail: plenty, guess: plenty, other: plenty, refresh: plenty },
     })
@@ -132,7 +137,7 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await picture(name)
   }
 
-  test('a user adds a passkey, signs in with it by the button, renames it and removes it', async () => {
+  test('a user adds a passkey and signs in with it by the button', async () => {
     await createAccount('ada@example.test')
     await begin()
     await withoutAutofill(page)
@@ -156,7 +161,13 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await expectAccessible('login')
     await press('Sign in with a passkey')
     await isIn()
+  })
 
+  test('a user renames a passkey and removes it, and the browser forgets it', async () => {
+    await enrolled('amy@example.test')
+    await open('/login')
+    await press('Sign in with a passkey')
+    await isIn()
     await open('/account')
     await passkeys().locator('summary').click()
     await page.getByLabel('Name of the passkey').fill('My <b>phone</b>')
@@ -168,15 +179,11 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await press('Remove passkey')
     await page.getByText('Passkey removed').waitFor()
     expect(await passkeys().count()).toBe(0)
-    // The page told the browser, which forgets it.
     await expect.poll(() => phone.credentials()).toEqual([])
   })
 
   test('the sign-in page offers passkeys in the field for the address', async () => {
     await enrolled('bob@example.test')
-    const other = await context.newPage()
-    await other.close()
-    await page.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable')
     await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = async () => true')
     await open('/login')
     await isIn()
@@ -184,8 +191,8 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
 
   test('a passkey that was removed elsewhere is refused, and the browser forgets it', async () => {
     await enrolled('cem@example.test')
-    const [id = ''] = (await auth.users.list({ query: 'cem@example.test' })).users.map((user) => user.id)
-    await auth.users.delete(id)
+    const [account] = (await auth.users.list({ query: 'cem@example.test' })).items
+    await auth.users.delete(account?.id ?? '')
     await open('/login')
     await press('Sign in with a passkey')
     await page.getByText('This passkey cannot be used here.').waitFor()
@@ -213,15 +220,21 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await isIn()
   })
 
-  test('a user without a password confirms by passkey what needs a recent sign-in', async () => {
-    await auth.users.create({ email: 'fay@example.test', password, emailVerified: true })
-    await enrolled('gil@example.test')
-    await open('/login')
-    await press('Sign in with a passkey')
+  test('with an older sign-in, adding one needs the password', async () => {
+    await createAccount('gil@example.test')
+    await begin()
+    await page.addInitScript('PublicKeyCredential.getClientCapabilities = async () => ({})')
+    await signIn('gil@example.test')
     await isIn()
     await clock.advance('6m')
     await open('/account')
-    expect(await page.getByText('Add a passkey').count()).toBeGreaterThan(0)
+    const field = page.locator('#passkey-password')
+    await field.fill('wrong')
+    await press('Add a passkey')
+    await page.locator('#passkeys').getByText('The password is wrong.').waitFor()
+    await field.fill(password)
+    await press('Add a passkey')
+    await page.getByText('Passkey added.').waitFor()
   })
 
   test('an administrator confirms by passkey, and the forms of the page are back', async () => {
@@ -233,7 +246,7 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await open('/admin/device')
     await expectAccessible('admin-device-stale')
     await press('Confirm with a passkey')
-    await page.getByLabel('Code').waitFor()
+    await page.getByLabel('Code from the terminal').waitFor()
   })
 
   test('after a sign-in by password, the page asks for a passkey in passing and leads on', async () => {
@@ -245,6 +258,34 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await signIn('hal@example.test')
     await isIn()
     expect(visited).toContain('/auth/passkeys/new')
+    await open('/account')
+    expect(await passkeys().count()).toBe((await phone.credentials()).length)
+  })
+
+  test('a person registers without a password, and the page asks for a passkey once the mail is proved', async () => {
+    await begin()
+    await withoutAutofill(page)
+    await open('/register?redirect=/home')
+    await page.getByLabel('Email address').fill('joy@example.test')
+    await expectAccessible('register')
+    await press('Create account with a passkey')
+    await page.getByText('Enter the code').waitFor()
+    const mail = await mailbox.waitFor('joy@example.test')
+    await enterCode(page, 'Code from the mail', mailbox.code(mail), 'Confirm')
+    await page.getByText('There is no password to remember.').waitFor()
+    await expectAccessible('passkey-new')
+    await press('Add a passkey')
+    await isIn()
+    await context.clearCookies()
+    await open('/login')
+    await press('Sign in with a passkey')
+    await isIn()
+    // Nothing but the passkey signs in, so it also confirms what needs a recent sign-in.
+    await clock.advance('6m')
+    await open('/account')
+    await expectAccessible('account-stale')
+    await press('Confirm with a passkey')
+    await page.getByRole('button', { name: 'Add a passkey' }).waitFor()
   })
 
   test('without a script nothing of it shows, and the pages are small', async () => {

@@ -28,7 +28,9 @@ export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator
       const { credentials } = await session.send('WebAuthn.getCredentials', { authenticatorId })
       return credentials.map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url'))
     },
-    setUserVerified: (isUserVerified) => session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    async setUserVerified(isUserVerified) {
+      await session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
+    },
   }
 }
 

@@ -58,7 +58,8 @@ describe('what a route requires', () => {
     ['a recent sign-in, of an administrator who acts', { recent: '90d' }, acting, 'recent_login_required'],
     ['all of it at once', { roles: ['EDITOR'], kinds: ['session'], recent: '9m' }, user, 'recent_login_required'],
   ])('%s', (_what, input, principal, code) => {
-    const check = () => checkRequirement(principal, parseRequirement(input), now)
+    const check = () =>
+      checkRequirement(principal, parseRequirement(input), { now, reauthenticate: '/auth/reauthenticate' })
     if (code === null) expect(check).not.toThrow()
     else expect(check).toThrow(expect.objectContaining({ code }))
   })

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { hopHeader } from '../../src/host/runner/hop.js'
 import { openWorkshop, type SpaceChild, type Workshop } from '../support/space-child.js'
+import { openSqliteStore } from '../support/sqlite-store.js'
 
 const ann = { kind: 'apiToken', tokenId: 't1', name: 'ci', access: 'READWRITE' }
 
@@ -312,6 +313,23 @@ describe('the Datastore', () => {
     expect((await call('removeMany', 'people', { name: 'Bob' })).value).toEqual({ count: 1 })
     expect((await call('count', 'people')).value).toEqual({ count: 2 })
     expect((await call('createIndex', 'people', ['name'])).value).toEqual({ collection: 'people', fields: ['name'] })
+  })
+
+  test('ATK-206 a taken value of a unique field is a response of 409, with the field and without the value', async () => {
+    const store = await openSqliteStore()
+    onTestFinished(store.file.close)
+    const child = await workshop.start('friendly', { store })
+    const ask = (verb: string, ...input: readonly unknown[]) =>
+      child.ask(`/dev/open/store/${verb}`, { method: 'POST', headers: json, body: JSON.stringify(input) })
+    expect((await ask('createIndex', 'users', ['email'], { unique: true })).status).toBe(200)
+    expect((await ask('insertOne', 'users', { email: 'ann' })).status).toBe(200)
+    const answer = await ask('insertOne', 'users', { email: 'ann' })
+    expect(answer.status).toBe(409)
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'already_exists', detail: expect.stringMatching(/email/) })
+    expect(answer.text).not.toContain('ann')
+    store.calls.length = 0
+    expect(JSON.parse((await ask('getMany', 'users', { email: 'ann' })).text).value).toHaveLength(1)
+    expect(store.calls).toContain('indexes/scan')
   })
 
   test('both signatures of the calls for many find the same', async () => {

@@ -36,6 +36,7 @@ describe('names', () => {
       device: '__Host-known-device',
       challenge: '__Host-two-factor',
       oauth: '__Host-oauth',
+      passkey: '__Host-passkey',
       doctor: '__Host-doctor',
     })
   })
@@ -49,6 +50,7 @@ describe('names', () => {
       device: 'known-device',
       challenge: 'two-factor',
       oauth: 'oauth',
+      passkey: 'passkey',
       doctor: 'doctor',
     })
   })
@@ -62,6 +64,7 @@ describe('names', () => {
       device: '__Host-known-device',
       challenge: '__Host-two-factor',
       oauth: '__Host-oauth',
+      passkey: '__Host-passkey',
       doctor: '__Host-doctor',
     })
   })

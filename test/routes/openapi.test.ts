@@ -5,8 +5,10 @@ import { AuthError } from '../../src/index.js'
 import { routes } from '../../src/routes/index.js'
 import { createTestClient, type TestClient, type TestClientOptions } from '../../src/testing.js'
 import { ada, testAuth } from '../support/auth.js'
+import { createAuthenticator } from '../support/authenticator.js'
 import { adaAtGoogle, comeBack, enterAs, goTo, type OAuthWorld, oauthWorld } from '../support/oauth.js'
 import { type HeldAuth, heldToDocument, type Listed, listed, lookUp, type Spec } from '../support/openapi.js'
+import { addPasskey, passkeyLogin, requestOptions } from '../support/passkey-browser.js'
 import { enrol, firstStep, totpCode } from '../support/totp.js'
 
 /** Pages, what they load, and what shows mails and routes to developers: nobody programs against these. */
@@ -230,6 +232,7 @@ describe('the running routes, held to the document', () => {
     await changes(here)
     await codes(here)
     await secondFactors(here)
+    await passkeys(here)
     await providers(here)
     await unread(held)
     await unknown(held)
@@ -393,6 +396,32 @@ async function secondFactors({ ask, runtime }: World): Promise<void> {
   await clock.advance('30s')
   const off = await app.delete('/auth/two-factor', { password, code: totpCode(secret, clock.now()) })
   expect(off).toMatchObject({ status: 200, body: { accessToken: expect.any(String) } })
+}
+
+async function passkeys({ ask }: World): Promise<void> {
+  const browser = ask()
+  const account = { email: 'joan@example.test', password }
+  await browser.signUp(account)
+  const device = createAuthenticator({ origin })
+  const { passkey } = (await addPasskey(browser, device, { name: 'Phone' })).body
+  await addPasskey(browser, createAuthenticator({ origin }), { forged: { userVerified: false } })
+  expect((await browser.get('/auth/passkeys')).status).toBe(200)
+  expect((await browser.patch(`/auth/passkeys/${passkey.id}`, { name: 'Laptop' })).status).toBe(200)
+  await browser.patch('/auth/passkeys/unknown', { name: 'Laptop' })
+
+  expect((await passkeyLogin(ask(), device)).status).toBe(200)
+  await passkeyLogin(ask(), device, { userVerified: false })
+  const app = ask({ as: 'token' })
+  await app.post('/auth/passkeys/login/options')
+  await app.signIn(account)
+  expect((await app.delete(`/auth/passkeys/${passkey.id}`, { password: 'wrong' })).status).toBe(401)
+
+  const response = device.sign(await requestOptions(browser, '/auth/reauthenticate/options'))
+  expect((await browser.post('/auth/reauthenticate', { response })).status).toBe(200)
+  await browser.post('/auth/reauthenticate', { password: 'wrong' })
+  await browser.post('/auth/login/two-factor/options', { challenge: 'unknown' })
+  expect((await browser.delete(`/auth/passkeys/${passkey.id}`, { password })).status).toBe(204)
+  await browser.delete(`/auth/passkeys/${passkey.id}`, { password })
 }
 
 async function providers(here: World): Promise<void> {

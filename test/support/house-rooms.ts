@@ -35,6 +35,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   },
   // Routes show results of forms by pages; pages read fields as routes do.
   'src/routes/admin': { levels: [['pages']], above: 'all', below: ['caller', 'fields'] },
+  'src/tokens': { levels: [['webauthn']], above: [] },
   'src/adapters': { levels: [['node'], ['codehooks', 'hono']], above: ['index', 'message-of'] },
   'src/adapters/node': { levels: [['rewrites']], above: ['connect', 'express', 'node'] },
   'src/cli': {

@@ -4,7 +4,7 @@ import type { ImportedRecord, ImportReport } from '../../model/imported-account.
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { newUser } from '../registration/register.js'
+import { newUser } from '../registration/new-user.js'
 import { auditEvent } from '../steps/audit.js'
 import { type ReadAccount, readImportedAccount } from './read-imported-account.js'
 

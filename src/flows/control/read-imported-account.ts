@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.js'
 import type { VerifiedBy } from '../../model/admin-role.js'
-import { provedByApplication } from '../registration/register.js'
+import { provedByApplication } from '../registration/new-user.js'
 import { requireFields, requireFlag, requireName, requirePast, requireRoles } from '../steps/require-account-fields.js'
 import { requireEmail } from '../steps/require-email.js'
 

@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import type { Ports } from '../../ports.js'
 import { type FileRegistrationPorts, fileRegistration } from '../registration/file.js'
-import { newUser } from '../registration/register.js'
+import { newUser } from '../registration/new-user.js'
 import type { MailAsker } from '../steps/mail-limit.js'
 import { requireEmail } from '../steps/require-email.js'
 import { runHook } from '../steps/run-hook.js'

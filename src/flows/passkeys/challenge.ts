@@ -19,7 +19,7 @@ export interface ChallengeOf {
 /**
  * A fresh challenge for one use by one holder. The row's id is a digest of all three, so it is used up without a read.
  *
- * @param userId null where nobody is known yet
+ * @param userId null while the user is not known
  */
 export async function issueChallenge(
   ports: ChallengePorts,

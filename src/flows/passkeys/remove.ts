@@ -7,7 +7,6 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
-import type { AccountStep } from '../../store/users.js'
 import { readProfile } from '../account/profile.js'
 import { requireFresh } from '../account/require-password.js'
 import { newSession } from '../session/open-session.js'
@@ -80,7 +79,7 @@ function removalStep(
   ports: Pick<Ports, 'mails' | 'clock' | 'random'>,
   user: UserRecord,
   { passkey, sessionId, visitor }: { passkey: PasskeyRecord; sessionId: string | null; visitor: Visitor },
-): AccountStep {
+): Parameters<Ports['passkeys']['remove']>[1] {
   const values = { name: passkey.name, suspended: '' }
   return {
     until: changeMattersUntil(ports),

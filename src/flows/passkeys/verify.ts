@@ -1,9 +1,9 @@
 import { AuthError } from '../../errors.js'
 import type { PasskeyProof, PasskeyRecord } from '../../model/factors/passkey.js'
+import type { Claims, SignedResponse } from '../../model/factors/webauthn.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { PasskeyPolicy, Ports } from '../../ports.js'
-import type { Claims, SignedResponse } from '../../tokens/webauthn/webauthn.js'
 import { auditEvent } from '../steps/audit.js'
 import { notice } from '../steps/notices.js'
 

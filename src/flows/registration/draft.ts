@@ -11,7 +11,7 @@ import { digestCode } from '../steps/mailed-code.js'
 export interface Applicant {
   email: string
   name: string | null
-  /** null if the user signs in by an identity. */
+  /** null if the user signs in by an identity or a passkey. */
   passwordHash: string | null
   /** The login at a provider that the account will have. */
   identity: Pick<Identity, 'provider' | 'subject'> | null

@@ -15,6 +15,7 @@ import { runHook } from '../steps/run-hook.js'
 import { afterRegister } from './after-register.js'
 import { draftVerification } from './draft.js'
 import { fileRegistration } from './file.js'
+import { newUser } from './new-user.js'
 
 export type RegisterPorts = OpenSessionPorts &
   MailLimitPorts &
@@ -22,7 +23,8 @@ export type RegisterPorts = OpenSessionPorts &
 
 export interface RegisterInput {
   email: string
-  password: string
+  /** null: the account has none and is used with passkeys, or mailed codes. */
+  password: string | null
   name: string | null
   fields: Readonly<Record<string, unknown>>
   mode: SessionMode
@@ -50,7 +52,9 @@ export interface Created {
  * With required verification no account is made yet: the token of the registration holds everything, and the answer, its work
  * and its mail count are the same whether or not the address has an account (ASVS 5.0, 6.3.8).
  *
- * @throws {AuthError} `registration_disabled`, `invalid_request`, `weak_password` with `reasons`, `busy`, `hook_failed`,
+ * Without a password an address is always confirmed first, because nothing else would prove its owner.
+ *
+ * @throws {AuthError} `registration_disabled`, `invalid_request`, also without a password where the settings require one, `weak_password` with `reasons`, `busy`, `hook_failed`,
  *   and, if verification is optional, `email_taken`
  */
 export async function register(ports: RegisterPorts, input: RegisterInput): Promise<Registered> {
@@ -59,11 +63,12 @@ export async function register(ports: RegisterPorts, input: RegisterInput): Prom
   const fields = await ports.policy.parseFields(input.fields)
 
   const user = newUser(ports, { email: email.typed, canonical: email.canonical, name: input.name, fields })
-  await runHook(ports, 'beforeRegister', { user, method: 'password', visitor: input.visitor })
-  const passwordHash = await ports.passwords.hash(input.password)
+  const method = input.password === null ? 'passkey' : 'password'
+  await runHook(ports, 'beforeRegister', { user, method, visitor: input.visitor })
+  const passwordHash = input.password === null ? null : await ports.passwords.hash(input.password)
 
   const handle = ports.random.token()
-  if (ports.policy.emailVerification === 'optional') {
+  if (ports.policy.emailVerification === 'optional' && passwordHash !== null) {
     return { handle, created: await createAtOnce(ports, { ...user, passwordHash }, handle, input) }
   }
   await fileRegistration(ports, email.canonical, handle, {
@@ -75,11 +80,15 @@ export async function register(ports: RegisterPorts, input: RegisterInput): Prom
 
 /** Reports a bad address together with a weak password, so that one attempt shows both. */
 async function requireAddressAndPassword(
-  { passwordFaults }: Pick<Ports, 'passwordFaults'>,
+  { passwordFaults, policy }: Pick<Ports, 'passwordFaults' | 'policy'>,
   input: Pick<RegisterInput, 'email' | 'password'>,
 ): Promise<EmailAddress> {
   const email = parseEmailAddress(input.email)
-  const reasons = await passwordFaults(input.password, email?.canonical ?? '')
+  if (input.password === null && !policy.passkeys?.signUp) {
+    const missing = { path: 'password', message: 'is required' }
+    throw new AuthError('invalid_request', { errors: email ? [missing] : [invalidEmail(), missing] })
+  }
+  const reasons = input.password === null ? [] : await passwordFaults(input.password, email?.canonical ?? '')
   if (email && reasons.length > 0) throw new AuthError('weak_password', { reasons })
   if (email) return email
   const errors = [invalidEmail()]
@@ -116,36 +125,4 @@ async function refuseTaken(ports: RegisterPorts, existing: UserRecord | null, vi
   const facts = { userId: existing?.id ?? null, outcome: 'failure', detail: { reason: 'email_taken' } } as const
   await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, facts))
   throw new AuthError('email_taken')
-}
-
-/** A new user as it is first written. The caller sets `passwordHash`, `emailVerified` and `verifiedBy`. */
-export function newUser(
-  ports: Pick<Ports, 'clock' | 'random'>,
-  from: { email: string; canonical: string; name: string | null; fields: Readonly<Record<string, unknown>> },
-): UserRecord {
-  return {
-    id: ports.random.id(),
-    email: from.email,
-    emailCanonical: from.canonical,
-    emailVerified: false,
-    verifiedBy: null,
-    name: from.name,
-    passwordHash: null,
-    roles: [],
-    fields: from.fields,
-    version: 1,
-    disabledAt: null,
-    disabledUntil: null,
-    disabledReason: null,
-    mustReset: false,
-    factors: [],
-    identities: [],
-    createdAt: ports.clock.now(),
-    lastLoginAt: null,
-  }
-}
-
-/** How far the application's own word verifies the address of a new account. */
-export function provedByApplication(emailVerified: boolean): Pick<UserRecord, 'emailVerified' | 'verifiedBy'> {
-  return { emailVerified, verifiedBy: emailVerified ? 'application' : null }
 }

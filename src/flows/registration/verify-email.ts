@@ -14,7 +14,7 @@ import { afterRegister } from './after-register.js'
 import { type Applicant, holdsHandle, readApplicant } from './draft.js'
 import { findByLink } from './find-verification.js'
 import { guessVerification } from './guess-verification.js'
-import { newUser } from './register.js'
+import { newUser, wayIn } from './new-user.js'
 
 export type VerifyEmailPorts = OpenSessionPorts &
   PasswordLimitPorts &
@@ -68,7 +68,7 @@ async function confirmRegistration(
   if (!applicant) return refuse(ports, token, input, 'invalid_token')
   // Without a password only the browser that registered may confirm.
   const own = holdsHandle(ports, token, input.handle)
-  if (applicant.identity && !own) return refuse(ports, token, input, 'invalid_token')
+  if (applicant.passwordHash === null && !own) return refuse(ports, token, input, 'invalid_token')
   await requirePassword(ports, token, applicant.passwordHash, input)
 
   const user = confirmedUser(ports, token, applicant)
@@ -78,9 +78,9 @@ async function confirmRegistration(
   const created = await ports.users.createFromRegistration(user, token.id, now, audit, identity ?? undefined)
   if (!created) return refuse(ports, token, input, 'invalid_token')
 
-  const method = identity ? `oauth:${identity.provider}` : 'password'
+  const { method, proof } = wayIn(applicant)
   await afterRegister(ports, { user, method, visitor: input.visitor, registration: token })
-  return enter(ports, user, input, identity ? 'fed' : 'pwd')
+  return enter(ports, user, input, proof)
 }
 
 async function confirmUser(
@@ -143,7 +143,7 @@ function enter(
   ports: VerifyEmailPorts,
   user: UserRecord,
   { mode, visitor, device }: VerifyEmailInput,
-  proof: 'pwd' | 'fed',
+  proof: string,
 ): Promise<SignInResult> {
   return signIn(ports, { user, mode, method: 'registration', amr: [proof], visitor, device })
 }

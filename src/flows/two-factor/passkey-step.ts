@@ -1,9 +1,9 @@
 import { AuthError } from '../../errors.js'
 import type { PasskeyProof } from '../../model/factors/passkey.js'
+import type { RequestOptions, SignedResponse } from '../../model/factors/webauthn.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import type { RequestOptions, SignedResponse } from '../../tokens/webauthn/webauthn.js'
 import {
   type ChallengeOf,
   type ChallengePorts,
@@ -36,6 +36,16 @@ export async function startPasskeyStep(
   const found = await findChallenge(ports, challenge)
   if (!found || challenge === null) throw new AuthError('invalid_token')
   return passkeyOptions(ports, found.user, secondStepOf(challenge))
+}
+
+/** Whether the account of that first step has a passkey for the second one. */
+export async function offersPasskey(
+  ports: Pick<Ports, 'oneTimeTokens' | 'users' | 'keyring' | 'clock' | 'policy'>,
+  challenge: string | null,
+): Promise<boolean> {
+  if (ports.policy.passkeys === null) return false
+  const found = await findChallenge(ports, challenge)
+  return found?.user.factors.some(({ kind }) => kind === 'passkey') ?? false
 }
 
 /** A security key that only asks to be touched suffices: the first step has proved something else. */

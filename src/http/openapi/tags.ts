@@ -8,7 +8,7 @@ const groups: readonly { name: string; description: string; segments: readonly s
   {
     name: 'Sign-in',
     description: 'Sign in by password, mailed code or link, and second factor.',
-    segments: ['login', 'otp'],
+    segments: ['login', 'otp', 'reauthenticate'],
   },
   {
     name: 'Sessions',
@@ -22,6 +22,11 @@ const groups: readonly { name: string; description: string; segments: readonly s
     name: 'Two-factor',
     description: 'Turn two-factor authentication on and off, and replace backup codes.',
     segments: ['two-factor'],
+  },
+  {
+    name: 'Passkeys',
+    description: 'Sign in with a passkey, and add, list, name and remove passkeys.',
+    segments: ['passkeys'],
   },
   {
     name: 'OAuth',

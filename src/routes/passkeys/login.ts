@@ -24,8 +24,8 @@ export const startPasskeyLoginRoute = defineRoute({
     const { ports, mode, settings, authPath } = context
     const handle = browserHandle(context)
     const { options, expiresAt } = await startPasskeyLogin(ports, handle)
-    const answer = { options, expiresAt: isoTime(expiresAt) }
-    if (mode === 'token') return json(200, { ...answer, transaction: handle })
+    const answer = { options, expiresAt: isoTime(expiresAt), ...(mode === 'token' && { transaction: handle }) }
+    if (mode === 'token') return json(200, answer)
     const cookie = serializeCookie('passkey', handle, passkeyChallengeSeconds, settings, authPath)
     return json(200, answer, { 'set-cookie': [cookie] })
   },
@@ -60,6 +60,5 @@ export const passkeyLoginRoute = defineRoute({
 
 /** Tabs of one browser share a handle, so that one does not void the challenge of another. */
 function browserHandle({ ports, cookies }: RouteContext): string {
-  const held = cookies.passkey
-  return held !== null && /^[\w-]{43}$/.test(held) ? held : ports.random.token()
+  return cookies.passkey !== null && /^[\w-]{43}$/.test(cookies.passkey) ? cookies.passkey : ports.random.token()
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isCanonicalBase64url } from '../../lib/base64url.js'
-import type { CreationResponse, SignedResponse } from '../../tokens/webauthn/webauthn.js'
+import type { CreationResponse, SignedResponse } from '../../model/factors/webauthn.js'
 
 /** Of each binary value, in characters of base64url. The longest is an attestation, which we ask to be empty. */
 const longest = { id: 1_364, clientData: 8_192, data: 8_192, attestation: 32_768, signature: 2_048, handle: 86 }
@@ -22,11 +22,11 @@ const envelope = {
 const clientDataJSON = binary(longest.clientData, 'What the browser signed for.')
 const transport = z.string().max(32)
 
-/** As `toJSON()` of the browser's credential returns it. Members that are not named here are ignored. */
+/** As `toJSON()` of the browser's credential returns it. Members that are not named here are dropped. */
 export const creationResponse = z
-  .object({
+  .looseObject({
     ...envelope,
-    response: z.object({
+    response: z.looseObject({
       clientDataJSON,
       attestationObject: binary(longest.attestation, 'The new key.'),
       transports: z.array(transport).max(16).optional().describe('How the authenticator is reached.'),
@@ -44,9 +44,9 @@ export const creationResponse = z
   )
 
 export const signedResponse = z
-  .object({
+  .looseObject({
     ...envelope,
-    response: z.object({
+    response: z.looseObject({
       clientDataJSON,
       authenticatorData: binary(longest.data, 'What the authenticator says.'),
       signature: binary(longest.signature, 'Its signature.'),

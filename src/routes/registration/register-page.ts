@@ -1,6 +1,7 @@
 import { defineRoute } from '../../http/route.js'
 import { fieldInputs } from '../field-inputs.js'
 import { errorAt, pageValues } from '../page-values.js'
+import { newPasskeyUrl } from '../passkeys/page.js'
 import { providerLinks } from '../provider-links.js'
 import { showPage } from '../show-page.js'
 
@@ -17,6 +18,9 @@ export const registerPageRoute = defineRoute({
     const { enabled } = context.settings.registration
     const at = errorAt(values.error, ['password'])
     const inputs = fieldInputs(context, null, values.wrong)
-    return showPage(context, 'register', { ...values, ...inputs, at, enabled, providers })
+    const { passkeys } = context.settings
+    const passkeyUrl = passkeys.enabled && passkeys.signUp ? newPasskeyUrl(context.authPath, values.redirect) : ''
+    const ways = { providers, passkeys: passkeyUrl !== '', passkeyUrl }
+    return showPage(context, 'register', { ...values, ...inputs, at, enabled, ...ways })
   },
 })

@@ -10,7 +10,11 @@ import { emailField, nameField, passwordField } from '../fields.js'
 import { sentFields } from '../sent-fields.js'
 import { signedInAnswer } from '../session/answer.js'
 
-const body = z.looseObject({ email: emailField, password: passwordField, name: nameField.optional() })
+const body = z.looseObject({
+  email: emailField,
+  password: passwordField.optional().describe('May be left out where `passkeys.signUp` is set.'),
+  name: nameField.optional(),
+})
 
 export const registerRoute = defineRoute({
   method: 'POST',
@@ -24,7 +28,7 @@ export const registerRoute = defineRoute({
   async handle(context, { email, password, name, ...sent }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const { fields } = sentFields(context, sent)
-    const applicant = { email, password, name: name ?? null, fields }
+    const applicant = { email, password: password ?? null, name: name ?? null, fields }
     const { handle, created } = await register(ports, { ...applicant, mode, visitor, device: cookies.device })
     const cookie = serializeCookie('registration', handle, ports.policy.verificationSeconds, settings, authPath)
 

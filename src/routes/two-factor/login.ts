@@ -1,34 +1,18 @@
 import { z } from 'zod'
 import { passTwoFactor } from '../../flows/two-factor/pass.js'
-import { startPasskeyStep } from '../../flows/two-factor/passkey-step.js'
+import { offersPasskey } from '../../flows/two-factor/passkey-step.js'
 import { clearCookie } from '../../http/cookies.js'
 import { withReturnTo } from '../../http/landing.js'
-import { json, redirect, withHeaders } from '../../http/problem.js'
+import { redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { sessionSchema } from '../answer-schemas.js'
-import { factorCodeField, tokenField } from '../fields.js'
+import { factorCodeField } from '../fields.js'
 import { errorAt, pageValues } from '../page-values.js'
-import { requestOptionsSchema } from '../passkeys/answer-schemas.js'
 import { signedResponse } from '../passkeys/response-schema.js'
 import { signedInAnswer } from '../session/answer.js'
 import { cookieOutcome } from '../session/kept-cookies.js'
 import { showPage } from '../show-page.js'
-
-const challenge = tokenField.optional().describe('The challenge of the first step. A browser has it in a cookie.')
-
-export const startPasskeyStepRoute = defineRoute({
-  method: 'POST',
-  path: '/login/two-factor/options',
-  limit: 'login',
-  body: z.object({ challenge }),
-  summary: 'Returns the options to complete a sign-in by passkey.',
-  answers: { 200: requestOptionsSchema },
-  errors: ['invalid_token', 'not_found', 'passkeys_disabled'],
-  cookies: ['challenge'],
-  async handle({ ports, cookies }, body) {
-    return json(200, { options: await startPasskeyStep(ports, body.challenge ?? cookies.challenge) })
-  },
-})
+import { challenge } from './passkey-step.js'
 
 export const loginTwoFactorRoute = defineRoute({
   method: 'POST',
@@ -69,7 +53,8 @@ export const twoFactorPageRoute = defineRoute({
     const error = outcome === 'refused' ? 'cookies_refused' : values.error
     const waiting = context.cookies.challenge !== null && values.error !== 'invalid_token'
     const at = errorAt(error, waiting ? ['code'] : [])
+    const passkeys = waiting && (await offersPasskey(context.ports, context.cookies.challenge))
     const signInUrl = withReturnTo(context.settings.redirectFailUrl, values.redirect)
-    return showPage(context, 'two-factor', { ...values, error, at, waiting, signInUrl })
+    return showPage(context, 'two-factor', { ...values, error, at, waiting, passkeys, signInUrl })
   },
 })

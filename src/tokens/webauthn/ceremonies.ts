@@ -1,8 +1,9 @@
-import { isOfSite, readAuthenticatorData } from './authenticator-data.js'
-import { readClientData } from './client-data.js'
+import type { Claims, Demands, RelyingParty, SignedResponse } from '../../model/factors/webauthn.js'
+import { isOfSite, readAuthenticatorData } from './authenticator-part.js'
+import { readClientData } from './browser-part.js'
 import { loadLibrary } from './library.js'
 import { algorithms, createOptions } from './options.js'
-import type { Claims, Demands, RelyingParty, SignedResponse, Webauthn } from './webauthn.js'
+import type { Webauthn } from './webauthn.js'
 
 /**
  * Checks by our own hand what the library leaves open, and the signature by the library. It gets no counter: it would judge it before the
@@ -83,8 +84,8 @@ const isSigned: Webauthn['isSigned'] = async (response, { site, challenge, publi
 }
 
 function isFromSite(clientData: string, type: string, { origins }: RelyingParty): boolean {
-  const said = readClientData(clientData)
-  return said !== null && said.type === type && origins.includes(said.origin) && !said.crossOrigin
+  const made = readClientData(clientData)
+  return made !== null && made.type === type && origins.includes(made.origin) && !made.crossOrigin
 }
 
 /** A credential that is backed up but cannot be is a contradiction (WebAuthn §6.1.3). */

@@ -1,4 +1,5 @@
-import type { CredentialDescriptor, KnownCredential, Webauthn } from './webauthn.js'
+import type { CredentialDescriptor, KnownCredential } from '../../model/factors/webauthn.js'
+import type { Webauthn } from './webauthn.js'
 
 /** EdDSA, ES256 and RS256. Newer ones are left out: a key that one version of Node makes must work on another. */
 export const algorithms: readonly number[] = [-8, -7, -257]

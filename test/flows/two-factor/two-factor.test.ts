@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { updateAccount } from '../../../src/flows/control/administer-accounts.js'
-import { newUser } from '../../../src/flows/registration/register.js'
+import { newUser } from '../../../src/flows/registration/new-user.js'
 import { openSession } from '../../../src/flows/session/open-session.js'
 import { type SignInResult, signIn } from '../../../src/flows/session/sign-in.js'
 import { guessesAt } from '../../../src/flows/steps/account-limits.js'

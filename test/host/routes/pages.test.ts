@@ -128,21 +128,24 @@ test('a member sees the spaces and no form, and is led to them', async () => {
 
 test('a member approves the sign-in of the tool for themselves, and gets the rights of a member with it', async () => {
   const member = await signedIn('max@example.test', 'MEMBER')
-  const tool = async (path: string, body: Record<string, string>) => {
+  const tool = async (path: string, body: Record<string, string>): Promise<Record<string, string>> => {
     const headers = { 'content-type': 'application/json' }
     const url = `${host.adminUrl}/auth/admin/api/device${path}`
-    return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    return JSON.parse(await answer.text())
   }
   const verifier = 'v'.repeat(43)
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   const asked = await tool('', { challenge, client: 'max-laptop' })
-  const { handle, userCode } = asked
+  const { handle = '', userCode = '' } = asked
   const page = await show('/device', member)
   expect([page.status, actionsOf(page)]).toEqual([200, ['/device/lookup']])
   const found = await post('/device/lookup', { userCode }, member)
   expect(found.text).toContain('max-laptop')
   expect(actionsOf(found)).toEqual(['/device/answer', '/device/answer'])
-  expect((await post('/device/answer', { userCode, approve: 'true' }, member)).location).toContain('done=device_answered')
+  expect((await post('/device/answer', { userCode, approve: 'true' }, member)).location).toContain(
+    'done=device_answered',
+  )
   const claimed = await tool('/token', { handle, verifier })
   expect(claimed).toMatchObject({ user: { email: 'max@example.test' } })
 })

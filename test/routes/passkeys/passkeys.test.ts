@@ -2,14 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ada, testAuth } from '../../support/auth.js'
 import { createAuthenticator } from '../../support/authenticator.js'
-import {
-  addPasskey,
-  creationOptions,
-  origin,
-  passkeyLogin,
-  principalOf,
-  withPasskey,
-} from '../../support/passkey-browser.js'
+import { addPasskey, creationOptions, origin, passkeyLogin, withPasskey } from '../../support/passkey-browser.js'
 import { enrol } from '../../support/totp.js'
 
 const eve = { ...ada, email: 'eve@example.test' }

@@ -1,6 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import { requireStrong } from '../../../flows/password/new-password.js'
-import { newUser, provedByApplication } from '../../../flows/registration/register.js'
+import { newUser, provedByApplication } from '../../../flows/registration/new-user.js'
 import { type OpenSessionPorts, openSession } from '../../../flows/session/open-session.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { IssuedSession } from '../../../flows/steps/issue-tokens.js'

@@ -1,6 +1,6 @@
-import { isoTime } from '../lib/iso-time.js'
-import type { PasskeyRecord } from './factors/passkey.js'
-import { passkeyProvider } from './factors/passkey-providers.js'
+import { isoTime } from '../../lib/iso-time.js'
+import type { PasskeyRecord } from './passkey.js'
+import { passkeyProvider } from './passkey-providers.js'
 
 /** A passkey as its user and the application's own calls see it. Times are ISO 8601 in UTC. */
 export interface PasskeyEntry {

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { ada, testAuth } from '../../support/auth.js'
+import { createAuthenticator } from '../../support/authenticator.js'
+import { addPasskey, origin, passkeyLogin, principalOf } from '../../support/passkey-browser.js'
+
+const { email } = ada
+const settings = { passkeys: { signUp: true } }
+
+describe('a registration without a password', () => {
+  it('is refused unless the settings allow it', async () => {
+    const { client } = await testAuth()
+    const answer = await client().post('/auth/register', { email })
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'password', message: 'is required' }] } })
+  })
+
+  it.each(['required', 'optional'] as const)(
+    'confirms the address first, where that is %s',
+    async (emailVerification) => {
+      const { client, mailbox } = await testAuth({ ...settings, registration: { emailVerification } })
+      const browser = client()
+      expect(await browser.post('/auth/register', { email })).toMatchObject({ status: 202 })
+      const token = mailbox.token(await mailbox.waitFor(email, 'Confirm'))
+      expect(await browser.post('/auth/verify-email', { token })).toMatchObject({
+        status: 200,
+        body: { user: { email } },
+      })
+      expect((await principalOf(browser)).amr).toEqual(['otp'])
+
+      const device = createAuthenticator({ origin })
+      const { body } = await addPasskey(browser, device)
+      expect((await passkeyLogin(client(), device)).status).toBe(200)
+      const removed = await browser.delete(`/auth/passkeys/${body.passkey.id}`)
+      expect(removed).toMatchObject({ status: 409, body: { code: 'last_credential' } })
+    },
+  )
+
+  it('is confirmed in the browser that asked, and in no other', async () => {
+    const { client, mailbox } = await testAuth(settings)
+    await client().post('/auth/register', { email })
+    const token = mailbox.token(await mailbox.waitFor(email, 'Confirm'))
+    const answer = await client().post('/auth/verify-email', { token, password: ada.password })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_token' } })
+  })
+
+  it('answers the same for an address that has an account', async () => {
+    const { client, mailbox } = await testAuth(settings)
+    await client().signUp(ada)
+    const answer = await client().post('/auth/register', { email })
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 202, body: { status: 'verification_sent' } })
+    await mailbox.waitFor(email, /account/)
+  })
+})
+
+describe('a passkey from before the first proof of the mailbox', () => {
+  it('signs in while the address need not be confirmed, and is thrown away by that proof', async () => {
+    const { client, mailbox } = await testAuth({ registration: { emailVerification: 'optional' } })
+    const stranger = client()
+    await stranger.post('/auth/register', ada)
+    const device = createAuthenticator({ origin })
+    expect((await addPasskey(stranger, device)).status).toBe(201)
+    expect((await passkeyLogin(client(), device)).status).toBe(200)
+
+    const owner = client()
+    await owner.post('/auth/otp', { email })
+    const code = mailbox.code(await mailbox.waitFor(email, 'code'))
+    expect((await owner.post('/auth/otp/verify', { code })).status).toBe(200)
+    expect(await passkeyLogin(client(), device)).toMatchObject({ status: 401, body: { unknown: true } })
+  })
+})
+
+describe('addresses of the whole host', () => {
+  it('lead managers of passwords to the account page', async () => {
+    const { client } = await testAuth()
+    const page = 'http://localhost:3000/auth/account#passkeys'
+    const endpoints = await client().get('/.well-known/passkey-endpoints')
+    expect(endpoints).toMatchObject({ status: 200, body: { enroll: page, manage: page } })
+    const change = await client().get('/.well-known/change-password')
+    expect(change.status).toBe(302)
+    expect(change.headers.get('location')).toBe('http://localhost:3000/auth/account#password')
+  })
+
+  it('name other sites that use the passkeys, only where there are some', async () => {
+    const alone = await testAuth()
+    expect(await alone.client().get('/.well-known/webauthn')).toMatchObject({ body: { principal: null } })
+    const origins = ['http://localhost:3000', 'https://example.test', 'android:apk-key-hash:'.padEnd(64, 'A')]
+    const { client } = await testAuth({ passkeys: { origins } })
+    expect(await client().get('/.well-known/webauthn')).toMatchObject({ body: { origins: ['https://example.test'] } })
+  })
+})
