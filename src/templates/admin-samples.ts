@@ -174,7 +174,10 @@ export const adminSamples: Readonly<Record<string, Values>> = {
     verifiedOk: true,
     exportUrl: '/auth/admin/api/audit.jsonl',
   },
-  'admin/settings': { ...everyAdminPage, settings: [{ name: 'basePath', value: '/auth' }] },
+  'admin/settings': {
+    ...everyAdminPage,
+    settings: [{ name: 'basePath', value: '/auth', isUnset: false, isEmpty: false }],
+  },
   'admin/doctor': {
     ...everyAdminPage,
     checkedAt: at,

@@ -57,8 +57,11 @@ export function createEarly(
   }
 }
 
-const eventLoopHashing =
-  'Passwords are hashed on the event loop, which holds up requests: no worker thread starts here. If a bundler included Latchkey, exclude it: serverExternalPackages: ["latchkey"] in Next.js, --packages=external with esbuild.'
+const eventLoopHashing = 'Passwords are hashed on the event loop, which holds up requests: '
+const noThreads =
+  'the permission model of Node.js allows no worker threads here. A space host starts its spaces so; elsewhere, add --allow-worker.'
+const threadsFail =
+  'no worker thread starts here. If a bundler included Latchkey, exclude it: serverExternalPackages: ["latchkey"] in Next.js, --packages=external with esbuild.'
 
 function passwordsOf({ password, logger }: Settings, world: World): Pick<Early, 'passwords' | 'hashFallback'> {
   let fallback: string | null = null
@@ -69,7 +72,8 @@ function passwordsOf({ password, logger }: Settings, world: World): Pick<Early, 
     sleep,
     onFallback(reason) {
       fallback = reason
-      logger.warn({ event: 'hash_fallback', reason }, eventLoopHashing)
+      const isRefused = process.permission?.has('worker') === false
+      logger.warn({ event: 'hash_fallback', reason }, `${eventLoopHashing}${isRefused ? noThreads : threadsFail}`)
     },
     onUnreadable: (reason) =>
       logger.error(

@@ -169,6 +169,14 @@ describe('whitelist', () => {
     expect(forced.stdout).toContain('IP 198.51.100.4 removed from whitelist.')
   })
 
+  test('who is excluded learns that local mode can change the list', async () => {
+    const { server, latchkey } = await signedIn()
+    server.answer('GET /access', problem(403, 'ip_not_allowed'))
+    const refused = await latchkey(['whitelist'])
+    expect(refused.code).toBe(3)
+    expect(refused.stderr).toContain('latchkey whitelist-remove <ip> --config latchkey.config.js')
+  })
+
   test('the last entry goes only when --confirm says everyone', async () => {
     const { server, latchkey } = await signedIn()
     server.answer('GET /access', { body: others })

@@ -113,6 +113,7 @@ const bodies: Readonly<Record<string, readonly string[]>> = {
   'DELETE /teams/:id': ['confirm'],
   'POST /teams/:id/members': ['email'],
   'POST /admintokens': ['owner', 'name?', 'expiresAt?', 'cidrs?', 'spaces?', 'commands?'],
+  'DELETE /admintokens': ['confirm'],
   'POST /spaces/:space/env': ['name', 'value', 'encrypted?'],
   'DELETE /spaces/:space/releases/current': ['confirm'],
   'POST /spaces/:space/tokens': ['name', 'access?', 'expiresAt?', 'cidrs?'],

@@ -89,6 +89,10 @@ export function refuse({ status, header, text }: Answer, site: string): void {
   throw refusalOf(status, problem.code, problem, header('retry-after'))
 }
 
+/** Who is excluded cannot let themselves in again from here. */
+const allowListHint =
+  ' If the allow-list excludes you, change it on the machine of the application, in local mode: latchkey whitelist-remove <ip> --config latchkey.config.js'
+
 /** A problem of the server as an error of the tool. Its texts come from the server, so they are cut. */
 export function refusalOf(status: number, code: string, problem: Fields, retryAfter: string | null): ToolError {
   const sentence = [problem.detail, problem.title, code].find((text) => typeof text === 'string' && text !== '')
@@ -99,7 +103,8 @@ export function refusalOf(status: number, code: string, problem: Fields, retryAf
     ...(typeof problem.requestId === 'string' && { requestId: problem.requestId.slice(0, 100) }),
     ...(wait !== null && { retryAfterSeconds: wait }),
   }
-  const again = status === 429 && wait !== null ? ` Wait ${wait} s.` : ''
+  const waiting = status === 429 && wait !== null ? ` Wait ${wait} s.` : ''
+  const again = code === 'ip_not_allowed' ? allowListHint : waiting
   return new ToolError(exitCodeOf(status, code), code, `${String(sentence).slice(0, longestSentence)}${again}`, details)
 }
 

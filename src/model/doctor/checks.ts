@@ -195,7 +195,7 @@ export const checkRows = {
     where: ['S'],
     level: 'warn',
     cause: 'Passwords are hashed on the event loop, which holds up every request meanwhile.',
-    cure: 'Use a runtime with worker threads. Exclude Latchkey from the bundle, if there is one.',
+    cure: 'Use a runtime with worker threads, which a space of a space host lacks. Exclude Latchkey from the bundle, if there is one.',
   },
   redis_unreachable: {
     where: ['S', 'L'],

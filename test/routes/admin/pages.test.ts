@@ -76,6 +76,16 @@ describe('the admin pages', () => {
     expect(text).toContain('Latest events')
   })
 
+  test('show settings without a value in words', async () => {
+    const { admin } = await administered({ redis: undefined, trustedOrigins: [] })
+    const { text } = await admin.get<string>('/auth/admin/settings', eyes)
+    const shown = (name: string) => new RegExp(`<code>${name}</code></th><td>(.*?)</td>`).exec(text)?.[1]
+    expect(shown('basePath')).toBe('<code>/auth</code>')
+    expect(shown('redis')).toBe('Not set')
+    expect(shown('trustedOrigins')).toBe('None')
+    expect(text).not.toMatch(/<code>(?:null|\[\]|)<\/code>/)
+  })
+
   test('are where admin.page says, with their forms and the way to sign-in', async () => {
     const world = await administered({
       admin: { emails: [administrator.email], twoFactor: true, page: '/auth/office' },
