@@ -2,7 +2,7 @@ import type { KeyRotation, KeyRotationInput } from '../host/tool/calls.js'
 import type { Page } from '../model/account.js'
 import type { AdminCommand } from '../model/admin-command.js'
 import type { Right } from '../model/right.js'
-import type { DataCalls } from './data-calls.js'
+import type { DataCalls } from './collection-calls.js'
 import type { HomeDescription, LocalHome, PageInput } from './home.js'
 
 /**

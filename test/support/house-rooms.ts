@@ -45,7 +45,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
         'access',
         'admin-tokens',
         'audit',
-        'data',
+        'collections',
         'environment',
         'keys',
         'mail',

@@ -1,6 +1,6 @@
 import { type Fields, textIn } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
-import type { DataCalls, Restored, RestoreUpload } from '../data-calls.js'
+import type { DataCalls, Restored, RestoreUpload } from '../collection-calls.js'
 import { textOrNull } from './answers.js'
 import { type Client, path, type StreamCall } from './calls.js'
 import { notOurs } from './send.js'

@@ -1,4 +1,4 @@
-import type { Filter } from '../data-calls.js'
+import type { Filter } from '../collection-calls.js'
 import type { Condition } from './condition.js'
 
 /** Conditions that list values: the first takes one, the second several. */

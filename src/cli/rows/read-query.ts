@@ -1,5 +1,5 @@
 import { isObject, parseJson } from '../../lib/json-object.js'
-import type { Query } from '../data-calls.js'
+import type { Query } from '../collection-calls.js'
 import { usage } from '../tool-error.js'
 import { conditionIn, decoded, splitList } from './condition.js'
 import { joinConditions } from './join-conditions.js'

@@ -1,6 +1,6 @@
 import { type Fields, listIn, numberIn, textIn, WrongField } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
-import type { DataCalls, Imported, OnIndexStep, Rows } from '../data-calls.js'
+import type { DataCalls, Imported, OnIndexStep, Rows } from '../collection-calls.js'
 import { ToolError } from '../tool-error.js'
 import { type Client, path, type StreamCall } from './calls.js'
 import { notOurs } from './send.js'

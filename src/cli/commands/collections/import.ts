@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Imported } from '../../data-calls.js'
+import type { Imported } from '../../collection-calls.js'
 import { startProgress } from '../../progress.js'
 import { openRows, type RowSource } from '../../rows/read-rows.js'
 import type { Row } from '../../rows/row.js'

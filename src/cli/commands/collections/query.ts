@@ -1,5 +1,5 @@
-import { type Command, Option } from 'commander'
-import type { Query } from '../../data-calls.js'
+import type { Command } from 'commander'
+import type { Query } from '../../collection-calls.js'
 import { isInteractive } from '../../environment.js'
 import type { HostHome } from '../../host-home.js'
 import { toCsv } from '../../rows/csv-text.js'
@@ -50,10 +50,8 @@ export function define(command: Command, open: () => Tool): void {
     .option('--start <value>', 'With --useindex: from this value on')
     .option('--end <value>', 'With --useindex: up to this value')
     .option('--pretty', 'Indent the JSON')
-    .addOption(new Option('--table', 'Print a table').conflicts(['csv', 'pretty', 'json']))
-    .addOption(
-      new Option('--csv', 'Print CSV, with a column for each field of any object').conflicts(['pretty', 'json']),
-    )
+    .option('--table', 'Print a table')
+    .option('--csv', 'Print CSV, with a column for each field of any object')
     .action(async (given: string | undefined, argument: string | undefined, options: Options) => {
       const tool = open()
       const collection = requireCollection(given)

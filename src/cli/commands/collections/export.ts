@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { isInteractive } from '../../environment.js'
 import { requireTarget, writePartFile } from '../../files/part-file.js'
 import { startProgress } from '../../progress.js'
@@ -21,7 +21,7 @@ export function define(command: Command, open: () => Tool): void {
     .argument('<collection>', 'the collection')
     .option('-f, --file <file>', 'The file to write (default: stdout)')
     .option('--jsonl', 'One JSON object a line (the default)')
-    .addOption(new Option('--csv', 'CSV, with a column for each field of any object').conflicts('jsonl'))
+    .option('--csv', 'CSV, with a column for each field of any object')
     .option('--safe-csv', "Write ' before cells that a spreadsheet would run (default at a terminal)")
     .option('--no-safe-csv', 'Leave such cells as they are')
     .option('--force', 'Replace the file if there is one')

@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../../../lib/json-object.js'
-import type { Rows } from '../../data-calls.js'
+import type { Rows } from '../../collection-calls.js'
 import type { Output } from '../../output.js'
 import { usage } from '../../tool-error.js'
 
