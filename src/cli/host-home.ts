@@ -2,6 +2,7 @@ import type { KeyRotation, KeyRotationInput } from '../host/tool/calls.js'
 import type { Page } from '../model/account.js'
 import type { AdminCommand } from '../model/admin-command.js'
 import type { Right } from '../model/right.js'
+import type { DataCalls } from './collection-calls.js'
 import type { HomeDescription, LocalHome, PageInput } from './home.js'
 
 /**
@@ -9,7 +10,7 @@ import type { HomeDescription, LocalHome, PageInput } from './home.js'
  *
  * A refusal rejects with a `ToolError`, which `main` prints.
  */
-export interface HostHome extends SpaceCalls, AdminTokenCalls {
+export interface HostHome extends SpaceCalls, DataCalls, AdminTokenCalls {
   /** The space that options, environment and files choose. @throws {ToolError} usage */
   space(): string
   describe(): Promise<HomeDescription>

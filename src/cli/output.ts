@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { type Environment, isUnattended, variable } from './environment.js'
-import { printable, printableJson } from './printable.js'
+import { printable, printableJson, printableText } from './printable.js'
 import { problemOf, type ToolError } from './tool-error.js'
 
 /**
@@ -16,6 +17,8 @@ export interface Output {
   line(line: string): void
   /** Prints one value of a stream as a line of JSON. */
   record(value: unknown): void
+  /** Prints a part of the result as it is, and waits for a slow reader. A terminal gets it printable. */
+  part(text: string): Promise<void>
   /** Prints rows below headings, aligned; with `--json` the value. */
   table(value: unknown, headings: readonly string[], rows: readonly (readonly string[])[]): void
   /** A line for people. Omitted with `--json`. */
@@ -44,6 +47,10 @@ export function createOutput(environment: Environment, json: boolean): Output {
       if (!json) onStdout(printable(line))
     },
     record: (value) => onStdout(printableJson(value)),
+    async part(text) {
+      const isTaken = stdout.write(stdout.isTTY === true ? text.replaceAll(/[^\n]+/g, printableText) : text)
+      if (!isTaken) await once(stdout, 'drain')
+    },
     table(value, headings, rows) {
       if (json) {
         result(value, [])

@@ -15,7 +15,11 @@ export function printable(text: string): string {
 
 /** JSON with every unprintable character escaped. `JSON.stringify` leaves C1 controls and format characters as they are. */
 export function printableJson(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, null, indent)
+  return printableText(JSON.stringify(value, null, indent))
+}
+
+/** The same for a text that is JSON already, or CSV. */
+export function printableText(text: string): string {
   return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
 }
 

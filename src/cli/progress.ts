@@ -7,8 +7,8 @@ const lineMs = 10_000
 
 /** Shows that something long is going on. */
 export interface Progress {
-  /** Says how far it is. */
-  step(message: string): void
+  /** Says how far it is. `ratio`, from 0 to 1, is drawn as a bar on a terminal. */
+  step(message: string, ratio?: number): void
   stop(): void
 }
 
@@ -25,12 +25,20 @@ export async function startProgress(environment: Environment, message: string, j
   process.once('exit', interrupted)
   shown.start(printable(message))
   return {
-    step: (next) => shown.message(printable(next)),
+    step: (next, ratio) => shown.message(`${bar(ratio)}${printable(next)}`),
     stop() {
       process.off('exit', interrupted)
       shown.clear()
     },
   }
+}
+
+const barLength = 20
+
+function bar(ratio: number | undefined): string {
+  if (ratio === undefined) return ''
+  const full = Math.round(Math.min(1, Math.max(0, ratio)) * barLength)
+  return `${'█'.repeat(full)}${'░'.repeat(barLength - full)} `
 }
 
 function plainProgress({ stderr }: Environment): Progress {

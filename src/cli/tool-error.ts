@@ -39,6 +39,11 @@ export function usage(message: string, ...lines: readonly string[]): ToolError {
   return new ToolError(2, 'usage', message, { lines })
 }
 
+/** @param missing as `npm install` takes them */
+export function packagesMissing(missing: readonly string[]): ToolError {
+  return new ToolError(2, 'packages_missing', `The host needs more packages: npm install ${missing.join(' ')}`)
+}
+
 /** The user pressed Ctrl-C or cancelled a prompt. */
 export function interrupted(): ToolError {
   return new ToolError(130, 'interrupted', 'Interrupted.')

@@ -27,6 +27,16 @@ export function requirePackage<T>(name: string, load: () => T): T {
   }
 }
 
+/** What an import of an optional package gives. Null: it is not installed. @throws what else the import throws */
+export async function unlessMissing<T>(loaded: Promise<T>): Promise<T | null> {
+  try {
+    return await loaded
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return null
+    throw error
+  }
+}
+
 /**
  * Where an optional package is. Synchronous, loads nothing.
  *

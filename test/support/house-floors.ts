@@ -128,6 +128,9 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   undici: ['host/front/proxy'],
   'tar-stream': ['host/releases', 'cli/bundle'],
   esbuild: ['cli/bundle'],
+  'csv-parse': ['cli/rows'],
+  'csv-stringify': ['cli/rows'],
+  'stream-json': ['cli/rows'],
 }
 
 /** Costs tens of milliseconds to load, so it waits until it is needed. */
@@ -155,6 +158,9 @@ const heavy = [
   'undici',
   'tar-stream',
   'esbuild',
+  'csv-parse',
+  'csv-stringify',
+  'stream-json',
 ]
 
 /** Floors: an import goes down or stays in its folder, as the table says. */

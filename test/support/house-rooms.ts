@@ -39,7 +39,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/adapters': { levels: [['node'], ['codehooks', 'hono']], above: ['index', 'message-of'] },
   'src/adapters/node': { levels: [['rewrites']], above: ['connect', 'express', 'node'] },
   'src/cli': {
-    levels: [['files', 'init'], ['bundle', 'doctor', 'local', 'remote'], ['commands']],
+    levels: [['files', 'init'], ['bundle', 'doctor', 'local', 'remote', 'rows'], ['commands']],
     above: ['context', 'main', 'place', 'program'],
   },
   'src/cli/commands': {
@@ -48,6 +48,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
         'access',
         'admin-tokens',
         'audit',
+        'collections',
         'environment',
         'keys',
         'mail',

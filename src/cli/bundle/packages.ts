@@ -1,6 +1,7 @@
 import type * as Esbuild from 'esbuild'
 import type * as TarStream from 'tar-stream'
-import { ToolError } from '../tool-error.js'
+import { unlessMissing } from '../../lib/optional-package.js'
+import { packagesMissing } from '../tool-error.js'
 
 /** The optional packages that make a release. */
 export interface BundlePackages {
@@ -24,15 +25,5 @@ export async function loadBundlePackages(
 ): Promise<BundlePackages> {
   const [esbuild, tar] = await Promise.all([unlessMissing(load.esbuild()), unlessMissing(load.tar())])
   if (esbuild && tar) return { esbuild, tar }
-  const missing = [...(esbuild ? [] : [wanted.esbuild]), ...(tar ? [] : [wanted.tar])]
-  throw new ToolError(2, 'packages_missing', `The host needs more packages: npm install ${missing.join(' ')}`)
-}
-
-async function unlessMissing<T>(loaded: Promise<T>): Promise<T | null> {
-  try {
-    return await loaded
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return null
-    throw error
-  }
+  throw packagesMissing([...(esbuild ? [] : [wanted.esbuild]), ...(tar ? [] : [wanted.tar])])
 }

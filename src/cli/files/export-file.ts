@@ -73,7 +73,7 @@ async function writeAll(
 }
 
 /** A fault of the file in plain words. Any other error, such as one of the records, stays. */
-function explained(error: unknown, path: string): unknown {
+export function explained(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null
   const folder = dirname(path)
   if (code === 'EEXIST') return exists(path)
@@ -85,6 +85,6 @@ function explained(error: unknown, path: string): unknown {
   return isFull ? new ToolError(1, 'output_failed', `The disk of ${folder} is full. Nothing was kept.`) : error
 }
 
-function exists(path: string) {
+export function exists(path: string) {
   return usage(`${path} exists. Choose another name, or replace it with --force.`)
 }

@@ -5,7 +5,9 @@ import type { HomeDescription } from '../home.js'
 import type { HostHome } from '../host-home.js'
 import { ToolError } from '../tool-error.js'
 import { readPage } from './answers.js'
+import { backupCalls } from './backup-calls.js'
 import { type Call, type Client, path } from './calls.js'
+import { dataCalls } from './collection-calls.js'
 import {
   readAdminToken,
   readCreatedAdminToken,
@@ -27,6 +29,7 @@ import { spaceCalls } from './space-calls.js'
 export async function openHostHome(client: Client, address: Address, chooseSpace: () => string): Promise<HostHome> {
   const { describe } = createScope(client, address, chooseSpace)
   requireHost(await describe(), address)
+  const below = () => path('spaces', chooseSpace())
   return {
     target: `remote ${address.site} ${client.caller}`,
     space: chooseSpace,
@@ -35,7 +38,9 @@ export async function openHostHome(client: Client, address: Address, chooseSpace
     ...peopleCalls(client, address),
     ...teamCalls(client, address),
     ...tokenCalls(client, address),
-    ...spaceCalls(client, address, () => path('spaces', chooseSpace())),
+    ...spaceCalls(client, address, below),
+    ...dataCalls(client, address, below),
+    ...backupCalls(client, address, below),
   }
 }
 

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type { Fields } from '../../lib/json-fields.js'
 import { isObject, parseJsonObject } from '../../lib/json-object.js'
-import { ToolError } from '../tool-error.js'
+import { ToolError, toToolError } from '../tool-error.js'
 import { type Answer, TooSlow } from './exchange.js'
 import { notOurs, refusalOf, refuse, unreachable } from './send.js'
 
@@ -10,14 +10,18 @@ import { notOurs, refusalOf, refuse, unreachable } from './send.js'
 const refusalBytes = 64 * 1024
 /** Of one row: a log line of 16 KiB, with every character escaped. */
 const rowBytes = 256 * 1024
+/** Of one document: more than any host keeps. */
+const documentBytes = 32 * 1024 * 1024
 /** Written at once, which is also how often the progress is reported. */
 const partBytes = 64 * 1024
 
 export interface StreamOptions {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   headers?: Readonly<Record<string, string>>
-  /** The bytes to send. */
-  upload?: Buffer
+  /** The bytes to send. `open` is called again for a second attempt. */
+  upload?: Buffer | StreamedUpload
+  /** Sent as JSON instead. */
+  body?: unknown
   /** Called as the bytes leave. */
   onSent?(bytes: number): void
   /** How long nothing may happen on the connection. Null: as long as it takes. */
@@ -26,13 +30,29 @@ export interface StreamOptions {
   mostBytes: number | null
 }
 
+export interface StreamedUpload {
+  open(): AsyncIterable<Uint8Array>
+  type: string
+  /** Undefined: not known before its end. */
+  size?: number
+}
+
 export interface StreamedAnswer {
   /**
-   * Each row, up to and with the one that has the field `last`.
+   * Each row, up to and with the one that has a field of `last`.
    *
    * @throws {ToolError} what a row `{ error }` says; exit code 1 when the answer ends without its last row
    */
-  rows(last: string): AsyncGenerator<Fields>
+  rows(...last: readonly string[]): AsyncGenerator<Fields>
+  /**
+   * The lines of rows that may have any field, up to the last one, which is `{ end }` or `{ error }` by its place. It comes as
+   * `onEnd`.
+   *
+   * @throws {ToolError} as `rows`
+   */
+  lines(onEnd: (end: Fields) => void): AsyncGenerator<string>
+  /** What arrives, as it is. @throws {ToolError} `answer_cut` */
+  bytes(): AsyncGenerator<Uint8Array>
   /** Ends the connection. What the server has begun goes on. */
   close(): void
 }
@@ -45,41 +65,65 @@ export interface StreamedAnswer {
 export async function openStream(url: string, options: StreamOptions): Promise<StreamedAnswer> {
   const site = new URL(url).origin
   const response = await begin(url, options).catch((error: unknown) => {
-    throw unreachable(site, error)
+    throw error instanceof ToolError ? error : unreachable(site, error)
   })
   if (response.statusCode !== 200 && response.statusCode !== 201) await refuseAnswer(response, site)
   return {
-    rows: (last) => readRows(response, { site, last, mostBytes: options.mostBytes }),
+    rows: (...last) => readRows(response, { site, last, mostBytes: options.mostBytes }),
+    lines: (onEnd) => readLines(response, { site, onEnd }),
+    bytes: () => readBytes(response, site),
     close: () => void response.destroy(),
   }
 }
 
 async function begin(url: string, options: StreamOptions): Promise<IncomingMessage> {
-  const { method, headers = {}, upload, onSent = () => {}, idleMs } = options
+  const { method, headers = {}, upload, body, onSent = () => {}, idleMs } = options
   const { request } = url.startsWith('https:') ? await import('node:https') : await import('node:http')
-  const length = upload ? { 'content-length': String(upload.length), 'content-type': 'application/gzip' } : {}
+  const json = body === undefined ? null : Buffer.from(JSON.stringify(body))
   const accept = 'application/x-ndjson, application/problem+json'
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: { accept, ...length, ...headers }, agent: false }, resolve)
+    const all = { accept, ...headersOf(upload, json), ...headers }
+    const sent = request(url, { method, headers: all, agent: false }, resolve)
     sent.on('error', reject)
     if (idleMs !== null) sent.setTimeout(idleMs, () => sent.destroy(new TooSlow()))
-    if (upload) sendParts(sent, upload, onSent)
-    else sent.end()
+    if (json !== null) sent.end(json)
+    else if (upload === undefined) sent.end()
+    else
+      sendParts(sent, Buffer.isBuffer(upload) ? partsOf(upload) : upload.open(), onSent).catch((error: unknown) =>
+        sent.destroy(toToolError(error)),
+      )
   })
 }
 
+function headersOf(upload: StreamOptions['upload'], json: Buffer | null): Record<string, string | number> {
+  if (json !== null) return { 'content-length': json.length, 'content-type': 'application/json' }
+  if (upload === undefined) return {}
+  if (Buffer.isBuffer(upload)) return { 'content-length': upload.length, 'content-type': 'application/gzip' }
+  return { 'content-type': upload.type, ...(upload.size !== undefined && { 'content-length': upload.size }) }
+}
+
+async function* partsOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes)
+}
+
 /** Each part waits for the one before, so the memory of the connection stays small and the progress is true. */
-function sendParts(sent: ClientRequest, bytes: Buffer, onSent: (bytes: number) => void): void {
+async function sendParts(
+  sent: ClientRequest,
+  parts: AsyncIterable<Uint8Array>,
+  onSent: (bytes: number) => void,
+): Promise<void> {
   let at = 0
-  const next = (error?: Error | null) => {
-    if (error || sent.destroyed) return
-    onSent(at)
-    const part = bytes.subarray(at, at + partBytes)
+  onSent(at)
+  for await (const part of parts) {
+    const isWritten = await new Promise<boolean>((resolve) => {
+      sent.write(part, (error) => resolve(!error && !sent.destroyed))
+    })
+    // The answer, or the error of the request, says why.
+    if (!isWritten) return
     at += part.length
-    if (part.length === 0) sent.end()
-    else sent.write(part, next)
+    onSent(at)
   }
-  next()
+  sent.end()
 }
 
 /** An answer that is no stream. The server may have given it before all bytes were sent. */
@@ -106,7 +150,7 @@ async function refuseAnswer(response: IncomingMessage, site: string): Promise<ne
 
 interface Reading {
   site: string
-  last: string
+  last: readonly string[]
   mostBytes: number | null
 }
 
@@ -117,7 +161,7 @@ async function* readRows(response: IncomingMessage, { site, last, mostBytes }: R
       if (row === null) throw notOurs(site, 'a row that is no JSON object')
       if (row.error !== undefined) throw faultOf(row.error, site)
       yield row
-      if (row[last] !== undefined) return
+      if (last.some((name) => row[name] !== undefined)) return
     }
   } catch (error) {
     throw error instanceof ToolError ? error : cutOff(site)
@@ -127,10 +171,42 @@ async function* readRows(response: IncomingMessage, { site, last, mostBytes }: R
   throw cutOff(site)
 }
 
+/** Holds one line back: only the last one of the whole answer may say how it ended. */
+async function* readLines(
+  response: IncomingMessage,
+  { site, onEnd }: { site: string; onEnd: (end: Fields) => void },
+): AsyncGenerator<string> {
+  let held: string | null = null
+  try {
+    for await (const line of linesOf(response, { site, mostBytes: null, longest: documentBytes })) {
+      if (held !== null) yield held
+      held = line
+    }
+  } catch (error) {
+    throw error instanceof ToolError ? error : cutOff(site)
+  } finally {
+    response.destroy()
+  }
+  const end = held === null ? null : parseJsonObject(held)
+  if (end !== null && isObject(end.error) && Object.keys(end).length === 1) throw faultOf(end.error, site)
+  if (end === null || !isObject(end.end) || Object.keys(end).length > 1) throw cutOff(site)
+  onEnd(end.end)
+}
+
+async function* readBytes(response: IncomingMessage, site: string): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response) yield Buffer.from(chunk)
+  } catch {
+    throw cutOff(site)
+  } finally {
+    response.destroy()
+  }
+}
+
 /** The server sends empty lines to keep the connection open. A last line without its line break was cut off, and is left out. */
 async function* linesOf(
   response: IncomingMessage,
-  { site, mostBytes }: Pick<Reading, 'site' | 'mostBytes'>,
+  { site, mostBytes, longest = rowBytes }: Pick<Reading, 'site' | 'mostBytes'> & { longest?: number },
 ): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8')
   let rest = ''
@@ -141,7 +217,7 @@ async function* linesOf(
     if (mostBytes !== null && size > mostBytes) throw notOurs(site, `more than ${mostBytes / 1024 / 1024} MiB`)
     const lines = (rest + decoder.write(bytes)).split('\n')
     rest = lines.pop() ?? ''
-    if ([rest, ...lines].some((line) => line.length > rowBytes)) throw notOurs(site, 'a row without end')
+    if ([rest, ...lines].some((line) => line.length > longest)) throw notOurs(site, 'a row without end')
     for (const line of lines) if (line.trim() !== '') yield line
   }
 }

@@ -1,0 +1,108 @@
+import { type Fields, listIn, numberIn, textIn, WrongField } from '../../lib/json-fields.js'
+import type { Address } from '../address.js'
+import type { DataCalls, Imported, OnIndexStep, Rows } from '../collection-calls.js'
+import { ToolError } from '../tool-error.js'
+import { type Client, path, type StreamCall } from './calls.js'
+import { notOurs } from './send.js'
+
+/** Longer than the host lets a query or a batch take. */
+const idleMs = 120_000
+/** Of the answer to an import or an index: its progress, and 1,000 faults. */
+const progressBytes = 64 * 1024 * 1024
+
+/** The calls on the data of one space. @param below its path */
+export function dataCalls(
+  client: Client,
+  address: Address,
+  below: () => string,
+): Omit<DataCalls, 'backup' | 'restore' | 'undoRestore'> {
+  const target = (collection: string, call: string) => `${below()}${path('collections', collection, call)}`
+  const post = (call: Omit<StreamCall, 'method' | 'idleMs' | 'mostBytes'>): StreamCall => {
+    return { ...call, method: 'POST', idleMs, mostBytes: progressBytes }
+  }
+  return {
+    createIndex: (collection, fields, onStep) =>
+      createIndex(client, address, post({ path: target(collection, 'indexes'), body: { fields } }), onStep),
+    async removeIndex(collection, fields) {
+      const body = { fields, confirm: collection }
+      await client.answer({ method: 'DELETE', path: target(collection, 'indexes'), body })
+    },
+    query: async (collection, query) => readRows(client, post({ path: target(collection, 'query'), body: query })),
+    count: (collection, query) => count(client, address, post({ path: target(collection, 'query'), body: query })),
+    exportRows: async (collection) =>
+      readRows(client, { method: 'GET', path: target(collection, 'export'), idleMs, mostBytes: null }),
+    importRows: (collection, { open, dryrun, upsert }) => {
+      const query = { ...(dryrun && { dryrun: 'true' }), ...(upsert && { upsert: 'true' }) }
+      const upload = { open, type: 'application/jsonl' }
+      return importRows(client, address, post({ path: target(collection, 'import'), query, upload }))
+    },
+  }
+}
+
+async function createIndex(client: Client, { site }: Address, call: StreamCall, onStep: OnIndexStep): Promise<number> {
+  const { rows } = await client.stream(call)
+  let documents = 0
+  for await (const row of rows('finished')) {
+    if (row.finished === undefined) {
+      const step = asOurs(site, () => ({
+        processed: numberIn(row, 'processed'),
+        of: numberIn(row, 'of'),
+        field: textIn(row, 'field'),
+      }))
+      documents = Math.max(documents, step.processed)
+      onStep(step)
+    } else return typeof row.finished === 'number' ? row.finished : documents
+  }
+  throw notOurs(site, 'no last row')
+}
+
+async function readRows(client: Client, call: StreamCall): Promise<Rows> {
+  return (await client.stream(call)).lines(() => {})
+}
+
+async function count(client: Client, { site }: Address, call: StreamCall): Promise<number> {
+  const { lines } = await client.stream(call)
+  let end: Fields = {}
+  for await (const _ of lines((given) => {
+    end = given
+  })) {
+    // A count has no rows.
+  }
+  return asOurs(site, () => numberIn(end, 'count'))
+}
+
+async function importRows(client: Client, { site }: Address, call: StreamCall): Promise<Imported> {
+  const { rows } = await client.stream(call)
+  let imported = 0
+  try {
+    for await (const row of rows('finished')) {
+      if (row.finished !== undefined) return asOurs(site, () => readImported(row))
+      if (typeof row.imported === 'number') imported = row.imported
+    }
+  } catch (error) {
+    throw error instanceof ToolError ? withImported(error, imported) : error
+  }
+  throw notOurs(site, 'no last row')
+}
+
+/** What was written before the import broke off stays. */
+function withImported({ exitCode, code, message, details }: ToolError, imported: number): ToolError {
+  const lines = [
+    ...(details.lines ?? []),
+    `At least ${imported} objects were imported. Import the file again with --upsert, which replaces them.`,
+  ]
+  return new ToolError(exitCode, code, message, { ...details, lines })
+}
+
+function readImported(row: Fields): Imported {
+  const fault = (item: Fields) => ({ line: numberIn(item, 'line'), fault: textIn(item, 'fault') })
+  return { imported: numberIn(row, 'imported'), failed: listIn(row, 'failed', fault) }
+}
+
+function asOurs<T>(site: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof WrongField ? notOurs(site, error.message) : error
+  }
+}
