@@ -3,7 +3,7 @@ import type { Table } from './schema.js'
 import type { Site } from './site.js'
 
 /** Whether a host is that domain or below it. */
-export function isBelow(host: string, domain: string): boolean {
+function isBelow(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
 

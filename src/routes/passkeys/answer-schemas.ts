@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { time } from '../answer-schemas.js'
 
-export const passkeySchema = z
+const passkeySchema = z
   .object({
     id: z.string().describe('Names the passkey in later requests.'),
     name: z.string().describe('The name that the user gave it.'),

@@ -206,11 +206,11 @@ describe('the passkeys of a user', () => {
 
 describe('passkeys that are off', () => {
   it.each([
-    ['by setting', { passkeys: { enabled: false } }],
+    ['by setting', { baseUrl: origin, passkeys: { enabled: false } }],
     ['at an IP address', { baseUrl: 'http://127.0.0.1:3000' }],
   ])('%s are answered with that', async (_, settings) => {
     const { client } = await testAuth(settings)
-    const { status, body } = await client({ baseUrl: settings.baseUrl ?? origin }).post('/auth/passkeys/login/options')
+    const { status, body } = await client({ baseUrl: settings.baseUrl }).post('/auth/passkeys/login/options')
     expect({ status, body }).toMatchObject({ status: 403, body: { code: 'passkeys_disabled' } })
   })
 })
