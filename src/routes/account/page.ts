@@ -47,17 +47,15 @@ export const accountPageRoute = defineRoute({
 function accountValues({ user, hasPassword, isRecent, ...account }: Account) {
   const { email, emailVerified, name } = user
   const stale = !hasPassword && !isRecent
-  const hasProviders = account.linked.length + account.linkable.length > 0
   const { backupCodesLeft } = account
-  const hasOtherSessions = account.sessions.some(({ current }) => !current)
   return {
     ...account,
     linked: account.linked.map(marked),
     linkable: account.linkable.map(marked),
     backupCodesTotal: backupCodes,
     fewBackupCodes: backupCodesLeft !== null && backupCodesLeft <= fewCodes,
-    hasProviders,
-    hasOtherSessions,
+    hasProviders: account.linked.length + account.linkable.length > 0,
+    hasOtherSessions: account.sessions.some(({ current }) => !current),
     email,
     emailVerified,
     name: name ?? '',
