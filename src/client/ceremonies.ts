@@ -6,7 +6,6 @@ import { PasskeyError } from './passkey-error.js'
 export interface PasskeyCalls {
   get<T>(path: string): Promise<T>
   post<T>(path: string, body?: unknown): Promise<T>
-  delete<T>(path: string, body?: unknown): Promise<T>
 }
 
 export interface Ceremony {

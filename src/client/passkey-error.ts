@@ -9,9 +9,9 @@ export class PasskeyError extends Error {
   declare readonly code: 'cancelled' | 'already_added' | 'unsupported' | 'failed'
 
   constructor(cause: unknown) {
-    const { name, message }: { name?: string; message?: string } = Object(cause)
+    const { name, message }: { name: string; message?: string } = Object(cause)
     super(message, { cause })
-    Object.assign(this, { name: 'PasskeyError', code: codes[name ?? ''] ?? 'failed' })
+    Object.assign(this, { name: 'PasskeyError', code: codes[name] ?? 'failed' })
   }
 }
 

@@ -48,14 +48,13 @@ export interface PasskeyClient {
    * within five minutes. Null where that is not possible; it never rejects.
    */
   upgrade(): Promise<{ passkey: PasskeyAnswer } | null>
-  removePasskey(id: string, options?: { password?: string }): Promise<void>
   /** Proves again that the signed-in user is here, for actions that want a recent sign-in. */
   reauthenticate(): Promise<SessionAnswer>
   /** The second step of a sign-in, in place of a code, when `methods` has `passkey`. The browser may hold `challenge`. */
   verifyTwoFactor(step?: { challenge?: string }): Promise<SessionAnswer>
   /**
    * Tells the browser which passkeys the signed-in account has, and its address and name, so that it offers no others. All
-   * calls here do so after a change. It never rejects.
+   * calls here do so after a change; call it after one of your own, such as `DELETE /passkeys/:id`. It never rejects.
    */
   signal(): Promise<void>
 }
@@ -75,6 +74,32 @@ export function createPasskeys(auth: PasskeyCalls): PasskeyClient {
 /** @internal */
 export function passkeysIn(browser: PasskeyBrowser, auth: PasskeyCalls): PasskeyClient {
   const api = browser.PublicKeyCredential
+  const [begin, run, withDialog, autofill] = ceremoniesIn(browser, auth)
+
+  const prove = (path: string, step?: object): Promise<SessionAnswer> => withDialog({ path, ask: step, add: step })
+
+  return {
+    supported: () => Boolean(api?.parseRequestOptionsFromJSON),
+    signInWithPasskey: () => prove('/passkeys/login'),
+    autofill,
+    addPasskey: ({ name, ...ask } = {}) => withDialog({ path: '/passkeys', ask, add: { name } }),
+    async upgrade() {
+      try {
+        if (!(await api?.getClientCapabilities?.())?.conditionalCreate) return null
+        return await run(begin(), { path: '/passkeys', ask: { upgrade: true }, mediation: 'conditional' })
+      } catch {
+        return null
+      }
+    },
+    reauthenticate: () => prove('/reauthenticate'),
+    verifyTwoFactor: (step) => prove('/login/two-factor', step),
+    signal: () => signal(api, auth),
+  }
+}
+
+/** What the ceremonies of a page share. In a list, since names of members are not minified. */
+function ceremoniesIn(browser: PasskeyBrowser, auth: PasskeyCalls) {
+  const { PublicKeyCredential: api } = browser
   let current = new AbortController()
   let renewal: ReturnType<typeof setTimeout> | undefined
   let offer: (() => void) | undefined
@@ -87,21 +112,10 @@ export function passkeysIn(browser: PasskeyBrowser, auth: PasskeyCalls): Passkey
     return current.signal
   }
 
-  async function signal(): Promise<void> {
-    if (!api?.signalAllAcceptedCredentials) return
-    try {
-      const { signals } = await auth.get<{ signals: PasskeySignals }>('/passkeys')
-      await api.signalAllAcceptedCredentials({ ...signals, allAcceptedCredentialIds: signals.credentialIds })
-      await api.signalCurrentUserDetails?.(signals)
-    } catch {
-      // A courtesy. The next sign-in repeats it.
-    }
-  }
-
   /** A ceremony, and what the browser is to know after it. */
   async function run<T>(own: AbortSignal, ceremony: Ceremony): Promise<T> {
     const answer = await perform<T>(browser, auth, own, ceremony)
-    await signal()
+    await signal(api, auth)
     return answer
   }
 
@@ -114,13 +128,8 @@ export function passkeysIn(browser: PasskeyBrowser, auth: PasskeyCalls): Passkey
     })
   }
 
-  function prove(path: string, step?: object): Promise<SessionAnswer> {
-    return withDialog({ path, ask: step, add: step })
-  }
-
-  function autofill(field: AutofillField, on: AutofillEvents): () => void {
-    // A browser that refuses at once must not be asked for ever.
-    let left = 5
+  function autofill(field: AutofillField, on: AutofillEvents = {}): () => void {
+    let left = 5 // A browser that refuses at once must not be asked for ever.
     const mine = async () => {
       const own = begin()
       const onOptions = (milliseconds: number) => {
@@ -147,23 +156,16 @@ export function passkeysIn(browser: PasskeyBrowser, auth: PasskeyCalls): Passkey
     return stop
   }
 
-  return {
-    supported: () => Boolean(api?.parseRequestOptionsFromJSON),
-    signInWithPasskey: () => prove('/passkeys/login'),
-    autofill: (field, on = {}) => autofill(field, on),
-    addPasskey: ({ name, ...ask } = {}) => withDialog({ path: '/passkeys', ask, add: { name } }),
-    async upgrade() {
-      try {
-        if (!(await api?.getClientCapabilities?.())?.conditionalCreate) return null
-        const ask = { upgrade: true }
-        return await run(begin(), { path: '/passkeys', ask, mediation: 'conditional' })
-      } catch {
-        return null
-      }
-    },
-    removePasskey: (id, proof) => auth.delete<void>(`/passkeys/${id}`, proof).then(signal),
-    reauthenticate: () => prove('/reauthenticate'),
-    verifyTwoFactor: (step) => prove('/login/two-factor', step),
-    signal,
+  return [begin, run, withDialog, autofill] as const
+}
+
+async function signal(api: PasskeyBrowser['PublicKeyCredential'], auth: PasskeyCalls): Promise<void> {
+  try {
+    if (!api?.signalAllAcceptedCredentials) return
+    const { signals } = await auth.get<{ signals: PasskeySignals }>('/passkeys')
+    await api.signalAllAcceptedCredentials({ ...signals, allAcceptedCredentialIds: signals.credentialIds })
+    await api.signalCurrentUserDetails?.(signals)
+  } catch {
+    // A courtesy. The next sign-in repeats it.
   }
 }

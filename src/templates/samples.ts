@@ -1,3 +1,4 @@
+import { accountSample, markOf } from './account-sample.js'
 import { adminSamples } from './admin-samples.js'
 import { developmentSamples } from './development-samples.js'
 import type { TemplateName, Templates } from './templates.js'
@@ -39,10 +40,6 @@ const extraField = {
   noted: true,
 }
 const extraFields = { checkboxes: 'company', extraFields: [extraField] }
-
-function markOf(name: string, initial: string) {
-  return { google: name === 'google', github: name === 'github', microsoft: name === 'microsoft', initial }
-}
 
 /** The error stands at that field. */
 const atPassword = { ...everyPage.at, field: true, password: true }
@@ -186,90 +183,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     next: '/inbox',
     here: '/auth/passkeys/new?redirect=%2Finbox',
   },
-  'pages/account': {
-    ...everyPage,
-    ...extraFields,
-    email: 'ada@app.example',
-    emailVerified: false,
-    name: 'Ada Lovelace',
-    hasPassword: true,
-    stale: false,
-    isRecent: true,
-    linkAsks: true,
-    required: true,
-    twoFactorSince: '2026-01-31T12:00:00.000Z',
-    signInAgainUrl: '/auth/login?redirect=%2Fauth%2Faccount',
-    startUrl: '/',
-    hasProviders: true,
-    linking: { name: 'github', title: 'GitHub' },
-    linked: [
-      {
-        name: 'google',
-        title: 'Google',
-        linkedAt: '2026-01-31T12:00:00.000Z',
-        removable: true,
-        mark: markOf('google', 'G'),
-      },
-    ],
-    linkable: [
-      { name: 'github', title: 'GitHub', mark: markOf('github', 'G') },
-      { name: 'microsoft', title: 'Microsoft', mark: markOf('microsoft', 'M') },
-    ],
-    passkeys: true,
-    hasPasskey: true,
-    confirmedUrl: '/auth/account#passkeys',
-    passkeyList: [
-      {
-        id: 'sample',
-        name: 'My phone',
-        provider: 'iCloud Keychain',
-        synced: true,
-        usable: true,
-        createdAt: '2026-01-31T12:00:00.000Z',
-        lastUsedAt: '2026-01-31T12:00:00.000Z',
-      },
-    ],
-    backupCodesLeft: 7,
-    backupCodesTotal: 10,
-    fewBackupCodes: false,
-    sessions: [
-      {
-        id: 'sample',
-        device: 'Firefox on Linux',
-        network: '192.0.2.0/24',
-        lastSeenAt: '2026-01-31T12:00:00.000Z',
-        current: true,
-      },
-    ],
-    hasOtherSessions: true,
-    unplaced: true,
-    failed: {
-      profile: true,
-      email: true,
-      password: true,
-      'two-factor': true,
-      passkeys: true,
-      identities: true,
-      sessions: true,
-      delete: true,
-    },
-    done: {
-      profile_changed: true,
-      confirmation_sent: true,
-      confirmation_not_sent: true,
-      password_changed: true,
-      two_factor_disabled: true,
-      passkey_added: true,
-      passkey_renamed: true,
-      passkey_removed: true,
-      identity_linked: true,
-      identity_removed: true,
-      session_revoked: true,
-      sessions_revoked: true,
-    },
-    error: 'invalid_request',
-    weak: true,
-  },
+  'pages/account': { ...everyPage, ...extraFields, ...accountSample },
   'pages/two-factor-setup': {
     step: { start: true, scan: true, confirm: true },
     secret: 'ABCD EFGH',

@@ -2,7 +2,7 @@
 import { createPasskeys } from '../../src/client/passkeys.ts'
 
 const base = document.currentScript.src.replace(/\/assets\/[^/]*$/, '')
-const passkeys = createPasskeys({ get: caller('GET'), post: caller('POST'), delete: caller('DELETE') })
+const passkeys = createPasskeys({ get: caller('GET'), post: caller('POST') })
 
 function caller(method) {
   return async (path, body) => {

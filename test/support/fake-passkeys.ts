@@ -82,5 +82,5 @@ export function fakePasskeys(rpId: string): FakeBrowser {
 
   const by = (method: string) => async (path: string, body?: unknown) =>
     JSON.parse(JSON.stringify((await call(`${method} ${path}`, body)) ?? null))
-  return Object.assign(browser, { world, auth: { get: by('GET'), post: by('POST'), delete: by('DELETE') } })
+  return Object.assign(browser, { world, auth: { get: by('GET'), post: by('POST') } })
 }

@@ -1,15 +1,13 @@
 import { type Account, readAccount } from '../../flows/account/read.js'
-import { listPasskeys } from '../../flows/passkeys/list.js'
 import { backupCodes } from '../../flows/two-factor/backup-codes.js'
 import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
-import { defineRoute, type RouteContext } from '../../http/route.js'
-import { toPasskeyEntry } from '../../model/factors/passkey-entry.js'
-import type { SessionPrincipal } from '../../model/principal.js'
+import { defineRoute } from '../../http/route.js'
 import { lacksFactor } from '../../settings/required-factor.js'
 import { accountOutcome, signInAgainUrl } from '../account-form.js'
 import { fieldInputs } from '../field-inputs.js'
 import { pageValues } from '../page-values.js'
+import { passkeyValues } from '../passkeys/account-values.js'
 import { marked } from '../provider-links.js'
 import { showPage } from '../show-page.js'
 
@@ -45,28 +43,19 @@ export const accountPageRoute = defineRoute({
   },
 })
 
-/** The page tells the browser of them itself, so they show only where it can. */
-async function passkeyValues({ ports, settings, authPath }: RouteContext, principal: SessionPrincipal) {
-  if (!settings.passkeys.enabled) return { passkeys: false, hasPasskey: false, passkeyList: [], confirmedUrl: '' }
-  const { passkeys } = await listPasskeys(ports, principal)
-  return { passkeys: true, passkeyList: passkeys.map(toPasskeyEntry), confirmedUrl: `${authPath}/account#passkeys` }
-}
-
 /** `stale`: the account has no password and the sign-in is too old to replace it, so forms that need a password are off. */
 function accountValues({ user, hasPassword, isRecent, ...account }: Account) {
   const { email, emailVerified, name } = user
   const stale = !hasPassword && !isRecent
-  const hasProviders = account.linked.length + account.linkable.length > 0
   const { backupCodesLeft } = account
-  const hasOtherSessions = account.sessions.some(({ current }) => !current)
   return {
     ...account,
     linked: account.linked.map(marked),
     linkable: account.linkable.map(marked),
     backupCodesTotal: backupCodes,
     fewBackupCodes: backupCodesLeft !== null && backupCodesLeft <= fewCodes,
-    hasProviders,
-    hasOtherSessions,
+    hasProviders: account.linked.length + account.linkable.length > 0,
+    hasOtherSessions: account.sessions.some(({ current }) => !current),
     email,
     emailVerified,
     name: name ?? '',
