@@ -1,10 +1,11 @@
 import { AuthError } from '../errors.js'
 import type { Topic } from '../model/doctor/report.js'
 import { hostChecks } from './doctor/host-checks.js'
+import type { BackupPorts } from './flows/backups/ports.js'
 import { namesOver } from './flows/people/space-names.js'
-import type { SpacePorts } from './flows/spaces/ports.js'
 import { openPeople, type People } from './people/people.js'
 import type { HostPieces } from './pieces.js'
+import { backupRoutes } from './routes/backups.js'
 import { environmentRoutes } from './routes/environment.js'
 import { homeRoute } from './routes/home.js'
 import { logRoute } from './routes/logs.js'
@@ -19,7 +20,7 @@ import { hostExtension } from './store/sql/host-extension.js'
 
 interface Opened {
   nouns: HostNouns
-  ports: SpacePorts
+  ports: BackupPorts
   project: string
   topic: Topic
 }
@@ -49,6 +50,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       ...releaseRoutes(ports),
       ...environmentRoutes(ports),
       logRoute(ports),
+      ...backupRoutes(ports),
       ...hostPages(peoplePorts, ports),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
@@ -68,6 +70,8 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
         people: nouns,
         crashedSpaces: spaces.crashed,
         deployed: spaces.deployed,
+        backups: spaces.backups,
+        now: ground.running.clock.now,
       })
       opened = { nouns, ports, project: settings.project, topic }
       return spaces

@@ -65,7 +65,9 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   // the child reads.
   'src/host': {
     levels: [
-      ['documents', 'folder', 'releases', 'sealing', 'settings', 'store'],
+      ['documents', 'folder', 'sealing', 'settings', 'store'],
+      ['archives'],
+      ['releases'],
       ['runner', 'storage', 'people'],
       ['front'],
       ['flows'],
@@ -85,7 +87,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       'serve',
     ],
   },
-  'src/host/flows': { levels: [['people', 'spaces']], above: [] },
+  'src/host/flows': { levels: [['people', 'spaces'], ['backups']], above: [] },
   'src/host/routes': { levels: [['pages']], above: 'all', below: ['people-answers'] },
   'src/host/store': { levels: [['sql']], above: [] },
   'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },

@@ -3,6 +3,7 @@ import { createFetch } from '../../../src/adapters/fetch.js'
 import { AuthError } from '../../../src/errors.js'
 import { deploy } from '../../../src/host/flows/spaces/deploy.js'
 import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
+import { backupRoutes } from '../../../src/host/routes/backups.js'
 import { environmentRoutes } from '../../../src/host/routes/environment.js'
 import { logRoute } from '../../../src/host/routes/logs.js'
 import { releaseRoutes } from '../../../src/host/routes/releases.js'
@@ -119,7 +120,13 @@ test('what takes something away or changes code needs a recent sign-in or its na
   const none = () => {
     throw new Error('The host is not open.')
   }
-  const routes = [...spaceRoutes(none), ...releaseRoutes(none), ...environmentRoutes(none), logRoute(none)]
+  const routes = [
+    ...spaceRoutes(none),
+    ...releaseRoutes(none),
+    ...environmentRoutes(none),
+    logRoute(none),
+    ...backupRoutes(none),
+  ]
   const rules = routes.map(({ method, path, control }) => {
     const { recent = false, confirm = false, who = '', home = '', adminToken = '' } = control ?? {}
     const rule = [home, method, path.slice('/admin/api'.length), who, recent && 'R', confirm && 'C', adminToken]
@@ -138,5 +145,7 @@ test('what takes something away or changes code needs a recent sign-in or its na
     'space POST /env admin R',
     'space DELETE /env/:name admin R',
     'space GET /logs admin',
+    'space GET /collections/:collection/export admin export',
+    'space GET /backup admin R backup',
   ])
 })
