@@ -34,7 +34,7 @@ export async function exportCollection(
 }
 
 /** Collections of a Latchkey inside the application, and those that do not exist for applications. */
-export function isHidden(collection: string): boolean {
+function isHidden(collection: string): boolean {
   return collection.startsWith('_') || collection.startsWith('latchkey_')
 }
 

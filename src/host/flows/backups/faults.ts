@@ -3,7 +3,7 @@ import { StoreError } from '../../documents/store-error.js'
 import { hasCode } from '../../has-code.js'
 
 /** What an error of the data of a space means for the caller. Its messages name no value. */
-export function toFault(error: unknown): unknown {
+function toFault(error: unknown): unknown {
   if (hasCode(error, 'ENOSPC', 'EDQUOT')) return diskFull(error)
   if (!(error instanceof StoreError)) return error
   const { code, message } = error
@@ -11,7 +11,7 @@ export function toFault(error: unknown): unknown {
   return new AuthError(code, { detail: message, cause: error })
 }
 
-export function diskFull(cause?: unknown): AuthError {
+function diskFull(cause?: unknown): AuthError {
   const detail = 'The disk of the host is nearly full. Free some space on it, and try again.'
   return new AuthError('quota_exceeded', { detail, ...(cause !== undefined && { cause }) })
 }
