@@ -1,11 +1,12 @@
 import { AuthError } from '../errors.js'
 import type { Topic } from '../model/doctor/report.js'
 import { hostChecks } from './doctor/host-checks.js'
+import type { BackupPorts } from './flows/backups/ports.js'
 import type { CollectionPorts } from './flows/collections/ports.js'
 import { namesOver } from './flows/people/space-names.js'
-import type { SpacePorts } from './flows/spaces/ports.js'
 import { openPeople, type People } from './people/people.js'
 import type { HostPieces } from './pieces.js'
+import { backupRoutes } from './routes/backups.js'
 import { collectionRoutes } from './routes/collections/index.js'
 import { environmentRoutes } from './routes/environment.js'
 import { homeRoute } from './routes/home.js'
@@ -21,7 +22,7 @@ import { hostExtension } from './store/sql/host-extension.js'
 
 interface Opened {
   nouns: HostNouns
-  ports: SpacePorts
+  ports: BackupPorts
   collections: CollectionPorts
   project: string
   topic: Topic
@@ -53,6 +54,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       ...environmentRoutes(ports),
       logRoute(ports),
       ...collectionRoutes(() => host().collections),
+      ...backupRoutes(ports),
       ...hostPages(peoplePorts, ports),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
@@ -72,6 +74,8 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
         people: nouns,
         crashedSpaces: spaces.crashed,
         deployed: spaces.deployed,
+        backups: spaces.backups,
+        now: ground.running.clock.now,
       })
       opened = { nouns, ports, collections, project: settings.project, topic }
       return spaces

@@ -3,6 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { AuthError } from '../../src/errors.js'
@@ -268,4 +269,27 @@ test('ATK-124 ATK-151 ATK-152 each credential of a space gets what the specifica
   await call('POST', '/spaces/dev/access/jwks', { url: trusted.url, exclusive: true })
   expect((await send('/open', {})).status).toBe(401)
   expect((await send('/open', good)).status).toBe(200)
+})
+
+test('an admin token exports a collection and backs its space up, one for another command does neither', async () => {
+  const at = await place()
+  await listening(at)
+  const call = await setUp(at)
+  await call('POST', '/spaces', { name: 'dev' })
+  const tokenFor = async (...commands: string[]) => {
+    const { body } = await call('POST', '/admintokens', { owner: 'personal', name: commands.join(' '), commands })
+    return { 'x-admintoken': String(body.token) }
+  }
+  const [script, other] = [await tokenFor('deploy', 'export', 'backup'), await tokenFor('deploy')]
+  await deploy(at, 'dev', script, 'friendly')
+  const ask = (path: string, headers: Record<string, string>) =>
+    fetch(`${at.adminUrl}/auth/admin/api/spaces/dev${path}`, { headers })
+  const backup = await ask('/backup', script)
+  expect(backup.status).toBe(200)
+  expect(backup.headers.get('content-disposition')).toMatch(/^attachment; filename="dev-\d{8}T\d{4}Z\.tar\.gz"$/)
+  const archive = gunzipSync(Buffer.from(await backup.arrayBuffer()))
+  expect(archive.subarray(0, 13).toString()).toBe('manifest.json')
+  expect(archive.includes('release/bundle.mjs')).toBe(true)
+  expect((await ask('/collections/none/export', script)).status).toBe(404)
+  for (const path of ['/backup', '/collections/none/export']) expect((await ask(path, other)).status).toBe(403)
 })

@@ -126,7 +126,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli/main', 'cli/program', 'type:cli/commands'],
   '@clack/prompts': ['cli/prompts', 'cli/progress'],
   undici: ['host/front/proxy'],
-  'tar-stream': ['host/releases', 'cli/bundle'],
+  'tar-stream': ['host/archives', 'cli/bundle'],
   esbuild: ['cli/bundle'],
   'csv-parse': ['cli/rows'],
   'csv-stringify': ['cli/rows'],

@@ -69,7 +69,9 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   // the child reads.
   'src/host': {
     levels: [
-      ['documents', 'folder', 'releases', 'sealing', 'settings', 'store'],
+      ['documents', 'folder', 'sealing', 'settings', 'store'],
+      ['archives'],
+      ['releases'],
       ['runner', 'storage', 'people'],
       ['front', 'workers'],
       ['flows'],
@@ -89,7 +91,13 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
       'serve',
     ],
   },
-  'src/host/flows': { levels: [['people', 'spaces'], ['collections']], above: [] },
+  'src/host/flows': {
+    levels: [
+      ['people', 'spaces'],
+      ['backups', 'collections'],
+    ],
+    above: [],
+  },
   'src/host/routes': {
     levels: [['collections', 'pages']],
     above: 'all',

@@ -15,6 +15,7 @@ export const noSpaces: HostPieces<'none'> = {
     },
     crashed: async () => [],
     deployed: async () => [],
+    backups: async () => [],
     close: async () => {},
   }),
   topics: () => [],

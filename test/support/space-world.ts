@@ -13,6 +13,7 @@ import { createSealer } from '../../src/host/sealing/sealer.js'
 import { defaultVariableLimits } from '../../src/host/sealing/variables.js'
 import type { SpaceNouns } from '../../src/host/store/space-nouns.js'
 import { addSpaces } from '../../src/host/store/sql/migrations/0002-spaces.js'
+import { addBackups } from '../../src/host/store/sql/migrations/0003-backups.js'
 import { createSpaceNouns } from '../../src/host/store/sql/space-nouns.js'
 import { createRandom } from '../../src/lib/random.js'
 import type { Change } from '../../src/model/change.js'
@@ -70,7 +71,7 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
       now: () => host.clock.nowMs,
     },
     {
-      migrations: { '0002-spaces': addSpaces },
+      migrations: { '0002-spaces': addSpaces, '0003-backups': addBackups },
       migrationsTable: 'latchkey_host_migrations',
       isLastAdmin: isLastByRole,
       nouns: createSpaceNouns,

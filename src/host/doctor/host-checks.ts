@@ -22,11 +22,22 @@ export interface DeployedCode {
   bundle: string
 }
 
+/** When a space was backed up. */
+export interface SpaceBackup {
+  space: string
+  /** Of its last backup, or of the space where there is none. Unix seconds. */
+  since: number
+  hasBackup: boolean
+}
+
 export interface RunningFacts extends FolderFacts {
   people: Pick<PeopleNouns, 'projectRights' | 'projectTokens'>
   /** Names of the spaces that are not started any more. */
   crashedSpaces(): Promise<readonly string[]>
   deployed(): Promise<readonly DeployedCode[]>
+  backups(): Promise<readonly SpaceBackup[]>
+  /** Unix seconds. */
+  now(): number
 }
 
 /** The checks of a running host. */
@@ -35,6 +46,7 @@ export function hostChecks(facts: RunningFacts): Topic {
     defineCheck('isolation_weak', () => judgeIsolation(facts)),
     defineCheck('space_crashed', () => judgeCrashes(facts)),
     defineCheck('query_scope', () => judgeQueries(facts)),
+    defineCheck('backup_old', () => judgeBackups(facts)),
     ...folderChecks(facts, 'S'),
   ]
 }
@@ -77,6 +89,16 @@ function trustsLoopback({ trustedProxies, listen }: RunningFacts['settings']): b
 
 async function judgeCrashes({ crashedSpaces }: RunningFacts): Promise<Outcome> {
   return (await crashedSpaces()).map((name) => ({ finding: `The space ${name} is in the state crashed.` }))
+}
+
+const backupSeconds = 7 * 24 * 60 * 60
+
+async function judgeBackups({ backups, now }: RunningFacts): Promise<Outcome> {
+  const old = (await backups()).filter(({ since }) => now() - since > backupSeconds)
+  return old.map(({ space, since, hasBackup }) => {
+    const day = new Date(since * 1000).toISOString().slice(0, 10)
+    return { finding: hasBackup ? `The last backup of ${space} is of ${day}.` : `The space ${space} has no backup.` }
+  })
 }
 
 async function judgeQueries({ deployed }: RunningFacts): Promise<Outcome> {

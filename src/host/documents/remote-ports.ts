@@ -57,7 +57,7 @@ export function remoteKeyValues(call: RemoteCall): KeyValues {
 }
 
 /** The other side is trusted, but another version of it may answer something else. */
-export function unreadable(): StoreError {
+function unreadable(): StoreError {
   return new StoreError('store_unavailable', 'The data side gave an answer that cannot be read.')
 }
 
@@ -90,7 +90,7 @@ export function readList<T>(value: unknown, read: (value: unknown) => T): T[] {
   return value.map(read)
 }
 
-export function readStored(value: unknown): StoredDocument {
+function readStored(value: unknown): StoredDocument {
   const { id, version, body } = readObject(value)
   return { id: readText(id), version: readNumber(version), body: readText(body) }
 }

@@ -1,13 +1,15 @@
-import { mkdir, readdir, rename } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasCode } from '../has-code.js'
 import { syncFolder } from '../sync-folder.js'
+import { generationOf, namesIn } from './generation-files.js'
 
 interface KeptGeneration {
   /** Id of the space. */
   id: string
   /** The generation in force. */
   generation: number
+  /** One that was in force before, and may be newer: an undo keeps what it took back. */
+  former?: number | null
 }
 
 /**
@@ -19,9 +21,10 @@ interface KeptGeneration {
  */
 export async function moveLostGenerations(folder: string, spaces: readonly KeptGeneration[]): Promise<string[]> {
   const moved: string[] = []
-  for (const { id, generation } of spaces) {
+  for (const { id, generation, former = null } of spaces) {
     const own = join(folder, id)
-    const newer = new Set((await namesIn(own)).map(generationOf).filter((number) => number > generation))
+    const numbers = (await namesIn(own)).map(generationOf)
+    const newer = new Set(numbers.filter((number) => number > generation && number !== former))
     for (const number of newer) await moveGeneration(own, number)
     if (newer.size > 0) moved.push(id)
   }
@@ -50,18 +53,4 @@ async function moveGeneration(own: string, number: number): Promise<void> {
   for (const each of [own, lost]) await syncFolder(each)
   for (const name of names) await rename(join(own, name), join(target, name))
   for (const each of [target, own]) await syncFolder(each)
-}
-
-/** The number of `g<n>.db`, and of the files that SQLite writes beside it; 0 for other files. */
-function generationOf(name: string): number {
-  return Number(/^g(\d+)\.db/.exec(name)?.[1] ?? 0)
-}
-
-async function namesIn(path: string): Promise<string[]> {
-  try {
-    return await readdir(path)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
-  }
 }

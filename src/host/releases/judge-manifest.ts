@@ -10,7 +10,7 @@ import {
   releasePaths,
   releaseSizes,
 } from '../../model/release.js'
-import { quoted } from '../archives/archive-invalid.js'
+import { quoted } from '../archives/quoted.js'
 import { bundleInvalid, deployAgain } from './bundle-invalid.js'
 
 /**

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type ReleaseFile, type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../model/release.js'
-import { quoted } from '../archives/archive-invalid.js'
 import {
   type Archive,
   type ArchiveEntry,
@@ -10,6 +9,7 @@ import {
   entryOverheadBytes,
   readEntries,
 } from '../archives/entries.js'
+import { quoted } from '../archives/quoted.js'
 import { hasCode } from '../has-code.js'
 import { syncFolder } from '../sync-folder.js'
 import { bundleInvalid, deployAgain } from './bundle-invalid.js'
@@ -51,7 +51,7 @@ export async function unpackRelease(
 }
 
 /** A release that is being written, entry by entry. */
-export interface ReleaseDraft {
+interface ReleaseDraft {
   /** `release.json` first. @throws {AuthError} `bundle_invalid` */
   take(entry: ArchiveEntry): Promise<void>
   /** Every listed file is there: the folder gets its name. @throws {AuthError} `bundle_invalid` */
@@ -60,7 +60,7 @@ export interface ReleaseDraft {
 }
 
 /** As `unpackRelease`, for entries that come from anywhere. */
-export async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): Promise<ReleaseDraft> {
+async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): Promise<ReleaseDraft> {
   const target = join(place.folder, String(place.number))
   if (await exists(target)) throw new Error(`The release ${place.number} is there already.`)
   const draft = `${target}.part`
@@ -100,7 +100,7 @@ export async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): 
 }
 
 /** Bytes of a release of the largest size, with the headers of its entries. */
-export function largestRelease({ code, assets, files }: ReleaseLimits): number {
+function largestRelease({ code, assets, files }: ReleaseLimits): number {
   return code + assets + longestManifestBytes + (files + 16) * entryOverheadBytes
 }
 

@@ -2,7 +2,7 @@ import type { RandomSource } from '../../lib/random.js'
 import type { World } from '../../lib/runtime.js'
 import type { Logger } from '../../settings.js'
 import type { HostParts, HostRunning } from '../../wiring/for-host.js'
-import type { DeployedCode } from '../doctor/host-checks.js'
+import type { DeployedCode, SpaceBackup } from '../doctor/host-checks.js'
 import type { Disk } from '../folder/disk.js'
 import type { Folder } from '../folder/folder.js'
 import type { SpaceDirectory } from '../front/space.js'
@@ -28,6 +28,7 @@ export interface OpenSpaces {
   /** Names of the spaces that crashed too often, so that they are not started any more. */
   crashed(): Promise<readonly string[]>
   deployed(): Promise<readonly DeployedCode[]>
+  backups(): Promise<readonly SpaceBackup[]>
   /** Ends the processes of all spaces; their running requests are answered by then. */
   close(): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../../settings.js'
 import { defaultLogLimits } from '../children/logs.js'
 import type { ChildPlan } from '../children/plan.js'
 import { createSupervisor, type Supervisor } from '../children/supervisor.js'
+import type { BackupPorts } from '../flows/backups/ports.js'
 import type { CollectionPorts } from '../flows/collections/ports.js'
 import { findSpace } from '../flows/spaces/find-space.js'
 import { fillDirectory, readSpaces } from '../flows/spaces/open-directory.js'
@@ -11,6 +12,7 @@ import type { SpacePorts } from '../flows/spaces/ports.js'
 import { recordCrash } from '../flows/spaces/record-crash.js'
 import { sweepRemovedSpaces } from '../flows/spaces/spaces.js'
 import { readStartFacts } from '../flows/spaces/start-facts.js'
+import type { Folder } from '../folder/folder.js'
 import { moveLostGenerations } from '../folder/lost-generations.js'
 import { createSpaceDirectory } from '../front/directory.js'
 import type { SpaceLimits } from '../front/space.js'
@@ -20,6 +22,7 @@ import { createSealer } from '../sealing/sealer.js'
 import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
+import type { SpaceRecord } from '../store/spaces.js'
 import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
@@ -28,7 +31,7 @@ import { type ChildPrograms, ownPrograms } from './programs.js'
 
 /** Spaces that are open, and what their flows reach. */
 export interface RunningSpaces extends OpenSpaces {
-  ports: SpacePorts
+  ports: BackupPorts
   collections: CollectionPorts
 }
 
@@ -78,7 +81,7 @@ export async function openSpaces(
   try {
     await sweepRemovedSpaces(ports)
     const spaces = await fillDirectory(ports)
-    for (const spaceId of await moveLostGenerations(folder.spaces, spaces)) reportLost(logger, spaceId)
+    for (const spaceId of await settleFiles(ports, folder, spaces)) reportLost(logger, spaceId)
     supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
   } catch (error) {
     await close()
@@ -104,12 +107,41 @@ export async function openSpaces(
   }
 }
 
+/** What a crash or an older `host.db` has left of the data. @returns the ids of spaces whose data was set aside */
+async function settleFiles(
+  { data, generations }: BackupPorts,
+  folder: Pick<Folder, 'spaces'>,
+  spaces: readonly SpaceRecord[],
+): Promise<string[]> {
+  const known: Parameters<typeof moveLostGenerations>[1][number][] = []
+  for (const { id, generation } of spaces) {
+    await data.adoptDraft(id, generation)
+    await data.removeDrafts(id)
+    known.push({ id, generation, former: (await generations.read(id))?.former ?? null })
+  }
+  return moveLostGenerations(folder.spaces, known)
+}
+
 /** What `doctor` asks of the spaces. */
-function examinedIn({ spaces, children, files }: SpacePorts): Pick<OpenSpaces, 'crashed' | 'deployed'> {
+function examinedIn({
+  spaces,
+  children,
+  files,
+  backups,
+}: BackupPorts): Pick<OpenSpaces, 'crashed' | 'deployed' | 'backups'> {
   return {
     async crashed() {
       const all = await readSpaces({ spaces })
       return all.filter(({ id }) => children.status(id).state === 'crashed').map(({ name }) => name)
+    },
+    async backups() {
+      const all = await readSpaces({ spaces })
+      return Promise.all(
+        all.map(async ({ id, name, createdAt }) => {
+          const [last] = await backups.list(id)
+          return { space: name, since: last?.at ?? createdAt, hasBackup: last !== undefined }
+        }),
+      )
     },
     async deployed() {
       const all = await readSpaces({ spaces })
@@ -178,14 +210,18 @@ function childrenOf(supervisor: Supervisor, { guards, data }: Ground, planOf: Pl
 }
 
 function portsOf(
-  { running, settings, folder, masterKeys, disk, world, guards }: Ground,
+  { running, settings, folder, masterKeys, disk, world, guards, data }: Ground,
   children: Children,
   child: Supervisor['child'],
-): SpacePorts & { directory: ReturnType<typeof createSpaceDirectory> } {
+): BackupPorts & { directory: ReturnType<typeof createSpaceDirectory> } {
   const { ports, nouns } = running
   const { limits, baseUrl } = settings
   return {
     ...nouns,
+    data,
+    audit: ports.audit,
+    signer: masterKeys,
+    accessOf: (space) => guards.of(space).ports,
     clock: ports.clock,
     random: ports.random,
     children,

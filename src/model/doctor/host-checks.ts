@@ -21,6 +21,12 @@ export const hostCheckRows = {
     cause: 'The master key lies beside the data that it protects. If the disk is lost, no backup opens.',
     cure: 'Keep a copy elsewhere. Then give it by `LATCHKEY_MASTER_KEY` or `--master-key-file`, and remove the file.',
   },
+  backup_old: {
+    where: ['S'],
+    level: 'warn',
+    cause: 'A space has had no backup for 7 days.',
+    cure: 'Run `latchkey backup` each day, by cron and with an admin token for `backup`. Keep the files on another machine.',
+  },
   generation_lost: {
     where: ['S', 'L'],
     level: 'error',

@@ -23,7 +23,15 @@ beforeEach(async () => {
     listen: { kind: 'tcp', host: '127.0.0.1', port: 4310 },
   } as const
   const people = world.running.nouns
-  facts = { settings, folder: folderAt(path), people, crashedSpaces: async () => [], deployed: async () => [] }
+  facts = {
+    settings,
+    folder: folderAt(path),
+    people,
+    crashedSpaces: async () => [],
+    deployed: async () => [],
+    backups: async () => [],
+    now: () => 0,
+  }
 })
 
 async function resultsOf(running: RunningFacts): Promise<CheckResult[]> {
@@ -47,6 +55,7 @@ describe('the checks of a host', () => {
         'isolation_weak',
         'space_crashed',
         'query_scope',
+        'backup_old',
         'admin_same_site',
         'master_key_unsaved',
         'generation_lost',
@@ -96,6 +105,20 @@ describe('the checks of a host', () => {
     await mkdir(join(lost, 'g2'), { recursive: true })
     await writeFile(join(lost, 'g2', 'g2.db'), '')
     expect(await findings(facts)).toEqual([`generation_lost: ${lost} holds newer data.`])
+  })
+
+  test('backup_old: a space has had no backup for 7 days', async () => {
+    const week = 7 * 24 * 60 * 60
+    const backups = async () => [
+      { space: 'dev', since: 0, hasBackup: true },
+      { space: 'new', since: 0, hasBackup: false },
+      { space: 'prod', since: 1, hasBackup: true },
+    ]
+    expect(await findings({ ...facts, backups, now: () => week })).toEqual([])
+    expect(await findings({ ...facts, backups, now: () => week + 1 })).toEqual([
+      'backup_old: The last backup of dev is of 1970-01-01.',
+      'backup_old: The space new has no backup.',
+    ])
   })
 
   test('space_crashed: a space is not started any more', async () => {

@@ -29,3 +29,12 @@ test('ATK-202 a move that was interrupted goes on into the same folder, and a se
   expect(await lost('g2-2')).toEqual(['g2.db', 'g2.db-wal'])
   expect(await findLostGenerations(folder)).toEqual([join(own, 'lost')])
 })
+
+test('the generation that an undo took back is kept, though it is newer', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-lost-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await mkdir(join(folder, 'a'))
+  for (const name of ['g1.db', 'g2.db', 'g3.db']) await writeFile(join(folder, 'a', name), name)
+  expect(await moveLostGenerations(folder, [{ id: 'a', generation: 1, former: 2 }])).toEqual(['a'])
+  expect((await readdir(join(folder, 'a'))).toSorted()).toEqual(['g1.db', 'g2.db', 'lost'])
+})

@@ -3,6 +3,7 @@ import { createFetch } from '../../../src/adapters/fetch.js'
 import { AuthError } from '../../../src/errors.js'
 import { deploy } from '../../../src/host/flows/spaces/deploy.js'
 import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
+import { backupRoutes } from '../../../src/host/routes/backups.js'
 import { collectionRoutes } from '../../../src/host/routes/collections/index.js'
 import { environmentRoutes } from '../../../src/host/routes/environment.js'
 import { logRoute } from '../../../src/host/routes/logs.js'
@@ -121,7 +122,11 @@ test('what takes something away or changes code needs a recent sign-in or its na
     throw new Error('The host is not open.')
   }
   const routes = [
-    ...[...spaceRoutes(none), ...releaseRoutes(none), ...environmentRoutes(none), logRoute(none)],
+    ...spaceRoutes(none),
+    ...releaseRoutes(none),
+    ...environmentRoutes(none),
+    logRoute(none),
+    ...backupRoutes(none),
     ...collectionRoutes(none),
   ]
   const rules = routes.map(({ method, path, control }) => {
@@ -147,6 +152,8 @@ test('what takes something away or changes code needs a recent sign-in or its na
     'space POST /collections/:c/indexes admin createindex',
     'space DELETE /collections/:c/indexes admin C removeindex',
     'space POST /collections/:c/import admin import',
+    'space GET /collections/:collection/export admin export',
+    'space GET /backup admin R backup',
   ])
-  expect(routes.filter(({ control }) => control?.adminToken !== undefined)).toHaveLength(9)
+  expect(routes.filter(({ control }) => control?.adminToken !== undefined)).toHaveLength(11)
 })

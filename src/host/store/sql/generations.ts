@@ -6,6 +6,10 @@ import { holdsClaim, updateClaimed } from './claims.js'
 import { reading, writing } from './space-tables.js'
 
 export function createGenerations(steps: Steps): Generations {
+  return { ...readGenerations(steps), ...switchGenerations(steps) }
+}
+
+function readGenerations(steps: Steps): Pick<Generations, 'read'> {
   return {
     read: (spaceId) =>
       steps.step(async (db) => {
@@ -22,7 +26,11 @@ export function createGenerations(steps: Steps): Generations {
           isFormerKept: Number(row.former_until_ms) > Number(row.store_now_ms),
         }
       }),
+  }
+}
 
+function switchGenerations(steps: Steps): Omit<Generations, 'read'> {
+  return {
     reserve: (claim) =>
       steps.transaction(async (unit) => {
         if (!(await holdsClaim(unit, claim))) return null

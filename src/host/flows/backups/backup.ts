@@ -1,0 +1,122 @@
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AuthError } from '../../../errors.js'
+import { auditEvent } from '../../../flows/steps/audit.js'
+import { readManifest, releasePaths } from '../../../model/release.js'
+import type { Visitor } from '../../../model/visitor.js'
+import { type BackupManifest, backupPaths } from '../../archives/backup-manifest.js'
+import { signedText } from '../../archives/checksums.js'
+import { type ArchiveWriter, packEntries } from '../../archives/pack-entries.js'
+import type { Snapshot } from '../../ports.js'
+import type { SpaceRecord } from '../../store/spaces.js'
+import { findJudged, visitorIn } from '../spaces/find-space.js'
+import { documentLines, pairLines, sizeOfLines } from './backup-lines.js'
+import { readSettings } from './backup-settings.js'
+import { withFaults } from './faults.js'
+import { closing } from './pages.js'
+import type { BackupPorts } from './ports.js'
+
+export interface Backup {
+  /** The moment that the data is of, ISO 8601 in UTC. */
+  time: string
+  /** tar.gz. An error cuts it off. */
+  archive: AsyncIterable<Uint8Array>
+}
+
+/**
+ * A space with its data, indexes, key-value pairs, the release in force, and its settings, of which no secret is readable.
+ * Everything of the data is of one moment, while the application goes on writing.
+ *
+ * @throws {AuthError} `space_not_found`, `store_unavailable`
+ */
+export async function backUp(
+  ports: BackupPorts,
+  { space: name, visitor }: { space: string; visitor: Visitor },
+): Promise<Backup> {
+  const space = await findJudged(ports, name, visitor)
+  const snapshot = await withFaults(async () => (await ports.data.open(space.id, space.generation)).snapshot())
+  try {
+    const at = ports.clock.nowMs()
+    const plan = await withFaults(() => planBackup(ports, { space, snapshot, at }))
+    const { collections, release } = plan.manifest
+    const documents = collections.reduce((sum, { count }) => sum + count, 0)
+    const detail = { collections: collections.length, documents, release: release ?? 0 }
+    await ports.audit.record(auditEvent(ports, 'backed_up', visitorIn(space, visitor), { detail }))
+    const record = { id: ports.random.id(), spaceId: space.id, at: Math.floor(at / 1000), madeBy: visitor.actor }
+    const archive = packEntries(
+      (writer) => writeBackup(ports, plan, writer),
+      (packed) => ports.backups.add({ ...record, ...packed }),
+    )
+    return { time: plan.manifest.time, archive: closing(archive, () => snapshot.close()) }
+  } catch (error) {
+    await snapshot.close()
+    throw error
+  }
+}
+
+interface Plan {
+  space: SpaceRecord
+  snapshot: Snapshot
+  manifest: BackupManifest
+  indexes: string
+  pairBytes: number
+  settings: string
+}
+
+/** Everything that the first entry must know. */
+async function planBackup(
+  ports: BackupPorts,
+  { space, snapshot, at }: { space: SpaceRecord; snapshot: Snapshot; at: number },
+): Promise<Plan> {
+  const listed = await snapshot.list()
+  const pairs = await sizeOfLines(pairLines(snapshot))
+  const indexes = listed.flatMap(({ name, indexes: own }) =>
+    own.map(({ field, isUnique }) => ({ collection: name, field, unique: isUnique })),
+  )
+  return {
+    space,
+    snapshot,
+    manifest: {
+      format: 1,
+      space: { id: space.id, name: space.name },
+      installation: ports.signer.sign('').keyId,
+      time: new Date(at).toISOString(),
+      release: space.release,
+      collections: listed.map(({ name, count, bytes }) => ({ name, count, bytes })),
+      pairs: pairs.lines,
+    },
+    indexes: pretty({ indexes }),
+    pairBytes: pairs.bytes,
+    settings: pretty(await readSettings(ports, space)),
+  }
+}
+
+async function writeBackup(ports: BackupPorts, plan: Plan, archive: ArchiveWriter): Promise<void> {
+  const { manifest, snapshot, space } = plan
+  await archive.text(backupPaths.manifest, pretty(manifest))
+  for (const [at, { name, count, bytes }] of manifest.collections.entries()) {
+    // Each line ends with one byte.
+    await archive.entry(backupPaths.collection(at + 1), bytes + count, documentLines(snapshot, name))
+  }
+  await archive.text(backupPaths.indexes, plan.indexes)
+  await archive.entry(backupPaths.pairs, plan.pairBytes, pairLines(snapshot))
+  if (space.release !== null) await writeRelease(ports.files.release(space.id, space.release), archive)
+  await archive.text(backupPaths.settings, plan.settings)
+  const entries = archive.written()
+  await archive.text(backupPaths.checksums, pretty({ entries, signature: ports.signer.sign(signedText(entries)) }))
+}
+
+async function writeRelease(folder: string, archive: ArchiveWriter): Promise<void> {
+  const text = await readFile(join(folder, releasePaths.manifest), 'utf8')
+  const manifest = readManifest(text)
+  if (!manifest) throw new AuthError('store_unavailable', { detail: 'The release in force cannot be read.' })
+  await archive.text(`${backupPaths.release}${releasePaths.manifest}`, text)
+  for (const { path, bytes } of manifest.files) {
+    await archive.entry(`${backupPaths.release}${path}`, bytes, createReadStream(join(folder, path)))
+  }
+}
+
+function pretty(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

@@ -1,0 +1,48 @@
+import { AuthError } from '../../../errors.js'
+import { auditEvent } from '../../../flows/steps/audit.js'
+import type { Visitor } from '../../../model/visitor.js'
+import type { Snapshot } from '../../ports.js'
+import { findJudged, visitorIn } from '../spaces/find-space.js'
+import { withFaults } from './faults.js'
+import { closing, linesFrom, pagesOf } from './pages.js'
+import type { BackupPorts } from './ports.js'
+
+type Line = string | { end: { count: number } }
+
+/**
+ * Every document of a collection in `_id` order, as it is stored, and at the end how many there were. Others go on writing.
+ *
+ * @throws {AuthError} `space_not_found`, `not_found`, `store_unavailable`
+ */
+export async function exportCollection(
+  ports: BackupPorts,
+  { space: name, collection, visitor }: { space: string; collection: string; visitor: Visitor },
+): Promise<AsyncIterable<Line>> {
+  const space = await findJudged(ports, name, visitor)
+  if (isHidden(collection)) throw new AuthError('not_found')
+  const snapshot = await withFaults(async () => (await ports.data.open(space.id, space.generation)).snapshot())
+  try {
+    const found = (await withFaults(() => snapshot.list())).find((each) => each.name === collection)
+    if (!found) throw new AuthError('not_found')
+    const detail = { collection, count: found.count }
+    await ports.audit.record(auditEvent(ports, 'data_exported', visitorIn(space, visitor), { detail }))
+  } catch (error) {
+    await snapshot.close()
+    throw error
+  }
+  return closing(linesOf(snapshot, collection), () => snapshot.close())
+}
+
+/** Collections of a Latchkey inside the application, and those that do not exist for applications. */
+function isHidden(collection: string): boolean {
+  return collection.startsWith('_') || collection.startsWith('latchkey_')
+}
+
+async function* linesOf(snapshot: Snapshot, collection: string): AsyncGenerator<Line> {
+  let count = 0
+  for await (const documents of pagesOf(snapshot, collection)) {
+    count += documents.length
+    if (documents.length > 0) yield linesFrom(documents)
+  }
+  yield { end: { count } }
+}
