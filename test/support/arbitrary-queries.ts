@@ -85,7 +85,7 @@ export const sort = fc.oneof(
 )
 
 /** The fields that a filter names. */
-export function fieldsIn(filter: unknown): string[] {
+function fieldsIn(filter: unknown): string[] {
   if (Array.isArray(filter)) return filter.flatMap(fieldsIn)
   if (typeof filter !== 'object' || filter === null) return []
   return Object.entries(filter).flatMap(([name, value]) => (name.startsWith('$') ? fieldsIn(value) : [name]))

@@ -9,7 +9,7 @@ export function scanOf(field: string, options: Partial<IndexScan> = {}): IndexSc
   return { field, choices: [hexRanges([whole])], order: null, seen, after: null, limit: 1_000, ...options }
 }
 
-export function hexRanges(ranges: Plan['choices'][number]): KeyRange[] {
+function hexRanges(ranges: Plan['choices'][number]): KeyRange[] {
   return ranges.map(({ from, to }) => ({ from: from.toString('hex'), to: to.toString('hex') }))
 }
 
