@@ -3,7 +3,9 @@ import type { Actor, AuditEntry } from '../../src/index.js'
 import { routes } from '../../src/routes/index.js'
 import type { SignedIn, TestClient } from '../../src/testing.js'
 import { ada } from '../support/auth.js'
+import { createAuthenticator } from '../support/authenticator.js'
 import { adaAtGoogle, comeBack, enterAs, type OAuthWorld, oauthWorld } from '../support/oauth.js'
+import { addPasskey, origin, requestOptions } from '../support/passkey-browser.js'
 import { enrol, type Factor, totpCode } from '../support/totp.js'
 
 const newPassword = 'analytical engine 1843'
@@ -59,6 +61,13 @@ async function confirmTotp(browser: TestClient, { runtime }: World): Promise<unk
 }
 
 let factor: Factor
+let passkeyId = ''
+
+const newDevice = () => createAuthenticator({ origin })
+
+async function keepPasskey({ browser }: World): Promise<void> {
+  passkeyId = (await addPasskey(browser, newDevice())).body.passkey.id
+}
 
 const cases: readonly Case[] = [
   {
@@ -154,6 +163,45 @@ const cases: readonly Case[] = [
       await browser.delete('/auth/identities/google', { password: ada.password })
     },
     events: ['identity_unlinked failure', 'identity_unlinked success'],
+  },
+  {
+    route: 'POST /passkeys/options',
+    run: (browser) => browser.post('/auth/passkeys/options', { password }),
+    events: ['passkey_added failure'],
+  },
+  {
+    route: 'POST /passkeys',
+    run: (browser) => addPasskey(browser, newDevice()),
+    events: ['passkey_added success'],
+  },
+  {
+    route: 'PATCH /passkeys/:id',
+    given: keepPasskey,
+    run: (browser) => browser.patch(`/auth/passkeys/${passkeyId}`, { name: 'Phone' }),
+    events: ['passkey_renamed success'],
+  },
+  {
+    route: 'DELETE /passkeys/:id',
+    given: keepPasskey,
+    async run(browser) {
+      await browser.delete(`/auth/passkeys/${passkeyId}`, { password })
+      await browser.delete(`/auth/passkeys/${passkeyId}`, { password: ada.password })
+    },
+    events: ['passkey_removed failure', 'passkey_removed success'],
+  },
+  {
+    route: 'POST /reauthenticate/options',
+    given: ({ browser }) => addPasskey(browser, newDevice()),
+    run: (browser) => requestOptions(browser, '/auth/reauthenticate/options'),
+    events: [],
+  },
+  {
+    route: 'POST /reauthenticate',
+    async run(browser) {
+      await browser.post('/auth/reauthenticate', { password })
+      await browser.post('/auth/reauthenticate', { password: ada.password })
+    },
+    events: ['reauthenticated failure', 'reauthenticated success'],
   },
 ]
 

@@ -14,7 +14,7 @@ import { enrol, firstStep, totpCode } from '../support/totp.js'
 /** Pages, what they load, and what shows mails and routes to developers: nobody programs against these. */
 const noInterface = new Set([
   ...['/login', '/register', '/verify-email', '/otp', '/forgot', '/reset', '/email-change', '/email-undo'],
-  ...['/two-factor', '/two-factor/setup', '/register/identity', '/account', '/signed-out', '/error'],
+  ...['/two-factor', '/two-factor/setup', '/register/identity', '/account', '/passkeys/new', '/signed-out', '/error'],
   ...['/assets/:file', '/dev/mailbox', '/docs'],
   ...['/.well-known/webauthn', '/.well-known/passkey-endpoints', '/.well-known/change-password'],
 ])
