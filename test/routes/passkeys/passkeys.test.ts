@@ -107,12 +107,21 @@ describe('adding a passkey', () => {
     expect((await creationOptions(browser, { password: ada.password })).status).toBe(200)
   })
 
-  it('needs the second factor of an account that has one, also with the password', async () => {
-    const { browser, auth, runtime } = await signedUp()
-    const { body } = await browser.get<{ user: { id: string } }>('/auth/me')
+  it('is refused to a session by password alone once the account has a second factor', async () => {
+    const { browser, client, device, runtime } = await signedUp()
+    const thief = client()
+    await thief.signIn(ada)
+    const begun = device.register((await creationOptions(thief)).body.options)
     await enrol(browser, ada.password, runtime.clock)
+    const answers = [
+      await creationOptions(thief),
+      await creationOptions(thief, { password: ada.password }),
+      await creationOptions(thief, { upgrade: true }),
+      await thief.post('/auth/passkeys', { response: begun }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401])
+    expect((await browser.get('/auth/passkeys')).body).toMatchObject({ passkeys: [] })
     expect((await creationOptions(browser)).status).toBe(200)
-    expect((await auth.users.get(body.user.id))?.twoFactor).toBe(true)
   })
 })
 
