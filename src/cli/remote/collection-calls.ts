@@ -24,7 +24,7 @@ export function dataCalls(
     createIndex: (collection, fields, onStep) =>
       createIndex(client, address, post({ path: target(collection, 'indexes'), body: { fields } }), onStep),
     async removeIndex(collection, fields) {
-      const body = { fields, confirm: collection }
+      const body = { fields, confirm: fields.join(',') }
       await client.answer({ method: 'DELETE', path: target(collection, 'indexes'), body })
     },
     query: async (collection, query) => readRows(client, post({ path: target(collection, 'query'), body: query })),
