@@ -11,10 +11,6 @@ export interface DataCalls {
   /** All documents in `_id` order, each as JSON text. */
   exportRows(collection: string): Promise<Rows>
   importRows(collection: string, upload: ImportUpload): Promise<Imported>
-  backup(): Promise<ReceivedArchive>
-  restore(upload: RestoreUpload): Promise<Restored>
-  /** Switches back to the data before the last restore. `confirm` repeats the name of the space. */
-  undoRestore(confirm: string): Promise<Restored>
 }
 
 /** MongoDB's semantics, in JSON: dates are `{ "$date": … }`, patterns `{ "$regex": …, "$options": "i" }`. */
@@ -61,29 +57,4 @@ export interface ImportUpload {
 export interface Imported {
   imported: number
   failed: readonly { line: number; fault: string }[]
-}
-
-/** tar.gz, as it arrives. */
-export interface ReceivedArchive {
-  bytes: AsyncIterable<Uint8Array>
-}
-
-export interface RestoreUpload {
-  open(): AsyncIterable<Uint8Array>
-  /** Of the archive. */
-  size: number
-  /** The names that are about to be lost: of the space, and of the archive's space where that is another. */
-  confirm: string
-  verifyOnly: boolean
-  release: boolean
-  settings: boolean
-  foreign: boolean
-  onStep(step: string): void
-}
-
-export interface Restored {
-  /** The moment that the data is of, in ISO 8601. Null where the host does not say it. */
-  time: string | null
-  /** A sentence each. */
-  warnings: readonly string[]
 }

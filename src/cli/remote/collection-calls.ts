@@ -11,11 +11,7 @@ const idleMs = 120_000
 const progressBytes = 64 * 1024 * 1024
 
 /** The calls on the data of one space. @param below its path */
-export function dataCalls(
-  client: Client,
-  address: Address,
-  below: () => string,
-): Omit<DataCalls, 'backup' | 'restore' | 'undoRestore'> {
+export function dataCalls(client: Client, address: Address, below: () => string): DataCalls {
   const target = (collection: string, call: string) => `${below()}${path('collections', collection, call)}`
   const post = (call: Omit<StreamCall, 'method' | 'idleMs' | 'mostBytes'>): StreamCall => {
     return { ...call, method: 'POST', idleMs, mostBytes: progressBytes }
@@ -24,7 +20,7 @@ export function dataCalls(
     createIndex: (collection, fields, onStep) =>
       createIndex(client, address, post({ path: target(collection, 'indexes'), body: { fields } }), onStep),
     async removeIndex(collection, fields) {
-      const body = { fields, confirm: collection }
+      const body = { fields, confirm: fields.join(',') }
       await client.answer({ method: 'DELETE', path: target(collection, 'indexes'), body })
     },
     query: async (collection, query) => readRows(client, post({ path: target(collection, 'query'), body: query })),

@@ -5,10 +5,12 @@ import { startProgress } from '../../progress.js'
 import { toCsv } from '../../rows/csv-text.js'
 import type { Tool } from '../../tool.js'
 import { requireCollection } from './collection.js'
+import { requireOneForm } from './one-form.js'
 import { counted, jsonLines } from './streamed.js'
 
 interface Options {
   file?: string
+  jsonl?: boolean
   csv?: boolean
   safeCsv?: boolean
   force?: boolean
@@ -25,7 +27,9 @@ export function define(command: Command, open: () => Tool): void {
     .option('--safe-csv', "Write ' before cells that a spreadsheet would run (default at a terminal)")
     .option('--no-safe-csv', 'Leave such cells as they are')
     .option('--force', 'Replace the file if there is one')
-    .action(async (given: string, { file, csv = false, safeCsv, force = false }: Options) => {
+    .action(async (given: string, options: Options) => {
+      const { file, csv = false, safeCsv, force = false } = options
+      requireOneForm(options)
       const { environment, output, hostHome } = open()
       const collection = requireCollection(given)
       const target = file === undefined || file === '-' ? null : { path: file, folder: environment.folder, force }

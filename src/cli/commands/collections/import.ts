@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
-import type { Imported } from '../../collection-calls.js'
 import { startProgress } from '../../progress.js'
-import { openRows, type RowSource } from '../../rows/read-rows.js'
-import type { Row } from '../../rows/row.js'
+import { importBody } from '../../rows/import-body.js'
+import { openRows } from '../../rows/read-rows.js'
 import type { Tool } from '../../tool.js'
-import { ToolError, usage } from '../../tool-error.js'
-import { size } from '../sizes.js'
+import { usage } from '../../tool-error.js'
 import { requireCollection } from './collection.js'
-import { type ImportBody, importBody } from './import-upload.js'
+import { showImported } from './import-outcome.js'
+import { begun, progressOf, rowCount } from './import-source.js'
 
 interface Options {
   file?: string
@@ -50,49 +49,6 @@ export function define(command: Command, open: () => Tool): void {
           throw body.failure() ?? error
         })
         .finally(progress.stop)
-      show(tool, { collection, dryrun, unit: source.unit }, body, imported)
+      showImported(tool, { collection, dryrun, unit: source.unit }, body, imported)
     })
-}
-
-/** Reads the first row, and gives all of them. */
-async function begun(rows: AsyncIterable<Row>): Promise<AsyncGenerator<Row>> {
-  const iterator = rows[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  async function* all() {
-    for (let next = first; !next.done; next = await iterator.next()) yield next.value
-  }
-  return all()
-}
-
-function progressOf({ read, size: total }: RowSource, sent: number): [string, number?] {
-  const message = `Imported ${sent} objects, ${size(read())}`
-  return total === null ? [message] : [`${message} of ${size(total)}`, read() / Math.max(1, total)]
-}
-
-/** @throws {ToolError} `partly_done`, with a line for each row that failed */
-function show(
-  { output }: Tool,
-  { collection, dryrun, unit }: { collection: string; dryrun: boolean; unit: RowSource['unit'] },
-  body: ImportBody,
-  { imported, failed }: Imported,
-): void {
-  const { first, count } = body.faults()
-  const faults = [...first, ...failed].sort((one, other) => one.line - other.line)
-  const faultCount = count + Math.max(failed.length, body.sent() - imported)
-  const listed = faults.slice(0, 1_000).map(({ line, fault }) => ({ [unit]: line, fault }))
-  output.result({ collection, dryrun, imported, failed: faultCount, faults: listed }, [
-    dryrun ? `Dry run: ${imported} objects can be imported` : `Finished import ${imported} objects`,
-  ])
-  if (faultCount === 0) return
-  const lines = faults.slice(0, 1_000).map(({ line, fault }) => `${unit} ${line}: ${fault}`)
-  const isCut = first.some(({ isLast }) => isLast)
-  const all = isCut ? [...lines, 'What follows it was not read.'] : lines
-  throw new ToolError(6, 'partly_done', `Rows that failed: ${faultCount}`, { lines: all })
-}
-
-/** @throws {ToolError} usage */
-function rowCount(given: string | undefined): number {
-  if (given === undefined) return Number.POSITIVE_INFINITY
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw usage(`--rowcount takes a number from 1 on, not "${given}".`)
-  return Number(given)
 }

@@ -1,5 +1,5 @@
-import type { Row, RowFault } from '../../rows/row.js'
-import { usage } from '../../tool-error.js'
+import { usage } from '../tool-error.js'
+import type { Row, RowFault } from './row.js'
 
 const newline = 0x0a
 const partBytes = 64 * 1024
