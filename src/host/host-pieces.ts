@@ -53,7 +53,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       ...environmentRoutes(ports),
       logRoute(ports),
       ...collectionRoutes(() => host().collections),
-      ...hostPages(peoplePorts, ports),
+      ...hostPages(peoplePorts, ports, () => host().collections),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
       const { subscribe } = revocations
