@@ -55,7 +55,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       logRoute(ports),
       ...collectionRoutes(() => host().collections),
       ...backupRoutes(ports),
-      ...hostPages(peoplePorts, ports),
+      ...hostPages(peoplePorts, ports, () => host().collections),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {
       const { subscribe } = revocations

@@ -79,6 +79,27 @@ export const hostSamples: Readonly<Record<string, Values>> = {
     levels: [{ value: 'error', text: 'admin.logs.error', selected: true }],
     followQuery: 'follow=true',
   },
+  'admin/collections': {
+    ...everyAdminPage,
+    items: [{ name: 'orders', count: '12', size: '3 kB', indexes: 'customer, placedAt' }],
+  },
+  'admin/documents': {
+    ...everyAdminPage,
+    collection: 'orders',
+    asked: { filter: '{"status": "open"}', sort: '' },
+    count: '120',
+    rows: [{ id: 'a1', version: '3', text: '{"_id":"a1","status":"open"}', filter: '{"_id":"a1"}' }],
+    from: '51',
+    to: '51',
+    previous: '0',
+    next: '100',
+    editor: { filter: '{"_id":"a1"}', version: '3', text: '{\n  "_id": "a1"\n}', isTooLarge: false },
+    fault: { isConflict: false, detail: 'replace is no JSON.' },
+    saved: true,
+    indexes: [{ field: 'customer', isUnique: true, isBuilding: true }],
+    queryAction: '/collections/orders/query',
+    indexAction: '/collections/orders/indexes',
+  },
   'admin/project': {
     ...everyAdminPage,
     users: [

@@ -6,6 +6,7 @@ import { createHostPieces } from '../../src/host/host-pieces.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { createTestMailbox } from '../../src/testing.js'
 import { freePort } from './program.js'
+import { queryProgram } from './query-program.js'
 import { archiveOf } from './release-archive.js'
 import { buildRunner, makeRelease, mingo } from './space-release.js'
 import { threadProgram } from './storage-threads.js'
@@ -25,7 +26,12 @@ export type ListeningHost = Awaited<ReturnType<typeof listeningHost>>
 
 export async function listeningHost() {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-pages-'))
-  const programs = { runner: await buildRunner(folder), mingo, thread: await threadProgram() }
+  const programs = {
+    runner: await buildRunner(folder),
+    mingo,
+    thread: await threadProgram(),
+    query: await queryProgram(folder),
+  }
   const [front, admin] = [await freePort(), await freePort()]
   const data = join(folder, 'data')
   const adminUrl = `http://127.0.0.1:${admin}`

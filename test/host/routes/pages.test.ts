@@ -10,7 +10,7 @@ const ownPages = createHostPieces()
   .routes.filter(({ control }) => control?.page)
   .map(({ path, control }) => (control?.home === 'space' ? path.replace('/admin', '/admin/spaces/:space') : path))
 const spacePages = ['/admin/spaces/:space/tokens', '/admin/spaces/:space/jwks', '/admin/spaces/:space/access']
-const pages = [...ownPages, ...spacePages].map((path) => path.replace(':space', 'dev'))
+const pages = [...ownPages, ...spacePages].map((path) => path.replace(':space', 'dev').replace(':c', 'notes'))
 
 let host: ListeningHost
 beforeAll(async () => {
@@ -120,6 +120,8 @@ test('a member sees the spaces and no form, and is led to them', async () => {
     '/spaces/dev/tokens',
     '/spaces/dev/env',
     '/spaces/dev/logs',
+    '/spaces/dev/data',
+    '/spaces/dev/data/notes',
     '/users',
   ])
     expect((await show(path, member)).status, path).toBe(403)

@@ -25,12 +25,17 @@ export function indexRoutes(ports: () => CollectionPorts): readonly Route[] {
       who: 'admin',
       command: 'createindex',
       adminToken: 'createindex',
+      form: { page: '/data/:c', section: 'indexes', done: 'index_built' },
       streams: 'out',
       summary: 'Builds indexes of a collection, and answers with how far they are.',
       answers: { 200: 'lines' },
       errors: ['space_not_found', 'not_found', 'space_busy', 'index_exists', 'quota_exceeded', 'query_invalid'],
       async handle(context, { fields: sent, unique = false }) {
         const { run } = await createIndexes(ports(), named(context), { fields: sent, unique })
+        if (context.asPage) {
+          await run(() => {})
+          return empty(204)
+        }
         const built = progressRows(async (report) => {
           await run((progress) => report({ ...progress }))
           return { finished: true }
@@ -47,6 +52,7 @@ export function indexRoutes(ports: () => CollectionPorts): readonly Route[] {
       confirm: true,
       command: 'removeindex',
       adminToken: 'removeindex',
+      form: { page: '/data/:c', section: 'indexes', done: 'index_removed' },
       summary: 'Removes indexes of a collection. The documents stay.',
       answers: { 204: null },
       errors: ['space_not_found', 'not_found', 'query_invalid'],

@@ -6,8 +6,16 @@ import { flagField } from '../../../routes/admin/fields.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
 import { queryCollection } from '../../flows/collections/query.js'
 import { changesDocuments } from '../../flows/collections/read-query.js'
+import { answerDocuments } from '../pages/documents.js'
 
-const countField = z.number().int().min(0)
+/** A form sends a text of digits. */
+const countField = z.union([
+  z.number().int().min(0),
+  z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number),
+])
 
 const querySchema = z.strictObject({
   filter: z.unknown().optional().describe('A filter of MongoDB, or its JSON as a text. Default: every document.'),
@@ -37,6 +45,7 @@ export function queryRoute(ports: () => CollectionPorts): Route {
     needsRecent: changesDocuments,
     command: 'query',
     adminToken: 'query',
+    form: { page: '/data/:c', section: 'documents', ownAnswer: true },
     streams: 'out',
     summary: 'Answers with the documents that match, or changes them. A change needs a recent sign-in.',
     answers: { 200: 'lines' },
@@ -50,7 +59,10 @@ export function queryRoute(ports: () => CollectionPorts): Route {
       'query_invalid',
     ],
     async handle(context, sent) {
-      const { params, caller } = context
+      const { params, caller, asPage } = context
+      if (asPage && caller.kind === 'session') {
+        return answerDocuments({ ...context, admin: caller, right: caller.right }, ports(), sent)
+      }
       const named = { space: params.space ?? '', collection: params.c ?? '', visitor: caller.visitor }
       return ndjson(context, await queryCollection(ports(), named, sent))
     },

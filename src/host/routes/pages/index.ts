@@ -1,7 +1,10 @@
 import type { Route } from '../../../http/route.js'
+import type { CollectionPorts } from '../../flows/collections/ports.js'
 import type { SpacePorts } from '../../flows/spaces/ports.js'
 import type { FindPeople } from '../people-answers.js'
 import { adminTokensPage } from './admin-tokens.js'
+import { collectionsPage } from './collections.js'
+import { documentsPage } from './documents.js'
 import { environmentPage } from './environment.js'
 import { logPage } from './logs.js'
 import { projectPage } from './project.js'
@@ -9,13 +12,19 @@ import { releasesPage } from './releases.js'
 import { spacePage, spacesPage } from './spaces.js'
 
 /** The table of the host's own admin pages. @param ports those of the running host */
-export function hostPages(people: FindPeople, ports: () => SpacePorts): readonly Route[] {
+export function hostPages(
+  people: FindPeople,
+  ports: () => SpacePorts,
+  collections: () => CollectionPorts,
+): readonly Route[] {
   return [
     spacesPage(ports),
     spacePage(ports),
     releasesPage(ports),
     environmentPage(ports),
     logPage(ports),
+    collectionsPage(collections),
+    documentsPage(collections),
     projectPage(people),
     adminTokensPage(people),
   ]

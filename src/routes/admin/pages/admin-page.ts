@@ -97,7 +97,7 @@ async function refused(
 /** To the set-up of a second factor; with one set up, the session has not proved it and its user signs in again. */
 async function toSecondFactor(context: RouteContext, admin: SignedIn, page: AdminPage): Promise<HttpResponse> {
   const { user } = await readStanding(context.ports, admin.principal)
-  const here = hereOf(context, page)
+  const here = pagePath(context, page)
   if (!user.twoFactor) return redirect(303, enrolUrl(context.authPath, here))
   const right = context.ports.rights.of(admin.principal) ?? 'MEMBER'
   return showAdminPage({ ...context, admin, right }, { ...page, template: 'sign-in-again' }, {}, 403)
@@ -136,8 +136,8 @@ export async function showAdminPage(
     stale,
     passkeys: canConfirm,
     hasPasskey: canConfirm,
-    confirmedUrl: hereOf(context, page),
-    signInAgainUrl: withReturnTo(settings.redirectFailUrl, hereOf(context, page)),
+    confirmedUrl: pagePath(context, page),
+    signInAgainUrl: withReturnTo(settings.redirectFailUrl, pagePath(context, page)),
   })
   return html(status, text, {
     formOrigins: settings.trustedOrigins,
@@ -162,7 +162,8 @@ function adminPathOf({ settings, authPath }: Pick<RouteContext, 'settings' | 'au
   return `${authPath}${adminPagePath(settings) ?? ''}`
 }
 
-function hereOf(context: RouteContext, { path }: Pick<AdminPage, 'path'>): string {
+/** Where the client sees a page. */
+export function pagePath(context: RouteContext, { path }: Pick<AdminPage, 'path'>): string {
   return `${adminPathOf(context)}${filledPath(placeOf(context, path), context.params)}`
 }
 

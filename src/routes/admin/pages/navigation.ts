@@ -26,6 +26,7 @@ const pagesOfSpace = [
   ['/releases', 'releases', 'MEMBER'],
   ['/env', 'env', 'ADMIN'],
   ['/logs', 'logs', 'ADMIN'],
+  ['/data', 'collections', 'ADMIN'],
   ['/tokens', 'tokens', 'ADMIN'],
   ['/jwks', 'jwks', 'MEMBER'],
   ['/access', 'access', 'MEMBER'],

@@ -33,6 +33,9 @@ export const doneCodes = [
   'member_added',
   'member_removed',
   'tokens_left',
+  'document_deleted',
+  'index_built',
+  'index_removed',
 ] as const
 
 export type DoneCode = (typeof doneCodes)[number]
