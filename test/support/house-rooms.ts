@@ -99,7 +99,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
     above: [],
   },
   'src/host/routes': {
-    levels: [['collections', 'pages']],
+    levels: [['pages'], ['collections']],
     above: 'all',
     below: ['people-answers', 'progress', 'row-queue'],
   },

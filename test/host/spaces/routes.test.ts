@@ -126,8 +126,8 @@ test('what takes something away or changes code needs a recent sign-in or its na
     ...releaseRoutes(none),
     ...environmentRoutes(none),
     logRoute(none),
-    ...backupRoutes(none),
     ...collectionRoutes(none),
+    ...backupRoutes(none),
   ]
   const rules = routes.map(({ method, path, control }) => {
     const { recent = false, confirm = false, who = '', home = '', adminToken = '' } = control ?? {}
