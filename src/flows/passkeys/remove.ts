@@ -10,6 +10,7 @@ import type { SessionState } from '../../store/sessions.js'
 import { readProfile } from '../account/profile.js'
 import { requireFresh } from '../account/require-password.js'
 import { newSession } from '../session/open-session.js'
+import { lacksSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
@@ -41,6 +42,7 @@ export async function removePasskey(
 ): Promise<IssuedSession> {
   const state = await readProfile(ports, principal)
   if (state.session.mode !== input.mode) throw new AuthError('forbidden')
+  if (lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
   const passkey = await findOwn(ports, state.user.id, input.id)
   await requireFresh(ports, state, { ...input, event: 'passkey_removed' })
 

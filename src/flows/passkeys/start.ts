@@ -1,13 +1,12 @@
 import { AuthError } from '../../errors.js'
 import type { CreationOptions } from '../../model/factors/webauthn.js'
 import type { SessionPrincipal } from '../../model/principal.js'
-import { provesFactor } from '../../model/second-factor.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { PasskeyPolicy, Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { readProfile } from '../account/profile.js'
 import { isRecent, requireFresh } from '../account/require-password.js'
-import { asksSecondStep } from '../session/sign-in.js'
+import { lacksSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { type ChallengePorts, issueChallenge, passkeyChallengeSeconds } from './challenge.js'
 import { isUsable, requirePasskeys } from './site.js'
@@ -40,7 +39,7 @@ export async function startPasskey(
   const site = requirePasskeys(ports)
   const state = await readProfile(ports, principal)
   const { user, session } = state
-  if (asksSecondStep(ports, user) && !provesFactor(session.amr)) throw new AuthError('recent_login_required')
+  if (lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
   if (input.upgrade) requireUpgrade(ports, site, state)
   else await requireFresh(ports, state, { ...input, event: 'passkey_added' })
 

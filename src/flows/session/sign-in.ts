@@ -1,8 +1,9 @@
 import { rolesOf } from '../../model/admin-role.js'
 import { hasFactor } from '../../model/factors/kinds.js'
-import { factorMethods } from '../../model/second-factor.js'
+import { factorMethods, provesFactor } from '../../model/second-factor.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
 import { type OpenSessionPorts, openSession, type SignIn } from './open-session.js'
 import { askSecondStep } from './two-factor-challenge.js'
@@ -40,6 +41,11 @@ export function asksSecondStep(ports: Pick<Ports, 'policy'>, user: UserRecord): 
   if (hasFactor(user)) return true
   const { policy } = ports
   return methodsOf(ports, user).length > 0 && policy.requiresFactor(rolesOf(user, policy.adminEmails))
+}
+
+/** Whether a sign-in today would need more than this session has proved. Its password alone must not change what the second step takes. */
+export function lacksSecondStep(ports: Pick<Ports, 'policy'>, { user, session }: SessionState): boolean {
+  return asksSecondStep(ports, user) && !provesFactor(session.amr)
 }
 
 /** The second factors that can be proved here. Passkeys stay on the account while they are off. */

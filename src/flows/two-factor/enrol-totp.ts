@@ -1,3 +1,4 @@
+import { AuthError } from '../../errors.js'
 import { hasFactor } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -5,6 +6,7 @@ import type { Ports } from '../../ports.js'
 import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
+import { lacksSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { draftEnrolment } from './enrolment.js'
 import { type FactorPorts, requireFactor } from './second-factor.js'
@@ -25,7 +27,7 @@ export interface Enrolment {
  * Makes a secret for an authenticator app. Nothing changes until a code of it is confirmed, by this same session.
  *
  * Where a factor is on, a code of it is needed too, so that a stolen session and password cannot replace it
- * (ASVS 5.0, 7.5.1).
+ * (ASVS 5.0, 7.5.1). Where the second step is a passkey, this session must have passed it.
  *
  * @throws {AuthError} `invalid_credentials`, `recent_login_required`, `invalid_code`, `rate_limited`, `token_revoked`, `busy`
  */
@@ -36,8 +38,10 @@ export async function enrolTotp(
 ): Promise<Enrolment> {
   const event = 'two_factor_enabled'
   const state = await readProfile(ports, principal)
+  const hasCode = hasFactor(state.user)
+  if (!hasCode && lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
   await requirePassword(ports, state, { ...input, event })
-  const proof = hasFactor(state.user) ? await requireFactor(ports, state, { ...input, event }) : null
+  const proof = hasCode ? await requireFactor(ports, state, { ...input, event }) : null
 
   const secret = await ports.authenticator.newSecret()
   await atVersion(ports, { principal, state, refusal: 'invalid_code' }, async (current) => {

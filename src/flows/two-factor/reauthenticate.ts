@@ -11,6 +11,7 @@ import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
 import { newSession } from '../session/open-session.js'
+import { asksSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
@@ -31,6 +32,7 @@ export interface ReauthenticateInput {
 }
 
 const event = 'reauthenticated'
+const detail = 'This account signs in with a passkey as its second step. Confirm with the passkey.'
 
 /**
  * Options to prove a signed-in user again with a passkey.
@@ -96,6 +98,7 @@ async function prove(
   if (user.passwordHash === null) throw new AuthError('invalid_credentials')
   await requirePassword(ports, state, { password: given.password, event, visitor, device })
   if (user.mustReset) throw new AuthError('password_reset_required')
+  if (!hasFactor(user) && asksSecondStep(ports, user)) throw new AuthError('recent_login_required', { detail })
   const proof = hasFactor(user) ? await requireFactor(ports, state, { code: given.code, event, visitor }) : null
   return { proof, method: 'password' }
 }

@@ -69,6 +69,20 @@ describe('a passkey as the second step', () => {
     const answer = await browser.post('/auth/passkeys/options', { password: ada.password })
     expect(answer).toMatchObject({ status: 403, body: { code: 'recent_login_required' } })
   })
+
+  it('is needed for what would replace it: an authenticator app, its removal, and a newer sign-in', async () => {
+    const { browser, client, device, passkey } = await withPasskey({ twoFactor: { required: true } })
+    const proof = { password: ada.password }
+    const refusal = { status: 403, body: { code: 'recent_login_required' } }
+    expect(await browser.post('/auth/two-factor/totp', proof)).toMatchObject(refusal)
+    expect(await browser.delete(`/auth/passkeys/${passkey.id}`, proof)).toMatchObject(refusal)
+    expect(await browser.post('/auth/reauthenticate', proof)).toMatchObject(refusal)
+
+    const phone = client()
+    await passkeyLogin(phone, device)
+    expect((await phone.post('/auth/two-factor/totp', proof)).status).toBe(200)
+    expect(await phone.post('/auth/reauthenticate', proof)).toMatchObject(refusal)
+  })
 })
 
 describe('proving oneself again', () => {
