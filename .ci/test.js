@@ -1,7 +1,7 @@
 // Runs the tests: `npm test` and the scripts `test:all`, `test:servers` and `test:runtimes`. Further arguments go to Vitest.
 import { spawnSync } from 'node:child_process'
 
-/** A browser, programs, packages, and the whole contract of a store on PostgreSQL in WebAssembly. */
+/** A browser, programs, packages, queries in processes of their own, and the whole contract of a store on PostgreSQL in WebAssembly. */
 const slow = [
   'test/browser/',
   'test/processes/',
@@ -11,6 +11,8 @@ const slow = [
   'test/docs.test.ts',
   'test/examples.test.ts',
   'test/guides.test.ts',
+  'test/host/collections/',
+  'test/host/routes/documents-page.test.ts',
   'test/moving.test.ts',
   'test/package.test.ts',
   'test/store/sql/pglite.test.ts',
