@@ -16,8 +16,14 @@ import { startAt } from '../support/providers.js'
 
 const sources = readSources(fileURLToPath(new URL('../..', import.meta.url)))
 
-/** Other subjects that share a name: hosts of key sets, a font of the generated style sheet, and what previews show. */
-const otherSubjects = ['src/settings/jwks.ts', 'src/templates/built-in.ts', 'src/templates/samples.ts']
+/** Other subjects that share a name: hosts of key sets, a font of the generated style sheet, keepers of passkeys, and what previews show. */
+const otherSubjects = [
+  'src/settings/jwks.ts',
+  'src/model/factors/passkey-providers.ts',
+  'src/templates/account-sample.ts',
+  'src/templates/built-in.ts',
+  'src/templates/samples.ts',
+]
 
 describe('a kind of provider', () => {
   test.each(Object.keys(providerKinds.further))(
