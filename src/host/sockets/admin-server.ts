@@ -10,6 +10,7 @@ import type { Handle } from '../../http/verdict.js'
 import { createRequestIds } from '../../lib/request-id.js'
 import type { Logger } from '../../settings.js'
 import { hostsOf, readTarget, requireHost } from '../front/target.js'
+import { endSlowBody } from './slow-body.js'
 
 export interface AdminServerOptions {
   /** An origin. */
@@ -21,9 +22,8 @@ export interface AdminServerOptions {
 
 const ownSegment = 'auth'
 
-/** Headers that come slowly end the connection; so does a body that takes this long. */
+/** Headers that come slowly end the connection. */
 const headersMs = 20_000
-const requestMs = 300_000
 /** Longer than proxies keep idle connections, 60 s in nginx. */
 const keepAliveMs = 65_000
 const maxHeaderBytes = 64 * 1024
@@ -41,7 +41,8 @@ export function createAdminServer(options: AdminServerOptions): Server {
     insecureHTTPParser: false,
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersMs,
-    requestTimeout: requestMs,
+    // `endSlowBody` bounds the time of a body.
+    requestTimeout: 0,
     keepAliveTimeout: keepAliveMs,
     // A missing `Host` is `wrong_host`, not a bare 400.
     requireHostHeader: false,
@@ -58,6 +59,7 @@ export function createAdminServer(options: AdminServerOptions): Server {
   }
 
   server.on('request', (request, response) => {
+    endSlowBody(request)
     try {
       requireHost(singleHeader(request, 'host'), hosts)
       if (request.headers.upgrade !== undefined) throw new AuthError('not_here')
