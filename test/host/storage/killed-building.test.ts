@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../support/auth.js'
 import { scanAll, scanOf } from '../../support/index-scans.js'
-import { bundleSource, startDataThreads, threadProgram } from '../../support/storage-threads.js'
+import { bundleSource, startDataThreads, threadProgramFile } from '../../support/storage-threads.js'
 
 const writer = fileURLToPath(new URL('../../support/index-writer.ts', import.meta.url))
 
 test('ATK-206 an index whose building was killed goes on where it ended, and is complete and unique', async () => {
   const folder = temporaryFolder()
-  const program = await threadProgram()
+  const program = await threadProgramFile()
   const script = join(folder, 'writer.mjs')
   writeFileSync(script, await bundleSource(`import ${JSON.stringify(writer)}`))
   const file = join(folder, 'g1.db')
