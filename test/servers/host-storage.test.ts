@@ -5,6 +5,7 @@ import { schemaName } from '../../src/host/storage/postgres/schema.js'
 import { openSchemas } from '../../src/host/storage/postgres/schemas.js'
 import { serveData } from '../../src/host/storage/server.js'
 import { documentsContract } from '../contracts/host/documents.js'
+import { indexesContract } from '../contracts/host/indexes.js'
 import { keyValuesContract } from '../contracts/host/key-values.js'
 import { temporaryFolder } from '../support/auth.js'
 import { startCuttingProxy } from '../support/cutting-proxy.js'
@@ -55,8 +56,10 @@ async function openRemote() {
 }
 
 documentsContract('a thread over a PostgreSQL server', () => openAt(own()))
+indexesContract('a thread over a PostgreSQL server', () => openAt(own()))
 keyValuesContract('a thread over a PostgreSQL server', () => openAt(own()))
 documentsContract('the socket of such a thread', openRemote)
+indexesContract('the socket of such a thread', openRemote)
 keyValuesContract('the socket of such a thread', openRemote)
 
 const unavailable = { code: 'store_unavailable' }

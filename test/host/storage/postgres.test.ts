@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { schemaName } from '../../../src/host/storage/postgres/schema.js'
 import { documentsContract } from '../../contracts/host/documents.js'
+import { indexesContract } from '../../contracts/host/indexes.js'
 import { keyValuesContract } from '../../contracts/host/key-values.js'
 import { type SpaceSchemas, startSpaceSchemas } from '../../support/space-schemas.js'
 
@@ -16,6 +17,7 @@ async function open() {
 }
 
 documentsContract('PostgreSQL', open)
+indexesContract('PostgreSQL', open)
 keyValuesContract('PostgreSQL', open)
 
 test('text that is no JSON is refused, and nothing is written', async () => {
@@ -26,15 +28,6 @@ test('text that is no JSON is refused, and nothing is written', async () => {
     })
   }
   expect(await documents.count('notes')).toBe(0)
-})
-
-test('there are no indexes yet, and making one is refused', async () => {
-  const { documents, indexes } = await open()
-  await documents.put('notes', 'a', '{"n":1}', 'absent')
-  const refused = { code: 'query_invalid', message: expect.stringContaining('PostgreSQL') }
-  await expect(indexes.create('notes', 'n', false)).rejects.toMatchObject(refused)
-  expect(await indexes.list('notes')).toEqual([])
-  expect(await indexes.remove('notes', 'n')).toBe(false)
 })
 
 test('the quota counts rows, and what is deleted is free again', async () => {

@@ -17,7 +17,7 @@ export async function openSchema(pools: Pools, name: string, quotaBytes: number)
   const snapshots = createSnapshots(pools.snapshots, space.schema)
   return {
     documents: createDocuments(space),
-    indexes: createIndexes(),
+    indexes: createIndexes(space),
     keyValues: createKeyValues(space),
     snapshots,
     versions: space.raiseVersions,

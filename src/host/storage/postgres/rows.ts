@@ -34,7 +34,7 @@ export function bytesTextAt(row: unknown, column: string): string {
   return bytesAt(row, column).toString()
 }
 
-function bytesAt(row: unknown, column: string): Buffer {
+export function bytesAt(row: unknown, column: string): Buffer {
   const value = memberOf(row, column)
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   throw new TypeError(`The column ${column} holds no bytes.`)

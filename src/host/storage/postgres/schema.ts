@@ -6,9 +6,10 @@ import { booleanAt, numberAt } from './rows.js'
  * The steps of a space's schema, each a list of statements. Their count stands in the row of `space`. A released step never
  * changes; a change is a further step.
  *
- * Numbers of collections are never used again, so a table that waits for its deletion meets no new one. Ids and keys are bytes:
- * their order is that of no collation. The row of `space` holds the counter of versions and the counted bytes; every write
- * locks it first.
+ * Numbers of collections and indexes are never used again, so a table that waits for its deletion meets no new one. Ids and keys
+ * are bytes: their order is that of no collation. The row of `space` holds the counter of versions and the counted bytes; every
+ * write locks it first. `built_to` of an index is the last _id that is done, empty at the beginning, null when the index is ready;
+ * `multikey` and `unordered` count the documents up to there.
  */
 const steps: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [
@@ -20,7 +21,19 @@ const steps: readonly ((schema: string) => readonly string[])[] = [
       count bigint not null default 0,
       bytes bigint not null default 0
     )`,
-    `create table ${schema}.dropped (n integer primary key, bytes bigint not null)`,
+    `create table ${schema}.indexes (
+      i integer generated always as identity primary key,
+      n integer not null,
+      field text collate "C" not null,
+      is_unique boolean not null,
+      built_to bytea default '',
+      processed bigint not null default 0,
+      multikey bigint not null default 0,
+      unordered bigint not null default 0,
+      bytes bigint not null default 0,
+      unique (n, field)
+    )`,
+    `create table ${schema}.dropped (name text primary key, bytes bigint not null)`,
     `create table ${schema}.kv (
       keyspace bytea not null,
       key bytea not null,
@@ -55,6 +68,16 @@ export function collectionTable(schema: string, n: number): string {
     ver bigint not null,
     body text not null check (body::json is not null)
   )`
+}
+
+/** The entries of an index. */
+export function entryTable(name: string): string {
+  return `create table ${name} (k bytea not null, id bytea not null, primary key (k, id))`
+}
+
+/** The entries that keep an index unique. */
+export function uniqueTable(name: string): string {
+  return `create table ${name} (k bytea primary key, id bytea not null)`
 }
 
 /**

@@ -2,6 +2,7 @@ import type { CollectionSize, IndexState, Snapshot } from '../../ports.js'
 import { unavailable } from '../faults.js'
 import type { OpenSnapshots } from '../opened-space.js'
 import { readDocuments } from './documents.js'
+import { readIndexes } from './indexes.js'
 import { clockMs, pairs } from './key-values.js'
 import { type Connection, type Pool, runOn } from './pool.js'
 import { numberAt } from './rows.js'
@@ -69,11 +70,13 @@ async function finish(client: Connection): Promise<void> {
 
 function createReader(space: SchemaReader, nowMs: number): Reader {
   const documents = readDocuments(space)
+  const indexes = readIndexes(space)
   return {
     scan: documents.scan,
     async list() {
       const listed: (CollectionSize & { indexes: readonly IndexState[] })[] = []
-      for (const collection of await documents.list()) listed.push({ ...collection, indexes: [] })
+      for (const collection of await documents.list())
+        listed.push({ ...collection, indexes: await indexes.list(collection.name) })
       return listed
     },
     pairs: (after) =>

@@ -31,6 +31,7 @@ export interface SpaceSchema extends SchemaReader {
 /** A transaction that has locked the space. */
 export interface Unit {
   run: Run
+  schema: string
   /** The last of as many new versions. */
   takeVersions(count: number): Promise<number>
   /** Counts bytes that the transaction adds or, below 0, frees. */
@@ -60,6 +61,7 @@ async function lock(run: Run, schema: string, quotaBytes: number): Promise<Unit>
   let used = numberAt(before, 'bytes')
   return {
     run,
+    schema,
     async takeVersions(count) {
       const sql = `update ${schema}.space set version = version + $1 returning version`
       return numberAt((await run(sql, count))[0], 'version')

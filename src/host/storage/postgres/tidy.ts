@@ -1,9 +1,9 @@
 import { clockMs, removePairs } from './key-values.js'
-import { booleanAt, numberAt } from './rows.js'
+import { booleanAt, numberAt, textAt } from './rows.js'
 import type { SpaceSchema } from './space-schema.js'
 
 /**
- * Deletes a page of expired key-value pairs and the table of a dropped collection. Returns whether there is more. A crash
+ * Deletes a page of expired key-value pairs and the table of a dropped collection or index. Returns whether there is more. A crash
  * between two of them loses nothing: what is dropped stands in a table.
  */
 export async function tidy(space: SpaceSchema): Promise<boolean> {
@@ -28,10 +28,10 @@ function removeDropped({ schema, write }: SpaceSchema): Promise<boolean> {
     const [lock] = await run('select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free', schema)
     if (!booleanAt(lock, 'free')) return false
     const [dropped] = await run(
-      `delete from ${schema}.dropped where n = (select min(n) from ${schema}.dropped) returning *`,
+      `delete from ${schema}.dropped where name = (select min(name) from ${schema}.dropped) returning *`,
     )
     if (dropped === undefined) return false
-    await run(`drop table ${schema}.c${numberAt(dropped, 'n')}`)
+    await run(`drop table ${schema}.${textAt(dropped, 'name')}`)
     await count(-numberAt(dropped, 'bytes'))
     return true
   })
