@@ -28,7 +28,9 @@ const connections = { calls: 8, snapshots: 16 }
 /** The parameter `connection_limit` of the URL is that of the accounts. */
 export function openPools(url: string): Pools {
   const address = parseServerUrl('postgres', url)
-  const open = (connectionLimit: number): Pool => openPostgresPool({ ...address, connectionLimit })
+  // Tables of spaces grow from nothing. A plan from when they were small reads all of a large one.
+  const open = (connectionLimit: number): Pool =>
+    openPostgresPool({ ...address, connectionLimit }, { prepares: false })
   return { calls: open(connections.calls), snapshots: open(connections.snapshots) }
 }
 

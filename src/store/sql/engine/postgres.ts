@@ -24,6 +24,8 @@ const preparedParameters = 32
 export interface PostgresOptions {
   /** For migrations: one connection without time limits for statements. Default: false. */
   patient?: boolean
+  /** False: no statement is prepared, so the server plans each for the sizes that its tables have by then. Default: true. */
+  prepares?: boolean
   /** Called once when a pooler turns out to share connections, although the URL does not say `pgbouncer=true`. */
   onPooler?: (() => void) | undefined
 }
@@ -55,7 +57,7 @@ export async function openPostgres(address: ServerAddress, options: PostgresOpti
  */
 export function openPostgresPool(
   address: ServerAddress,
-  { patient = false, onPooler }: PostgresOptions = {},
+  { patient = false, prepares = true, onPooler }: PostgresOptions = {},
 ): PostgresPool {
   const pg = requirePg()
   const pool = new pg.Pool({
@@ -71,7 +73,7 @@ export function openPostgresPool(
   })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const names = createNames(!address.pooled && !patient, onPooler)
+  const names = createNames(prepares && !address.pooled && !patient, onPooler)
   return { connect: () => acquire(pool, names), end: () => pool.end() }
 }
 
