@@ -7,9 +7,11 @@ import { serveData } from '../../src/host/storage/server.js'
 import { documentsContract } from '../contracts/host/documents.js'
 import { indexesContract } from '../contracts/host/indexes.js'
 import { keyValuesContract } from '../contracts/host/key-values.js'
+import { killedBuildingContract } from '../contracts/host/killed-building.js'
 import { temporaryFolder } from '../support/auth.js'
 import { startCuttingProxy } from '../support/cutting-proxy.js'
 import { randomId } from '../support/databases.js'
+import { makeIndex, scanAll, scanOf } from '../support/index-scans.js'
 import { startPgBouncer } from '../support/pgbouncer.js'
 import { standingClock } from '../support/postgres-clock.js'
 import { createDatabase, serverUrls, type TestDatabase } from '../support/servers.js'
@@ -62,6 +64,8 @@ documentsContract('the socket of such a thread', openRemote)
 indexesContract('the socket of such a thread', openRemote)
 keyValuesContract('the socket of such a thread', openRemote)
 
+killedBuildingContract('PostgreSQL', async () => ({ url: own(), schema: schemaName(randomId(), 1) }))
+
 const unavailable = { code: 'store_unavailable' }
 const all = { after: null, reverse: false, limit: 1_000 }
 
@@ -86,23 +90,83 @@ test('two hosts that open a space at once make one schema, and write with one co
   expect(lost.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
+test('ATK-206 of two hosts that write one unique value at once, one wins, also while an index builds', async () => {
+  const [one, other] = [await opened(), await opened()]
+  const spaceId = randomId()
+  const place = { spaceId, url: own(), schema: schemaName(spaceId, 1) }
+  const both = [await one.threads.open(place), await other.threads.open(place)]
+  const rows = Array.from({ length: 1_000 }, (_, n) => ({ id: `d${n}`, body: JSON.stringify({ n }) }))
+  await both[0]?.documents.putMany('users', rows, 'absent')
+  await both[0]?.indexes.create('users', 'n', true)
+  const build = async ({ indexes }: (typeof both)[number]) => {
+    while (!(await indexes.build('users', 'n')).isReady);
+  }
+  const puts = Array.from({ length: 20 }, (_, n) => both[n % 2]?.documents.put('users', `w${n}`, '{"n":-1}', 'absent'))
+  const [settled] = await Promise.all([Promise.allSettled(puts), ...both.map(build)])
+  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const each of settled) {
+    if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'already_exists' })
+  }
+  const seen = await scanAll(both[1]?.indexes ?? one.indexes, 'users', scanOf('n', { order: 1 }))
+  expect(seen.ids).toHaveLength(1_001)
+  expect(new Set(seen.ids).size).toBe(1_001)
+})
+
+test('a plan from when a table was small reads no large one', async () => {
+  const space = await openAt(own())
+  const { documents, indexes, schema } = space
+  const body = (n: number) => JSON.stringify({ n, text: 'x'.repeat(300) })
+  const fill = async (count: number) => {
+    const rows = Array.from({ length: count }, (_, n) => ({ id: `d${n}`, body: body(n) }))
+    for (let from = 0; from < count; from += 1_000)
+      await documents.putMany('notes', rows.slice(from, from + 1_000), 'any')
+  }
+  const use = async (times: number) => {
+    for (let n = 0; n < times; n += 1) {
+      await documents.put('notes', 'd1', body(n), 'any')
+      await documents.get('notes', 'd1')
+      for (const order of [1, -1] as const) await indexes.scan('notes', scanOf('n', { order, limit: 2 }))
+    }
+  }
+  await fill(3)
+  await makeIndex(indexes, 'notes', 'n')
+  await database.query('vacuum analyze')
+  await use(20)
+  await fill(5_000)
+  await use(40)
+  await space.close()
+  const reads = async () => {
+    const [row] = await database.query(
+      `select sum(idx_scan) as found, sum(seq_tup_read) as read from pg_stat_user_tables
+        where schemaname = '${schema}' and relname in ('c1', 'x1_1')`,
+    )
+    return { found: Number(row?.found), read: Number(row?.read) }
+  }
+  // A session reports what it has read when it ends.
+  await expect.poll(async () => (await reads()).found > 300).toBe(true)
+  expect((await reads()).read).toBeLessThan(20_000)
+})
+
 test('a snapshot has what was there, and its collections stay until it ends', async () => {
-  const { documents, keyValues, snapshot, schema } = await opened()
+  const { documents, indexes, keyValues, snapshot, schema } = await opened()
   await documents.put('notes', 'a', '{"n":1}', 'absent')
+  await makeIndex(indexes, 'notes', 'n', true)
   await keyValues.set({ keyspace: 's', key: 'k' }, '1', null)
   const seen = await snapshot()
   await documents.put('notes', 'a', '{"n":2}', 'any')
   await documents.drop('notes')
   await keyValues.set({ keyspace: 's', key: 'k' }, '2', null)
   await documents.put('notes', 'b', '{}', 'absent')
-  expect(await seen.list()).toEqual([{ name: 'notes', count: 1, bytes: 7, indexes: [] }])
+  expect(await seen.list()).toMatchObject([
+    { name: 'notes', count: 1, bytes: 7, indexes: [{ field: 'n', state: 'ready' }] },
+  ])
   expect((await seen.scan('notes', all)).documents).toMatchObject([{ id: 'a', body: '{"n":1}' }])
   expect((await seen.pairs(null)).rows).toEqual([{ keyspace: 's', key: 'k', value: '1', endsAt: null }])
   await seen.close()
   await expect(seen.list()).rejects.toMatchObject(unavailable)
   await documents.drop('notes')
   const tables = () =>
-    database.query(`select 1 from pg_tables where schemaname = '${schema}' and tablename ~ '^c[0-9]'`)
+    database.query(`select 1 from pg_tables where schemaname = '${schema}' and tablename ~ '^[cux][0-9]'`)
   await expect.poll(tables).toEqual([])
 })
 
