@@ -40,11 +40,11 @@ export async function openAccounts<Nouns>(
   { folder, logger, firstStart, runtime }: AccountsGround,
 ): Promise<Accounts<Nouns>> {
   const secrets = lacksSecrets(settings)
-    ? await openSecretsFile(folder.secrets, await isMissing(folder.database))
+    ? await openSecretsFile(folder.secrets, await isFirstStart(settings, folder))
     : null
   let running: HostRunning<Nouns> | null = null
   let spaces: OpenSpaces | null = null
-  const input = accountsInput(settings, { database: folder.database, secrets, logger })
+  const input = accountsInput(settings, { file: folder.database, secrets, logger })
   const parts: HostParts<Nouns> = {
     extension: pieces.extension,
     routes: [...setupRoutes(firstStart.setup), ...pieces.routes],
@@ -85,8 +85,10 @@ function createAuthOf<Nouns>(
   }
 }
 
-async function isMissing(path: string): Promise<boolean> {
-  return access(path).then(
+/** On PostgreSQL the store says later whether its rows need secrets that are gone. */
+async function isFirstStart({ database }: HostSettings, folder: Folder): Promise<boolean> {
+  if (database !== null) return true
+  return access(folder.database).then(
     () => false,
     () => true,
   )

@@ -10,7 +10,8 @@ import { lockFolder } from './folder/lock.js'
 import type { Host, HostOptions } from './host-options.js'
 import type { HostPieces } from './pieces.js'
 import { openMasterKeys } from './sealing/master-key-source.js'
-import type { MasterKeys } from './sealing/master-keys.js'
+import { type MasterKeys, masterKeyFault } from './sealing/master-keys.js'
+import { asDatabaseFault } from './settings/accounts-input.js'
 import type { HostSettings } from './settings/host-settings.js'
 import { openSockets } from './sockets/open.js'
 
@@ -71,6 +72,7 @@ async function start<Nouns>(
   const world = createWorld(options.runtime)
   const random = createRandom()
   const logger = settings.auth.logger ?? createConsoleLogger()
+  requireGivenKey(settings, options)
   const folder = folderAt(settings.data)
   await prepareFolder(folder)
   const lock = await lockFolder(folder, nowSeconds(world))
@@ -81,7 +83,9 @@ async function start<Nouns>(
   const firstStart = createFirstStart()
   const accounts = await openAccounts(settings, pieces, { folder, logger, firstStart, runtime: options.runtime })
   undo.push(() => accounts.auth.close())
-  await accounts.auth.ready()
+  await accounts.auth.ready().catch((error: unknown) => {
+    throw asDatabaseFault(error)
+  })
 
   const running = accounts.running()
   const masterKeys = await openKeys(folder, options, await pieces.wrappingKeys(running.nouns), logger)
@@ -98,6 +102,18 @@ async function start<Nouns>(
   const { stopTimes } = options
   const sockets = await openSockets({ settings, spaces: spaces.directory, handle, timer, logger, stopTimes })
   undo.push(() => sockets.stop())
+}
+
+/**
+ * A key of this folder would be lost with the machine, while the sealed environment stays in the database.
+ *
+ * @throws {SettingsError} `masterKey`
+ */
+function requireGivenKey({ database }: HostSettings, { masterKey, masterKeyFile }: HostOptions): void {
+  if (database === null || masterKey !== undefined || masterKeyFile !== undefined) return
+  throw masterKeyFault(
+    'With a PostgreSQL database it must be given: set LATCHKEY_MASTER_KEY or --master-key-file. Make one with: openssl rand -base64 32',
+  )
 }
 
 /** @throws {SettingsError} `masterKey` */

@@ -225,7 +225,7 @@ export interface SpaceFiles {
   release(spaceId: string, number: number): string
   /** The folder that only the child writes to. */
   temporary(spaceId: string): string
-  /** Removes every file of a space, its data too. */
+  /** Removes every file of a space, and its data wherever it is. */
   remove(spaceId: string): Promise<void>
   /** Whether so little of the disk is free that spaces may write nothing. The rest is kept for the database of the host. */
   isFull(): boolean

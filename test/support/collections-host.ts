@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHostOf } from '../../src/host/host.js'
 import { createHostPieces } from '../../src/host/host-pieces.js'
+import { newMasterKey } from '../../src/host/sealing/master-keys.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { freePort } from './program.js'
 import { queryProgram } from './query-program.js'
@@ -21,12 +22,16 @@ export interface CallAnswer {
 export interface CollectionsHostOptions {
   queryMs?: number
   limits?: Readonly<Record<string, string | number>>
+  /** Default: SQLite files. */
+  database?: string
+  /** Moves the clock of a database that has its own, to so many milliseconds after the real time. */
+  shift?(milliseconds: number): Promise<void>
 }
 
 /** A listening host with an administrator, for the routes about documents. They are called in the space `dev`. */
 export type CollectionsHost = Awaited<ReturnType<typeof collectionsHost>>
 
-export async function collectionsHost({ queryMs, limits = {} }: CollectionsHostOptions = {}) {
+export async function collectionsHost({ queryMs, limits = {}, database, shift }: CollectionsHostOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-collections-'))
   const programs = {
     ...{ runner: await buildRunner(folder), mingo, thread: await threadProgram(), query: await queryProgram(folder) },
@@ -38,13 +43,14 @@ export async function collectionsHost({ queryMs, limits = {} }: CollectionsHostO
   const logged: Record<string, unknown>[] = []
   const log = (fields: Record<string, unknown>) => void logged.push(fields)
   const settings = parseHostSettings({
-    ...{ ...place, adminUrl, limits, listen: `127.0.0.1:${front}`, adminListen: `127.0.0.1:${admin}` },
+    ...{ ...place, adminUrl, limits, database, listen: `127.0.0.1:${front}`, adminListen: `127.0.0.1:${admin}` },
     auth: { logger: { warn: log, error: log }, password: { checkBreached: false } },
   })
   const clock = { laterMs: 0 }
   const host = createHostOf(settings, createHostPieces(programs), {
     stopTimes: { noticeMs: 0, drainMs: 1_000 },
     runtime: { now: () => Date.now() + clock.laterMs },
+    ...(database !== undefined && { masterKey: newMasterKey() }),
   })
   await host.listen()
   const api = `${adminUrl}/auth/admin/api`
@@ -71,7 +77,12 @@ export async function collectionsHost({ queryMs, limits = {} }: CollectionsHostO
   }
 
   return {
-    ...{ api, bearer, call, clock, logged, send },
+    ...{ api, bearer, call, logged, send },
+    /** Sets the clocks to so many milliseconds after the real time. */
+    async shift(milliseconds: number) {
+      clock.laterMs = milliseconds
+      await shift?.(milliseconds)
+    },
     createSpace: (name: string) =>
       send('/spaces', {
         method: 'POST',

@@ -75,12 +75,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The child imports nothing else of ours, so its one file stays small.
   'host/documents': ['host/documents', 'host/ports'],
   'host/runner': ['host/runner', 'host/documents', 'host/ports'],
-  // Its threads open SQLite as the package does, so the driver is chosen in one place.
+  // Its threads open SQLite and PostgreSQL as the package does, so the driver is chosen in one place.
   'host/storage': [
     'host/storage',
     'host/documents',
     'host/ports',
-    ...['retry', 'sqlite-driver', 'sqlite-file'].map((name) => `store/sql/engine/${name}`),
+    ...['postgres', 'retry', 'server-address', 'server-faults', 'sqlite-driver', 'sqlite-file'].map(
+      (name) => `store/sql/engine/${name}`,
+    ),
     ...ground,
   ],
   // Queries and imports of the control API, each in a process that reads as the child does.

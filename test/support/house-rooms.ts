@@ -108,7 +108,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
   'src/host/documents': { levels: [['reading']], above: ['change', 'collections', 'find'] },
   // The front starts the thread by its file.
-  'src/host/storage': { levels: [['thread']], above: [] },
+  'src/host/storage': { levels: [['indexing'], ['postgres'], ['thread']], above: [] },
   // As above: the program reads the tasks.
   'src/host/workers': { levels: [['program']], above: [] },
   'src/http': { levels: [['openapi', 'streams']], above: [] },

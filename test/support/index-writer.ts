@@ -1,7 +1,7 @@
 // A process that builds a unique index while it writes, until it is killed. It prints each step that was confirmed.
 import { createDataThreads } from '../../src/host/storage/threads.js'
 
-const [file = '', program = ''] = process.argv.slice(2)
+const [place = '', program = ''] = process.argv.slice(2)
 const threads = createDataThreads({
   threads: 1,
   world: { now: Date.now, timer: () => () => {} },
@@ -9,7 +9,7 @@ const threads = createDataThreads({
   onFault: () => {},
   program: new URL(program),
 })
-const { documents, indexes } = await threads.open({ spaceId: 'one', file })
+const { documents, indexes } = await threads.open({ spaceId: 'one', ...JSON.parse(place) })
 
 async function write(): Promise<never> {
   for (let n = 0; ; n += 1) await documents.put('notes', `w${n}`, JSON.stringify({ n: -1 - n }), 'any')

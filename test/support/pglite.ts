@@ -13,6 +13,7 @@ export interface TestPostgres {
   /** A dialect as an application would give it; what it closes is its own pool, not the database. */
   dialect(): Dialect
   query(sql: string): Promise<void>
+  pool(): PostgresPool
   /** Back to an empty database. */
   wipe(): Promise<void>
   close(): Promise<void>
@@ -23,6 +24,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const turns = createTurns()
   return {
     dialect: () => new PostgresDialect({ pool: createPool(database, turns) }),
+    pool: () => createPool(database, turns),
     async query(sql) {
       await database.exec(sql)
     },

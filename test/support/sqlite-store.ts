@@ -1,49 +1,19 @@
 import { join } from 'node:path'
-import { remoteDocuments, remoteIndexes, remoteKeyValues } from '../../src/host/documents/remote-ports.js'
-import type { WirePort } from '../../src/host/documents/wire.js'
-import { runCall } from '../../src/host/storage/calls.js'
 import { createDocuments } from '../../src/host/storage/thread/documents.js'
 import { createIndexes } from '../../src/host/storage/thread/indexes.js'
 import { createKeyValues } from '../../src/host/storage/thread/key-values.js'
 import { openSpaceFile, type SpaceFile } from '../../src/host/storage/thread/space-file.js'
 import { temporaryFolder } from './auth.js'
-import type { SpaceStore } from './space-store.js'
+import { type RecordedStore, recordedStore } from './recorded-store.js'
 
-export interface SqliteStore extends SpaceStore {
+export interface SqliteStore extends RecordedStore {
   file: SpaceFile
-  /** What was asked, as `documents/get`. */
-  calls: string[]
-  /** How many documents a page of a scan holds at most. */
-  pageRows: number
 }
 
-/** The data of a space in a file, without a thread. Arguments are checked, and go through JSON, as those of a child. */
+/** The data of a space in a file. */
 export async function openSqliteStore(): Promise<SqliteStore> {
   const file = await openSpaceFile({ file: join(temporaryFolder(), 'g1.db'), quotaBytes: 1024 ** 3 })
   const keyValues = createKeyValues(file, () => 0)
-  const ports = { documents: createDocuments(file), indexes: createIndexes(file), keyValues }
-  const calls: string[] = []
-  const call = async (port: WirePort, verb: string, ...input: readonly unknown[]) => {
-    calls.push(`${port}/${verb}`)
-    const shorter = verb === 'scan' ? input.map((each) => withLimit(each, store.pageRows)) : input
-    const sent: unknown = JSON.parse(JSON.stringify(shorter))
-    const value = await runCall(ports, { port, verb }, Array.isArray(sent) ? sent : [], {
-      documentBytes: 4 * 1024 ** 2,
-    })
-    return JSON.parse(JSON.stringify(value ?? null))
-  }
-  const store: SqliteStore = {
-    documents: remoteDocuments(call),
-    indexes: remoteIndexes(call),
-    keyValues: remoteKeyValues(call),
-    file,
-    calls,
-    pageRows: 10_000,
-  }
-  return store
-}
-
-function withLimit(argument: unknown, most: number): unknown {
-  if (typeof argument !== 'object' || argument === null || !('limit' in argument)) return argument
-  return { ...argument, limit: Math.min(Number(argument.limit), most) }
+  const store = recordedStore({ documents: createDocuments(file), indexes: createIndexes(file), keyValues })
+  return Object.assign(store, { file })
 }

@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { createDataThreads, type DataThreads, type DataThreadsOptions } from '../../src/host/storage/threads.js'
 import { createTestClock } from '../../src/testing/clock.js'
+import { temporaryFolder } from './auth.js'
 
 const folder = fileURLToPath(new URL('../../src/host/storage/thread/', import.meta.url))
 
@@ -29,6 +31,13 @@ export async function bundleSource(contents: string): Promise<string> {
 export async function threadProgram(more = ''): Promise<URL> {
   const text = await bundleSource(`import './worker.js'\n${more}`)
   return new URL(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`)
+}
+
+/** As `threadProgram`, in a file, whose URL is short enough for the command line of a process. */
+export async function threadProgramFile(): Promise<URL> {
+  const file = join(temporaryFolder(), 'worker.mjs')
+  writeFileSync(file, await bundleSource(`import './worker.js'`))
+  return pathToFileURL(file)
 }
 
 /** Threads that run the source, by a fixed clock. */

@@ -55,17 +55,17 @@ export async function prepareFolder(folder: Folder): Promise<void> {
 }
 
 /**
- * Checks the folder of a host that has run in it. Makes nothing.
+ * Checks the folder of a host that has run in it, and its database where that is a file. Makes nothing.
  *
  * @throws {SettingsError} `data`, for a folder without a host, or of another user
  */
-export async function requireFolder({ path, database }: Pick<Folder, 'path' | 'database'>): Promise<void> {
+export async function requireFolder({ path, database }: Pick<Folder, 'path'> & Partial<Folder>): Promise<void> {
   const remedy = 'Correct the path, or run latchkey serve once, which makes it.'
-  for (const each of [path, database]) {
+  for (const each of database === undefined ? [path] : [path, database]) {
     if ((await lstat(each).catch(() => null)) === null) throw dataFault(`There is no ${each}. ${remedy}`)
   }
   await requireOwn(path)
-  requireOwnStats(database, await lstat(database))
+  if (database !== undefined) requireOwnStats(database, await lstat(database))
 }
 
 async function makeFolder(path: string, recursive: boolean): Promise<void> {

@@ -4,7 +4,7 @@ const own = {
   basePath: 'is /auth in the host',
   baseAPIRoutes: 'has no use in the host',
   publicRoutes: 'has no use in the host',
-  database: 'is host.db in the folder data',
+  database: 'is the setting database of the host',
   redis: 'has no use in the host',
   mail: 'is the setting mail of the host',
   trustedProxies: 'is the setting trustedProxies of the host',

@@ -13,11 +13,11 @@ const adminPage = '/auth/admin'
 /**
  * What the host's own accounts are created with: the settings of `auth`, and what the host gives them itself.
  *
- * @param secrets null when `auth` gives all of them
+ * @param given `file`: the database where the settings name none. `secrets`: null when `auth` gives all of them
  */
 export function accountsInput(
-  { adminUrl, adminTrustedProxies, mail, auth, project }: HostSettings,
-  given: { database: string; secrets: Secrets | null; logger: Logger },
+  { adminUrl, adminTrustedProxies, mail, auth, project, database }: HostSettings,
+  given: { file: string; secrets: Secrets | null; logger: Logger },
 ): AccountSettingsInput {
   return {
     ...auth,
@@ -26,7 +26,7 @@ export function accountsInput(
     encryptionKey: auth.encryptionKey ?? given.secrets?.encryptionKey,
     baseUrl: adminUrl,
     basePath: '/auth',
-    database: `sqlite:${given.database}`,
+    database: database ?? `sqlite:${given.file}`,
     trustedProxies: writtenProxies(adminTrustedProxies),
     ...(mail !== null && { mail }),
     registration: { enabled: false, ...auth.registration },
@@ -51,7 +51,7 @@ function writtenProxies(proxies: TrustedProxies): number | readonly string[] {
 /** Settings that the host and its accounts have in common, by the name that the accounts use. */
 const shared: Readonly<Record<string, string>> = {
   baseUrl: 'adminUrl',
-  database: 'data',
+  database: 'database',
   mail: 'mail',
   trustedProxies: 'trustedProxies',
 }
@@ -66,4 +66,10 @@ export function asHostFault(error: unknown): unknown {
       return { setting: [name, ...rest].join('.'), message }
     }),
   )
+}
+
+/** The store's own explanation of why it does not open, as a fault of the setting. Any other error as it is. */
+export function asDatabaseFault(error: unknown): unknown {
+  const [, message] = error instanceof Error ? (/^database: (.+)/.exec(error.message) ?? []) : []
+  return message === undefined ? error : new SettingsError([{ setting: 'database', message }])
 }

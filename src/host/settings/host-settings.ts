@@ -21,6 +21,8 @@ export interface HostSettings {
   adminListen: ListenAddress
   /** An absolute path. */
   data: string
+  /** A `postgres:` URL, which may hold a password; null: SQLite files in `data`. */
+  database: string | null
   /** Of the spaces' socket; the peer of a unix socket is one. */
   trustedProxies: TrustedProxies
   /** The same of the admin's socket. */
@@ -69,9 +71,10 @@ function readTable(values: Readonly<Record<string, unknown>>, faults: SettingsFa
 }
 
 function assemble(table: HostTable, adminUrl: string): HostSettings {
-  const { project, baseUrl, listen, adminListen, data, trustedProxies, mail, isolation, limits, compat, auth } = table
+  const { project, baseUrl, listen, adminListen, data, database, trustedProxies, ...rest } = table
+  const { mail, isolation, limits, compat, auth } = rest
   return {
-    ...{ project, adminUrl, listen, adminListen, data, mail, isolation, limits, compat, auth },
+    ...{ project, adminUrl, listen, adminListen, data, database, mail, isolation, limits, compat, auth },
     baseUrl: baseUrl.href.replace(/\/$/, ''),
     trustedProxies: withSocketPeer(trustedProxies, listen),
     adminTrustedProxies: withSocketPeer(trustedProxies, adminListen),

@@ -24,7 +24,7 @@ export interface HostSettingsInput {
   adminListen?: string | undefined
   /** The folder of everything that the host keeps. One host a folder. Default: `./latchkey-data`. */
   data?: string | undefined
-  /** Not supported yet: everything is in SQLite files in `data`. */
+  /** A `postgres:` URL that names user and database: accounts and the data of all spaces are there. Default: SQLite files in `data`. */
   database?: string | undefined
   /** How many proxies stand in front, or their IP addresses and CIDRs. Default: none. */
   trustedProxies?: number | readonly string[] | undefined

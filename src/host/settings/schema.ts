@@ -32,9 +32,17 @@ const isolation = either<'process' | object, 'process'>((value) =>
     : z.literal('process'),
 )
 
-const database = refused(
-  'is not supported yet: the host keeps everything in SQLite files in the folder data. Leave the setting out',
+const database = text(
+  'must be a postgres: URL that names a user and a database, such as postgres://latchkey@db.example/latchkey. Without it everything is in SQLite files in the folder data',
+  (value) => (isPostgresUrl(value) ? value : null),
 )
+
+/** The user too: the threads that read the data of spaces see no environment. */
+function isPostgresUrl(text: string): boolean {
+  if (!/^postgres(?:ql)?:\/\/\P{Cc}+$/u.test(text) || !URL.canParse(text)) return false
+  const { username, pathname } = new URL(text)
+  return username !== '' && pathname.length > 1
+}
 
 /** The accounts parse it; here it is only looked at. */
 const accounts = foreign<HostAccountsInput>('must be an object', isObject)
@@ -52,7 +60,7 @@ export const hostSchema = z.strictObject({
   listen: listenAddress.prefault('127.0.0.1:4310'),
   adminListen: listenAddress.prefault('127.0.0.1:4311'),
   data: folder.prefault('./latchkey-data'),
-  database: database.optional(),
+  database: orNull(database),
   trustedProxies: trustedProxies.prefault(0),
   mail: orNull(writtenMail),
   isolation: isolation.prefault('process'),

@@ -1,26 +1,21 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Logger } from '../../settings.js'
 import { StoreError } from '../documents/store-error.js'
 import type { GenerationFiles } from '../flows/backups/ports.js'
 import type { Disk } from '../folder/disk.js'
 import type { Folder } from '../folder/folder.js'
-import {
-  adoptDraft,
-  draftFile,
-  generationFile,
-  removeDrafts,
-  removeGenerations,
-  syncDraft,
-} from '../folder/generation-files.js'
 import type { HostLimits } from '../settings/limits.js'
+import type { GenerationPlaces } from '../storage/generation-places.js'
+import type { StoragePlace } from '../storage/messages.js'
 import { type DataServer, serveData } from '../storage/server.js'
 import type { SpaceData } from '../storage/space.js'
 import { createDataThreads, type DataThreads, type DataThreadsOptions } from '../storage/threads.js'
+import { filePlaces } from './file-places.js'
 
 export interface SpacesDataOptions extends Pick<DataThreadsOptions, 'world' | 'program'> {
   folder: Pick<Folder, 'spaces'>
   disk: Pick<Disk, 'mayWrite'>
+  /** null: files in the folder. */
+  schemas: GenerationPlaces | null
   limits: Pick<HostLimits, 'spaceBytes' | 'documentBytes'>
   logger: Logger
 }
@@ -35,7 +30,7 @@ export interface SpacesData extends GenerationFiles {
    * @throws {StoreError} `store_unavailable`
    */
   open(spaceId: string, generation: number): Promise<SpaceData>
-  /** The space is gone: its files may be removed. */
+  /** The space is gone: its files and schemas may be removed. */
   remove(spaceId: string): Promise<void>
   close(): Promise<void>
 }
@@ -45,27 +40,26 @@ interface OpenGeneration {
   data: Promise<SpaceData>
 }
 
-type OpenFile = (spaceId: string, file: string) => Promise<SpaceData>
+type OpenPlace = (spaceId: string, place: StoragePlace) => Promise<SpaceData>
 
-export function openSpacesData({ folder, disk, limits, logger, ...options }: SpacesDataOptions): SpacesData {
+export function openSpacesData({ folder, disk, schemas, limits, logger, ...options }: SpacesDataOptions): SpacesData {
   const threads = createDataThreads({
     ...options,
-    mayWrite: () => disk.mayWrite(),
+    // The disk of a database server is not that of the host.
+    mayWrite: () => schemas !== null || disk.mayWrite(),
     onFault: (fault) => logger.error({ event: 'space_data', ...fault }, 'The data of a space could not be used.'),
   })
-  const folderOf = (spaceId: string) => join(folder.spaces, spaceId)
-  const openFile: OpenFile = async (spaceId, file) => {
-    await mkdir(folderOf(spaceId), { recursive: true, mode: 0o700 })
-    return threads.open({ spaceId, file, quotaBytes: limits.spaceBytes, documentBytes: limits.documentBytes })
-  }
-  return { ...livingGenerations(threads, openFile, folderOf), ...otherGenerations(openFile, folderOf) }
+  const places = schemas ?? filePlaces(folder.spaces)
+  const openPlace: OpenPlace = (spaceId, place) =>
+    threads.open({ spaceId, ...place, quotaBytes: limits.spaceBytes, documentBytes: limits.documentBytes })
+  return { ...livingGenerations(threads, openPlace, places), ...otherGenerations(openPlace, places) }
 }
 
 type Living = Pick<SpacesData, 'serve' | 'open' | 'refuse' | 'allow' | 'remove' | 'close'>
 
 /** Those in force, one a space. */
-function livingGenerations(threads: DataThreads, openFile: OpenFile, folderOf: (id: string) => string): Living {
-  const opened = openedGenerations(openFile, folderOf)
+function livingGenerations(threads: DataThreads, openPlace: OpenPlace, places: GenerationPlaces): Living {
+  const opened = openedGenerations(openPlace, places)
   const refused = new Set<string>()
   const servers = new Map<string, Set<DataServer>>()
   const keyOf = (spaceId: string, generation: number) => `${spaceId}/${generation}`
@@ -127,12 +121,12 @@ interface OpenedGenerations {
   close(spaceId: string, generation?: number): Promise<void>
 }
 
-function openedGenerations(openFile: OpenFile, folderOf: (id: string) => string): OpenedGenerations {
+function openedGenerations(openPlace: OpenPlace, places: GenerationPlaces): OpenedGenerations {
   const opened = new Map<string, OpenGeneration>()
 
   async function openLiving(spaceId: string, generation: number): Promise<SpaceData> {
-    await adoptDraft(folderOf(spaceId), generation)
-    return openFile(spaceId, generationFile(folderOf(spaceId), generation))
+    await places.adoptDraft(spaceId, generation)
+    return openPlace(spaceId, await places.living(spaceId, generation))
   }
 
   async function close(spaceId: string, generation?: number): Promise<void> {
@@ -161,19 +155,17 @@ function openedGenerations(openFile: OpenFile, folderOf: (id: string) => string)
 type Others = Omit<GenerationFiles, 'open' | 'refuse' | 'allow'>
 
 /** Those that are being filled, and those that were in force. */
-function otherGenerations(openFile: OpenFile, folderOf: (id: string) => string): Others {
+function otherGenerations(openPlace: OpenPlace, places: GenerationPlaces): Others {
+  const { syncDraft, adoptDraft, removeDrafts, removeGenerations } = places
   return {
+    ...{ syncDraft, adoptDraft, removeDrafts, removeGenerations },
     async draft(spaceId, generation) {
-      await removeDrafts(folderOf(spaceId))
-      return openFile(spaceId, draftFile(folderOf(spaceId), generation))
+      await removeDrafts(spaceId)
+      return openPlace(spaceId, await places.draft(spaceId, generation))
     },
-    syncDraft: (spaceId, generation) => syncDraft(folderOf(spaceId), generation),
-    adoptDraft: (spaceId, generation) => adoptDraft(folderOf(spaceId), generation),
-    removeDrafts: (spaceId) => removeDrafts(folderOf(spaceId)),
     async raiseVersions(spaceId, generation, above) {
-      const data = await openFile(spaceId, generationFile(folderOf(spaceId), generation))
+      const data = await openPlace(spaceId, await places.living(spaceId, generation))
       await data.versions(above).finally(() => data.close())
     },
-    removeGenerations: (spaceId, isOver) => removeGenerations(folderOf(spaceId), isOver),
   }
 }

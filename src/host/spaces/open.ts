@@ -21,12 +21,14 @@ import { createSpaceFiles } from '../releases/space-files.js'
 import { createSealer } from '../sealing/sealer.js'
 import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
+import type { Schemas } from '../storage/postgres/schemas.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
 import type { SpaceRecord } from '../store/spaces.js'
 import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
 import { createSpaceGuards, type SpaceGuards } from './guards.js'
+import { openOwnSchemas, withSchemas } from './own-schemas.js'
 import { type ChildPrograms, ownPrograms } from './programs.js'
 
 /** Spaces that are open, and what their flows reach. */
@@ -39,6 +41,8 @@ export interface RunningSpaces extends OpenSpaces {
 interface Ground extends SpacesGround<SpaceNouns> {
   guards: SpaceGuards
   data: SpacesData
+  /** null: the data of spaces is in files. */
+  schemas: Schemas | null
 }
 
 /**
@@ -54,10 +58,12 @@ export async function openSpaces(
   const { running, settings, folder, world, random, logger } = given
   const own = programs ?? ownPrograms()
   const { runner, mingo, thread } = own
+  const schemas = await openOwnSchemas(settings)
   const ground: Ground = {
     ...given,
+    schemas,
     guards: createSpaceGuards(running, settings),
-    data: openSpacesData({ ...given, limits: settings.limits, ...(thread && { program: thread }) }),
+    data: openSpacesData({ ...given, schemas, limits: settings.limits, ...(thread && { program: thread }) }),
   }
   const planOf = (spaceId: string, release?: number) => readPlan(ports, ground, { spaceId, release })
   const supervisor = await createSupervisor({
@@ -67,7 +73,7 @@ export async function openSpaces(
     ...{ runner, mingo, world, random },
     logLimits: { ...defaultLogLimits, bytes: settings.limits.logBytes },
   }).catch(async (error: unknown) => {
-    await ground.data.close()
+    await closeData(ground)
     throw error
   })
   const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
@@ -76,7 +82,7 @@ export async function openSpaces(
     await workers.close()
     await supervisor.close()
     await ground.guards.close()
-    await ground.data.close()
+    await closeData(ground)
   }
   try {
     await sweepRemovedSpaces(ports)
@@ -98,13 +104,13 @@ export async function openSpaces(
     },
     close,
   }
+}
 
-  /** A failed record must not end the host: the log of the space still has the lines. */
-  async function reportCrash(of: Ground, spaceId: string, lines: readonly PrintedLine[]): Promise<void> {
-    const { ports: own, nouns } = of.running
-    const crashed = recordCrash({ ...own, spaces: nouns.spaces }, spaceId, lines)
-    await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
-  }
+/** A failed record must not end the host: the log of the space still has the lines. */
+async function reportCrash({ running, logger }: Ground, spaceId: string, lines: readonly PrintedLine[]): Promise<void> {
+  const { ports, nouns } = running
+  const crashed = recordCrash({ ...ports, spaces: nouns.spaces }, spaceId, lines)
+  await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
 }
 
 /** What a crash or an older `host.db` has left of the data. @returns the ids of spaces whose data was set aside */
@@ -120,6 +126,11 @@ async function settleFiles(
     known.push({ id, generation, former: (await generations.read(id))?.former ?? null })
   }
   return moveLostGenerations(folder.spaces, known)
+}
+
+async function closeData({ data, schemas }: Ground): Promise<void> {
+  await data.close()
+  await schemas?.close()
 }
 
 /** What `doctor` asks of the spaces. */
@@ -210,7 +221,7 @@ function childrenOf(supervisor: Supervisor, { guards, data }: Ground, planOf: Pl
 }
 
 function portsOf(
-  { running, settings, folder, masterKeys, disk, world, guards, data }: Ground,
+  { running, settings, folder, masterKeys, disk, world, guards, data, schemas }: Ground,
   children: Children,
   child: Supervisor['child'],
 ): BackupPorts & { directory: ReturnType<typeof createSpaceDirectory> } {
@@ -225,7 +236,7 @@ function portsOf(
     clock: ports.clock,
     random: ports.random,
     children,
-    files: createSpaceFiles(folder.path, disk),
+    files: withSchemas(createSpaceFiles(folder.path, disk), schemas),
     sealer: createSealer(() => masterKeys),
     directory: createSpaceDirectory((space) => ({
       ...space,

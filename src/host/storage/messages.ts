@@ -2,12 +2,13 @@ import type { StoreErrorCode } from '../documents/store-error.js'
 import type { WireCall } from '../documents/wire.js'
 import type { KeyName, ScanOptions, StoredPair } from '../ports.js'
 
+/** Where a generation is kept: in a file of its own, or in a schema of a PostgreSQL database. */
+export type StoragePlace =
+  | { /** An absolute path. Its folder exists. */ file: string }
+  | { /** May hold a password. */ url: string; schema: string }
+
 /** A space as a thread opens it. */
-export interface OpenPlace {
-  file: string
-  quotaBytes: number
-  documentBytes: number
-}
+export type OpenPlace = StoragePlace & { quotaBytes: number; documentBytes: number }
 
 /** What is read from a snapshot. */
 export type SnapshotRead =

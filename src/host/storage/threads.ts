@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { World } from '../../lib/runtime.js'
 import { unavailable } from './faults.js'
+import type { StoragePlace } from './messages.js'
 import { createPlaces } from './snapshots.js'
 import { type OpenedSpace, openSpace, type SpaceData } from './space.js'
 import { createThreadLink, type ThreadLink } from './thread-link.js'
@@ -19,11 +20,9 @@ export interface DataThreadsOptions {
   program?: URL
 }
 
-export interface SpacePlace {
+export type SpacePlace = StoragePlace & {
   spaceId: string
-  /** Absolute path of the generation's file. Its folder exists. */
-  file: string
-  /** `limits.space`; default 10 GiB. The write-ahead log counts. */
+  /** `limits.space`; default 10 GiB. The write-ahead log of a file counts. */
   quotaBytes?: number
   /** `limits.document`; default 4 MiB. Also of a value under a key. */
   documentBytes?: number
@@ -32,10 +31,10 @@ export interface SpacePlace {
 /** The threads that run the SQL of all spaces. */
 export interface DataThreads {
   /**
-   * Opens a generation's file, makes it if there is none, and migrates it in one transaction. A space always runs in the thread
+   * Opens a generation's file or schema, makes it if there is none, and migrates it in one transaction. A space always runs in the thread
    * that its id hashes to. When a thread dies, its calls reject with `store_unavailable`, and the next call starts it anew.
    *
-   * @throws {StoreError} `store_unavailable` when the file cannot be opened or is of a newer version
+   * @throws {StoreError} `store_unavailable` when it cannot be opened or is of a newer version
    */
   open(place: SpacePlace): Promise<SpaceData>
   /** Closes all spaces, then ends the threads. */
@@ -72,15 +71,15 @@ export function createDataThreads(options: DataThreadsOptions): DataThreads {
   }
 
   return {
-    async open({ spaceId, file, quotaBytes = defaults.quotaBytes, documentBytes = defaults.documentBytes }) {
+    async open({ spaceId, ...given }) {
       const link = links[threadOf(spaceId, count)]
       if (isClosed || !link) throw unavailable()
-      if (!isAbsolute(file)) throw new TypeError('The path of a space file must be absolute.')
+      if ('file' in given && !isAbsolute(given.file)) throw new TypeError('The path of a space file must be absolute.')
       lastSpace += 1
       const number = lastSpace
       spaceIds.set(number, spaceId)
       try {
-        const space = await openSpace(link, number, { file, quotaBytes, documentBytes }, spaceWorld)
+        const space = await openSpace(link, number, { ...defaults, ...given }, spaceWorld)
         spaces.add(space)
         void space.tidy()
         return {

@@ -18,7 +18,7 @@ export interface ToolHost {
   accountsInput: AccountSettingsInput
   /** Of the pages and the control API. */
   adminUrl: string
-  /** The absolute path of `host.db`. */
+  /** The absolute path of `host.db`, or a URL without password and parameters. */
   database: string
   /** What `doctor` examines besides the accounts. */
   topics(): readonly Topic[]
@@ -43,13 +43,13 @@ export interface OpenToolHost {
 export async function readHost(config: string, osUser: string): Promise<ToolHost> {
   const settings = parseHostSettings(await readConfig(config))
   const folder = folderAt(settings.data)
-  await requireFolder(folder)
+  await requireFolder(settings.database === null ? folder : { path: folder.path })
   const input = await readInput(settings, folder)
   const accounts = readAccounts(input, osUser)
   return {
     accountsInput: input,
     adminUrl: settings.adminUrl,
-    database: folder.database,
+    database: settings.database === null ? folder.database : accounts.database,
     topics: () => [folderChecks({ settings, folder }, 'L')],
     plan: accounts.plan,
     migrate: accounts.migrate,
@@ -63,7 +63,7 @@ export async function readHost(config: string, osUser: string): Promise<ToolHost
 
 async function readInput(settings: HostSettings, folder: Folder): Promise<AccountSettingsInput> {
   const secrets = lacksSecrets(settings) ? await openSecretsFile(folder.secrets, false) : null
-  return accountsInput(settings, { database: folder.database, secrets, logger: silent })
+  return accountsInput(settings, { file: folder.database, secrets, logger: silent })
 }
 
 function readAccounts(input: AccountSettingsInput, osUser: string): ToolApplication<HostNouns> {

@@ -49,6 +49,34 @@ export function peopleContract(open: () => Promise<SqlStoreOptions['database']>)
     expect(await people.projectRights.counted()).toEqual({ users: [], teams: [] })
   })
 
+  test('ATK-125 of 20 steps at once that take rights away in different ways, one administrator keeps theirs', async () => {
+    const admins = await Promise.all(Array.from({ length: 4 }, () => account('ADMIN')))
+    const member = await account()
+    const owners = await team('ADMIN', member)
+    const { projectRights, teams } = people
+    const disabling = { at: now, until: null, reason: null }
+    const ways = [
+      ...admins.flatMap((id) => [
+        () => projectRights.change(id, 'MEMBER', step()),
+        () => projectRights.remove(id, step()),
+        () => store.users.disable(id, disabling, step()),
+        () => store.users.delete(id, 0, step().audit),
+      ]),
+      () => teams.change(owners, { right: 'MEMBER' }, step()),
+      () => teams.removeMember(owners, member, step()),
+      () => teams.remove(owners, step()),
+      () => store.users.disable(member, disabling, step()),
+    ]
+    expect(ways).toHaveLength(20)
+    const answers = await Promise.all(ways.map((way) => way()))
+    expect(answers).toContain('last_admin')
+    const left = (await projectRights.list()).filter(
+      ({ right, teams: of }) => right === 'ADMIN' || of.some((each) => each.right === 'ADMIN'),
+    )
+    const found = await Promise.all(left.map(({ id }) => store.users.findById(id)))
+    expect(found.filter((user) => user?.disabledAt === null)).toHaveLength(1)
+  })
+
   test('a right is granted once, changed and taken away, each with a change row', async () => {
     const [ann, bob] = [await account('ADMIN'), await account()]
     changes = []

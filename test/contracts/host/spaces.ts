@@ -18,7 +18,7 @@ export interface OpenedSpaces {
   /** Another process on the same database. */
   openSecond(): Promise<SpaceNouns>
   /** Moves the store's clock. */
-  pass(milliseconds: number): void
+  pass(milliseconds: number): Promise<void>
 }
 
 const author: Actor = { kind: 'adminToken', tokenId: 'token-1' }
@@ -112,11 +112,11 @@ function claimsOn(open: () => Promise<OpenedSpaces>): void {
     const id = await aSpace(nouns)
     await claims.release(await claimOf(claims, id))
     const claim = await claimOf(claims, id)
-    pass(leaseMs - 1)
+    await pass(leaseMs - 1)
     expect(await claims.renew(claim, leaseMs)).toBe(true)
-    pass(leaseMs - 1)
+    await pass(leaseMs - 1)
     expect(await claims.take(id, 'env', leaseMs)).toEqual({ heldFor: 'deploy' })
-    pass(1)
+    await pass(1)
     expect((await nouns.spaces.find(id))?.busyWith).toBeNull()
     await claimOf(claims, id)
   })
@@ -127,7 +127,7 @@ function claimsOn(open: () => Promise<OpenedSpaces>): void {
     const id = await aSpace(nouns)
     const first = await claimOf(claims, id)
     await releases.add(first, aRelease(1))
-    pass(leaseMs)
+    await pass(leaseMs)
     const second = await claimOf(claims, id)
     const events = (await store.audit.list({ limit: 9 })).length
 

@@ -92,8 +92,24 @@ describe('the settings of a host', () => {
   test('refuse what comes with a later version, in a sentence', () => {
     expect(faultsOf({ isolation: { uid: [1000, 1100] } }).isolation).toContain('comes with a later version')
     expect(faultsOf({ isolation: 'none' }).isolation).toBe('must be one of: process')
-    for (const database of ['postgres://db.example/x', 'sqlite:./x.db']) {
-      expect(faultsOf({ database }).database).toContain('is not supported yet')
+  })
+
+  test('take a PostgreSQL database, and quote no other one', () => {
+    for (const database of ['postgres://app:pw@db.example/x', 'postgresql://app@localhost/x?host=/run/postgresql']) {
+      expect(parseHostSettings({ database }).database).toBe(database)
+    }
+    expect(parseHostSettings({}).database).toBeNull()
+    for (const database of [
+      'sqlite:./s3cret.db',
+      'mysql://app:s3cret@db.example/x',
+      'postgres://db.example/s3cret',
+      'postgres://s3cret@db.example',
+      'postgres://app:s3cret@db.example:port/x',
+      7,
+    ]) {
+      const faults = faultsOf({ database })
+      expect(faults.database).toContain('must be a postgres: URL')
+      expect(JSON.stringify(faults)).not.toContain('s3cret')
     }
   })
 })

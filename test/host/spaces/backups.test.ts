@@ -32,7 +32,7 @@ async function opened() {
   const world = createTestClock()
   const logger = { warn: () => {}, error: () => {} }
   const folder = { spaces: join(host.path, 'spaces') }
-  const data = openSpacesData({ folder, disk: { mayWrite: () => true }, limits, logger, world, program })
+  const data = openSpacesData({ folder, schemas: null, disk: { mayWrite: () => true }, limits, logger, world, program })
   onTestFinished(data.close)
   const ports: BackupPorts = {
     ...own,

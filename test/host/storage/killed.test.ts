@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { temporaryFolder } from '../../support/auth.js'
-import { bundleSource, startDataThreads, threadProgram } from '../../support/storage-threads.js'
+import { bundleSource, startDataThreads, threadProgramFile } from '../../support/storage-threads.js'
 
 const writer = fileURLToPath(new URL('../../support/storage-writer.ts', import.meta.url))
 
@@ -19,7 +19,7 @@ interface Confirmed {
 
 test('after kill -9 at random moments of writing every confirmed write is there, and no version comes again', async () => {
   const folder = temporaryFolder()
-  const program = await threadProgram()
+  const program = await threadProgramFile()
   const script = join(folder, 'writer.mjs')
   writeFileSync(script, await bundleSource(`import ${JSON.stringify(writer)}`))
 

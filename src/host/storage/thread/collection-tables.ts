@@ -1,10 +1,7 @@
-import { StoreError } from '../../documents/store-error.js'
+import { requireFewCollections } from '../indexing/written-rows.js'
 import { numberAt } from './rows.js'
 import { collectionTable } from './schema.js'
 import type { SpaceFile } from './space-file.js'
-
-/** Opening a file reads the definition of each table. */
-const maxCollections = 1_000
 
 /** The number of a collection; null when there is no such collection. */
 export function numberOf(file: SpaceFile, collection: string): number | null {
@@ -25,9 +22,7 @@ export function tableOf(file: SpaceFile, collection: string): string | null {
  */
 export function createCollection(file: SpaceFile, collection: string): number {
   const sums = file.row('select (select count(*) from collections) + (select count(*) from dropped) as tables')
-  if (numberAt(sums, 'tables') >= maxCollections) {
-    throw new StoreError('quota_exceeded', `A space holds at most ${maxCollections} collections.`)
-  }
+  requireFewCollections(numberAt(sums, 'tables'))
   const n = numberAt(file.row('insert into collections (name) values (?) returning n', collection), 'n')
   file.run(collectionTable(n))
   return n

@@ -1,42 +1,14 @@
-import type { StoredDocument } from '../../ports.js'
+import { keysIn } from '../indexing/document-keys.js'
+import { changesOf, type Found, growthOf, type Row, type Target, type WrittenRow } from '../indexing/written-rows.js'
 import { createCollection, numberOf } from './collection-tables.js'
-import { bytesOf, changeEntries, type IndexKeys, keysIn } from './entries.js'
-import { type IndexRow, indexesOf } from './index-rows.js'
+import { bytesOf, changeEntries } from './entries.js'
+import { indexesOf } from './index-rows.js'
 import { numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
-
-/** A collection that is written to. */
-export interface Target {
-  collection: string
-  /** null when it is made with its first document. */
-  n: number | null
-  indexes: readonly IndexRow[]
-}
-
-/** A document that is there. */
-export interface Found {
-  version: number
-  bytes: number
-  keys: readonly IndexKeys[]
-}
-
-/** A document that is to be written, with its keys in each index of the collection. */
-export interface Row extends Pick<StoredDocument, 'id' | 'body'> {
-  keys: readonly IndexKeys[]
-}
-
-interface Written extends Row {
-  version: number
-  found: Found | null
-}
 
 export function targetOf(file: SpaceFile, collection: string): Target {
   const n = numberOf(file, collection)
   return { collection, n, indexes: indexesOf(file, n) }
-}
-
-export function rowOf({ indexes }: Target, { id, body }: Pick<StoredDocument, 'id' | 'body'>): Row {
-  return { id, body, keys: keysIn(indexes, id, body) }
 }
 
 /** The bytes that writing the rows adds, about. */
@@ -71,17 +43,12 @@ export function raiseVersions(file: SpaceFile, above: number): number {
  *
  * @throws {StoreError} `already_exists`, `query_invalid`, `quota_exceeded`
  */
-export function writeRows(file: SpaceFile, { collection, n, indexes }: Target, rows: readonly Written[]): void {
+export function writeRows(file: SpaceFile, { collection, n, indexes }: Target, rows: readonly WrittenRow[]): void {
   const sql = `insert into c${n ?? createCollection(file, collection)} (id, ver, body) values (?, ?, ?)
     on conflict (id) do update set ver = excluded.ver, body = excluded.body`
-  let [count, bytes] = [0, 0]
-  for (const { id, body, version, found } of rows) {
-    file.run(sql, id, version, body)
-    count += found === null ? 1 : 0
-    bytes += Buffer.byteLength(body) - (found?.bytes ?? 0)
-  }
-  const changes = rows.map(({ id, keys, found }) => ({ id, before: found?.keys ?? null, after: keys }))
-  changeEntries(file, indexes, changes)
+  for (const { id, body, version } of rows) file.run(sql, id, version, body)
+  changeEntries(file, indexes, changesOf(rows))
+  const { count, bytes } = growthOf(rows)
   resize(file, collection, count, bytes)
 }
 

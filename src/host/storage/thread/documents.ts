@@ -1,18 +1,7 @@
-import { StoreError } from '../../documents/store-error.js'
-import type { Documents, IfVersion, ScanPage, StoredDocument } from '../../ports.js'
+import type { Documents, ScanPage, StoredDocument } from '../../ports.js'
+import { chooseRows, type Row, requireExpected, rowOf, type Target, withVersions } from '../indexing/written-rows.js'
 import { numberOf, tableOf } from './collection-tables.js'
-import {
-  type Found,
-  findRow,
-  type Row,
-  removeRow,
-  roomFor,
-  rowOf,
-  type Target,
-  takeVersions,
-  targetOf,
-  writeRows,
-} from './document-rows.js'
+import { findRow, removeRow, roomFor, takeVersions, targetOf, writeRows } from './document-rows.js'
 import { dropIndex, indexesOf } from './index-rows.js'
 import { numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
@@ -33,7 +22,7 @@ export function createDocuments(file: SpaceFile): Documents {
       file.requireRoom(roomFor([row]))
       return file.transaction(() => {
         const found = findRow(file, target, id)
-        if (!isExpected(found, ifVersion)) throw notCurrent()
+        requireExpected(found, ifVersion)
         const version = takeVersions(file, 1)
         writeRows(file, target, [{ ...row, version, found }])
         return version
@@ -43,7 +32,7 @@ export function createDocuments(file: SpaceFile): Documents {
       return file.transaction(() => {
         const target = targetOf(file, collection)
         const found = findRow(file, target, id)
-        if (ifVersion !== 'any' && found?.version !== ifVersion) throw notCurrent()
+        requireExpected(found, ifVersion)
         if (found !== null) removeRow(file, target, id, found)
         return found !== null
       })
@@ -75,30 +64,9 @@ export function createDocuments(file: SpaceFile): Documents {
   }
 }
 
-function notCurrent(): StoreError {
-  return new StoreError('not_current', 'The document has changed since it was read.')
-}
-
-function isExpected(found: Found | null, ifVersion: IfVersion): boolean {
-  return ifVersion === 'any' || ifVersion === (found?.version ?? 'absent')
-}
-
 function putMany(file: SpaceFile, target: Target, rows: readonly Row[], ifVersion: 'absent' | 'any'): string[] {
-  const existing: string[] = []
-  const chosen = new Map<string, Row & { found: Found | null }>()
-  for (const row of rows) {
-    const found = findRow(file, target, row.id)
-    const exists = found !== null || chosen.has(row.id)
-    if (exists) existing.push(row.id)
-    if (!exists || ifVersion === 'any') chosen.set(row.id, { ...row, found })
-  }
-  if (chosen.size === 0) return existing
-  const first = takeVersions(file, chosen.size) - chosen.size + 1
-  writeRows(
-    file,
-    target,
-    [...chosen.values()].map((row, at) => ({ ...row, version: first + at })),
-  )
+  const { existing, chosen } = chooseRows(rows, ifVersion, (id) => findRow(file, target, id))
+  if (chosen.length > 0) writeRows(file, target, withVersions(chosen, takeVersions(file, chosen.length)))
   return existing
 }
 

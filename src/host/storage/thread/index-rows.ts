@@ -1,22 +1,6 @@
+import { type IndexRow, tablesOf } from '../indexing/index-row.js'
 import { nullableTextAt, numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
-
-/** The row of an index. */
-export interface IndexRow {
-  i: number
-  field: string
-  isUnique: boolean
-  /** The last `_id` whose entries are complete; null when all are. */
-  builtTo: string | null
-  processed: number
-  /** How many documents up to `builtTo` have an array in the field, and how many stand out of order. */
-  multikey: number
-  unordered: number
-  /** The table of its entries. */
-  entries: string
-  /** The table of its unique keys; only of a unique index. */
-  uniqueKeys: string
-}
 
 const columns = 'i, n, field, is_unique, built_to, processed, multikey, unordered'
 
@@ -48,7 +32,6 @@ function readIndex(row: unknown): IndexRow {
     processed: numberAt(row, 'processed'),
     multikey: numberAt(row, 'multikey'),
     unordered: numberAt(row, 'unordered'),
-    entries: `x${n}_${i}`,
-    uniqueKeys: `u${n}_${i}`,
+    ...tablesOf(n, i),
   }
 }

@@ -1,20 +1,11 @@
-import { StoreError } from '../../documents/store-error.js'
 import type { IndexScan, KeyRange, ScanPage, StoredDocument } from '../../ports.js'
+import type { IndexRow } from '../indexing/index-row.js'
+import { beginOf, formatPlace, keyBytes, maxCounted, type Place, parsePlace } from '../indexing/scan-place.js'
 import { misshapen } from '../scan-input.js'
-import type { IndexRow } from './index-rows.js'
 import { blobAt, numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
 
 const pageBytes = 256 * 1024
-
-/** A choice with more entries counts as one with so many. */
-const maxCounted = 10_000
-
-/** The place of an entry. An `_id` of '' stands before all. */
-interface Place {
-  key: Buffer
-  id: string
-}
 
 /** A page of the documents that an index leads to. */
 export function scanIndex(file: SpaceFile, n: number, index: IndexRow, scan: IndexScan): ScanPage {
@@ -27,18 +18,6 @@ export function scanIndex(file: SpaceFile, n: number, index: IndexRow, scan: Ind
   return pageOf(rows, scan.limit, (place) => formatPlace(choice, place))
 }
 
-/** @throws {StoreError} `plan_outdated` when the index is not what the planner took it for */
-export function requirePlanned(index: IndexRow | null, { seen, after }: IndexScan): IndexRow {
-  if (index === null || index.builtTo !== null) throw outdated()
-  const isSame = seen.isMultikey === index.multikey > 0 && seen.isOrdered === (index.unordered === 0)
-  if (after === null && !isSame) throw outdated()
-  return index
-}
-
-function outdated(): StoreError {
-  return new StoreError('plan_outdated', 'The index was removed, or is not what the plan took it for. Plan again.')
-}
-
 /** The number of the choice with the fewest entries. */
 function fewest(file: SpaceFile, { entries }: IndexRow, choices: IndexScan['choices']): number {
   if (choices.length === 1) return 0
@@ -48,7 +27,7 @@ function fewest(file: SpaceFile, { entries }: IndexRow, choices: IndexScan['choi
     let count = 0
     for (const range of ranges) {
       if (count >= least) break
-      count += numberAt(file.row(sql, fromOf(range), bytesOf(range.to), least - count), 'count')
+      count += numberAt(file.row(sql, keyBytes(range.from), keyBytes(range.to), least - count), 'count')
     }
     if (count < least) [best, least] = [at, count]
   }
@@ -68,9 +47,8 @@ function* ascending({ file, n, entries }: Source, ranges: readonly KeyRange[], a
   const sql = `select x.k, x.id, c.ver, c.body from ${entries} x cross join c${n} c on c.id = x.id
     where (x.k, x.id) > (?, ?) and x.k < ? order by x.k, x.id`
   for (const range of ranges) {
-    const begin = fromOf(range)
-    const isBehind = after !== null && Buffer.compare(after.key, begin) >= 0
-    yield* file.iterate(sql, isBehind ? after.key : begin, isBehind ? after.id : '', bytesOf(range.to))
+    const { key, id } = beginOf(range, after)
+    yield* file.iterate(sql, key, id, keyBytes(range.to))
   }
 }
 
@@ -81,9 +59,9 @@ function* descending({ file, n, entries }: Source, ranges: readonly KeyRange[], 
     where x.k = ? and x.id > ? order by x.id`
   if (after) yield* file.iterate(equal, after.key, after.id)
   for (const range of ranges.toReversed()) {
-    let below = after && Buffer.compare(after.key, bytesOf(range.to)) < 0 ? after.key : bytesOf(range.to)
+    let below = after && Buffer.compare(after.key, keyBytes(range.to)) < 0 ? after.key : keyBytes(range.to)
     for (;;) {
-      const row = file.row(nextKey, fromOf(range), below)
+      const row = file.row(nextKey, keyBytes(range.from), below)
       if (!row) break
       below = blobAt(row, 'k')
       yield* file.iterate(equal, below, '')
@@ -103,23 +81,4 @@ function pageOf(rows: Rows, limit: number, nextOf: (place: Place) => string): Sc
     documents.push({ id: last.id, version: numberAt(row, 'ver'), body })
   }
   return { documents, next: null }
-}
-
-function formatPlace(choice: number, { key, id }: Place): string {
-  return `${choice}.${key.toString('hex')}.${id}`
-}
-
-function parsePlace(text: string): Place & { choice: number } {
-  const [, choice, key, id] = /^(\d{1,4})\.((?:[0-9a-f]{2})+)\.(.+)$/s.exec(text) ?? []
-  if (choice === undefined || key === undefined || id === undefined) throw misshapen()
-  return { choice: Number(choice), key: bytesOf(key), id }
-}
-
-function fromOf({ from }: KeyRange): Buffer {
-  return bytesOf(from)
-}
-
-/** A driver binds an empty buffer as null. Every key is greater than this one. */
-function bytesOf(hexadecimal: string): Buffer {
-  return hexadecimal === '' ? Buffer.of(0) : Buffer.from(hexadecimal, 'hex')
 }

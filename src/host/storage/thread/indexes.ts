@@ -1,17 +1,13 @@
-import { queryInvalid, StoreError } from '../../documents/store-error.js'
-import type { Indexes, IndexState } from '../../ports.js'
+import type { Indexes } from '../../ports.js'
+import { noIndex, requireFewIndexes, requirePlanned, stateOf } from '../indexing/index-row.js'
 import { createCollection, numberOf } from './collection-tables.js'
 import { buildPage } from './index-build.js'
-import { dropIndex, findIndex, type IndexRow, indexesOf } from './index-rows.js'
-import { requirePlanned, scanIndex } from './index-scan.js'
+import { dropIndex, findIndex, indexesOf } from './index-rows.js'
+import { scanIndex } from './index-scan.js'
 import { numberAt } from './rows.js'
 import { entryTable, uniqueTable } from './schema.js'
 import type { SpaceFile } from './space-file.js'
 
-/** Each makes every write of its collection slower. */
-const maxIndexes = 64
-/** Opening a file reads the definition of each table. Removed ones count until their entries are gone. */
-const maxTables = 2_000
 /** Two tables and their first pages. */
 const newBytes = 16 * 1024
 
@@ -36,7 +32,7 @@ export function createIndexes(file: SpaceFile): Indexes {
       const n = numberOf(file, collection)
       const index = findIndex(file, n, field)
       if (n !== null && index !== null) return buildPage(file, n, index)
-      throw queryInvalid(`The collection ${collection} has no index on ${field}.`)
+      throw noIndex(collection, field)
     },
     async scan(collection, scan) {
       const n = numberOf(file, collection)
@@ -53,25 +49,8 @@ export function createIndexes(file: SpaceFile): Indexes {
 }
 
 function requireNumber(file: SpaceFile, n: number): void {
-  if (indexesOf(file, n).length >= maxIndexes) {
-    throw new StoreError('quota_exceeded', `A collection has at most ${maxIndexes} indexes.`)
-  }
   const sums = file.row(
     'select (select count(*) + total(is_unique) from indexes) as living, (select count(*) from dropped_entries) as dropped',
   )
-  if (numberAt(sums, 'living') + numberAt(sums, 'dropped') < maxTables) return
-  throw new StoreError(
-    'quota_exceeded',
-    `The indexes of a space have at most ${maxTables} tables, of unique ones two each.`,
-  )
-}
-
-function stateOf({ field, isUnique, builtTo, multikey, unordered }: IndexRow): IndexState {
-  return {
-    field,
-    isUnique,
-    state: builtTo === null ? 'ready' : 'building',
-    isMultikey: multikey > 0,
-    isOrdered: unordered === 0,
-  }
+  requireFewIndexes(indexesOf(file, n).length, numberAt(sums, 'living') + numberAt(sums, 'dropped'))
 }

@@ -1,46 +1,51 @@
 import type { WireAnswer } from '../../documents/wire.js'
-import { requirePairs, runCall, type SpacePorts } from '../calls.js'
+import { requirePairs, runCall } from '../calls.js'
 import { judgeFault, unavailable } from '../faults.js'
 import type { OpenPlace, ThreadRequest } from '../messages.js'
+import type { OpenedData } from '../opened-space.js'
+import { openSchema } from '../postgres/open-schema.js'
+import { openPools, type Pools } from '../postgres/pool.js'
 import { answerCall } from './answer.js'
 import { raiseVersions } from './document-rows.js'
 import { createDocuments } from './documents.js'
 import { createIndexes } from './indexes.js'
 import { createKeyValues, putPairs } from './key-values.js'
-import { createSnapshots, type OpenSnapshots } from './snapshots.js'
-import { openSpaceFile, type SpaceFile } from './space-file.js'
+import { createSnapshots } from './snapshots.js'
+import { openSpaceFile, type SpaceFileOptions } from './space-file.js'
 import { tidy } from './tidy.js'
 
-/** The files that a thread has open. */
+/** The files and schemas that a thread has open. */
 export interface OpenSpaces {
   /**
    * What a request asks for: a `WireAnswer` for a call of the wire. `report` learns of errors that such an answer hides.
    *
-   * @throws {StoreError} and what SQLite throws
+   * @throws {StoreError} and what the driver throws
    */
   run(request: ThreadRequest, report: (error: unknown) => void): Promise<unknown>
 }
 
-interface OpenSpace extends SpacePorts {
-  file: SpaceFile
-  snapshots: OpenSnapshots
+interface OpenSpace extends OpenedData {
   documentBytes: number
 }
 
 export function createOpenSpaces(): OpenSpaces {
   const spaces = new Map<number, Promise<OpenSpace>>()
+  const pools = new Map<string, Pools>()
   let nowMs = 0
 
+  function poolsOf(url: string): Pools {
+    const known = pools.get(url) ?? openPools(url)
+    pools.set(url, known)
+    return known
+  }
+
   async function open(place: OpenPlace): Promise<OpenSpace> {
-    const file = await openSpaceFile(place)
-    return {
-      documents: createDocuments(file),
-      indexes: createIndexes(file),
-      keyValues: createKeyValues(file, () => nowMs),
-      file,
-      snapshots: createSnapshots(place),
-      documentBytes: place.documentBytes,
-    }
+    const { quotaBytes, documentBytes } = place
+    const data =
+      'file' in place
+        ? await openFile(place, () => nowMs)
+        : await openSchema(poolsOf(place.url), place.schema, quotaBytes)
+    return { ...data, documentBytes }
   }
 
   return {
@@ -61,20 +66,38 @@ export function createOpenSpaces(): OpenSpaces {
       if (!space) throw unavailable()
       if (request.kind === 'close') {
         spaces.delete(request.space)
-        space.snapshots.close()
-        space.file.close()
+        await space.close()
         return null
       }
-      if (request.kind === 'versions') return raiseVersions(space.file, request.above)
-      if (request.kind === 'putPairs') return putPairs(space.file, requirePairs(request.pairs, space))
+      if (request.kind === 'versions') return space.versions(request.above)
+      if (request.kind === 'putPairs') return space.putPairs(requirePairs(request.pairs, space))
       if (request.kind === 'beginSnapshot') return space.snapshots.begin(request.snapshot, request.nowMs)
       if (request.kind === 'readSnapshot') return space.snapshots.read(request.snapshot, request.read)
       if (request.kind === 'endSnapshot') return space.snapshots.end(request.snapshot)
-      if (request.kind === 'usage') return { bytes: space.file.usedBytes() }
+      if (request.kind === 'usage') return { bytes: await space.usedBytes() }
       nowMs = request.nowMs
-      if (request.kind === 'tidy') return tidy(space.file, nowMs)
+      if (request.kind === 'tidy') return space.tidy(nowMs)
       if (request.kind === 'call') return runCall(space, request.call, request.input, space)
       return answer(space, request, report)
+    },
+  }
+}
+
+async function openFile(place: SpaceFileOptions, now: () => number): Promise<OpenedData> {
+  const file = await openSpaceFile(place)
+  const snapshots = createSnapshots(place)
+  return {
+    documents: createDocuments(file),
+    indexes: createIndexes(file),
+    keyValues: createKeyValues(file, now),
+    snapshots,
+    versions: async (above) => raiseVersions(file, above),
+    putPairs: async (pairs) => putPairs(file, pairs),
+    usedBytes: async () => file.usedBytes(),
+    tidy: async (nowMs) => tidy(file, nowMs),
+    async close() {
+      await snapshots.close()
+      file.close()
     },
   }
 }

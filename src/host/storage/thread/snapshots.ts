@@ -1,25 +1,16 @@
 import type { CollectionSize, IndexState, KeyName, Snapshot } from '../../ports.js'
 import { unavailable } from '../faults.js'
-import type { OpenPlace, SnapshotRead } from '../messages.js'
+import type { OpenSnapshots } from '../opened-space.js'
 import { createDocuments } from './documents.js'
 import { createIndexes } from './indexes.js'
 import { blobTextAt, nullableNumberAt } from './rows.js'
-import { openSnapshotFile, type SpaceFile } from './space-file.js'
-
-/** The snapshots of one space's file, each a connection of its own. The front counts them and ends them. */
-export interface OpenSnapshots {
-  /** `nowMs`, Unix milliseconds, decides which pairs have expired. */
-  begin(snapshot: number, nowMs: number): Promise<void>
-  /** @throws {StoreError} `store_unavailable` for one that has ended */
-  read(snapshot: number, read: SnapshotRead): Promise<unknown>
-  end(snapshot: number): Promise<void>
-  close(): void
-}
+import { openSnapshotFile, type SpaceFile, type SpaceFileOptions } from './space-file.js'
 
 const pageBytes = 256 * 1024
 const pageRows = 1_000
 
-export function createSnapshots(place: OpenPlace): OpenSnapshots {
+/** The snapshots of one space's file, each a connection of its own. */
+export function createSnapshots(place: SpaceFileOptions): OpenSnapshots {
   const opened = new Map<number, Reader>()
   return {
     async begin(snapshot, nowMs) {
@@ -37,7 +28,7 @@ export function createSnapshots(place: OpenPlace): OpenSnapshots {
       opened.get(snapshot)?.close()
       opened.delete(snapshot)
     },
-    close() {
+    async close() {
       for (const reader of opened.values()) reader.close()
       opened.clear()
     },

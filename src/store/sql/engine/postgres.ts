@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
-import type { Dialect, PostgresCursor, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import type { Dialect, PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
 import type { Client, escapeIdentifier, Pool } from 'pg'
 import { requirePackage } from '../../../lib/optional-package.js'
 import type { ServerAddress } from './server-address.js'
@@ -24,6 +24,8 @@ const preparedParameters = 32
 export interface PostgresOptions {
   /** For migrations: one connection without time limits for statements. Default: false. */
   patient?: boolean
+  /** False: no statement is prepared, so the server plans each for the sizes that its tables have by then. Default: true. */
+  prepares?: boolean
   /** Called once when a pooler turns out to share connections, although the URL does not say `pgbouncer=true`. */
   onPooler?: (() => void) | undefined
 }
@@ -40,16 +42,24 @@ export function requirePg(): Pg {
   return requirePackage('pg', () => require('pg'))
 }
 
+/** Kysely over `openPostgresPool`. */
+export async function openPostgres(address: ServerAddress, options: PostgresOptions = {}): Promise<Dialect> {
+  const pool = openPostgresPool(address, options)
+  const { PostgresDialect } = await import('kysely')
+  return new PostgresDialect({ pool })
+}
+
 /**
  * A pool of connections to a PostgreSQL server. No error of a connection that is idle, or between two statements of a
  * transaction, may reach the process as an uncaught one.
+ *
+ * @throws what `require` throws where the package is missing
  */
-export async function openPostgres(
+export function openPostgresPool(
   address: ServerAddress,
-  { patient = false, onPooler }: PostgresOptions = {},
-): Promise<Dialect> {
+  { patient = false, prepares = true, onPooler }: PostgresOptions = {},
+): PostgresPool {
   const pg = requirePg()
-  const { PostgresDialect } = await import('kysely')
   const pool = new pg.Pool({
     application_name: 'latchkey',
     connectionString: address.url,
@@ -63,8 +73,8 @@ export async function openPostgres(
   })
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const names = createNames(!address.pooled && !patient, onPooler)
-  return new PostgresDialect({ pool: { connect: () => acquire(pool, names), end: () => pool.end() } })
+  const names = createNames(prepares && !address.pooled && !patient, onPooler)
+  return { connect: () => acquire(pool, names), end: () => pool.end() }
 }
 
 /** PgBouncer refuses parameters of a session. Each transaction names its isolation in the statement that begins it. */

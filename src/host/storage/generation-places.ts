@@ -1,0 +1,13 @@
+import type { StoragePlace } from './messages.js'
+
+/** Where the generations of spaces are kept. A draft is one that is being filled; it gets its name when it is in force. */
+export interface GenerationPlaces {
+  living(spaceId: string, generation: number): Promise<StoragePlace>
+  draft(spaceId: string, generation: number): Promise<StoragePlace>
+  /** A draft that was closed is on the disk when this resolves. */
+  syncDraft(spaceId: string, generation: number): Promise<void>
+  /** The generation is in force: its draft, if there still is one, gets its name. */
+  adoptDraft(spaceId: string, generation: number): Promise<void>
+  removeDrafts(spaceId: string): Promise<void>
+  removeGenerations(spaceId: string, isOver: (generation: number) => boolean): Promise<void>
+}

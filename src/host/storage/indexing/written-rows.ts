@@ -1,0 +1,88 @@
+import { StoreError } from '../../documents/store-error.js'
+import type { IfVersion, StoredDocument } from '../../ports.js'
+import { type IndexKeys, keysIn } from './document-keys.js'
+import type { DocumentChange } from './entry-changes.js'
+import type { IndexRow } from './index-row.js'
+
+/** A collection that is written to. */
+export interface Target {
+  collection: string
+  /** null when it is made with its first document. */
+  n: number | null
+  indexes: readonly IndexRow[]
+}
+
+/** A document that is there. */
+export interface Found {
+  version: number
+  bytes: number
+  keys: readonly IndexKeys[]
+}
+
+/** A document that is to be written, with its keys in each index of the collection. */
+export interface Row extends Pick<StoredDocument, 'id' | 'body'> {
+  keys: readonly IndexKeys[]
+}
+
+export interface FoundRow extends Row {
+  found: Found | null
+}
+
+export interface WrittenRow extends FoundRow {
+  version: number
+}
+
+export function rowOf({ indexes }: Pick<Target, 'indexes'>, { id, body }: Pick<StoredDocument, 'id' | 'body'>): Row {
+  return { id, body, keys: keysIn(indexes, id, body) }
+}
+
+/** @throws {StoreError} `not_current` */
+export function requireExpected(found: Found | null, ifVersion: IfVersion): void {
+  if (ifVersion === 'any' || ifVersion === (found?.version ?? 'absent')) return
+  throw new StoreError('not_current', 'The document has changed since it was read.')
+}
+
+/** Which rows of a call are written, with `any` the last of those with one `_id`, and which `_id`s exist already. */
+export function chooseRows(
+  rows: readonly Row[],
+  ifVersion: 'absent' | 'any',
+  foundOf: (id: string) => Found | null,
+): { existing: string[]; chosen: FoundRow[] } {
+  const existing: string[] = []
+  const chosen = new Map<string, FoundRow>()
+  for (const row of rows) {
+    const found = foundOf(row.id)
+    const exists = found !== null || chosen.has(row.id)
+    if (exists) existing.push(row.id)
+    if (!exists || ifVersion === 'any') chosen.set(row.id, { ...row, found })
+  }
+  return { existing, chosen: [...chosen.values()] }
+}
+
+/** @param last the last of as many versions as there are rows */
+export function withVersions(rows: readonly FoundRow[], last: number): WrittenRow[] {
+  return rows.map((row, at) => ({ ...row, version: last - rows.length + 1 + at }))
+}
+
+/** What the rows add to their collection. */
+export function growthOf(rows: readonly WrittenRow[]): { count: number; bytes: number } {
+  let [count, bytes] = [0, 0]
+  for (const { body, found } of rows) {
+    count += found === null ? 1 : 0
+    bytes += Buffer.byteLength(body) - (found?.bytes ?? 0)
+  }
+  return { count, bytes }
+}
+
+export function changesOf(rows: readonly WrittenRow[]): DocumentChange[] {
+  return rows.map(({ id, keys, found }) => ({ id, before: found?.keys ?? null, after: keys }))
+}
+
+/** How many tables there may be, those of dropped collections too. Opening the data reads the definition of each. */
+const maxCollections = 1_000
+
+/** @throws {StoreError} `quota_exceeded` */
+export function requireFewCollections(tables: number): void {
+  if (tables < maxCollections) return
+  throw new StoreError('quota_exceeded', `A space holds at most ${maxCollections} collections.`)
+}

@@ -1,0 +1,122 @@
+import type { Documents, ScanOptions, ScanPage, StoredDocument } from '../../ports.js'
+import { chooseRows, requireExpected, rowOf, withVersions } from '../indexing/written-rows.js'
+import { tableOf } from './collection-tables.js'
+import { findRows, removeRow, writeRows } from './document-rows.js'
+import { dropIndex, targetOf } from './index-rows.js'
+import type { Run } from './pool.js'
+import { bytesTextAt, isNullAt, numberAt, textAt } from './rows.js'
+import { rowBytes, type SchemaReader, type SpaceSchema, type Unit } from './space-schema.js'
+
+export const pageBytes = 256 * 1024
+/** More rows are not looked at for a page, however small they are. */
+export const pageRows = 1_500
+
+/** The documents in a space's schema. Its callers have checked names, ids and sizes. */
+export function createDocuments(space: SpaceSchema): Documents {
+  return {
+    ...readDocuments(space),
+    put: (collection, id, body, ifVersion) =>
+      space.write(async (unit) => {
+        const target = await targetOf(unit.run, unit.schema, collection)
+        const row = rowOf(target, { id, body })
+        const found = (await findRows(unit, target, [id])).get(id) ?? null
+        requireExpected(found, ifVersion)
+        const version = await unit.takeVersions(1)
+        await writeRows(unit, target, [{ ...row, version, found }])
+        return version
+      }),
+    remove: (collection, id, ifVersion) =>
+      space.write(async (unit) => {
+        const target = await targetOf(unit.run, unit.schema, collection)
+        const found = (await findRows(unit, target, [id])).get(id) ?? null
+        requireExpected(found, ifVersion)
+        if (found !== null) await removeRow(unit, target, { id, found })
+        return found !== null
+      }),
+    putMany: (collection, rows, ifVersion) =>
+      space.write(async (unit) => {
+        const target = await targetOf(unit.run, unit.schema, collection)
+        const ids = rows.map(({ id }) => id)
+        const stored = await findRows(unit, target, ids)
+        const sent = rows.map((row) => rowOf(target, row))
+        const { existing, chosen } = chooseRows(sent, ifVersion, (id) => stored.get(id) ?? null)
+        if (chosen.length === 0) return existing
+        await writeRows(unit, target, withVersions(chosen, await unit.takeVersions(chosen.length)))
+        return existing
+      }),
+    drop: (collection) => space.write((unit) => drop(unit, collection)),
+  }
+}
+
+/** What only reads, also for a snapshot. */
+export function readDocuments(space: SchemaReader): Pick<Documents, 'get' | 'scan' | 'count' | 'list'> {
+  const { schema } = space
+  return {
+    get: (collection, id) =>
+      space.read(async (run) => {
+        const table = await tableOf(run, schema, collection)
+        const [row] = table ? await run(`select id, ver, body from ${table} where id = $1`, Buffer.from(id)) : []
+        return row === undefined ? null : storedOf(row)
+      }),
+    scan: (collection, options) =>
+      space.read(async (run) => {
+        const table = await tableOf(run, schema, collection)
+        return table === null ? { documents: [], next: null } : scan(run, table, options)
+      }),
+    count: (collection) =>
+      space.read(async (run) => {
+        const [row] = await run(`select count from ${schema}.collections where name = $1`, collection)
+        return row === undefined ? 0 : numberAt(row, 'count')
+      }),
+    list: () =>
+      space.read(async (run) =>
+        (await run(`select name, count, bytes from ${schema}.collections order by name`)).map((row) => ({
+          name: textAt(row, 'name'),
+          count: numberAt(row, 'count'),
+          bytes: numberAt(row, 'bytes'),
+        })),
+      ),
+  }
+}
+
+/** The tables go later: `tidy.ts`. */
+async function drop({ run, schema }: Unit, collection: string): Promise<void> {
+  for (const index of (await targetOf(run, schema, collection)).indexes) await dropIndex(run, schema, index)
+  await run(
+    `with gone as (delete from ${schema}.collections where name = $1 returning n, count, bytes)
+      insert into ${schema}.dropped select 'c' || n, bytes + count * ${rowBytes} from gone`,
+    collection,
+  )
+}
+
+/** The row after the page comes without its body, as the mark that there is more. */
+export async function scan(
+  run: Run,
+  table: string,
+  { after, reverse, limit, bytes = pageBytes }: ScanOptions & { bytes?: number },
+): Promise<ScanPage> {
+  const [sign, order] = reverse ? ['<', 'desc'] : ['>', 'asc']
+  const rows = await run(
+    `select id, ver, case when place = 1 or (place <= $1 and total <= ${bytes}) then body end as body
+      from (
+        select id, ver, body, row_number() over walk as place, sum(octet_length(body)) over walk as total,
+          octet_length(body) as size
+        from ${table} ${after === null ? '' : `where id ${sign} $2`}
+        window walk as (order by id ${order} rows unbounded preceding)
+        order by id ${order} limit $1 + 1
+      ) as page
+      where place <= 2 or total - size <= ${bytes} order by place`,
+    Math.min(limit, pageRows),
+    ...(after === null ? [] : [Buffer.from(after)]),
+  )
+  const documents: StoredDocument[] = []
+  for (const row of rows) {
+    if (isNullAt(row, 'body')) return { documents, next: documents.at(-1)?.id ?? null }
+    documents.push(storedOf(row))
+  }
+  return { documents, next: null }
+}
+
+function storedOf(row: unknown): StoredDocument {
+  return { id: bytesTextAt(row, 'id'), version: numberAt(row, 'ver'), body: textAt(row, 'body') }
+}

@@ -1,0 +1,39 @@
+import { openPostgresPool } from '../../../store/sql/engine/postgres.js'
+import { parseServerUrl } from '../../../store/sql/engine/server-address.js'
+
+/** A connection of a pool. */
+export interface Connection {
+  query(text: string, values: readonly unknown[]): Promise<{ rows: unknown[] }>
+  release(): void
+}
+
+export interface Pool {
+  connect(): Promise<Connection>
+  end(): Promise<void>
+}
+
+/** Runs a statement and gives its rows. */
+export type Run = (sql: string, ...parameters: readonly unknown[]) => Promise<unknown[]>
+
+/** The pools of a data thread, which all its spaces share. */
+export interface Pools {
+  /** For calls. A space has fewer calls under way than there are connections, so a slow one leaves some for the others. */
+  calls: Pool
+  /** Each snapshot keeps a connection for as long as it is read. */
+  snapshots: Pool
+}
+
+const connections = { calls: 8, snapshots: 16 }
+
+/** The parameter `connection_limit` of the URL is that of the accounts. */
+export function openPools(url: string): Pools {
+  const address = parseServerUrl('postgres', url)
+  // Tables of spaces grow from nothing. A plan from when they were small reads all of a large one.
+  const open = (connectionLimit: number): Pool =>
+    openPostgresPool({ ...address, connectionLimit }, { prepares: false })
+  return { calls: open(connections.calls), snapshots: open(connections.snapshots) }
+}
+
+export function runOn(client: Connection): Run {
+  return async (sql, ...parameters) => (await client.query(sql, parameters)).rows
+}

@@ -1,0 +1,99 @@
+import { StoreError } from '../../documents/store-error.js'
+import type { Run } from './pool.js'
+import { booleanAt, numberAt } from './rows.js'
+
+/**
+ * The steps of a space's schema, each a list of statements. Their count stands in the row of `space`. A released step never
+ * changes; a change is a further step.
+ *
+ * Numbers of collections and indexes are never used again, so a table that waits for its deletion meets no new one. Ids and keys
+ * are bytes: their order is that of no collation. The row of `space` holds the counter of versions and the counted bytes; every
+ * write locks it first. `built_to` of an index is the last _id that is done, empty at the beginning, null when the index is ready;
+ * `multikey` and `unordered` count the documents up to there.
+ */
+const steps: readonly ((schema: string) => readonly string[])[] = [
+  (schema) => [
+    `create table ${schema}.space (steps integer not null, version bigint not null, bytes bigint not null)`,
+    `insert into ${schema}.space values (0, 0, 0)`,
+    `create table ${schema}.collections (
+      n integer generated always as identity primary key,
+      name text collate "C" not null unique,
+      count bigint not null default 0,
+      bytes bigint not null default 0
+    )`,
+    `create table ${schema}.indexes (
+      i integer generated always as identity primary key,
+      n integer not null,
+      field text collate "C" not null,
+      is_unique boolean not null,
+      built_to bytea default '',
+      processed bigint not null default 0,
+      multikey bigint not null default 0,
+      unordered bigint not null default 0,
+      bytes bigint not null default 0,
+      unique (n, field)
+    )`,
+    `create table ${schema}.dropped (name text primary key, bytes bigint not null)`,
+    `create table ${schema}.kv (
+      keyspace bytea not null,
+      key bytea not null,
+      value bytea not null,
+      ends_at bigint,
+      primary key (keyspace, key)
+    )`,
+    `create index kv_ends_at on ${schema}.kv (ends_at) where ends_at is not null`,
+  ],
+]
+
+/** The name of a generation's schema. */
+export function schemaName(spaceId: string, generation: number): string {
+  return `lk_${requireName(spaceId)}_g${generation}`
+}
+
+/** The name of the schema of a generation that is being filled. */
+export function draftName(spaceId: string, generation: number): string {
+  return `lk_${requireName(spaceId)}_draft${generation}`
+}
+
+/** @throws {TypeError} for a text that is no id of a space */
+export function requireName(spaceId: string): string {
+  if (/^[\w-]{1,40}$/.test(spaceId)) return spaceId
+  throw new TypeError('An id of a space has letters, digits, _ and - only.')
+}
+
+/** A collection's table. The server itself checks that a body is JSON. */
+export function collectionTable(schema: string, n: number): string {
+  return `create table ${schema}.c${n} (
+    id bytea primary key,
+    ver bigint not null,
+    body text not null check (body::json is not null)
+  )`
+}
+
+/** The entries of an index. */
+export function entryTable(name: string): string {
+  return `create table ${name} (k bytea not null, id bytea not null, primary key (k, id))`
+}
+
+/** The entries that keep an index unique. */
+export function uniqueTable(name: string): string {
+  return `create table ${name} (k bytea primary key, id bytea not null)`
+}
+
+/**
+ * Makes the schema, or brings it to this version. It runs in one transaction.
+ *
+ * @throws {StoreError} `store_unavailable` for a schema of a newer version
+ */
+export async function migrate(run: Run, schema: string): Promise<void> {
+  await run('select pg_advisory_xact_lock(hashtextextended($1, 1))', schema)
+  const [found] = await run('select to_regclass($1) is not null as present', `${schema}.space`)
+  if (!booleanAt(found, 'present')) await run(`create schema if not exists ${schema}`)
+  const done = booleanAt(found, 'present') ? numberAt((await run(`select steps from ${schema}.space`))[0], 'steps') : 0
+  if (done > steps.length) {
+    throw new StoreError('store_unavailable', 'The data of this space was written by a newer version of the host.')
+  }
+  if (done === steps.length) return
+  for (const step of steps.slice(done)) for (const statement of step(schema)) await run(statement)
+  await run(`update ${schema}.space set steps = $1`, steps.length)
+}

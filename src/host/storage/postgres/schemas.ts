@@ -1,0 +1,85 @@
+import { openPostgresPool } from '../../../store/sql/engine/postgres.js'
+import { parseServerUrl } from '../../../store/sql/engine/server-address.js'
+import { judgeFault } from '../faults.js'
+import type { GenerationPlaces } from '../generation-places.js'
+import { type Pool, type Run, runOn } from './pool.js'
+import { booleanAt, textAt } from './rows.js'
+import { draftName, requireName, schemaName } from './schema.js'
+
+/** The schemas of all spaces. What `GenerationPlaces` names rejects with `StoreError`. */
+export interface Schemas extends GenerationPlaces {
+  /** Whether the user of the URL may make schemas. */
+  mayCreate(): Promise<boolean>
+  /** Drops every generation of a space, and drafts. */
+  remove(spaceId: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** A statement that drops more tables at once could need more locks than the server has. */
+const tablesAtOnce = 20
+
+export function openSchemas(url: string): Schemas {
+  const pool: Pool = openPostgresPool({ ...parseServerUrl('postgres', url), connectionLimit: 1 })
+
+  async function use<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    try {
+      return await work(runOn(client))
+    } finally {
+      client.release()
+    }
+  }
+
+  const judged: typeof use = (work) => use(work).catch((error: unknown) => Promise.reject(judgeFault(error)))
+
+  return {
+    mayCreate: () =>
+      use(async (run) => {
+        const [row] = await run(`select has_database_privilege(current_database(), 'CREATE') as allowed`)
+        return booleanAt(row, 'allowed')
+      }),
+    living: async (spaceId, generation) => ({ url, schema: schemaName(spaceId, generation) }),
+    draft: async (spaceId, generation) => ({ url, schema: draftName(spaceId, generation) }),
+    // Every commit is on the disk of the server.
+    syncDraft: async () => {},
+    adoptDraft: (spaceId, generation) => judged((run) => adopt(run, spaceId, generation)),
+    removeDrafts: (spaceId) => judged((run) => removeSchemas(run, { spaceId, kind: 'draft' })),
+    removeGenerations: (spaceId, isOver) => judged((run) => removeSchemas(run, { spaceId, kind: 'g', isOver })),
+    remove: (spaceId) => use((run) => removeSchemas(run, { spaceId, kind: '(g|draft)' })),
+    close: () => pool.end(),
+  }
+}
+
+async function adopt(run: Run, spaceId: string, generation: number): Promise<void> {
+  const draft = draftName(spaceId, generation)
+  const [found] = await run('select exists (select 1 from pg_namespace where nspname = $1) as present', draft)
+  if (booleanAt(found, 'present')) await run(`alter schema "${draft}" rename to "${schemaName(spaceId, generation)}"`)
+}
+
+interface Removed {
+  spaceId: string
+  /** A regular expression of what stands before the number of the generation. */
+  kind: string
+  /** Default: all. */
+  isOver?: (generation: number) => boolean
+}
+
+async function removeSchemas(run: Run, { spaceId, kind, isOver = () => true }: Removed): Promise<void> {
+  const name = `^lk_${requireName(spaceId)}_${kind}[0-9]+$`
+  const found = await run('select nspname from pg_namespace where nspname ~ $1', name)
+  for (const row of found) {
+    const schema = textAt(row, 'nspname')
+    if (!isOver(Number(/\d+$/.exec(schema)?.[0]))) continue
+    await dropTables(run, schema)
+    await run(`drop schema if exists "${schema}" cascade`)
+  }
+}
+
+async function dropTables(run: Run, schema: string): Promise<void> {
+  for (;;) {
+    const sql = `select tablename from pg_tables where schemaname = $1 limit ${tablesAtOnce}`
+    const tables = (await run(sql, schema)).map((row) => `"${schema}"."${textAt(row, 'tablename')}"`)
+    if (tables.length === 0) return
+    await run(`drop table if exists ${tables.join(', ')}`)
+  }
+}

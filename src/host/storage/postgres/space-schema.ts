@@ -1,0 +1,114 @@
+import { memberOf } from '../../../lib/members.js'
+import { Lost, Unreachable } from '../../../store/sql/engine/server-faults.js'
+import { StoreError } from '../../documents/store-error.js'
+import { type Connection, type Pool, type Run, runOn } from './pool.js'
+import { numberAt } from './rows.js'
+import { migrate } from './schema.js'
+
+/** What reads a schema. */
+export interface SchemaReader {
+  /** The quoted name, for the text of statements. */
+  schema: string
+  /** Runs statements that change nothing, on one connection. They may run twice. */
+  read<T>(work: (run: Run) => Promise<T>): Promise<T>
+}
+
+/** The schema of one generation of a space's data. */
+export interface SpaceSchema extends SchemaReader {
+  /**
+   * Runs `work` in one transaction, which is on the disk when this resolves. Writes of a space come one after another. When the
+   * connection breaks before the commit, nothing has happened, and `work` runs once more.
+   *
+   * @throws {StoreError} `quota_exceeded` when it adds bytes that the quota has no room for
+   */
+  write<T>(work: (unit: Unit) => Promise<T>): Promise<T>
+  /** The last version, from now on `above` at least. */
+  raiseVersions(above: number): Promise<number>
+  /** The bytes that count against the quota. */
+  usedBytes(): Promise<number>
+}
+
+/** A transaction that has locked the space. */
+export interface Unit {
+  run: Run
+  schema: string
+  /** The last of as many new versions. */
+  takeVersions(count: number): Promise<number>
+  /** Counts bytes that the transaction adds or, below 0, frees. */
+  count(bytes: number): Promise<void>
+}
+
+/** What a row counts with, besides its text: its id or key, and what the server keeps with it. */
+export const rowBytes = 128
+
+/** @throws {StoreError} `store_unavailable` for a schema of a newer version; any other error of the driver */
+export async function openSpaceSchema(pool: Pool, name: string, quotaBytes: number): Promise<SpaceSchema> {
+  const schema = `"${name}"`
+  await repeatable(() => transaction(pool, (run) => migrate(run, schema)))
+  const read: SpaceSchema['read'] = (work) => repeatable(() => connected(pool, (client) => work(runOn(client))))
+  const write: SpaceSchema['write'] = (work) =>
+    repeatable(() => transaction(pool, async (run) => work(await lock(run, schema, quotaBytes))))
+  const raise = `update ${schema}.space set version = greatest(version, $1) returning version`
+  return {
+    ...{ schema, read, write },
+    raiseVersions: (above) => write(async ({ run }) => numberAt((await run(raise, above))[0], 'version')),
+    usedBytes: () => read(async (run) => numberAt((await run(`select bytes from ${schema}.space`))[0], 'bytes')),
+  }
+}
+
+async function lock(run: Run, schema: string, quotaBytes: number): Promise<Unit> {
+  const [before] = await run(`select bytes from ${schema}.space for update`)
+  let used = numberAt(before, 'bytes')
+  return {
+    run,
+    schema,
+    async takeVersions(count) {
+      const sql = `update ${schema}.space set version = version + $1 returning version`
+      return numberAt((await run(sql, count))[0], 'version')
+    },
+    async count(bytes) {
+      used += bytes
+      if (bytes > 0 && used > quotaBytes) {
+        throw new StoreError('quota_exceeded', 'The space has used up its quota.')
+      }
+      if (bytes !== 0) await run(`update ${schema}.space set bytes = bytes + $1`, bytes)
+    },
+  }
+}
+
+async function connected<T>(pool: Pool, work: (client: Connection) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    return await work(client)
+  } finally {
+    client.release()
+  }
+}
+
+/** A commit whose answer was lost may have happened, so it is not repeated. */
+class Unknown extends Error {}
+
+function transaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Promise<T> {
+  return connected(pool, async (client) => {
+    await client.query('begin isolation level read committed', [])
+    const result = await work(runOn(client)).catch(async (error: unknown) => {
+      await client.query('rollback', [])
+      throw error
+    })
+    await client.query('commit', []).catch((error: unknown) => {
+      throw error instanceof Lost ? new Unknown('The outcome is unknown.', { cause: error }) : error
+    })
+    return result
+  })
+}
+
+/** Once more where nothing has happened: the connection broke, or a table was dropped meanwhile (undefined_table). */
+async function repeatable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const isCut = error instanceof Lost || error instanceof Unreachable
+    if (!isCut && memberOf(error, 'code') !== '42P01') throw error
+    return work()
+  }
+}

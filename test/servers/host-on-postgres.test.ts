@@ -1,0 +1,136 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { createHostOf } from '../../src/host/host.js'
+import { createHostPieces } from '../../src/host/host-pieces.js'
+import { newMasterKey } from '../../src/host/sealing/master-keys.js'
+import { parseHostSettings } from '../../src/host/settings/host-settings.js'
+import { startCuttingProxy } from '../support/cutting-proxy.js'
+import { hostPath } from '../support/host-folder.js'
+import { freePort } from '../support/program.js'
+import { archiveOf } from '../support/release-archive.js'
+import { createDatabase, createRuntimeRole, serverUrls } from '../support/servers.js'
+import { buildRunner, makeRelease, mingo } from '../support/space-release.js'
+import { threadProgram } from '../support/storage-threads.js'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const patience = { timeout: 30_000 }
+
+async function place(database: string) {
+  const [front, admin] = [await freePort(), await freePort()]
+  const [baseUrl, adminUrl] = [`http://127.0.0.1:${front}`, `http://127.0.0.1:${admin}`]
+  const data = await hostPath()
+  const settings = parseHostSettings({
+    ...{ data, baseUrl, adminUrl, database },
+    listen: new URL(baseUrl).host,
+    adminListen: new URL(adminUrl).host,
+    auth: { logger: { warn: () => {}, error: () => {} }, password: { checkBreached: false } },
+  })
+  return { data, baseUrl, adminUrl, settings }
+}
+
+async function programsIn(folder: string) {
+  return { runner: await buildRunner(folder), mingo, thread: await threadProgram() }
+}
+
+test('a host deploys, keeps its data over a restart and an outage, and drops it with the space', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'latchkey-whole-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const database = await createDatabase('postgres')
+  onTestFinished(() => database.close())
+  const { hostname, port } = new URL(serverUrls.postgres)
+  const proxy = await startCuttingProxy({ host: hostname, port: Number(port) })
+  onTestFinished(() => proxy.close())
+  const url = new URL(database.url)
+  url.port = String(proxy.port)
+  const { data, baseUrl, adminUrl, settings } = await place(url.href)
+  const [pieces, masterKey] = [await programsIn(folder), newMasterKey()]
+  const start = async () => {
+    const host = createHostOf(settings, createHostPieces(pieces), {
+      masterKey,
+      stopTimes: { noticeMs: 0, drainMs: 500 },
+    })
+    onTestFinished(() => host.close())
+    await host.listen()
+    return host
+  }
+  const host = await start()
+
+  const key = new URL((await readFile(join(data, 'setup-url'), 'utf8')).trim()).searchParams.get('key')
+  const json = { 'content-type': 'application/json' }
+  const setUp = await fetch(`${adminUrl}/auth/setup`, {
+    method: 'POST',
+    headers: { ...json, 'x-auth-mode': 'token' },
+    body: JSON.stringify({ key, email: 'ann@example.test', password: 'a difference engine of brass' }),
+  })
+  const [, accessToken = ''] = /"accessToken":"([^"]+)"/.exec(await setUp.text()) ?? []
+  const signedIn = { authorization: `Bearer ${accessToken}` }
+  const call = (method: string, path: string, body?: unknown) =>
+    fetch(`${adminUrl}/auth/admin/api${path}`, {
+      method,
+      headers: { ...signedIn, ...json },
+      body: JSON.stringify(body),
+    })
+  expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
+
+  const release = await makeRelease(folder, 'friendly')
+  const archive = await archiveOf({
+    'bundle.mjs': await readFile(join(release, 'bundle.mjs')),
+    'bundle.mjs.map': await readFile(join(release, 'bundle.mjs.map')),
+  })
+  const headers = { ...signedIn, 'content-type': 'application/gzip' }
+  const deployed = await fetch(`${adminUrl}/auth/admin/api/spaces/dev/releases`, {
+    method: 'POST',
+    headers,
+    body: archive,
+  })
+  expect(await deployed.text()).toContain('"done":true')
+
+  const items = `${baseUrl}/dev/api/items`
+  const post = () => fetch(items, { method: 'POST', headers: json, body: JSON.stringify({ name: 'lamp' }) })
+  expect((await post()).status).toBe(201)
+  const names = async () => {
+    const answer = await fetch(items)
+    if (answer.status !== 200) return answer.status
+    return [...(await answer.text()).matchAll(/"name":"(\w+)"/g)].map(([, name]) => name)
+  }
+  expect(await names()).toEqual(['lamp'])
+
+  await proxy.stop()
+  expect(await names()).toBeGreaterThanOrEqual(500)
+  await proxy.listen()
+  await expect.poll(names, patience).toEqual(['lamp'])
+
+  await host.close()
+  await start()
+  await expect.poll(names, patience).toEqual(['lamp'])
+  const schemas = () => database.query(`select nspname from pg_namespace where nspname ~ '^lk_'`)
+  expect(await schemas()).toHaveLength(1)
+  expect((await call('DELETE', '/spaces/dev', { confirm: 'dev' })).status).toBe(204)
+  expect(await schemas()).toEqual([])
+})
+
+test('a server that is away, a missing key and a missing right are faults that name the setting, not the URL', async () => {
+  const away = await place(`postgres://ann:s3cret@127.0.0.1:${await freePort()}/x`)
+  const listen = (settings: typeof away.settings, options = {}) => {
+    const host = createHostOf(settings, createHostPieces(), options)
+    onTestFinished(() => host.close())
+    return host.listen().then(
+      () => 'it listens',
+      (error: unknown) => (error instanceof Error ? `${error.name} ${error.message}` : ''),
+    )
+  }
+  expect(await listen(away.settings)).toContain('masterKey: With a PostgreSQL database it must be given')
+  const fault = await listen(away.settings, { masterKey: newMasterKey() })
+  expect(fault).toContain('SettingsError')
+  expect(fault).toMatch(/database: PostgreSQL at 127.0.0.1:\d+ cannot be reached \(ECONNREFUSED\)/)
+  expect(fault).not.toContain('s3cret')
+
+  const database = await createDatabase('postgres')
+  const role = await createRuntimeRole(database, ['grant create on schema public to latchkey_app'])
+  onTestFinished(() => database.close(role.drop))
+  const { settings } = await place(role.url)
+  expect(await listen(settings, { masterKey: newMasterKey() })).toContain('database: its user may not create schemas')
+})
