@@ -16,16 +16,22 @@ export interface AddingPasskey {
 export interface RemovingPasskey {
   userId: string
   id: string
-  /** The session that asked, which must still be live, and the one that starts in its place. null: the application asks. */
-  by: { fromSessionId: string; session: Session } | null
+  /**
+   * The session that asked, which must still be live, the one that starts in its place, and the RP id whose passkeys sign in
+   * (null: passkeys are off). null: the application asks.
+   */
+  by: { fromSessionId: string; session: Session; rpId: string | null } | null
 }
 
 /**
- * Passkeys. A credential of an RP id belongs to one user. Users' records show at once which passkeys may be used.
+ * Passkeys. A credential of an RP id belongs to one user. Users' records show at once which passkeys are not suspended.
  */
 export interface Passkeys {
-  /** What authenticators keep as the user: `fresh` at the first call, then always that. Null when there is no such user. */
-  handleOf(userId: string, fresh: string): Promise<string | null>
+  /**
+   * What authenticators keep as the user: `fresh` at the first call, then always that. Without `fresh` it only reads. Null when there
+   * is none, or no such user.
+   */
+  handleOf(userId: string, fresh?: string): Promise<string | null>
 
   /** The passkey with that credential and its user, suspended or not; null when no account has it. */
   find(rpId: string, credentialId: string): Promise<{ passkey: PasskeyRecord; user: UserRecord } | null>

@@ -36,9 +36,10 @@ export async function addPasskey(
   const site = requirePasskeys(ports)
   const { user, session } = await readProfile(ports, principal)
   const credential = await readNew(ports, site, { sessionId: session.id, response: input.response })
-  const handle = credential && (await ports.passkeys.handleOf(user.id, ports.random.token()))
   if (!credential) throw new AuthError('invalid_passkey')
-  if (!handle) throw new AuthError('token_revoked')
+  const handle = await ports.passkeys.handleOf(user.id)
+  // The first proof of the mailbox has taken it away, together with this session.
+  if (handle === null) throw new AuthError('token_revoked')
 
   const passkey = toRecord(ports, { ...input, userId: user.id, rpId: site.rpId, handle }, credential)
   const facts = { userId: user.id, sessionId: session.id, detail: { synced: passkey.synced } }

@@ -15,6 +15,7 @@ import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
+import { currentRpId, factorsHere } from '../steps/usable-factors.js'
 
 export type RemovePasskeyPorts = PasswordLimitPorts &
   Pick<Ports, 'passkeys' | 'sessions' | 'passwords' | 'tokens' | 'mails' | 'audit' | 'random' | 'policy'>
@@ -47,11 +48,11 @@ export async function removePasskey(
   await requireFresh(ports, state, { ...input, event: 'passkey_removed' })
 
   const session = successor(ports, state, passkey, input.visitor)
-  const by = { fromSessionId: state.session.id, session }
+  const by = { fromSessionId: state.session.id, session, rpId: currentRpId(ports) }
   const step = removalStep(ports, state.user, { ...input, passkey, sessionId: session.id })
   const removed = await ports.passkeys.remove({ userId: state.user.id, id: passkey.id, by }, step)
   if (removed === 'last') throw new AuthError('last_credential')
-  if (removed === null) throw new AuthError('token_revoked')
+  if (removed === null) return refuseRemoval(ports, passkey)
   return issueTokens(ports, removed, session)
 }
 
@@ -77,6 +78,12 @@ async function findOwn({ passkeys }: Pick<Ports, 'passkeys'>, userId: string, id
   return passkey
 }
 
+/** A concurrent removal takes the passkey and ends the session. Its caller has the new session, so only the passkey is missing. */
+async function refuseRemoval(ports: Pick<Ports, 'passkeys'>, { userId, id }: PasskeyRecord): Promise<never> {
+  await findOwn(ports, userId, id)
+  throw new AuthError('token_revoked')
+}
+
 function removalStep(
   ports: Pick<Ports, 'mails' | 'clock' | 'random'>,
   user: UserRecord,
@@ -90,7 +97,7 @@ function removalStep(
   }
 }
 
-/** Without any second factor left, the new session has proved none. */
+/** Without any second factor that works here, the new session has proved none. */
 function successor(
   ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
   { user, session: former }: SessionState,
@@ -98,7 +105,7 @@ function successor(
   visitor: Visitor,
 ): Session {
   const { mode, authTime } = former
-  const left = user.factors.filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
+  const left = factorsHere(ports, user).filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
   const amr = left.length > 0 ? former.amr : withoutFactor(former.amr)
   return { ...newSession(ports, { user, mode, amr, visitor }), authTime }
 }

@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { isUsable } from '../../model/factors/passkey.js'
 import type { CreationOptions } from '../../model/factors/webauthn.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -9,7 +10,7 @@ import { isRecent, requireFresh } from '../account/require-password.js'
 import { lacksSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { type ChallengePorts, issueChallenge, passkeyChallengeSeconds } from './challenge.js'
-import { isUsable, requirePasskeys } from './site.js'
+import { requirePasskeys } from './site.js'
 
 export type StartPasskeyPorts = ChallengePorts &
   PasswordLimitPorts &

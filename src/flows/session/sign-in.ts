@@ -5,6 +5,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
+import { factorsHere } from '../steps/usable-factors.js'
 import { type OpenSessionPorts, openSession, type SignIn } from './open-session.js'
 import { askSecondStep } from './two-factor-challenge.js'
 
@@ -48,8 +49,7 @@ export function lacksSecondStep(ports: Pick<Ports, 'policy'>, { user, session }:
   return asksSecondStep(ports, user) && !provesFactor(session.amr)
 }
 
-/** The second factors that can be proved here. Passkeys stay on the account while they are off. */
-function methodsOf({ policy }: Pick<Ports, 'policy'>, user: UserRecord): string[] {
-  const methods = factorMethods(user)
-  return policy.passkeys === null ? methods.filter((method) => method !== 'passkey') : methods
+/** What the second step accepts here. Passkeys stay on the account while they are off, and after a change of the RP id. */
+function methodsOf(ports: Pick<Ports, 'policy'>, user: UserRecord): string[] {
+  return factorMethods({ factors: factorsHere(ports, user) })
 }

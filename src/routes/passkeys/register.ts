@@ -44,6 +44,6 @@ export const addPasskeyRoute = defineRoute({
   async handle({ ports, session }, { response, name = null }) {
     const { principal, visitor } = await session()
     const passkey = await addPasskey(ports, principal, { response, name, visitor })
-    return json(201, { passkey: toPasskeyEntry(passkey) })
+    return json(201, { passkey: toPasskeyEntry(passkey, ports.policy.passkeys) })
   },
 })
