@@ -1,6 +1,5 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { PasskeyRecord } from '../model/factors/passkey.js'
-import type { OutboxMail } from '../model/outbox-mail.js'
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { AccountStep } from './users.js'
@@ -56,6 +55,9 @@ export interface Passkeys {
    */
   remove(removing: RemovingPasskey, step: AccountStep): Promise<UserRecord | 'last' | null>
 
-  /** Suspends a passkey for good. False, and nothing changed, when it is gone or suspended: of concurrent calls one is true. */
-  suspend(userId: string, id: string, records: { now: number; audit: AuditEvent; mail?: OutboxMail }): Promise<boolean>
+  /**
+   * Suspends a passkey for good, as of `now`. Ends every session, because a copy may have opened it, drops pending second steps and raises
+   * the version (a change row). False, and nothing changed, when it is gone or suspended: of concurrent calls one is true.
+   */
+  suspend(userId: string, id: string, now: number, step: AccountStep): Promise<boolean>
 }

@@ -34,15 +34,14 @@ export function createPasskeys(steps: Steps): Passkeys {
 
     remove: (removing, step) => steps.step<UserRecord | 'last' | null>((unit) => remove(unit, removing, step), null),
 
-    suspend: (userId, id, { now, audit, mail }) =>
+    suspend: (userId, id, now, step) =>
       steps.step(async (unit) => {
         const user = await requireUser(unit, userId)
         const row = (await passkeysOf(unit, userId)).find((each) => each.id === id)
         if (!row || row.suspended_at !== null) return false
         unit.put(passkeys, { ...row, suspended_at: now })
-        unit.put(users, { ...user, passkeys: await shownPasskeys(unit, userId) })
-        await writeAudit(unit, audit)
-        if (mail) writeMail(unit, mail)
+        await dropLosses(unit, userId, { sessions: true, tokens: ['two_factor'] })
+        await changeUser(unit, { ...user, passkeys: await shownPasskeys(unit, userId) }, step)
         return true
       }, false),
   }

@@ -40,7 +40,7 @@ export function createPasskeys(steps: Steps): Passkeys {
     remove: (removing, step) =>
       steps.transaction<UserRecord | 'last' | null>((unit) => remove(unit, removing, step), null),
 
-    suspend: (userId, id, { now, audit, mail }) =>
+    suspend: (userId, id, now, step) =>
       steps.transaction(async (unit) => {
         await holdUser(unit, userId).executeTakeFirst().then(requireOne)
         await unit.db
@@ -51,9 +51,8 @@ export function createPasskeys(steps: Steps): Passkeys {
           .where('suspended_at', 'is', null)
           .executeTakeFirst()
           .then(requireOne)
-        await recordPasskeys(unit, userId)
-        await writeAudit(unit, audit)
-        if (mail) await writeMail(unit, mail)
+        await dropLosses(unit, userId, { sessions: true })
+        await recordLoss(unit, userId, step)
         return true
       }, false),
   }
@@ -138,6 +137,11 @@ async function remove(
   if (by) await startAnew(unit, { userId, ...by })
   else await dropLosses(unit, userId, { sessions: true })
   await unit.db.deleteFrom('latchkey_passkeys').where('id', '=', id).execute()
+  return recordLoss(unit, userId, step)
+}
+
+/** The last writes of a step that takes a passkey from its user. */
+async function recordLoss(unit: Unit, userId: string, step: AccountStep): Promise<UserRecord> {
   await recordPasskeys(unit, userId)
   await dropLosses(unit, userId, { tokens: ['two_factor'] })
   await unit.db

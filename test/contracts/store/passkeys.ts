@@ -168,18 +168,26 @@ function usingContract(current: () => TestStore): void {
   test('a suspended passkey stays in the list, opens nothing, and the user no longer shows it', async () => {
     const { store } = current()
     const { user, passkey } = await withPasskey(store, { user: { factors: [aTotp()] } })
-    const records = { now, audit: anEvent(), mail: aMail() }
-    const results = await atOnce(() => store.passkeys.suspend(user.id, passkey.id, records), 1)
-    expect(results).toEqual([true])
-    expect(await store.passkeys.suspend(user.id, passkey.id, { now, audit: anEvent() })).toBe(false)
+    const results = await atOnce(() => store.passkeys.suspend(user.id, passkey.id, now, changed({ mail: aMail() })))
+    expect(results.filter(Boolean)).toHaveLength(1)
     expect(await store.passkeys.list(user.id)).toEqual([{ ...passkey, suspendedAt: now }])
-    expect((await store.users.findById(user.id))?.factors).toEqual([aTotp()])
+    expect(await store.users.findById(user.id)).toMatchObject({ factors: [aTotp()], version: user.version + 1 })
 
     const challenge = await keptToken(store, aChallenge(user))
     const proof = { kind: 'passkey', id: passkey.id, seenCount: 0, signCount: 0 } as const
     const secondStep = { challengeId: challenge.id, proof: { ...proof, backedUp: true, userVerified: true } }
     const limit = { maxSessions: 50, until, secondStep }
-    expect(await store.sessions.open(aSession(user.id), user.version, limit, anEvent())).toBe(false)
+    expect(await store.sessions.open(aSession(user.id), user.version + 1, limit, anEvent())).toBe(false)
+  })
+
+  test('the suspension of a passkey ends every session, pending second steps and older access tokens', async () => {
+    const { store, changes } = current()
+    const { user, passkey } = await withPasskey(store)
+    const challenge = await keptToken(store, aChallenge(user))
+    expect(await store.passkeys.suspend(user.id, passkey.id, now, changed())).toBe(true)
+    expect(await store.sessions.list(user.id, now)).toEqual([])
+    expect(await store.oneTimeTokens.findByHash('two_factor', [challenge.tokenHash], now)).toBeNull()
+    expect(changes).toMatchObject([{ kind: 'user', subject: user.id, version: user.version + 1 }])
   })
 }
 
