@@ -7,6 +7,7 @@ import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { PasskeyPolicy, Ports } from '../../ports.js'
 import { readProfile } from '../account/profile.js'
+import { requireUsable } from '../session/require-usable.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -25,7 +26,7 @@ export interface AddPasskeyInput {
 /**
  * Adds a passkey to the account of the signed-in user, by the options that this session asked for. The user is mailed about it.
  *
- * @throws {AuthError} `passkeys_disabled`, `invalid_token` (the challenge), `invalid_passkey`, `passkey_taken`, `passkey_limit`,
+ * @throws {AuthError} `passkeys_disabled`, `email_not_verified`, `invalid_token` (the challenge), `invalid_passkey`, `passkey_taken`, `passkey_limit`,
  *   `token_revoked`
  */
 export async function addPasskey(
@@ -35,6 +36,7 @@ export async function addPasskey(
 ): Promise<PasskeyRecord> {
   const site = requirePasskeys(ports)
   const { user, session } = await readProfile(ports, principal)
+  requireUsable(ports, user)
   const credential = await readNew(ports, site, { sessionId: session.id, response: input.response })
   if (!credential) throw new AuthError('invalid_passkey')
   const handle = await ports.passkeys.handleOf(user.id)

@@ -9,8 +9,8 @@ import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { readProfile } from '../account/profile.js'
 import { requireFresh } from '../account/require-password.js'
-import { newSession } from '../session/open-session.js'
-import { lacksSecondStep } from '../session/sign-in.js'
+import { sessionInPlace } from '../session/open-session.js'
+import { requireSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
@@ -43,7 +43,7 @@ export async function removePasskey(
 ): Promise<IssuedSession> {
   const state = await readProfile(ports, principal)
   if (state.session.mode !== input.mode) throw new AuthError('forbidden')
-  if (lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
+  requireSecondStep(ports, state)
   const passkey = await findOwn(ports, state.user.id, input.id)
   await requireFresh(ports, state, { ...input, event: 'passkey_removed' })
 
@@ -100,12 +100,11 @@ function removalStep(
 /** Without any second factor that works here, the new session has proved none. */
 function successor(
   ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
-  { user, session: former }: SessionState,
+  state: SessionState,
   { id }: PasskeyRecord,
   visitor: Visitor,
 ): Session {
-  const { mode, authTime } = former
-  const left = factorsHere(ports, user).filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
-  const amr = left.length > 0 ? former.amr : withoutFactor(former.amr)
-  return { ...newSession(ports, { user, mode, amr, visitor }), authTime }
+  const { amr } = state.session
+  const left = factorsHere(ports, state.user).filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
+  return sessionInPlace(ports, state, { amr: left.length > 0 ? amr : withoutFactor(amr), visitor })
 }
