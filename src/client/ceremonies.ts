@@ -42,9 +42,8 @@ export async function perform<T>(
   }
   const { id } = made
   return auth.post<T>(path, { ...add, response: made.toJSON() }).catch((refusal: unknown) => {
-    const { unknown }: { unknown?: boolean } = Object(refusal)
     // The browser then forgets the passkey for good, so only the server's word for it counts.
-    if (unknown) void api?.signalUnknownCredential?.({ rpId: options.rpId, credentialId: id })
+    if (Object(refusal).unknown) void api?.signalUnknownCredential?.({ rpId: options.rpId, credentialId: id })
     throw refusal
   })
 }

@@ -6,6 +6,8 @@ export interface PasskeyAnswer {
   provider: string | null
   /** Whether it can be synchronised between devices; false: it stays on one. */
   synced: boolean
+  /** False: it does not sign in, because it may be a copy or was made for a former RP id. */
+  usable: boolean
   createdAt: string
   lastUsedAt: string | null
 }

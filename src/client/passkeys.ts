@@ -162,9 +162,11 @@ function ceremoniesIn(browser: PasskeyBrowser, auth: PasskeyCalls) {
 async function signal(api: PasskeyBrowser['PublicKeyCredential'], auth: PasskeyCalls): Promise<void> {
   try {
     if (!api?.signalAllAcceptedCredentials) return
-    const { signals } = await auth.get<{ signals: PasskeySignals }>('/passkeys')
-    await api.signalAllAcceptedCredentials({ ...signals, allAcceptedCredentialIds: signals.credentialIds })
-    await api.signalCurrentUserDetails?.(signals)
+    const { signals } = await auth.get<{ signals: PasskeySignals | null }>('/passkeys')
+    if (signals) {
+      await api.signalAllAcceptedCredentials({ ...signals, allAcceptedCredentialIds: signals.credentialIds })
+      await api.signalCurrentUserDetails?.(signals)
+    }
   } catch {
     // A courtesy. The next sign-in repeats it.
   }

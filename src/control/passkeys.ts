@@ -21,7 +21,11 @@ export interface PasskeysApi {
 /** `ports` waits for the store to be open. */
 export function createPasskeysApi(ports: () => Promise<Ports>): PasskeysApi {
   return {
-    list: async (userId) => (await listPasskeysOf(await ports(), userId)).map(toPasskeyEntry),
+    async list(userId) {
+      const opened = await ports()
+      const passkeys = await listPasskeysOf(opened, userId)
+      return passkeys.map((passkey) => toPasskeyEntry(passkey, opened.policy.passkeys))
+    },
     remove: async (userId, id) => removePasskeyOf(await ports(), { userId, id, visitor: applicationVisitor }),
   }
 }

@@ -8,18 +8,20 @@ type Account = Pick<UserRecord, 'passwordHash' | 'identities' | 'factors'>
 
 /**
  * Whether that can be removed and the user can still sign in: the last way in stays, anything else may go. Codes and
- * links by mail do not count, because a mailbox can be lost and an application can turn them off.
+ * links by mail do not count, because a mailbox can be lost and an application can turn them off. Of the factors, those of
+ * which `signsIn` is true count.
  *
  * What is not on the account may go, because its removal removes nothing: the caller must remove exactly `what`.
  */
-export function mayRemove(user: Account, what: WayIn, signsIn = signsInAlone): boolean {
+export function mayRemove(user: Account, what: WayIn, signsIn: (factor: Factor) => boolean): boolean {
   const ways = waysIn(user, signsIn)
   const isOneOfThem = ways.some((way) => isSame(way, what))
   return !isOneOfThem || ways.some((way) => !isSame(way, what))
 }
 
-function signsInAlone(factor: Factor): boolean {
-  return kindOf(factor).signsIn
+/** Whether a factor signs in without a password at the site of that RP id; null: passkeys are off. */
+export function signsInAt(rpId: string | null): (factor: Factor) => boolean {
+  return (factor) => kindOf(factor).signsIn && kindOf(factor).worksAt(factor, rpId)
 }
 
 function waysIn({ passwordHash, identities, factors }: Account, signsIn: (factor: Factor) => boolean): WayIn[] {

@@ -45,7 +45,8 @@ export function toFactors(row: FactorColumns): Factor[] {
 
 function passkeysIn(...[fields, name]: Parameters<typeof textIn>): Factor[] {
   return listIn(fields, name, (item) => {
-    return { kind: 'passkey', id: textIn(item, 'id'), enabledAt: numberIn(item, 'enabledAt') }
+    const [id, rpId, enabledAt] = [textIn(item, 'id'), textIn(item, 'rpId'), numberIn(item, 'enabledAt')]
+    return { kind: 'passkey', id, rpId, enabledAt }
   })
 }
 
@@ -57,7 +58,7 @@ export function toFactorColumns({ sealedSecret, lastStep, enabledAt }: Totp): To
 /** The column of passkeys, the oldest first. */
 export function passkeysColumn(passkeys: readonly Omit<Passkey, 'kind'>[]): string | null {
   if (passkeys.length === 0) return null
-  return JSON.stringify(passkeys.map(({ id, enabledAt }) => ({ id, enabledAt })))
+  return JSON.stringify(passkeys.map(({ id, rpId, enabledAt }) => ({ id, rpId, enabledAt })))
 }
 
 /** The columns of all of an account's factors. */

@@ -23,6 +23,8 @@ export interface Unlinking {
   provider: string
   /** The session that asked. It must still be live. */
   fromSessionId: string
+  /** The RP id whose passkeys sign in; null: passkeys are off. */
+  rpId: string | null
 }
 
 /**

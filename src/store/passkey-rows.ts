@@ -53,8 +53,8 @@ export function toPasskey(row: PasskeysTable): PasskeyRecord {
   }
 }
 
-/** The column of the user's row, from the user's passkeys with the oldest first: those that may be used. */
-export function usableColumn(rows: readonly PasskeysTable[]): string | null {
-  const usable = rows.filter(({ suspended_at }) => suspended_at === null)
-  return passkeysColumn(usable.map(({ id, created_at }) => ({ id, enabledAt: Number(created_at) })))
+/** The column of the user's row, from the user's passkeys with the oldest first: those of every RP id that are not suspended. */
+export function shownColumn(rows: readonly PasskeysTable[]): string | null {
+  const shown = rows.filter(({ suspended_at }) => suspended_at === null)
+  return passkeysColumn(shown.map(({ id, rp_id, created_at }) => ({ id, rpId: rp_id, enabledAt: Number(created_at) })))
 }

@@ -1,6 +1,5 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { PasskeyRecord } from '../model/factors/passkey.js'
-import type { OutboxMail } from '../model/outbox-mail.js'
 import type { Session } from '../model/session.js'
 import type { UserRecord } from '../model/user.js'
 import type { AccountStep } from './users.js'
@@ -16,16 +15,22 @@ export interface AddingPasskey {
 export interface RemovingPasskey {
   userId: string
   id: string
-  /** The session that asked, which must still be live, and the one that starts in its place. null: the application asks. */
-  by: { fromSessionId: string; session: Session } | null
+  /**
+   * The session that asked, which must still be live, the one that starts in its place, and the RP id whose passkeys sign in
+   * (null: passkeys are off). null: the application asks.
+   */
+  by: { fromSessionId: string; session: Session; rpId: string | null } | null
 }
 
 /**
- * Passkeys. A credential of an RP id belongs to one user. Users' records show at once which passkeys may be used.
+ * Passkeys. A credential of an RP id belongs to one user. Users' records show at once which passkeys are not suspended.
  */
 export interface Passkeys {
-  /** What authenticators keep as the user: `fresh` at the first call, then always that. Null when there is no such user. */
-  handleOf(userId: string, fresh: string): Promise<string | null>
+  /**
+   * What authenticators keep as the user: `fresh` at the first call, then always that. Without `fresh` it only reads. Null when there
+   * is none, or no such user.
+   */
+  handleOf(userId: string, fresh?: string): Promise<string | null>
 
   /** The passkey with that credential and its user, suspended or not; null when no account has it. */
   find(rpId: string, credentialId: string): Promise<{ passkey: PasskeyRecord; user: UserRecord } | null>
@@ -50,6 +55,9 @@ export interface Passkeys {
    */
   remove(removing: RemovingPasskey, step: AccountStep): Promise<UserRecord | 'last' | null>
 
-  /** Suspends a passkey for good. False, and nothing changed, when it is gone or suspended: of concurrent calls one is true. */
-  suspend(userId: string, id: string, records: { now: number; audit: AuditEvent; mail?: OutboxMail }): Promise<boolean>
+  /**
+   * Suspends a passkey for good, as of `now`. Ends every session, because a copy may have opened it, drops pending second steps and raises
+   * the version (a change row). False, and nothing changed, when it is gone or suspended: of concurrent calls one is true.
+   */
+  suspend(userId: string, id: string, now: number, step: AccountStep): Promise<boolean>
 }

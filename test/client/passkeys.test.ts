@@ -141,6 +141,12 @@ describe('what the browser is told', () => {
     expect(browser.signalled.map(([kind]) => kind)).toEqual(['all', 'details'])
   })
 
+  test('an account that never asked for a passkey signals nothing', async () => {
+    browser.answers.set('GET /passkeys', { signals: null })
+    await client().signal()
+    expect(browser.signalled).toEqual([])
+  })
+
   test('signals that fail change nothing', async () => {
     browser.answers.set('GET /passkeys', new Error('no answer'))
     browser.respond({ id: 'a' })

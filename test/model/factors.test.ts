@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { hasFactor, sameFactors, twoFactorSince } from '../../src/model/factors/kinds.js'
+import { hasFactor, sameFactors, twoFactorSince, usableFactors } from '../../src/model/factors/kinds.js'
 import type { Totp } from '../../src/model/factors/totp.js'
 import { factorMethods, provesFactor, withFactor, withoutFactor } from '../../src/model/second-factor.js'
 import { parse, readSources, type Source } from '../support/house-source.js'
@@ -40,7 +40,7 @@ describe('the factors of an account', () => {
 })
 
 describe('a passkey', () => {
-  const passkey = { kind: 'passkey', id: 'one', enabledAt: 500 } as const
+  const passkey = { kind: 'passkey', id: 'one', rpId: 'example.test', enabledAt: 500 } as const
 
   test('asks for no second step by itself, and answers one that an authenticator app asks for', () => {
     expect(hasFactor({ factors: [passkey] })).toBe(false)
@@ -49,6 +49,13 @@ describe('a passkey', () => {
     expect(hasFactor({ factors: [passkey, anApp()] })).toBe(true)
     expect(twoFactorSince({ factors: [passkey, anApp()] })).toBe(1000)
     expect(factorMethods({ factors: [passkey, anApp()] })).toEqual(['passkey', 'totp', 'backup_code'])
+  })
+
+  test('works for its own RP id alone, and an authenticator app for each', () => {
+    const both = { factors: [passkey, anApp()] }
+    expect(usableFactors(both, 'example.test')).toEqual(both.factors)
+    expect(usableFactors(both, 'former.test')).toEqual([anApp()])
+    expect(usableFactors(both, null)).toEqual([anApp()])
   })
 
   test('is another one once its id differs', () => {

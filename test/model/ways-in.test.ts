@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Factor } from '../../src/model/factors/kinds.js'
 import type { Totp } from '../../src/model/factors/totp.js'
-import { mayRemove, type WayIn } from '../../src/model/ways-in.js'
+import { mayRemove, signsInAt, type WayIn } from '../../src/model/ways-in.js'
 
 const app: Totp = { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000 }
 
@@ -36,26 +36,29 @@ function without(user: Account, what: WayIn): Account {
 
 const canSignIn = ({ passwordHash, identities }: Account) => passwordHash !== null || identities.length > 0
 
+/** Of a site with passkeys. */
+const here = signsInAt('example.test')
+
 describe('what may be removed', () => {
   test('a login at a provider goes where a password or another login stays', () => {
     const google: WayIn = { kind: 'identity', provider: 'google' }
-    expect(mayRemove(account({ identities: linked('google') }), google)).toBe(false)
-    expect(mayRemove(account({ identities: linked('google'), passwordHash: '$hash$1' }), google)).toBe(true)
-    expect(mayRemove(account({ identities: linked('google', 'github') }), google)).toBe(true)
+    expect(mayRemove(account({ identities: linked('google') }), google, here)).toBe(false)
+    expect(mayRemove(account({ identities: linked('google'), passwordHash: '$hash$1' }), google, here)).toBe(true)
+    expect(mayRemove(account({ identities: linked('google', 'github') }), google, here)).toBe(true)
   })
 
   test('a password goes where a login at a provider stays', () => {
-    expect(mayRemove(account({ passwordHash: '$hash$1' }), { kind: 'password' })).toBe(false)
-    expect(mayRemove(account({ passwordHash: '$hash$1', identities: linked('google') }), { kind: 'password' })).toBe(
-      true,
-    )
+    expect(mayRemove(account({ passwordHash: '$hash$1' }), { kind: 'password' }, here)).toBe(false)
+    expect(
+      mayRemove(account({ passwordHash: '$hash$1', identities: linked('google') }), { kind: 'password' }, here),
+    ).toBe(true)
   })
 
   test('an authenticator app signs nobody in by itself: it may always go, and is no reason for another to go', () => {
     const secured = account({ identities: linked('google'), factors: [app] })
-    expect(mayRemove(secured, { kind: 'factor', factor: app })).toBe(true)
-    expect(mayRemove(secured, { kind: 'identity', provider: 'google' })).toBe(false)
-    expect(mayRemove(account({ factors: [app] }), { kind: 'factor', factor: app })).toBe(true)
+    expect(mayRemove(secured, { kind: 'factor', factor: app }, here)).toBe(true)
+    expect(mayRemove(secured, { kind: 'identity', provider: 'google' }, here)).toBe(false)
+    expect(mayRemove(account({ factors: [app] }), { kind: 'factor', factor: app }, here)).toBe(true)
   })
 
   describe('of a kind of factor that signs in', () => {
@@ -75,6 +78,15 @@ describe('what may be removed', () => {
       expect(mayRemove(secured, { kind: 'password' }, signsIn)).toBe(true)
     })
 
+    test('a passkey of another RP id, or while passkeys are off, signs nobody in', () => {
+      const passkey = { kind: 'passkey', id: 'one', rpId: 'example.test', enabledAt: 500 } as const
+      const user = account({ factors: [passkey], identities: linked('google') })
+      const google: WayIn = { kind: 'identity', provider: 'google' }
+      expect(mayRemove(user, google, here)).toBe(true)
+      expect(mayRemove(user, google, signsInAt('former.test'))).toBe(false)
+      expect(mayRemove(user, google, signsInAt(null))).toBe(false)
+    })
+
     test('what is not on the account may go: that removes nothing', () => {
       expect(mayRemove(account({ factors: [app] }), asRead(younger), signsIn)).toBe(true)
       expect(mayRemove(account({ factors: [app] }), { kind: 'identity', provider: 'google' }, signsIn)).toBe(true)
@@ -92,7 +104,7 @@ describe('what may be removed', () => {
     fc.assert(
       fc.property(accounts, ways, (user, what) => {
         const takesTheLast = canSignIn(user) && !canSignIn(without(user, what))
-        expect(mayRemove(user, what)).toBe(!takesTheLast)
+        expect(mayRemove(user, what, here)).toBe(!takesTheLast)
       }),
     )
   })

@@ -4,10 +4,11 @@ import { hasFactor, twoFactorSince } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type SessionEntry, toSessionEntry } from '../../model/session.js'
 import { toUser, type User } from '../../model/user.js'
-import { mayRemove } from '../../model/ways-in.js'
+import { mayRemove, signsInAt } from '../../model/ways-in.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { listSessions } from '../session/sessions.js'
+import { currentRpId, hasPasskeyHere } from '../steps/usable-factors.js'
 import { readProfile } from './profile.js'
 import { isRecent } from './require-password.js'
 
@@ -52,7 +53,7 @@ function toStanding(ports: Pick<Ports, 'clock' | 'policy'>, { user, session }: S
     hasPassword: user.passwordHash !== null,
     isRecent: isRecent(ports, session),
     twoFactorSince: since === null ? null : isoTime(since),
-    hasPasskey: user.factors.some(({ kind }) => kind === 'passkey'),
+    hasPasskey: hasPasskeyHere(ports, user),
   }
 }
 
@@ -71,7 +72,7 @@ export async function readAccount(
     backupCodesLeft: hasFactor(state.user) ? await ports.secondFactors.countBackupCodes(state.user.id) : null,
     linked: identities.map(({ provider, linkedAt }) => {
       const title = choices.find(({ name }) => name === provider)?.title ?? provider
-      const removable = mayRemove(state.user, { kind: 'identity', provider })
+      const removable = mayRemove(state.user, { kind: 'identity', provider }, signsInAt(currentRpId(ports)))
       return { name: provider, title, linkedAt, removable }
     }),
     linkable: choices.filter(({ name }) => !identities.some(({ provider }) => provider === name)),

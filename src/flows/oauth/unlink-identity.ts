@@ -6,6 +6,7 @@ import { requireFresh } from '../account/require-password.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
+import { currentRpId } from '../steps/usable-factors.js'
 import { identityNotice } from './identity-notice.js'
 import type { IdentityRequest } from './start-link.js'
 
@@ -33,7 +34,7 @@ export async function unlinkIdentity(
   await requireFresh(ports, state, { ...input, event: 'identity_unlinked' })
   const facts = { userId: user.id, sessionId: session.id, detail: { provider } }
   const unlinked = await ports.identities.unlink(
-    { userId: user.id, provider, fromSessionId: session.id },
+    { userId: user.id, provider, fromSessionId: session.id, rpId: currentRpId(ports) },
     {
       until: changeMattersUntil(ports),
       audit: auditEvent(ports, 'identity_unlinked', visitor, facts),

@@ -7,6 +7,7 @@ import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { PasskeyPolicy, Ports } from '../../ports.js'
 import { readProfile } from '../account/profile.js'
+import { requireUsable } from '../session/require-usable.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -25,7 +26,7 @@ export interface AddPasskeyInput {
 /**
  * Adds a passkey to the account of the signed-in user, by the options that this session asked for. The user is mailed about it.
  *
- * @throws {AuthError} `passkeys_disabled`, `invalid_token` (the challenge), `invalid_passkey`, `passkey_taken`, `passkey_limit`,
+ * @throws {AuthError} `passkeys_disabled`, `email_not_verified`, `invalid_token` (the challenge), `invalid_passkey`, `passkey_taken`, `passkey_limit`,
  *   `token_revoked`
  */
 export async function addPasskey(
@@ -35,10 +36,12 @@ export async function addPasskey(
 ): Promise<PasskeyRecord> {
   const site = requirePasskeys(ports)
   const { user, session } = await readProfile(ports, principal)
+  requireUsable(ports, user)
   const credential = await readNew(ports, site, { sessionId: session.id, response: input.response })
-  const handle = credential && (await ports.passkeys.handleOf(user.id, ports.random.token()))
   if (!credential) throw new AuthError('invalid_passkey')
-  if (!handle) throw new AuthError('token_revoked')
+  const handle = await ports.passkeys.handleOf(user.id)
+  // The first proof of the mailbox has taken it away, together with this session.
+  if (handle === null) throw new AuthError('token_revoked')
 
   const passkey = toRecord(ports, { ...input, userId: user.id, rpId: site.rpId, handle }, credential)
   const facts = { userId: user.id, sessionId: session.id, detail: { synced: passkey.synced } }

@@ -1,11 +1,11 @@
 import { AuthError } from '../../errors.js'
-import type { PasskeyRecord } from '../../model/factors/passkey.js'
+import { isUsable, type PasskeyRecord } from '../../model/factors/passkey.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { readProfile } from '../account/profile.js'
 import { auditEvent } from '../steps/audit.js'
-import { isUsable, requirePasskeys } from './site.js'
+import { requirePasskeys } from './site.js'
 
 /** What a page tells the browser, so that it forgets removed passkeys and shows the current name (WebAuthn §5.1.10). */
 export interface Signals {
@@ -18,19 +18,20 @@ export interface Signals {
 }
 
 /**
- * The user's passkeys, the oldest first, also those that may not be used here.
+ * The user's passkeys, the oldest first, also those that may not be used here. `signals` is null until the user first asks for one: no
+ * authenticator knows the user yet.
  *
  * @throws {AuthError} `passkeys_disabled`, `token_revoked`
  */
 export async function listPasskeys(
-  ports: Pick<Ports, 'passkeys' | 'sessions' | 'policy' | 'random'>,
+  ports: Pick<Ports, 'passkeys' | 'sessions' | 'policy'>,
   principal: SessionPrincipal,
-): Promise<{ passkeys: readonly PasskeyRecord[]; signals: Signals }> {
+): Promise<{ passkeys: readonly PasskeyRecord[]; signals: Signals | null }> {
   const site = requirePasskeys(ports)
   const { user } = await readProfile(ports, principal)
   const passkeys = await ports.passkeys.list(user.id)
-  const userId = await ports.passkeys.handleOf(user.id, ports.random.token())
-  if (userId === null) throw new AuthError('token_revoked')
+  const userId = await ports.passkeys.handleOf(user.id)
+  if (userId === null) return { passkeys, signals: null }
   const own = passkeys.filter((passkey) => isUsable(passkey, site) && passkey.userHandle === userId)
   const credentialIds = own.map(({ credentialId }) => credentialId)
   const { email: name } = user

@@ -9,12 +9,13 @@ import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { readProfile } from '../account/profile.js'
 import { requireFresh } from '../account/require-password.js'
-import { newSession } from '../session/open-session.js'
-import { lacksSecondStep } from '../session/sign-in.js'
+import { sessionInPlace } from '../session/open-session.js'
+import { requireSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
+import { currentRpId, factorsHere } from '../steps/usable-factors.js'
 
 export type RemovePasskeyPorts = PasswordLimitPorts &
   Pick<Ports, 'passkeys' | 'sessions' | 'passwords' | 'tokens' | 'mails' | 'audit' | 'random' | 'policy'>
@@ -42,16 +43,16 @@ export async function removePasskey(
 ): Promise<IssuedSession> {
   const state = await readProfile(ports, principal)
   if (state.session.mode !== input.mode) throw new AuthError('forbidden')
-  if (lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
+  requireSecondStep(ports, state)
   const passkey = await findOwn(ports, state.user.id, input.id)
   await requireFresh(ports, state, { ...input, event: 'passkey_removed' })
 
   const session = successor(ports, state, passkey, input.visitor)
-  const by = { fromSessionId: state.session.id, session }
+  const by = { fromSessionId: state.session.id, session, rpId: currentRpId(ports) }
   const step = removalStep(ports, state.user, { ...input, passkey, sessionId: session.id })
   const removed = await ports.passkeys.remove({ userId: state.user.id, id: passkey.id, by }, step)
   if (removed === 'last') throw new AuthError('last_credential')
-  if (removed === null) throw new AuthError('token_revoked')
+  if (removed === null) return refuseRemoval(ports, passkey)
   return issueTokens(ports, removed, session)
 }
 
@@ -77,6 +78,12 @@ async function findOwn({ passkeys }: Pick<Ports, 'passkeys'>, userId: string, id
   return passkey
 }
 
+/** A concurrent removal takes the passkey and ends the session. Its caller has the new session, so only the passkey is missing. */
+async function refuseRemoval(ports: Pick<Ports, 'passkeys'>, { userId, id }: PasskeyRecord): Promise<never> {
+  await findOwn(ports, userId, id)
+  throw new AuthError('token_revoked')
+}
+
 function removalStep(
   ports: Pick<Ports, 'mails' | 'clock' | 'random'>,
   user: UserRecord,
@@ -90,15 +97,14 @@ function removalStep(
   }
 }
 
-/** Without any second factor left, the new session has proved none. */
+/** Without any second factor that works here, the new session has proved none. */
 function successor(
   ports: Pick<Ports, 'clock' | 'random' | 'policy'>,
-  { user, session: former }: SessionState,
+  state: SessionState,
   { id }: PasskeyRecord,
   visitor: Visitor,
 ): Session {
-  const { mode, authTime } = former
-  const left = user.factors.filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
-  const amr = left.length > 0 ? former.amr : withoutFactor(former.amr)
-  return { ...newSession(ports, { user, mode, amr, visitor }), authTime }
+  const { amr } = state.session
+  const left = factorsHere(ports, state.user).filter((factor) => factor.kind !== 'passkey' || factor.id !== id)
+  return sessionInPlace(ports, state, { amr: left.length > 0 ? amr : withoutFactor(amr), visitor })
 }

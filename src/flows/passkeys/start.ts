@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { isUsable } from '../../model/factors/passkey.js'
 import type { CreationOptions } from '../../model/factors/webauthn.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -6,10 +7,11 @@ import type { PasskeyPolicy, Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { readProfile } from '../account/profile.js'
 import { isRecent, requireFresh } from '../account/require-password.js'
-import { lacksSecondStep } from '../session/sign-in.js'
+import { requireUsable } from '../session/require-usable.js'
+import { requireSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { type ChallengePorts, issueChallenge, passkeyChallengeSeconds } from './challenge.js'
-import { isUsable, requirePasskeys } from './site.js'
+import { requirePasskeys } from './site.js'
 
 export type StartPasskeyPorts = ChallengePorts &
   PasswordLimitPorts &
@@ -28,7 +30,7 @@ export interface StartPasskeyInput {
  * Options for a new passkey. They need the password or a recent sign-in, and a session that has passed the account's second factor: else a
  * thief of the password could add a passkey that passes it.
  *
- * @throws {AuthError} `passkeys_disabled`, `passkey_limit`, `recent_login_required`, `invalid_credentials`, `rate_limited`,
+ * @throws {AuthError} `passkeys_disabled`, `passkey_limit`, `email_not_verified`, `recent_login_required`, `invalid_credentials`, `rate_limited`,
  *   `token_revoked`, `busy`
  */
 export async function startPasskey(
@@ -39,7 +41,8 @@ export async function startPasskey(
   const site = requirePasskeys(ports)
   const state = await readProfile(ports, principal)
   const { user, session } = state
-  if (lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
+  requireUsable(ports, user)
+  requireSecondStep(ports, state)
   if (input.upgrade) requireUpgrade(ports, site, state)
   else await requireFresh(ports, state, { ...input, event: 'passkey_added' })
 

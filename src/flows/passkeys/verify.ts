@@ -5,9 +5,13 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { PasskeyPolicy, Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
+import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
 
-export type VerifyPasskeyPorts = Pick<Ports, 'passkeys' | 'webauthn' | 'mails' | 'audit' | 'clock' | 'random'>
+export type VerifyPasskeyPorts = Pick<
+  Ports,
+  'passkeys' | 'webauthn' | 'mails' | 'audit' | 'clock' | 'random' | 'policy'
+>
 
 /** A passkey whose signature is right. */
 export interface VerifiedPasskey {
@@ -56,7 +60,8 @@ function isOwn(passkey: PasskeyRecord, { userHandle }: SignedResponse, userId: s
 
 /**
  * Judges the counter and returns what the session's opening uses up. A counter that did not rise may mean a copy. That suspends a passkey that
- * is bound to one device. A synced one is on several devices, so it is only recorded (WebAuthn §6.1.1).
+ * is bound to one device, and ends every session of its user. A synced one is on several devices, so it is only recorded
+ * (WebAuthn §6.1.1).
  *
  * @throws {AuthError} `invalid_passkey`
  */
@@ -88,6 +93,10 @@ async function reportCounter(
   if (synced) return ports.audit.record(audit)
   const values = { name, suspended: 'yes' }
   const mail = notice(ports, 'passkey-removed', { user, userAgent: visitor.userAgent, values })
-  await ports.passkeys.suspend(user.id, passkey.id, { now: ports.clock.now(), audit, ...mail })
+  await ports.passkeys.suspend(user.id, passkey.id, ports.clock.now(), {
+    until: changeMattersUntil(ports),
+    audit,
+    ...mail,
+  })
   throw new AuthError('invalid_passkey')
 }

@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { isUsable } from '../../model/factors/passkey.js'
 import type { OneTimeToken, ResetPurpose } from '../../model/one-time-token.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -6,6 +7,7 @@ import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
+import { hasPasskeyHere } from '../steps/usable-factors.js'
 import { forgetFactorTries } from '../two-factor/second-factor.js'
 import { requireStrong } from './new-password.js'
 
@@ -89,8 +91,8 @@ export async function resetPassword(
 
 /** The link has just proved the address. A reset leaves passkeys, so the mail names them; a first proof throws them away. */
 async function changeNotice(ports: ResetPasswordPorts, user: UserRecord, { userAgent }: Visitor) {
-  const held = user.emailVerified && user.factors.some(({ kind }) => kind === 'passkey')
-  const names = held ? (await ports.passkeys.list(user.id)).map(({ name }) => name) : []
+  const held = user.emailVerified && hasPasskeyHere(ports, user) ? await ports.passkeys.list(user.id) : []
+  const names = held.filter((passkey) => isUsable(passkey, ports.policy.passkeys)).map(({ name }) => name)
   const values = { passkeys: names.join(', '), url: `${ports.policy.authUrl}/account#passkeys` }
   return notice(ports, 'password-changed', { user: { ...user, emailVerified: true }, userAgent, values })
 }

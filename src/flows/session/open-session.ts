@@ -6,6 +6,7 @@ import type { Session, SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import type { SessionState } from '../../store/sessions.js'
 import { auditEvent } from '../steps/audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from '../steps/devices.js'
 import { ignoreAuthError } from '../steps/ignore-auth-error.js'
@@ -96,6 +97,15 @@ function refusalOf({ secondStep, proof }: SignIn): ErrorCode {
 async function isFamiliar(ports: OpenSessionPorts, signIn: SignIn, device: Device | null): Promise<boolean> {
   if (signIn.user.lastLoginAt === null || signIn.method === 'registration') return true
   return isKnownPlace(ports, signIn, device)
+}
+
+/** A session in the place of the former one: it begins now, but its user was proved when the former one says. */
+export function sessionInPlace(
+  ports: Parameters<typeof newSession>[0],
+  { user, session: { mode, authTime } }: Pick<SessionState, 'user' | 'session'>,
+  { amr, visitor }: Pick<SignIn, 'amr' | 'visitor'>,
+): Session {
+  return newSession(ports, { user, mode, amr, visitor, authTime })
 }
 
 /** A session that begins now, under a new id. */

@@ -1,3 +1,4 @@
+import { AuthError } from '../../errors.js'
 import { rolesOf } from '../../model/admin-role.js'
 import { hasFactor } from '../../model/factors/kinds.js'
 import { factorMethods, provesFactor } from '../../model/second-factor.js'
@@ -5,6 +6,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
+import { factorsHere } from '../steps/usable-factors.js'
 import { type OpenSessionPorts, openSession, type SignIn } from './open-session.js'
 import { askSecondStep } from './two-factor-challenge.js'
 
@@ -43,13 +45,17 @@ export function asksSecondStep(ports: Pick<Ports, 'policy'>, user: UserRecord): 
   return methodsOf(ports, user).length > 0 && policy.requiresFactor(rolesOf(user, policy.adminEmails))
 }
 
-/** Whether a sign-in today would need more than this session has proved. Its password alone must not change what the second step takes. */
-export function lacksSecondStep(ports: Pick<Ports, 'policy'>, { user, session }: SessionState): boolean {
-  return asksSecondStep(ports, user) && !provesFactor(session.amr)
+/**
+ * Requires a session that has passed the second step, where a sign-in today would ask for one: the password alone must not change what the
+ * second step takes.
+ *
+ * @throws {AuthError} `recent_login_required`
+ */
+export function requireSecondStep(ports: Pick<Ports, 'policy'>, { user, session }: SessionState): void {
+  if (asksSecondStep(ports, user) && !provesFactor(session.amr)) throw new AuthError('recent_login_required')
 }
 
-/** The second factors that can be proved here. Passkeys stay on the account while they are off. */
-function methodsOf({ policy }: Pick<Ports, 'policy'>, user: UserRecord): string[] {
-  const methods = factorMethods(user)
-  return policy.passkeys === null ? methods.filter((method) => method !== 'passkey') : methods
+/** What the second step accepts here. Passkeys stay on the account while they are off, and after a change of the RP id. */
+function methodsOf(ports: Pick<Ports, 'policy'>, user: UserRecord): string[] {
+  return factorMethods({ factors: factorsHere(ports, user) })
 }

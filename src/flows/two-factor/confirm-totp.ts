@@ -10,7 +10,7 @@ import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
-import { newSession } from '../session/open-session.js'
+import { sessionInPlace } from '../session/open-session.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { draftBackupCodes } from './backup-codes.js'
@@ -87,10 +87,9 @@ async function turnOn(
   enrolled: { enrolmentId: string; factor: Totp; backupCodes: readonly BackupCode[] },
   visitor: Visitor,
 ): Promise<IssuedSession | null> {
-  const { mode, authTime } = former
   const amr = withFactor(former.amr, { kind: 'totp', step: enrolled.factor.lastStep })
   // The code only shows that the app has the secret. The user was proved before.
-  const session = { ...newSession(ports, { user, mode, amr, visitor }), authTime }
+  const session = sessionInPlace(ports, { user, session: former }, { amr, visitor })
   const changed = await ports.secondFactors.turnOn(
     { userId: user.id, version: user.version, fromSessionId: former.id, session, ...enrolled },
     {

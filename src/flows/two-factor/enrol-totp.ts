@@ -1,4 +1,3 @@
-import { AuthError } from '../../errors.js'
 import { hasFactor } from '../../model/factors/kinds.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -6,7 +5,7 @@ import type { Ports } from '../../ports.js'
 import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
-import { lacksSecondStep } from '../session/sign-in.js'
+import { requireSecondStep } from '../session/sign-in.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { draftEnrolment } from './enrolment.js'
 import { type FactorPorts, requireFactor } from './second-factor.js'
@@ -39,7 +38,7 @@ export async function enrolTotp(
   const event = 'two_factor_enabled'
   const state = await readProfile(ports, principal)
   const hasCode = hasFactor(state.user)
-  if (!hasCode && lacksSecondStep(ports, state)) throw new AuthError('recent_login_required')
+  if (!hasCode) requireSecondStep(ports, state)
   await requirePassword(ports, state, { ...input, event })
   const proof = hasCode ? await requireFactor(ports, state, { ...input, event }) : null
 

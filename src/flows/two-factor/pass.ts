@@ -15,11 +15,11 @@ import { countFactorTry, type FactorPorts, factorTries, forgetFactorTries, prove
 export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & PasskeyStepPorts & Pick<Ports, 'users'>
 
 export interface PassTwoFactorInput {
-  /** What the first step answered with; it alone says who signs in. */
+  /** Of the answer to the first step. It names the account; the second step names none. */
   challenge: string | null
-  /** Of the authenticator, or a backup code. Or else `response`. */
+  /** Of the authenticator app, or a backup code. Not needed with `response`. */
   code?: string
-  /** What a passkey has signed. */
+  /** What a passkey has signed. Then `code` is ignored. */
   response?: SignedResponse
   mode: SessionMode
   visitor: Visitor
@@ -30,12 +30,15 @@ export interface PassTwoFactorInput {
 /**
  * The second step of a sign-in: a code of the authenticator, a backup code, or a passkey.
  *
- * Every guess is counted before it is compared, for the account and for the challenge: after five the challenge is dead,
- * also for the right code. A signature cannot be guessed, so it counts for the challenge alone. The session opens in the step that uses challenge and code up, so of any number of requests
- * with one code, on any number of instances, one gets a session (RFC 6238 §5.2; ASVS 5.0, 6.5.1).
+ * Every guess is counted before it is compared, for the account and for the challenge. After five guesses the challenge is
+ * dead, also for the right code. A signature cannot be guessed, so it counts for the challenge alone.
+ *
+ * The session opens in the step that uses up the challenge and the code. So of any number of requests with one code, on any
+ * number of instances, one gets a session (RFC 6238 §5.2; ASVS 5.0, 6.5.1).
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, void and guessed too often look alike),
- *   `invalid_code` (wrong and used before look alike), `invalid_passkey`, `passkeys_disabled`, `password_reset_required`, `rate_limited`, `forbidden` (the other mode's), `hook_failed`
+ *   `invalid_code` (wrong and used before look alike), `invalid_passkey`, `passkeys_disabled`, `password_reset_required`,
+ *   `rate_limited`, `forbidden` (the other mode's), `hook_failed`
  */
 export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFactorInput): Promise<IssuedSession> {
   const { visitor } = input

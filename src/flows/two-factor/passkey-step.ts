@@ -1,5 +1,5 @@
 import { AuthError } from '../../errors.js'
-import type { PasskeyProof } from '../../model/factors/passkey.js'
+import { isUsable, type PasskeyProof } from '../../model/factors/passkey.js'
 import type { RequestOptions, SignedResponse } from '../../model/factors/webauthn.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -11,15 +11,18 @@ import {
   issueChallenge,
   passkeyChallengeSeconds,
 } from '../passkeys/challenge.js'
-import { isUsable, requirePasskeys } from '../passkeys/site.js'
+import { requirePasskeys } from '../passkeys/site.js'
 import { judgeCounter, type VerifyPasskeyPorts, verifyPasskey } from '../passkeys/verify.js'
 import { findChallenge } from '../session/two-factor-challenge.js'
+import { hasPasskeyHere } from '../steps/usable-factors.js'
 
 export type PasskeyStepPorts = ChallengePorts & VerifyPasskeyPorts & Pick<Ports, 'policy'>
 
-/** What a known user answers for, and whether the authenticator must check a PIN, a finger or a face. */
+/** A request for a passkey of a user who is already known, after the first step of a sign-in or in a session. */
 export interface KnownUse {
+  /** What the challenge is for, and which first step or session may answer it. */
   of: ChallengeOf
+  /** Whether the authenticator must check a PIN, a finger or a face. */
   verified: boolean
 }
 
@@ -45,7 +48,7 @@ export async function offersPasskey(
 ): Promise<boolean> {
   if (ports.policy.passkeys === null) return false
   const found = await findChallenge(ports, challenge)
-  return found?.user.factors.some(({ kind }) => kind === 'passkey') ?? false
+  return found !== null && hasPasskeyHere(ports, found.user)
 }
 
 /** A security key that only asks to be touched suffices: the first step has proved something else. */

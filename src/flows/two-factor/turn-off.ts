@@ -9,7 +9,7 @@ import type { SessionState } from '../../store/sessions.js'
 import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
-import { newSession } from '../session/open-session.js'
+import { newSession, sessionInPlace } from '../session/open-session.js'
 import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
@@ -74,13 +74,8 @@ async function turnOff(
 }
 
 /** The new session has proved no second factor any more. */
-function successor(
-  ports: TurnOffPorts,
-  { user, session: former }: Pick<SessionState, 'user' | 'session'>,
-  visitor: Visitor,
-): Session {
-  const { mode, authTime } = former
-  if (user.passwordHash !== null) return newSession(ports, { user, mode, amr: ['pwd'], visitor })
-  const amr = withoutFactor(former.amr)
-  return { ...newSession(ports, { user, mode, amr, visitor }), authTime }
+function successor(ports: TurnOffPorts, state: Pick<SessionState, 'user' | 'session'>, visitor: Visitor): Session {
+  const { user, session: former } = state
+  if (user.passwordHash !== null) return newSession(ports, { user, mode: former.mode, amr: ['pwd'], visitor })
+  return sessionInPlace(ports, state, { amr: withoutFactor(former.amr), visitor })
 }

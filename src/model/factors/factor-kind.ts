@@ -11,6 +11,8 @@ export interface FactorKind<Factor extends { kind: string }, Proof extends { kin
   methods: readonly string[]
   /** Whether it also works without a first factor, so that it may be the only way into an account. */
   signsIn: boolean
+  /** Whether it can be proved at the site of that RP id; null: passkeys are off. */
+  worksAt(factor: Factor, rpId: string | null): boolean
   /** What a session gets for that proof, beside `mfa` (RFC 8176). */
   amr(proof: Proof): readonly string[]
   /** Whether a proof of `was` still holds for `is`: the secret behind it is the same. */

@@ -28,6 +28,15 @@ export function kindOf({ kind }: Factor | KindProof): FactorKind<Factor, KindPro
   return kinds[kind]
 }
 
+/**
+ * The factors that can be proved here. Passkeys of a former RP id stay on the account, but prove nothing.
+ *
+ * @param rpId what passkeys must have been made for; null: passkeys are off
+ */
+export function usableFactors({ factors }: HasFactors, rpId: string | null): Factor[] {
+  return factors.filter((factor) => kindOf(factor).worksAt(factor, rpId))
+}
+
 /** Whether two-factor authentication is on: every sign-in that is not by a passkey asks for a second step. */
 export function hasFactor({ factors }: HasFactors): boolean {
   return factors.some(asks)

@@ -1,5 +1,5 @@
 import { isoTime } from '../../lib/iso-time.js'
-import type { PasskeyRecord } from './passkey.js'
+import { isUsable, type PasskeyRecord } from './passkey.js'
 import { passkeyProvider } from './passkey-providers.js'
 
 /** A passkey as its user and the application's own calls see it. Times are ISO 8601 in UTC. */
@@ -10,20 +10,21 @@ export interface PasskeyEntry {
   provider: string | null
   /** Whether it is synchronised between devices. */
   synced: boolean
-  /** False: its counter went back, so it may be a copy. It does not sign in any more. */
+  /** False: it does not sign in, because its counter went back, so it may be a copy, or it was made for another RP id. */
   usable: boolean
   createdAt: string
   lastUsedAt: string | null
 }
 
-export function toPasskeyEntry(passkey: PasskeyRecord): PasskeyEntry {
-  const { id, name, aaguid, synced, suspendedAt, createdAt, lastUsedAt } = passkey
+/** @param site what its RP id must be to sign in; null: passkeys are off */
+export function toPasskeyEntry(passkey: PasskeyRecord, site: { rpId: string } | null): PasskeyEntry {
+  const { id, name, aaguid, synced, createdAt, lastUsedAt } = passkey
   return {
     id,
     name,
     provider: passkeyProvider(aaguid),
     synced,
-    usable: suspendedAt === null,
+    usable: isUsable(passkey, site),
     createdAt: isoTime(createdAt),
     lastUsedAt: lastUsedAt === null ? null : isoTime(lastUsedAt),
   }

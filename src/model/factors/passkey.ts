@@ -1,9 +1,11 @@
 import type { FactorKind } from './factor-kind.js'
 
-/** A passkey as the account shows it: a WebAuthn credential that may be used. A suspended one is not shown. */
+/** A passkey as the account shows it: a WebAuthn credential. A suspended one is not shown. */
 export interface Passkey {
   kind: 'passkey'
   id: string
+  /** The RP id that it was made for. It works for no other. */
+  rpId: string
   /** Unix seconds. */
   enabledAt: number
 }
@@ -26,8 +28,14 @@ export const passkey: FactorKind<Passkey, PasskeyProof> = {
   asks: false,
   methods: ['passkey'],
   signsIn: true,
+  worksAt: ({ rpId: own }, rpId) => own === rpId,
   amr: ({ userVerified }) => (userVerified ? ['pop', 'user'] : ['pop']),
   sameProof: (was, is) => was.id === is.id,
+}
+
+/** Whether a passkey signs in at that site: it was made for its RP id and is not suspended. null: passkeys are off. */
+export function isUsable({ rpId, suspendedAt }: PasskeyRecord, site: { rpId: string } | null): boolean {
+  return rpId === site?.rpId && suspendedAt === null
 }
 
 /** A WebAuthn credential as the store keeps it. Times are Unix seconds; binary values are base64url. */

@@ -22,6 +22,7 @@ export const totp: FactorKind<Totp, TotpProof> = {
   asks: true,
   methods: ['totp'],
   signsIn: false,
+  worksAt: () => true,
   amr: () => ['otp'],
   // `lastStep` moves with every code; only a new secret voids a proof.
   sameProof: (was, is) => was.sealedSecret === is.sealedSecret,

@@ -10,7 +10,9 @@ const passkeySchema = z
       .nullable()
       .describe('Where it is kept, as the authenticator says. Null where that is not known.'),
     synced: z.boolean().describe('Whether it is synchronised between devices.'),
-    usable: z.boolean().describe('False: its counter went back, so it may be a copy and does not sign in any more.'),
+    usable: z
+      .boolean()
+      .describe('False: it does not sign in, because it may be a copy or was made for a former RP id.'),
     createdAt: time('When it was added.'),
     lastUsedAt: time('When it was last used.').nullable().describe('When it was last used, in UTC.'),
   })
@@ -28,7 +30,10 @@ export const passkeysSchema = z.object({
       name: z.string().describe('For `signalCurrentUserDetails`.'),
       displayName: z.string().describe('For `signalCurrentUserDetails`.'),
     })
-    .describe('What a page passes to the signals of `PublicKeyCredential`.'),
+    .nullable()
+    .describe(
+      'What a page passes to the signals of `PublicKeyCredential`. Null until the user first asks for a passkey.',
+    ),
 })
 
 const options = z.looseObject({ challenge: z.string().describe('Valid once, for five minutes.') })

@@ -19,7 +19,7 @@ export const listPasskeysRoute = defineRoute({
   async handle({ ports, session }) {
     const { principal } = await session()
     const { passkeys, signals } = await listPasskeys(ports, principal)
-    return json(200, { passkeys: passkeys.map(toPasskeyEntry), signals })
+    return json(200, { passkeys: passkeys.map((passkey) => toPasskeyEntry(passkey, ports.policy.passkeys)), signals })
   },
 })
 
@@ -40,6 +40,6 @@ export const renamePasskeyRoute = defineRoute({
     const passkey = await renamePasskey(ports, principal, { id: params.id ?? '', name: name ?? '', visitor })
     return context.form
       ? accountDone(context, 'passkeys', 'passkey_renamed')
-      : json(200, { passkey: toPasskeyEntry(passkey) })
+      : json(200, { passkey: toPasskeyEntry(passkey, ports.policy.passkeys) })
   },
 })

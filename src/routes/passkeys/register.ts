@@ -24,7 +24,14 @@ export const startPasskeyRoute = defineRoute({
   ...form,
   summary: 'Returns the options of a new passkey. Needs the password or a recent sign-in, and the second factor.',
   answers: { 200: creationOptionsSchema },
-  errors: ['invalid_credentials', 'recent_login_required', 'passkey_limit', 'passkeys_disabled', 'busy'],
+  errors: [
+    'email_not_verified',
+    'invalid_credentials',
+    'recent_login_required',
+    'passkey_limit',
+    'passkeys_disabled',
+    'busy',
+  ],
   async handle({ ports, session, cookies }, { password, upgrade = false }) {
     const { principal, visitor } = await session()
     const input = { password: password || null, upgrade, visitor, device: cookies.device }
@@ -40,10 +47,17 @@ export const addPasskeyRoute = defineRoute({
   ...form,
   summary: 'Adds a passkey by the options that this session asked for.',
   answers: { 201: onePasskeySchema },
-  errors: ['invalid_token', 'invalid_passkey', 'passkey_taken', 'passkey_limit', 'passkeys_disabled'],
+  errors: [
+    'email_not_verified',
+    'invalid_token',
+    'invalid_passkey',
+    'passkey_taken',
+    'passkey_limit',
+    'passkeys_disabled',
+  ],
   async handle({ ports, session }, { response, name = null }) {
     const { principal, visitor } = await session()
     const passkey = await addPasskey(ports, principal, { response, name, visitor })
-    return json(201, { passkey: toPasskeyEntry(passkey) })
+    return json(201, { passkey: toPasskeyEntry(passkey, ports.policy.passkeys) })
   },
 })

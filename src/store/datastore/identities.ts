@@ -1,5 +1,5 @@
 import type { UserRecord } from '../../model/user.js'
-import { mayRemove } from '../../model/ways-in.js'
+import { mayRemove, signsInAt } from '../../model/ways-in.js'
 import { everyHold } from '../account-losses.js'
 import type { Identities, Linking } from '../identities.js'
 import { withIdentity } from '../identity-rows.js'
@@ -83,13 +83,13 @@ async function linkTo(unit: Unit, { identity, by }: Linking, step: AccountStep):
 
 function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
   return {
-    unlink: ({ userId, provider, fromSessionId: sessionId }, step) =>
+    unlink: ({ userId, provider, fromSessionId: sessionId, rpId }, step) =>
       steps.step<UserRecord | 'last' | null>(async (unit) => {
         const row = await requireUser(unit, userId)
         await requireSession(unit, { userId, sessionId, now: Math.floor(step.audit.atMs / 1000) })
         const user = toUser(row)
         if (!user.identities.some((identity) => identity.provider === provider)) throw new Refused()
-        if (!mayRemove(user, { kind: 'identity', provider })) return 'last'
+        if (!mayRemove(user, { kind: 'identity', provider }, signsInAt(rpId))) return 'last'
         await dropIdentities(unit, userId, (identity) => identity.provider === provider)
         await dropTokens(unit, userId, ['two_factor'])
         return recordLinkEvent(unit, row, step)

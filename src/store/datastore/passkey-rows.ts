@@ -1,5 +1,5 @@
 import type { PasskeyProof } from '../../model/factors/passkey.js'
-import { usableColumn } from '../passkey-rows.js'
+import { shownColumn } from '../passkey-rows.js'
 import { Refused } from '../refused.js'
 import type { PasskeysTable } from '../rows.js'
 import { passkeys } from './engine/tables.js'
@@ -10,9 +10,9 @@ export function passkeysOf(view: View, userId: string): Promise<PasskeysTable[]>
   return view.find(passkeys, { user_id: userId }, { sort: { created_at: 1, id: 1 } })
 }
 
-/** What the user's row tells of the passkeys that may be used, as they are now. */
-export async function usablePasskeys(unit: Unit, userId: string): Promise<string | null> {
-  return usableColumn(await passkeysOf(unit, userId))
+/** What the user's row shows of the passkeys, as they are now. */
+export async function shownPasskeys(unit: Unit, userId: string): Promise<string | null> {
+  return shownColumn(await passkeysOf(unit, userId))
 }
 
 /** Passkeys that were added in that second or later: the owner can add one again, but a thief's would stay. */
@@ -22,7 +22,7 @@ export async function dropPasskeysSince(unit: Unit, userId: string, since: numbe
     passkeys,
     rows.filter(({ created_at }) => created_at >= since),
   )
-  return usablePasskeys(unit, userId)
+  return shownPasskeys(unit, userId)
 }
 
 /** Keeps what the authenticator said. @throws {Refused} when the passkey was used meanwhile, is suspended or gone */

@@ -1,5 +1,5 @@
 import type { UserRecord } from '../../model/user.js'
-import { mayRemove } from '../../model/ways-in.js'
+import { mayRemove, signsInAt } from '../../model/ways-in.js'
 import { credentialHash, toPasskey, toPasskeyRow } from '../passkey-rows.js'
 import type { AddingPasskey, Passkeys, RemovingPasskey } from '../passkeys.js'
 import { Refused, Taken, unlessTaken } from '../refused.js'
@@ -12,7 +12,7 @@ import { passkeyKey, passkeys, users } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
 import { requireSession } from './identities.js'
 import { writeMail } from './outbox.js'
-import { passkeysOf, usablePasskeys } from './passkey-rows.js'
+import { passkeysOf, shownPasskeys } from './passkey-rows.js'
 import { startAnew } from './user-passwords.js'
 import { changeUser, isEnabled, requireUser } from './user-rows.js'
 
@@ -34,15 +34,14 @@ export function createPasskeys(steps: Steps): Passkeys {
 
     remove: (removing, step) => steps.step<UserRecord | 'last' | null>((unit) => remove(unit, removing, step), null),
 
-    suspend: (userId, id, { now, audit, mail }) =>
+    suspend: (userId, id, now, step) =>
       steps.step(async (unit) => {
         const user = await requireUser(unit, userId)
         const row = (await passkeysOf(unit, userId)).find((each) => each.id === id)
         if (!row || row.suspended_at !== null) return false
         unit.put(passkeys, { ...row, suspended_at: now })
-        unit.put(users, { ...user, passkeys: await usablePasskeys(unit, userId) })
-        await writeAudit(unit, audit)
-        if (mail) writeMail(unit, mail)
+        await dropLosses(unit, userId, { sessions: true, tokens: ['two_factor'] })
+        await changeUser(unit, { ...user, passkeys: await shownPasskeys(unit, userId) }, step)
         return true
       }, false),
   }
@@ -51,12 +50,14 @@ export function createPasskeys(steps: Steps): Passkeys {
 function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'> {
   return {
     handleOf: (userId, fresh) =>
-      steps.step(async (unit) => {
-        const row = await unit.get(users, userId)
-        if (!row || row.passkey_handle !== null) return row?.passkey_handle ?? null
-        unit.put(users, { ...row, passkey_handle: fresh })
-        return fresh
-      }),
+      fresh === undefined
+        ? steps.read(async (view) => (await view.get(users, userId))?.passkey_handle ?? null)
+        : steps.step(async (unit) => {
+            const row = await unit.get(users, userId)
+            if (!row || row.passkey_handle !== null) return row?.passkey_handle ?? null
+            unit.put(users, { ...row, passkey_handle: fresh })
+            return fresh
+          }),
 
     find: (rpId, credentialId) =>
       steps.read(async (view) => {
@@ -83,7 +84,7 @@ async function add(
   if (await unit.get(passkeys, passkeyKey(row))) throw new Taken()
   if ((await passkeysOf(unit, userId)).length >= max) return 'limit'
   unit.put(passkeys, row)
-  const changed = { ...user, passkeys: await usablePasskeys(unit, userId) }
+  const changed = { ...user, passkeys: await shownPasskeys(unit, userId) }
   unit.put(users, changed)
   await writeAudit(unit, audit)
   if (mail) writeMail(unit, mail)
@@ -100,10 +101,10 @@ async function remove(
   if (removed.length === 0) throw new Refused()
   const user = toUser(row)
   const factor = user.factors.find((each) => each.kind === 'passkey' && each.id === id)
-  if (by && factor && !mayRemove(user, { kind: 'factor', factor })) return 'last'
+  if (by && factor && !mayRemove(user, { kind: 'factor', factor }, signsInAt(by.rpId))) return 'last'
   if (by) await startAnew(unit, { userId, ...by })
   else await dropLosses(unit, userId, { sessions: true })
   unit.remove(passkeys, removed)
   await dropLosses(unit, userId, { tokens: ['two_factor'] })
-  return changeUser(unit, { ...row, passkeys: await usablePasskeys(unit, userId) }, step)
+  return changeUser(unit, { ...row, passkeys: await shownPasskeys(unit, userId) }, step)
 }

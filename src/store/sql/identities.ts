@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
-import { mayRemove } from '../../model/ways-in.js'
+import { mayRemove, signsInAt } from '../../model/ways-in.js'
 import { everyHold } from '../account-losses.js'
 import type { Identities, Linking } from '../identities.js'
 import { withIdentity } from '../identity-rows.js'
@@ -102,13 +102,13 @@ async function linkTo(unit: Unit, { identity, by }: Linking, step: AccountStep):
 
 function unlinkIdentities(steps: Steps): Pick<Identities, 'unlink'> {
   return {
-    unlink: ({ userId, provider, fromSessionId: sessionId }, step) =>
+    unlink: ({ userId, provider, fromSessionId: sessionId, rpId }, step) =>
       steps.transaction<UserRecord | 'last' | null>(async (unit) => {
         await holdUser(unit, userId).executeTakeFirst().then(requireOne)
         await requireSession(unit, { userId, sessionId, now: Math.floor(step.audit.atMs / 1000) })
         const user = await requireUser(unit.db, userId)
         if (!user.identities.some((identity) => identity.provider === provider)) throw new Refused()
-        if (!mayRemove(user, { kind: 'identity', provider })) return 'last'
+        if (!mayRemove(user, { kind: 'identity', provider }, signsInAt(rpId))) return 'last'
         await unit.db
           .deleteFrom('latchkey_identities')
           .where('user_id', '=', userId)

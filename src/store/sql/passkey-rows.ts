@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { PasskeyProof } from '../../model/factors/passkey.js'
-import { usableColumn } from '../passkey-rows.js'
+import { shownColumn } from '../passkey-rows.js'
 import type { PasskeysTable } from '../rows.js'
 import type { Tables } from './engine/schema.js'
 import type { Unit } from './engine/steps.js'
@@ -38,9 +38,9 @@ export function passkeysOf(db: Kysely<Tables>, userId: string): Promise<Passkeys
     .execute()
 }
 
-/** Writes into the user's row, which the caller has locked, which passkeys may be used. */
+/** Writes into the user's row, which the caller has locked, which passkeys it shows. */
 export async function recordPasskeys(unit: Pick<Unit, 'db'>, userId: string): Promise<void> {
-  const passkeys = usableColumn(await passkeysOf(unit.db, userId))
+  const passkeys = shownColumn(await passkeysOf(unit.db, userId))
   await unit.db.updateTable('latchkey_users').set({ passkeys }).where('id', '=', userId).execute()
 }
 

@@ -1,5 +1,6 @@
+import type { Kysely } from 'kysely'
 import type { UserRecord } from '../../model/user.js'
-import { mayRemove } from '../../model/ways-in.js'
+import { mayRemove, signsInAt } from '../../model/ways-in.js'
 import { credentialHash, toPasskey, toPasskeyRow } from '../passkey-rows.js'
 import type { AddingPasskey, Passkeys, RemovingPasskey } from '../passkeys.js'
 import { Refused, Taken, unlessTaken } from '../refused.js'
@@ -7,6 +8,7 @@ import { toUser } from '../user-rows.js'
 import type { AccountStep } from '../users.js'
 import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
+import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { requireSession, requireUser } from './identities.js'
 import { writeMail } from './outbox.js'
@@ -38,7 +40,7 @@ export function createPasskeys(steps: Steps): Passkeys {
     remove: (removing, step) =>
       steps.transaction<UserRecord | 'last' | null>((unit) => remove(unit, removing, step), null),
 
-    suspend: (userId, id, { now, audit, mail }) =>
+    suspend: (userId, id, now, step) =>
       steps.transaction(async (unit) => {
         await holdUser(unit, userId).executeTakeFirst().then(requireOne)
         await unit.db
@@ -49,9 +51,8 @@ export function createPasskeys(steps: Steps): Passkeys {
           .where('suspended_at', 'is', null)
           .executeTakeFirst()
           .then(requireOne)
-        await recordPasskeys(unit, userId)
-        await writeAudit(unit, audit)
-        if (mail) await writeMail(unit, mail)
+        await dropLosses(unit, userId, { sessions: true })
+        await recordLoss(unit, userId, step)
         return true
       }, false),
   }
@@ -60,20 +61,17 @@ export function createPasskeys(steps: Steps): Passkeys {
 function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'> {
   return {
     handleOf: (userId, fresh) =>
-      steps.transaction(async ({ db }) => {
-        await db
-          .updateTable('latchkey_users')
-          .set({ passkey_handle: fresh })
-          .where('id', '=', userId)
-          .where('passkey_handle', 'is', null)
-          .execute()
-        const row = await db
-          .selectFrom('latchkey_users')
-          .select('passkey_handle')
-          .where('id', '=', userId)
-          .executeTakeFirst()
-        return row?.passkey_handle ?? null
-      }),
+      fresh === undefined
+        ? steps.step((db) => readHandle(db, userId))
+        : steps.transaction(async ({ db }) => {
+            await db
+              .updateTable('latchkey_users')
+              .set({ passkey_handle: fresh })
+              .where('id', '=', userId)
+              .where('passkey_handle', 'is', null)
+              .execute()
+            return readHandle(db, userId)
+          }),
 
     find: (rpId, credentialId) =>
       steps.step(async (db) => {
@@ -92,6 +90,12 @@ function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'
 
     list: (userId) => steps.step(async (db) => (await passkeysOf(db, userId)).map(toPasskey)),
   }
+}
+
+async function readHandle(db: Kysely<Tables>, userId: string): Promise<string | null> {
+  const users = db.selectFrom('latchkey_users').select('passkey_handle')
+  const row = await users.where('id', '=', userId).executeTakeFirst()
+  return row?.passkey_handle ?? null
 }
 
 async function add(
@@ -129,10 +133,15 @@ async function remove(
   if (!rows.some((row) => row.id === id)) throw new Refused()
   const user = await requireUser(unit.db, userId)
   const factor = user.factors.find((each) => each.kind === 'passkey' && each.id === id)
-  if (by && factor && !mayRemove(user, { kind: 'factor', factor })) return 'last'
+  if (by && factor && !mayRemove(user, { kind: 'factor', factor }, signsInAt(by.rpId))) return 'last'
   if (by) await startAnew(unit, { userId, ...by })
   else await dropLosses(unit, userId, { sessions: true })
   await unit.db.deleteFrom('latchkey_passkeys').where('id', '=', id).execute()
+  return recordLoss(unit, userId, step)
+}
+
+/** The last writes of a step that takes a passkey from its user. */
+async function recordLoss(unit: Unit, userId: string, step: AccountStep): Promise<UserRecord> {
   await recordPasskeys(unit, userId)
   await dropLosses(unit, userId, { tokens: ['two_factor'] })
   await unit.db

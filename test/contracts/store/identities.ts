@@ -295,7 +295,12 @@ function ofUser({ id }: UserRecord) {
 }
 
 function unlinkingContract(current: () => TestStore): void {
-  const from = (provider: string, userId: string, fromSessionId: string) => ({ provider, userId, fromSessionId })
+  const from = (provider: string, userId: string, fromSessionId: string) => ({
+    provider,
+    userId,
+    fromSessionId,
+    rpId: 'example.test',
+  })
 
   test('an identity is taken away, with what waits for a second step; others stay, and so does the session', async () => {
     const { store, changes } = current()
@@ -418,7 +423,7 @@ function racingContract(current: () => TestStore): void {
       const { user, session } = await federated(store, 'google', 'github')
       const outcomes = await Promise.all(
         ['google', 'github'].map((provider) =>
-          store.identities.unlink({ userId: user.id, provider, fromSessionId: session.id }, unlinked()),
+          store.identities.unlink({ userId: user.id, provider, fromSessionId: session.id, rpId: null }, unlinked()),
         ),
       )
       expect(outcomes.filter((outcome) => outcome === 'last')).toHaveLength(1)

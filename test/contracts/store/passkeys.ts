@@ -47,8 +47,8 @@ async function withPasskey(
   return { user, session, passkey }
 }
 
-function shown({ id, createdAt }: { id: string; createdAt: number }) {
-  return { kind: 'passkey', id, enabledAt: createdAt }
+function shown({ id, rpId, createdAt }: { id: string; rpId: string; createdAt: number }) {
+  return { kind: 'passkey', id, rpId, enabledAt: createdAt }
 }
 
 function addingContract(current: () => TestStore): void {
@@ -71,7 +71,15 @@ function addingContract(current: () => TestStore): void {
     const handles = await atOnce((index) => store.passkeys.handleOf(user.id, `handle-${index}`))
     expect(new Set(handles).size).toBe(1)
     expect(await store.passkeys.handleOf(user.id, 'late')).toBe(handles[0])
+    expect(await store.passkeys.handleOf(user.id)).toBe(handles[0])
     expect(await store.passkeys.handleOf('nobody', 'fresh')).toBeNull()
+  })
+
+  test('without a fresh handle, asking for the handle makes none', async () => {
+    const { store } = current()
+    const { user } = await signedIn(store)
+    expect(await store.passkeys.handleOf(user.id)).toBeNull()
+    expect(await store.passkeys.handleOf(user.id)).toBeNull()
   })
 
   test('a credential belongs to one account: of many that claim it at once, one gets it', async () => {
@@ -160,18 +168,26 @@ function usingContract(current: () => TestStore): void {
   test('a suspended passkey stays in the list, opens nothing, and the user no longer shows it', async () => {
     const { store } = current()
     const { user, passkey } = await withPasskey(store, { user: { factors: [aTotp()] } })
-    const records = { now, audit: anEvent(), mail: aMail() }
-    const results = await atOnce(() => store.passkeys.suspend(user.id, passkey.id, records), 1)
-    expect(results).toEqual([true])
-    expect(await store.passkeys.suspend(user.id, passkey.id, { now, audit: anEvent() })).toBe(false)
+    const results = await atOnce(() => store.passkeys.suspend(user.id, passkey.id, now, changed({ mail: aMail() })))
+    expect(results.filter(Boolean)).toHaveLength(1)
     expect(await store.passkeys.list(user.id)).toEqual([{ ...passkey, suspendedAt: now }])
-    expect((await store.users.findById(user.id))?.factors).toEqual([aTotp()])
+    expect(await store.users.findById(user.id)).toMatchObject({ factors: [aTotp()], version: user.version + 1 })
 
     const challenge = await keptToken(store, aChallenge(user))
     const proof = { kind: 'passkey', id: passkey.id, seenCount: 0, signCount: 0 } as const
     const secondStep = { challengeId: challenge.id, proof: { ...proof, backedUp: true, userVerified: true } }
     const limit = { maxSessions: 50, until, secondStep }
-    expect(await store.sessions.open(aSession(user.id), user.version, limit, anEvent())).toBe(false)
+    expect(await store.sessions.open(aSession(user.id), user.version + 1, limit, anEvent())).toBe(false)
+  })
+
+  test('the suspension of a passkey ends every session, pending second steps and older access tokens', async () => {
+    const { store, changes } = current()
+    const { user, passkey } = await withPasskey(store)
+    const challenge = await keptToken(store, aChallenge(user))
+    expect(await store.passkeys.suspend(user.id, passkey.id, now, changed())).toBe(true)
+    expect(await store.sessions.list(user.id, now)).toEqual([])
+    expect(await store.oneTimeTokens.findByHash('two_factor', [challenge.tokenHash], now)).toBeNull()
+    expect(changes).toMatchObject([{ kind: 'user', subject: user.id, version: user.version + 1 }])
   })
 }
 
@@ -180,7 +196,7 @@ function removingContract(current: () => TestStore): void {
     const { store } = current()
     const { user, session, passkey } = await withPasskey(store)
     await openedSession(store, user)
-    const by = { fromSessionId: session.id, session: aSession(user.id) }
+    const by = { fromSessionId: session.id, session: aSession(user.id), rpId: 'example.test' }
     const removed = await store.passkeys.remove({ userId: user.id, id: passkey.id, by }, changed())
     expect(removed).toMatchObject({ version: user.version + 1, factors: [] })
     expect((await store.sessions.list(user.id, now)).map(({ id }) => id)).toEqual([by.session.id])
@@ -190,18 +206,29 @@ function removingContract(current: () => TestStore): void {
   test('the last way in stays, unless the application removes it', async () => {
     const { store } = current()
     const { user, session, passkey } = await withPasskey(store, { user: { passwordHash: null } })
-    const by = { fromSessionId: session.id, session: aSession(user.id) }
+    const by = { fromSessionId: session.id, session: aSession(user.id), rpId: 'example.test' }
     expect(await store.passkeys.remove({ userId: user.id, id: passkey.id, by }, changed())).toBe('last')
     expect((await store.sessions.list(user.id, now)).map(({ id }) => id)).toEqual([session.id])
     expect(await store.passkeys.remove({ userId: user.id, id: passkey.id, by: null }, changed())).not.toBeNull()
     expect(await store.passkeys.list(user.id)).toEqual([])
   })
 
+  test('a passkey of a former RP id is no way in: it may go, and the last one of the current RP id stays', async () => {
+    const { store } = current()
+    const { user, session, passkey } = await withPasskey(store, { user: { passwordHash: null } })
+    const former = aPasskey(user.id, { rpId: 'former.test' })
+    await store.passkeys.add({ passkey: former, fromSessionId: session.id, max: 20 }, changed())
+    const by = { fromSessionId: session.id, session: aSession(user.id), rpId: 'example.test' }
+    expect(await store.passkeys.remove({ userId: user.id, id: passkey.id, by }, changed())).toBe('last')
+    const after = await store.passkeys.remove({ userId: user.id, id: former.id, by }, changed())
+    expect(after).toMatchObject({ factors: [shown(passkey)] })
+  })
+
   test('another user removes nothing', async () => {
     const { store } = current()
     const { user, passkey } = await withPasskey(store)
     const other = await signedIn(store)
-    const by = { fromSessionId: other.session.id, session: aSession(other.user.id) }
+    const by = { fromSessionId: other.session.id, session: aSession(other.user.id), rpId: 'example.test' }
     expect(await store.passkeys.remove({ userId: other.user.id, id: passkey.id, by }, changed())).toBeNull()
     expect(await store.passkeys.list(user.id)).toEqual([passkey])
   })

@@ -87,11 +87,26 @@ describe('a sign-in by passkey', () => {
     expect((await phone.post(path, { response })).status).toBe(status)
   })
 
-  it('is refused for a disabled account', async () => {
+  it('is refused for a disabled account, whose sessions have ended, until it is enabled', async () => {
     const { client, device, auth } = await withPasskey()
-    const user = await auth.users.findByEmail(ada.email)
-    await auth.users.disable(user?.id ?? '')
+    const phone = client()
+    await passkeyLogin(phone, device)
+    const { id = '' } = (await auth.users.findByEmail(ada.email)) ?? {}
+    await auth.users.disable(id)
     expect(await passkeyLogin(client(), device)).toMatchObject({ status: 403, body: { code: 'account_disabled' } })
+    expect((await phone.get('/api/notes')).status).toBe(401)
+    expect((await phone.refresh()).status).toBe(401)
+    await auth.users.enable(id)
+    expect((await phone.refresh()).status).toBe(401)
+    expect((await passkeyLogin(client(), device)).status).toBe(200)
+  })
+
+  it('is refused while the account is disabled after the options were sent', async () => {
+    const { client, device, auth } = await withPasskey()
+    const phone = client()
+    const response = device.sign(await loginOptions(phone))
+    await auth.users.disable((await auth.users.findByEmail(ada.email))?.id ?? '')
+    expect(await phone.post(path, { response })).toMatchObject({ status: 403, body: { code: 'account_disabled' } })
   })
 
   it('runs the hooks of a sign-in, with the method passkey', async () => {
@@ -190,12 +205,26 @@ describe('a counter that goes back', () => {
       body: { code: 'invalid_passkey' },
     })
     expect((await passkeyLogin(client(), device)).status).toBe(401)
+    const { text } = await mailbox.waitFor(ada.email, /blocked/)
+    expect(text).toContain('its counter had gone back')
+    expect(text).toContain('every session was ended')
+    await browser.signIn(ada)
     expect(await browser.get('/auth/passkeys')).toMatchObject({
       body: { passkeys: [{ usable: false }], signals: { credentialIds: [] } },
     })
-    expect((await mailbox.waitFor(ada.email, /blocked/)).text).toContain('counter')
     const { items } = await auth.audit.list({ event: 'passkey_counter' })
     expect(items).toMatchObject([{ outcome: 'failure', detail: { synced: false, suspended: true } }])
+  })
+
+  it('ends every session, because a copy may have opened it', async () => {
+    const { client, device, browser } = await withPasskey({}, { synced: false })
+    const copy = client()
+    expect((await passkeyLogin(copy, device)).status).toBe(200)
+    expect((await passkeyLogin(client(), device, { counter: 1 })).status).toBe(401)
+    for (const session of [browser, copy]) {
+      expect((await session.get('/api/notes')).status).toBe(401)
+      expect((await session.refresh()).status).toBe(401)
+    }
   })
 
   it('is recorded, and no more, for a synced one', async () => {

@@ -164,6 +164,12 @@ describe('the passkeys of a user', () => {
     })
   })
 
+  it('are none before the first: reading them stores nothing, and there is nothing to signal', async () => {
+    const { browser } = await signedUp()
+    expect((await browser.get('/auth/passkeys')).body).toEqual({ passkeys: [], signals: null })
+    expect((await browser.get('/auth/passkeys')).body).toEqual({ passkeys: [], signals: null })
+  })
+
   it('get another name', async () => {
     const { browser, passkey } = await withPasskey()
     const renamed = await browser.patch(`/auth/passkeys/${passkey.id}`, { name: 'Laptop' })
@@ -182,6 +188,16 @@ describe('the passkeys of a user', () => {
     expect((await passkeyLogin(client(), device)).status).toBe(401)
   })
 
+  it('are removed once: a second request at the same time finds none, and its session goes on', async () => {
+    const { browser, passkey } = await withPasskey()
+    const path = `/auth/passkeys/${passkey.id}`
+    const answers = await Promise.all(
+      [1, 2].map(() => browser.copy().delete<{ code?: string }>(path, { password: ada.password })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404])
+    expect(answers.map(({ body }) => body?.code)).toContain('not_found')
+  })
+
   it('are not those of another user: neither name nor removal', async () => {
     const { client, passkey, browser } = await withPasskey()
     const other = client()
@@ -197,7 +213,7 @@ describe('the passkeys of a user', () => {
     const token = /token=([\w-]+)/.exec((await mailbox.waitFor(ada.email, /password/i)).text)?.[1]
     await client().post('/auth/password/reset', { token, password: 'another horse battery' })
     const { text } = await mailbox.waitFor(ada.email, /password was changed/)
-    expect(text).toContain('Unknown device')
+    expect(text).toContain('still sign in to your account: Unknown device.')
     expect(text).toContain('http://localhost:3000/auth/account#passkeys')
     expect((await passkeyLogin(client(), device)).status).toBe(200)
   })

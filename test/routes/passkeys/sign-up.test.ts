@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ada, testAuth } from '../../support/auth.js'
+import { ada, sharedSettings, testAuth } from '../../support/auth.js'
 import { createAuthenticator } from '../../support/authenticator.js'
-import { addPasskey, origin, passkeyLogin, principalOf } from '../../support/passkey-browser.js'
+import { addPasskey, creationOptions, origin, passkeyLogin, principalOf } from '../../support/passkey-browser.js'
 
 const { email } = ada
 const settings = { passkeys: { signUp: true } }
@@ -65,6 +65,39 @@ describe('a passkey from before the first proof of the mailbox', () => {
     const code = mailbox.code(await mailbox.waitFor(email, 'code'))
     expect((await owner.post('/auth/otp/verify', { code })).status).toBe(200)
     expect(await passkeyLogin(client(), device)).toMatchObject({ status: 401, body: { unknown: true } })
+  })
+})
+
+describe('an address that must be proved and is not', () => {
+  /** A user who registered while the address need not be proved, after that setting has changed. */
+  async function unproved() {
+    const shared = sharedSettings()
+    const lax = await testAuth({ ...shared, registration: { emailVerification: 'optional' } })
+    const browser = lax.client()
+    await browser.post('/auth/register', ada)
+    const begun = await creationOptions(browser)
+    const strict = await testAuth(shared, lax.runtime)
+    const same = strict.client()
+    for (const cookie of browser.cookies.all()) same.cookies.put(cookie)
+    return { browser: same, options: begun.body.options }
+  }
+
+  it('gets no options for a passkey, whatever the browser proves, and no passkey by options from before', async () => {
+    const { browser, options } = await unproved()
+    const refusal = { status: 403, body: { code: 'email_not_verified' } }
+    expect(await creationOptions(browser)).toMatchObject(refusal)
+    expect(await creationOptions(browser, { password: ada.password })).toMatchObject(refusal)
+    expect(await creationOptions(browser, { upgrade: true })).toMatchObject(refusal)
+    const response = createAuthenticator({ origin }).register(options)
+    expect(await browser.post('/auth/passkeys', { response })).toMatchObject(refusal)
+    expect((await browser.get('/auth/passkeys')).body).toMatchObject({ passkeys: [] })
+  })
+
+  it('is told so on the account page', async () => {
+    const { browser } = await unproved()
+    const page = '/auth/account?error=email_not_verified&at=passkeys'
+    const { text } = await browser.get(page, { headers: { accept: 'text/html' } })
+    expect(text).toContain('Confirm your email address first.')
   })
 })
 
