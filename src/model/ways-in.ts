@@ -18,6 +18,11 @@ export function mayRemove(user: Account, what: WayIn, signsIn = signsInAlone): b
   return !isOneOfThem || ways.some((way) => !isSame(way, what))
 }
 
+/** Whether the user can sign in without a mail. */
+export function hasWayIn(user: Account): boolean {
+  return waysIn(user, signsInAlone).length > 0
+}
+
 function signsInAlone(factor: Factor): boolean {
   return kindOf(factor).signsIn
 }
