@@ -166,6 +166,8 @@ export interface Policy {
   codeTries: number
   /** How long a code and a link that sign in are valid. */
   otpSeconds: number
+  /** What the mail that signs in holds. */
+  otpMail: 'both' | 'code' | 'link'
   /** The name of the application in authenticator apps. */
   issuer: string
   /** Canonical addresses whose accounts have the role ADMIN. */

@@ -86,7 +86,7 @@ export interface Settings {
     cost: number
     pepper: readonly string[]
   }
-  otp: { enabled: boolean; length: number; lifetimeSeconds: number; tries: number }
+  otp: { enabled: boolean; length: number; lifetimeSeconds: number; tries: number; mail: 'both' | 'code' | 'link' }
   twoFactor: { issuer: string; required: boolean | readonly string[] }
   passkeys: {
     /** False where `baseUrl` is an IP address. */

@@ -331,7 +331,7 @@ const everything: SettingsInput = {
     cost: 13,
     pepper: 'Wm3ZtQ8vLx5RkY1nBc7JdHs0PfGu4TaEo6Xi9MyKe2N',
   },
-  otp: { enabled: false, length: 8, lifetime: '5m', tries: 3 },
+  otp: { enabled: false, length: 8, lifetime: '5m', tries: 3, mail: 'link' },
   twoFactor: { issuer: 'Acme Inc', required: ['ADMIN'] },
   passkeys: {
     enabled: true,
@@ -405,7 +405,7 @@ describe('values', () => {
         cost: 12,
         pepper: [],
       },
-      otp: { enabled: true, length: 6, lifetimeSeconds: 600, tries: 5 },
+      otp: { enabled: true, length: 6, lifetimeSeconds: 600, tries: 5, mail: 'both' },
       twoFactor: { issuer: 'localhost', required: false },
       passkeys: {
         enabled: true,
@@ -522,7 +522,7 @@ describe('values', () => {
         cost: 13,
         pepper: ['Wm3ZtQ8vLx5RkY1nBc7JdHs0PfGu4TaEo6Xi9MyKe2N'],
       },
-      otp: { enabled: false, length: 8, lifetimeSeconds: 300, tries: 3 },
+      otp: { enabled: false, length: 8, lifetimeSeconds: 300, tries: 3, mail: 'link' },
       twoFactor: { issuer: 'Acme Inc', required: ['ADMIN'] },
       passkeys: {
         enabled: true,
@@ -782,6 +782,9 @@ describe('values', () => {
     [{ otp: { length: 9 } }, 'otp.length'],
     [{ otp: { lifetime: '1h' } }, 'otp.lifetime'],
     [{ otp: { tries: 11 } }, 'otp.tries'],
+    [{ otp: { mail: 'Link' } }, 'otp.mail'],
+    [{ otp: { mail: ['code', 'link'] } }, 'otp.mail'],
+    [{ otp: { mail: 'code' } }, null],
     [{ twoFactor: { issuer: 'A:B' } }, 'twoFactor.issuer'],
     [{ twoFactor: { required: [] } }, 'twoFactor.required'],
     [{ twoFactor: { required: true } }, null],

@@ -55,6 +55,7 @@ export const otp = z.strictObject({
   length: wholeNumber(6, 8).default(6),
   lifetime: duration('1m', '30m').prefault('10m'),
   tries: wholeNumber(1, 10).default(5),
+  mail: z.enum(['both', 'code', 'link']).default('both'),
 })
 
 /** An otpauth URI ends the issuer at its first colon. */

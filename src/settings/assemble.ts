@@ -86,5 +86,6 @@ function adminOf({ admin, basePath }: Table, site: Site) {
 }
 
 function otpOf({ otp }: Table) {
-  return { enabled: otp.enabled, length: otp.length, lifetimeSeconds: otp.lifetime, tries: otp.tries }
+  const { lifetime, ...rest } = otp
+  return { ...rest, lifetimeSeconds: lifetime }
 }

@@ -176,6 +176,8 @@ export interface OtpInput {
   lifetime?: Duration | undefined
   /** Wrong guesses until a code is dead. Default: 5. */
   tries?: number | undefined
+  /** What the mail holds: a code to type, a link to open, or both. Default: `both`. */
+  mail?: 'both' | 'code' | 'link' | undefined
 }
 
 export interface TwoFactorInput {

@@ -17,7 +17,7 @@ const adminParts = /^admin\/(?:actor|banner|confirm|empty|events|form|marked|pag
 /** Templates that others use: the layouts, and the parts that several mails or pages share. */
 const layoutFiles = Object.keys(builtIn).filter(
   (file) =>
-    /\/layout\.[\w.]+$|^mail\/[^/]+$|^pages\/(?:fields|provider-mark|passkey-(?:confirm|mark|script))\.hbs$/.test(
+    /\/layout\.[\w.]+$|^mail\/[^/]+$|^pages\/(?:fields|provider-mark|otp-(?:ask|ways)|passkey-(?:confirm|mark|script))\.hbs$/.test(
       file,
     ) || adminParts.test(file),
 )

@@ -105,6 +105,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
       { path: 'gitlab', provider: 'GitLab', mark: markOf('gitlab', 'G') },
     ],
     otpEnabled: true,
+    otpLinkOnly: false,
     registrationEnabled: true,
     unconfirmed: true,
     mustReset: true,
@@ -141,6 +142,9 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
   'pages/otp': {
     ...everyPage,
     token: '',
+    elsewhere: false,
+    code: '123456',
+    linkOnly: false,
     waiting: true,
     againUrl: '/auth/otp?again=1',
     mailLimit: '3/900',
@@ -157,7 +161,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     signInUrl: '/auth/login',
     error: 'invalid_request',
   },
-  'pages/forgot': { ...everyPage, otpEnabled: true, error: 'rate_limited' },
+  'pages/forgot': { ...everyPage, otpEnabled: true, otpLinkOnly: false, error: 'rate_limited' },
   'pages/reset': {
     ...everyPage,
     signInUrl: '/auth/login',

@@ -20,6 +20,7 @@ export function policyOf(settings: Settings): Policy {
     codeDigits: settings.otp.length,
     codeTries: settings.otp.tries,
     otpSeconds: settings.otp.lifetimeSeconds,
+    otpMail: settings.otp.mail,
     issuer: settings.twoFactor.issuer,
     adminEmails: settings.admin.emails,
     access: {

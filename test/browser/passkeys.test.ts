@@ -288,6 +288,34 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await page.getByRole('button', { name: 'Add a passkey' }).waitFor()
   })
 
+  test('a person registers without a password, opens the mailed link in a new tab, and adds a passkey there', async () => {
+    await begin()
+    await withoutAutofill(page)
+    await open('/register')
+    await page.getByLabel('Email address').fill('kim@example.test')
+    await press('Create account with a passkey')
+    await page.getByText('Enter the code').waitFor()
+    const link = mailbox.link(await mailbox.waitFor('kim@example.test'))
+
+    const elsewhere = await browser.newContext()
+    const foreign = await elsewhere.newPage()
+    await foreign.goto(link)
+    await foreign.getByText('If you chose none, go on in the browser you registered with').waitFor()
+    await elsewhere.close()
+
+    await page.goto(link)
+    await press('Confirm')
+    await page.waitForURL((url) => url.pathname === '/auth/passkeys/new')
+    await page.getByText('There is no password to remember.').waitFor()
+    await press('Add a passkey')
+    await isIn()
+    expect(await phone.credentials()).toHaveLength(1)
+    await context.clearCookies()
+    await open('/login')
+    await press('Sign in with a passkey')
+    await isIn()
+  })
+
   test('without a script nothing of it shows, and the pages are small', async () => {
     await createAccount('ida@example.test')
     await begin({ javaScriptEnabled: false })

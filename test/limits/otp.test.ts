@@ -77,6 +77,22 @@ describe('guesses at mailed sign-in codes', () => {
     expect(await signsIn(limited, 'code', 1_002)).toBe(200)
   })
 
+  test('ATK-023 a new password by mail forgets guesses, since with otp.mail: code no link would', async () => {
+    const limited = await limitedAuth({ otp: { mail: 'code' } })
+    await limited.auth.users.create({ ...ada, emailVerified: true })
+    for (const from of [0, 10]) await guessed(limited, ada.email, 10, from)
+    for (let mails = 0; mails < 2; mails += 1) await limited.mailbox.waitFor(ada.email, subject)
+    await leap(limited, 900)
+    expect(await guessed(limited, ada.email, 1, 100)).toEqual([429])
+    await limited.mailbox.waitFor(ada.email, subject)
+    const browser = limited.client({ ip: ipOf(200) })
+    await browser.post('/auth/password/forgot', { email: ada.email })
+    const token = limited.mailbox.token(await limited.mailbox.waitFor(ada.email, /password/))
+    const reset = await browser.post('/auth/password/reset', { token, password: 'a difference engine of brass' })
+    expect(reset.status).toBe(200)
+    expect(await signsIn(limited, 'code', 300)).toBe(200)
+  })
+
   test('ATK-014 a success forgets the guesses of its own address, and of no other', async () => {
     const limited = await world()
     const grace = 'grace@example.test'

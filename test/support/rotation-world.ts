@@ -31,6 +31,7 @@ const policy: Policy = {
   codeDigits: 6,
   codeTries: 5,
   otpSeconds: 600,
+  otpMail: 'both',
   adminEmails: [],
   issuer: 'Test',
   access: {

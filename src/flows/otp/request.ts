@@ -4,7 +4,7 @@ import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
-import { digestCode } from '../steps/mailed-code.js'
+import { codeFor, digestCode } from '../steps/mailed-code.js'
 import { requireEmail } from '../steps/require-email.js'
 
 export type RequestOtpPorts = MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'policy'>
@@ -16,8 +16,8 @@ export interface RequestOtpInput extends MailAsker {
 }
 
 /**
- * Mails a code and a link that sign in, and returns the handle that both need. The handle stays in the browser (or client)
- * that asked, so that a code that was read out or phished signs in nowhere else (ASVS 5.0, 6.6.2).
+ * Mails a code, a link or both, as `otp.mail` says, and returns the handle that they need. The handle stays in the browser (or
+ * client) that asked, so that a code that was read out or phished signs in nowhere else (ASVS 5.0, 6.6.2).
  *
  * Whatever the address is, one token and one mail are written: without an account, or for a disabled one, they are decoys
  * that open nothing and are never sent (OWASP ASVS 5.0, 6.3.8). Without room in the mail limit neither is written, and the
@@ -63,8 +63,8 @@ function draftOtp(
 ): { token: OneTimeToken; mail: OutboxMail } {
   const row = { id: ports.random.id(), purpose: 'otp' } as const
   const secret = ports.random.token()
-  const code = ports.random.code(ports.policy.codeDigits)
-  const { otpSeconds } = ports.policy
+  const { otpSeconds, otpMail, authUrl, codeDigits } = ports.policy
+  const code = otpMail === 'link' ? null : codeFor(ports, secret, codeDigits)
   const now = ports.clock.now()
   const token: OneTimeToken = {
     ...row,
@@ -72,7 +72,7 @@ function draftOtp(
     userId: user?.id ?? null,
     email,
     tokenHash: ports.keyring.digest('otp', secret),
-    codeHash: digestCode(ports, row, code),
+    codeHash: code === null ? null : digestCode(ports, row, code),
     handleHash: ports.keyring.digest('otp-handle', handle),
     payload: null,
     tries: 0,
@@ -82,8 +82,8 @@ function draftOtp(
   const mail = ports.mails.compose(user ? 'otp' : decoyTemplate, email, {
     // The mail greets by name only if the address is verified. An unverified name may be a stranger's text.
     name: (user?.emailVerified && user.name) || '',
-    url: `${ports.policy.authUrl}/otp?token=${secret}`,
-    code,
+    url: otpMail === 'code' ? '' : `${authUrl}/otp?token=${secret}`,
+    code: code ?? '',
     lifetimeMinutes: String(Math.floor(otpSeconds / 60)),
   })
   return { token, mail }

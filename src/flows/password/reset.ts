@@ -4,6 +4,7 @@ import type { OneTimeToken, ResetPurpose } from '../../model/one-time-token.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import { guessesAt } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -85,6 +86,7 @@ export async function resetPassword(
   if (!changed) throw new AuthError('invalid_token')
   // The user has proved the mailbox, so guesses of others must not lock them out any longer.
   await ports.limiter.forget('login', [user.emailCanonical])
+  await ports.limiter.forget('guess', [guessesAt.otp(user.emailCanonical)])
   const held = input.refreshToken === null ? null : ports.tokens.checkRefresh(input.refreshToken)
   return { endedHere: held?.sub === user.id }
 }

@@ -15,6 +15,32 @@ export function matchesCode(ports: Pick<Ports, 'keyring'>, token: OneTimeToken, 
   return ports.keyring.digests(`${token.purpose}-code`, codeText(token, code)).includes(token.codeHash)
 }
 
+/**
+ * The code that belongs to the secret of a mailed link. It is made from the secret, so that the page of the link can show it
+ * while the store keeps only digests. The code reveals nothing of the secret.
+ */
+export function codeFor({ keyring }: Pick<Ports, 'keyring'>, secret: string, digits: number): string {
+  return decimals(keyring.digest(linkCode, secret), digits)
+}
+
+/** The same for a stored token, whichever key made it. null: the token has no code, or one of another length. */
+export function codeOfLink(
+  ports: Pick<Ports, 'keyring' | 'policy'>,
+  token: OneTimeToken,
+  secret: string,
+): string | null {
+  const codes = ports.keyring.digests(linkCode, secret).map((digest) => decimals(digest, ports.policy.codeDigits))
+  return codes.find((code) => matchesCode(ports, token, code)) ?? null
+}
+
+const linkCode = 'otp-code-of-link'
+
+/** The last digits of a digest of 256 bits, in which no digit is more likely than another. */
+function decimals(digest: string, digits: number): string {
+  const hex = Buffer.from(digest.slice(digest.indexOf('.') + 1), 'base64url').toString('hex')
+  return BigInt(`0x${hex}`).toString().padStart(digits, '0').slice(-digits)
+}
+
 function codeText({ id }: Coded, code: string): string {
   return `${id}.${withoutGaps(code)}`
 }

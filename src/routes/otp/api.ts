@@ -19,7 +19,7 @@ export const requestOtpRoute = defineRoute({
   body: z.object({ email: emailField }),
   page: '/otp',
   enabled: ({ otp }) => otp.enabled,
-  summary: 'Mails a code and a link to sign in with. The answer is the same for every address.',
+  summary: 'Mails a code, a link or both to sign in with. The answer is the same for every address.',
   answers: { 202: waitingSchema('code_sent') },
   cookies: ['otp'],
   async handle(context, { email }) {

@@ -48,6 +48,7 @@ function waysIn(context: RouteContext) {
   return {
     providers: providerLinks(context),
     otpEnabled: settings.otp.enabled,
+    otpLinkOnly: settings.otp.mail === 'link',
     registrationEnabled: settings.registration.enabled,
   }
 }

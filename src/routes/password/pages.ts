@@ -11,7 +11,8 @@ export const forgotPageRoute = defineRoute({
   summary: 'Shows the page that asks for a password link.',
   handle(context) {
     // The mails of sign-in codes are counted apart, so they still come where no more password links do.
-    return showPage(context, 'forgot', { ...pageValues(context), otpEnabled: context.settings.otp.enabled })
+    const { enabled, mail } = context.settings.otp
+    return showPage(context, 'forgot', { ...pageValues(context), otpEnabled: enabled, otpLinkOnly: mail === 'link' })
   },
 })
 

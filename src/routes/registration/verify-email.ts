@@ -9,6 +9,7 @@ import { signInSchema, waitingSchema } from '../answer-schemas.js'
 import { codeField, emailField, passwordField, tokenField, transactionField } from '../fields.js'
 import { optionalSession } from '../session/optional.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
+import { confirmedLanding } from './confirmed-landing.js'
 
 const confirmation = { password: passwordField.optional(), transaction: transactionField.optional() }
 
@@ -32,7 +33,8 @@ export const verifyEmailRoute = defineRoute({
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
     const browser = { handle, mode, visitor, device: cookies.device }
-    const answer = await signInAnswer(context, await verifyEmail(ports, { ...proof, password, ...browser }))
+    const result = await verifyEmail(ports, { ...proof, password, ...browser })
+    const answer = await signInAnswer({ ...context, landing: confirmedLanding(context, result) }, result)
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('registration', settings, authPath)] })
   },

@@ -34,6 +34,45 @@ describe('a registration without a password', () => {
     },
   )
 
+  it.each([
+    ['link', ''],
+    ['code', ''],
+    ['link', '/inbox'],
+  ] as const)('leads from the mailed %s to the page that adds a passkey, and then to %j', async (way, inbox) => {
+    const { client, mailbox } = await testAuth({ ...settings, redirectSuccessUrl: '/home' })
+    const browser = client()
+    await browser.submit('/auth/register', { email })
+    const mail = await mailbox.waitFor(email, 'Confirm')
+    const proof = way === 'link' ? { token: mailbox.token(mail) } : { code: mailbox.code(mail) }
+    const returnTo = inbox === '' ? {} : { _redirect: inbox }
+    const page = await browser.submit('/auth/verify-email', { ...proof, ...returnTo })
+    expect(page.url.pathname).toBe('/auth/passkeys/new')
+    expect(page.url.searchParams.get('redirect')).toBe(inbox || '/home')
+    expect(page.text).toContain(`data-next="${inbox || '/home'}"`)
+
+    const device = createAuthenticator({ origin })
+    expect((await addPasskey(browser, device)).status).toBe(201)
+    expect((await passkeyLogin(client(), device)).status).toBe(200)
+  })
+
+  it('does not lead there twice, nor a user who has a password, nor where the settings do not allow it', async () => {
+    const { client, mailbox } = await testAuth({ ...settings, redirectSuccessUrl: '/home' })
+    const browser = client()
+    await browser.submit('/auth/register', { email })
+    const code = mailbox.code(await mailbox.waitFor(email, 'Confirm'))
+    const _redirect = '/auth/passkeys/new?redirect=%2Finbox'
+    const page = await browser.submit('/auth/verify-email', { code, _redirect })
+    expect(page.url.pathname + page.url.search).toBe(_redirect)
+
+    const grace = { email: 'grace@example.test', password: ada.password }
+    for (const world of [{ client, mailbox }, await testAuth({ redirectSuccessUrl: '/home' })]) {
+      const other = world.client()
+      await other.submit('/auth/register', grace)
+      const token = world.mailbox.token(await world.mailbox.waitFor(grace.email, 'Confirm'))
+      expect((await other.submit('/auth/verify-email', { token })).url.pathname).toBe('/home')
+    }
+  })
+
   it('is confirmed in the browser that asked, and in no other', async () => {
     const { client, mailbox } = await testAuth(settings)
     await client().post('/auth/register', { email })
