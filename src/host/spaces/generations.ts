@@ -9,6 +9,7 @@ import {
   adoptDraft,
   draftFile,
   generationFile,
+  hasGeneration,
   removeDrafts,
   removeGenerations,
   syncDraft,
@@ -132,6 +133,8 @@ function openedGenerations(openFile: OpenFile, folderOf: (id: string) => string)
 
   async function openLiving(spaceId: string, generation: number): Promise<SpaceData> {
     await adoptDraft(folderOf(spaceId), generation)
+    // Only the first one is made by opening it.
+    if (generation > 1) await requireFile(folderOf(spaceId), generation)
     return openFile(spaceId, generationFile(folderOf(spaceId), generation))
   }
 
@@ -171,9 +174,17 @@ function otherGenerations(openFile: OpenFile, folderOf: (id: string) => string):
     adoptDraft: (spaceId, generation) => adoptDraft(folderOf(spaceId), generation),
     removeDrafts: (spaceId) => removeDrafts(folderOf(spaceId)),
     async raiseVersions(spaceId, generation, above) {
+      await requireFile(folderOf(spaceId), generation)
       const data = await openFile(spaceId, generationFile(folderOf(spaceId), generation))
       await data.versions(above).finally(() => data.close())
     },
     removeGenerations: (spaceId, isOver) => removeGenerations(folderOf(spaceId), isOver),
   }
+}
+
+/** Opening a missing file would make an empty one. @throws {StoreError} `store_unavailable` */
+async function requireFile(own: string, generation: number): Promise<void> {
+  if (await hasGeneration(own, generation)) return
+  const cure = 'Put it back from a copy, or restore a backup.'
+  throw new StoreError('store_unavailable', `The file g${generation}.db of this space is missing. ${cure}`)
 }

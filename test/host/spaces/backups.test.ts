@@ -39,7 +39,9 @@ async function opened() {
     data,
     audit: store.audit,
     signer: parseMasterKeys(host.masterKey.text),
-    accessOf: (of) => store.at(of.id),
+    keyring: createKeyring(['secret']),
+    dataLimits: limits,
+    accessOf: (of) => ({ ...store.at(of.id), policy: somePolicy }),
   }
   const { id } = await createSpace(ports, { name: space, visitor: admin })
   await deploy(ports, { space, archive: await archiveWith('first'), dirty: null, visitor: admin }, () => {})
