@@ -94,7 +94,12 @@ function partsOf(
 async function finish(
   ports: BackupPorts,
   { space, rules, report }: Wanted,
-  { data, release, generation, backup }: { data: SpaceData; release: ReleasePart; generation: number; backup: ReadBackup },
+  {
+    data,
+    release,
+    generation,
+    backup,
+  }: { data: SpaceData; release: ReleasePart; generation: number; backup: ReadBackup },
 ): Promise<DraftedRelease | null> {
   await buildIndexes(data, { listed: backup.indexes, known: backup.manifest.collections }, report)
   await data.close()

@@ -4,8 +4,8 @@ import { changeKeySet } from '../../../flows/control/key-set.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { BackupSettings, BackupToken } from '../../archives/backup-settings.js'
-import { variableFaults } from '../../sealing/variables.js'
 import { SealingError } from '../../sealing/sealing-error.js'
+import { variableFaults } from '../../sealing/variables.js'
 import type { Claim } from '../../store/claims.js'
 import type { StoredEnvironment } from '../../store/environment.js'
 import type { SpaceRecord } from '../../store/spaces.js'
@@ -50,8 +50,7 @@ async function restoreAccess(ports: BackupPorts, { space, settings, visitor }: S
   const { networks, jwks } = settings
   const changes: [name: string, change: () => Promise<void>][] = []
   if (jwks !== null || jwksUrl !== null) {
-    const change = jwks === null ? { url: null } : { url: jwks.url, ...jwks.rules }
-    changes.push(['The key set', () => changeKeySet(access, { change, visitor })])
+    changes.push(['The key set', () => changeKeySet(access, { change: keySetChange(jwks), visitor })])
   }
   for (const network of networks) {
     changes.push([`The network ${network}`, () => allowNetwork(access, { network, visitor })])
@@ -63,6 +62,14 @@ async function restoreAccess(ports: BackupPorts, { space, settings, visitor }: S
   return applied(
     surplus.map((network) => [`The network ${network}`, () => disallowNetwork(access, { network, visitor })]),
   )
+}
+
+/** As it is set: what a rule leaves open is left out. */
+function keySetChange(jwks: BackupSettings['jwks']): Parameters<typeof changeKeySet>[1]['change'] {
+  if (jwks === null) return { url: null }
+  if (jwks.rules === null) return { url: jwks.url }
+  const { issuer, audience, ...rules } = jwks.rules
+  return { url: jwks.url, ...rules, ...(issuer !== null && { issuer }), ...(audience.length > 0 && { audience }) }
 }
 
 /** @returns the faults of those that were refused */

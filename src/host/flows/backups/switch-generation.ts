@@ -75,7 +75,10 @@ async function takeBack(ports: BackupPorts, space: SpaceRecord): Promise<void> {
 }
 
 /** Without an answer it is open which generation is in force, and each would be a guess. */
-async function readInForce({ spaces, timer }: Pick<BackupPorts, 'spaces' | 'timer'>, id: string): Promise<number | null> {
+async function readInForce(
+  { spaces, timer }: Pick<BackupPorts, 'spaces' | 'timer'>,
+  id: string,
+): Promise<number | null> {
   for (let left = tries; ; left -= 1) {
     try {
       return (await spaces.find(id))?.generation ?? null
