@@ -1,0 +1,150 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type CollectionsHost, collectionsHost } from '../../support/collections-host.js'
+import { archiveOf, releaseContents } from '../../support/release-archive.js'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+let host: CollectionsHost
+beforeAll(async () => {
+  host = await collectionsHost()
+  for (const name of ['dev', 'prod']) await host.createSpace(name)
+})
+afterAll(() => host.close())
+
+const ids = async () => (await host.query('notes', { fields: ['_id'] })).rows.slice(0, -1)
+
+async function backup(credential = host.bearer): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await fetch(`${host.api}/spaces/dev/backup`, { headers: credential })
+  expect(answer.status).toBe(200)
+  return new Uint8Array(await answer.arrayBuffer())
+}
+
+const restore = (archive: Uint8Array<ArrayBuffer>, query: string, credential = host.bearer, space = 'dev') =>
+  host.send(`/spaces/${space}/restore${query}`, {
+    method: 'POST',
+    headers: { ...credential, 'content-type': 'application/gzip' },
+    body: archive,
+  })
+
+const undo = (credential = host.bearer) => host.call('POST', '/restore/undo', undefined, credential)
+
+/** An application that counts its starts in a document, and reads it. */
+const application = `
+import { Datastore, app } from 'codehooks-js'
+app.get('/count', async (req, res) => { res.json(await (await Datastore.open()).getOne('starts', 'n')) })
+export default app.init(async () => {
+  const db = await Datastore.open()
+  const starts = (await db.getMany('starts', {}).toArray())[0]?.count ?? 0
+  await db.replaceOne('starts', 'n', { count: starts + 1 }, { upsert: true })
+})
+`
+
+test('a restore is asked for by name, tells each step, and is undone within a day', async () => {
+  await host.importText('notes', '{"_id":"a"}\n{"_id":"b"}\n')
+  const archive = await backup()
+  await host.importText('notes', '{"_id":"later"}\n')
+
+  for (const query of ['', '?confirm=prod', '?confirm=dev,prod']) {
+    const { status, body, rows } = await restore(archive, query)
+    expect([status, body ?? rows.at(-1)]).toMatchObject(
+      query === '?confirm=dev,prod'
+        ? [200, { error: { code: 'invalid_request', status: 400 } }]
+        : [400, { code: 'invalid_request' }],
+    )
+  }
+  expect((await restore(archive, '?confirm=dev&verify=maybe')).body).toMatchObject({ code: 'invalid_request' })
+  expect((await restore(archive, '?verify=true')).rows.at(-1)).toMatchObject({
+    ...{ done: true, verifyOnly: true, collections: 1, documents: 3 - 1, undoUntil: null },
+  })
+  expect(await ids()).toHaveLength(3)
+
+  const { status, rows } = await restore(archive, '?confirm=dev')
+  expect(status).toBe(200)
+  expect(rows).toEqual([
+    { processed: 2, of: 2 },
+    { step: 'checked', ms: expect.any(Number) },
+    { step: 'started', ms: expect.any(Number) },
+    {
+      ...{ done: true, verifyOnly: false, collections: 1, documents: 2, pairs: 0, release: null },
+      ...{ time: expect.stringMatching(/Z$/), undoUntil: expect.stringMatching(/Z$/), warnings: [] },
+      setAgain: { environment: [], apiTokens: [] },
+    },
+  ])
+  expect(await ids()).toEqual([{ _id: 'a' }, { _id: 'b' }])
+  expect(await host.events('restored')).toMatchObject([{ detail: { space: 'dev', from: 'dev', foreign: false } }])
+
+  expect((await undo()).rows).toEqual([{ done: true }])
+  expect(await ids()).toHaveLength(3)
+  expect((await undo()).rows).toEqual([{ done: true }])
+  expect(await ids()).toHaveLength(2)
+  expect((await host.call('POST', '/restore/undo', undefined, {})).status).toBe(401)
+})
+
+test('ATK-168 what is no archive is refused with its cause, and the data stays', async () => {
+  const archive = await backup()
+  for (const sent of [new Uint8Array(0), new Uint8Array([1, 2, 3]), archive.subarray(0, 200), gzipSync('no tar')]) {
+    const { status, rows } = await restore(new Uint8Array(sent), '?confirm=dev')
+    expect([status, rows]).toMatchObject([200, [{ error: { code: 'archive_invalid', status: 422 } }]])
+  }
+  expect(await ids()).toHaveLength(2)
+  expect((await restore(archive, '?confirm=none', host.bearer, 'none')).body).toMatchObject({ code: 'space_not_found' })
+})
+
+test('ATK-204 an admin token for restore brings data alone, and undoes it', async () => {
+  const archive = await backup()
+  const [token, both, other] = [
+    await host.adminToken({ commands: ['restore'] }),
+    await host.adminToken({ commands: ['restore', 'deploy'] }),
+    await host.adminToken({ commands: ['backup'] }),
+  ]
+  const refused = { status: 403, body: { code: 'admin_token_not_for_this' } }
+  for (const more of ['&settings=true', '&foreign=true', '&release=true']) {
+    expect(await restore(archive, `?confirm=dev${more}`, token)).toMatchObject(refused)
+  }
+  for (const more of ['&settings=true', '&foreign=true']) {
+    expect(await restore(archive, `?confirm=dev&verify=true${more}`, both)).toMatchObject(refused)
+  }
+  expect(await restore(archive, '?confirm=dev', other)).toMatchObject(refused)
+  expect(await undo(other)).toMatchObject(refused)
+  expect(await restore(archive, '?confirm=prod', token, 'prod')).toMatchObject({ status: 200 })
+  const narrowed = await host.adminToken({ commands: ['restore'], spaces: ['prod'] })
+  expect(await restore(archive, '?confirm=dev', narrowed)).toMatchObject(refused)
+
+  // Nothing is deployed in this space: an archive without a release has none to bring.
+  expect((await restore(archive, '?confirm=dev&release=true', both)).rows.at(-1)).toMatchObject({
+    error: { code: 'archive_invalid' },
+  })
+  expect((await restore(archive, '?confirm=dev', token)).rows.at(-1)).toMatchObject({ done: true })
+  expect((await undo(token)).rows).toEqual([{ done: true }])
+  expect(await host.events('restored')).toMatchObject([
+    { actor: { kind: 'adminToken' } },
+    { actor: { kind: 'adminToken' } },
+    {},
+    {},
+    {},
+  ])
+})
+
+test('ATK-204 a restored digest of a removed API token lets nobody in', async () => {
+  const { body } = await host.call('POST', '/tokens', { name: 'partner' })
+  const { id, token } = body as { id: string; token: string }
+  const archive = await backup()
+  const ask = async () => (await fetch(`${host.base}/dev/none`, { headers: { 'x-apikey': token } })).status
+  await host.call('DELETE', `/tokens/${id}`)
+  expect((await restore(archive, '?confirm=dev&settings=true')).rows.at(-1)).toMatchObject({ done: true })
+  expect((await host.call('GET', '/tokens')).body).toMatchObject({ items: [] })
+  expect(await ask()).toBe(404)
+})
+
+test('a sign-in that is not recent restores nothing', async () => {
+  const archive = await backup()
+  host.clock.laterMs = 20 * 60_000
+  try {
+    for (const answer of [await restore(archive, '?confirm=dev'), await undo()]) {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'recent_login_required' } })
+    }
+  } finally {
+    host.clock.laterMs = 0
+  }
+})
