@@ -6,7 +6,8 @@ import { createHostPieces } from '../../src/host/host-pieces.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { freePort } from './program.js'
 import { queryProgram } from './query-program.js'
-import { buildRunner, mingo } from './space-release.js'
+import { archiveOf } from './release-archive.js'
+import { buildRunner, makeRelease, mingo } from './space-release.js'
 import { threadProgram } from './storage-threads.js'
 
 export interface CallAnswer {
@@ -72,6 +73,18 @@ export async function collectionsHost({ queryMs, limits = {} }: CollectionsHostO
 
   return {
     ...{ api, bearer, call, clock, logged, send },
+    base: place.baseUrl,
+    /** Deploys a bundle of `test/host/bundles` to the space `dev`. */
+    async deploy(bundle: string): Promise<CallAnswer> {
+      const release = await makeRelease(folder, bundle)
+      const read = (name: string) => readFile(join(release, name))
+      const contents = { 'bundle.mjs': await read('bundle.mjs'), 'bundle.mjs.map': await read('bundle.mjs.map') }
+      return send('/spaces/dev/releases', {
+        method: 'POST',
+        headers: { ...bearer, 'content-type': 'application/gzip' },
+        body: new Uint8Array(await archiveOf(contents)),
+      })
+    },
     createSpace: (name: string) =>
       send('/spaces', {
         method: 'POST',
