@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -7,53 +6,23 @@ import { extract } from 'tar-stream'
 import { onTestFinished } from 'vitest'
 import { signedText } from '../../src/host/archives/checksums.js'
 import { backUp } from '../../src/host/flows/backups/backup.js'
-import type { RestoreProgress } from '../../src/host/flows/backups/draft.js'
-import type { RestoreRules } from '../../src/host/flows/backups/judge-backup.js'
 import type { BackupPorts } from '../../src/host/flows/backups/ports.js'
-import { restore } from '../../src/host/flows/backups/restore.js'
 import { deploy } from '../../src/host/flows/spaces/deploy.js'
 import { createSpace } from '../../src/host/flows/spaces/spaces.js'
-import { type MasterKeys, parseMasterKeys } from '../../src/host/sealing/master-keys.js'
-import { openSpacesData } from '../../src/host/spaces/generations.js'
-import { rememberedTokens } from '../../src/host/spaces/remembered-tokens.js'
-import { createKeyring } from '../../src/lib/keyring.js'
-import { createTestClock } from '../../src/testing/clock.js'
-import { testSettings } from '../../src/testing/settings.js'
-import { policyOf } from '../../src/wiring/policy.js'
-import { readSettings } from '../../src/wiring/settings.js'
+import type { MasterKeys } from '../../src/host/sealing/master-keys.js'
+import { dataLimits, openBackupProcess, space } from './backup-process.js'
 import { type ArchiveEntry, tarOf } from './release-archive.js'
-import { admin, archiveWith, type HostFolder, hostFolder, inPieces, openProcess } from './space-world.js'
+import { admin, archiveWith, type HostFolder, hostFolder } from './space-world.js'
 import { threadProgram } from './storage-threads.js'
 
-const program = await threadProgram()
-const policy = policyOf(readSettings(testSettings(), { testing: true }))
-const keyring = createKeyring(['a secret of the accounts, long enough'])
+/** Of a data thread. */
+export const program = await threadProgram()
 
-export const space = 'dev'
-export const dataLimits = { spaceBytes: 64 * 1024 ** 2, documentBytes: 4 * 1024 ** 2 }
-
-/** A process of a host, without HTTP and children, whose data is on the disk. */
+/** As `openBackupProcess`, and closes it when the test ends. */
 export async function openBackups(host: HostFolder, limits = dataLimits) {
-  const process = await openProcess(host)
-  const { ports: own, store, nouns } = process
-  const logger = { warn: () => {}, error: () => {} }
-  const folder = { spaces: join(host.path, 'spaces') }
-  const disk = { mayWrite: () => true }
-  const data = openSpacesData({ folder, disk, limits, logger, world: createTestClock(), program })
-  onTestFinished(data.close)
-  const ports: BackupPorts & Pick<typeof own, 'children' | 'directory'> = {
-    ...own,
-    data,
-    keyring,
-    audit: store.audit,
-    dataLimits: limits,
-    signer: parseMasterKeys(host.masterKey.text),
-    accessOf({ id }) {
-      const { apiTokens, accessSettings } = store.at(id)
-      return { apiTokens: rememberedTokens(apiTokens, nouns.removedTokens, id), accessSettings, policy }
-    },
-  }
-  return { ...process, ports, host, folder, logger }
+  const opened = await openBackupProcess(host, program, limits)
+  onTestFinished(opened.close)
+  return opened
 }
 
 /** The same with the space `dev`, which has the release 1. */
@@ -68,25 +37,6 @@ export async function backupWorld(limits = dataLimits) {
 export async function backUpNow(ports: BackupPorts, name = space): Promise<Buffer> {
   const { archive } = await backUp(ports, { space: name, visitor: admin })
   return buffer(archive)
-}
-
-const nothingMore = { verifyOnly: false, release: false, settings: false, foreign: false, isSession: true }
-
-/** A restore of `dev` by a signed-in administrator. */
-export async function restoreNow(
-  ports: BackupPorts,
-  archive: Uint8Array | AsyncIterable<Uint8Array>,
-  rules: Partial<RestoreRules> & { space?: string } = {},
-) {
-  const { space: name = space, ...more } = rules
-  const steps: RestoreProgress[] = []
-  const { run } = await restore(ports, {
-    space: name,
-    archive: archive instanceof Uint8Array ? inPieces(archive, 64 * 1024) : archive,
-    rules: { ...nothingMore, confirm: name, ...more },
-    visitor: admin,
-  })
-  return { ...(await run((step) => steps.push(step))), steps }
 }
 
 /** The data in force. */

@@ -14,7 +14,8 @@ import { exportCollection } from '../../../src/host/flows/backups/export.js'
 import { setVariable } from '../../../src/host/flows/spaces/environment.js'
 import { removeSpace } from '../../../src/host/flows/spaces/spaces.js'
 import { newMasterKey, parseMasterKeys } from '../../../src/host/sealing/master-keys.js'
-import { backupWorld, space } from '../../support/backup-world.js'
+import { space } from '../../support/backup-process.js'
+import { backupWorld } from '../../support/backup-world.js'
 import { admin } from '../../support/space-world.js'
 
 async function linesOf(exported: AsyncIterable<string | object>): Promise<string> {

@@ -2,16 +2,15 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { dataLimits, restoreNow } from '../../support/backup-process.js'
 import {
   backUpNow,
   backupWorld,
-  dataLimits,
   type Entry,
   entriesIn,
   forged,
   inForce,
   packed,
-  restoreNow,
   signedBy,
   withText,
 } from '../../support/backup-world.js'

@@ -13,6 +13,7 @@ import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
 import { newMasterKey, parseMasterKeys } from '../../../src/host/sealing/master-keys.js'
 import { settleGenerations } from '../../../src/host/spaces/settle-generations.js'
 import { createKeyring } from '../../../src/lib/keyring.js'
+import { restoreNow, space } from '../../support/backup-process.js'
 import {
   backUpNow,
   backupWorld,
@@ -20,9 +21,7 @@ import {
   inForce,
   openBackups,
   packed,
-  restoreNow,
   signedBy,
-  space,
 } from '../../support/backup-world.js'
 import { admin, faultyCode } from '../../support/space-world.js'
 
