@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { AuthError } from '../../../src/errors.js'
 import { allowNetwork, disallowNetwork } from '../../../src/flows/control/access-settings.js'
 import { createApiToken, removeApiToken, rotateApiToken } from '../../../src/flows/control/api-tokens.js'
 import { changeKeySet } from '../../../src/flows/control/key-set.js'
 import { auditEvent } from '../../../src/flows/steps/audit.js'
 import { undoRestore } from '../../../src/host/flows/backups/undo-restore.js'
 import { setVariable } from '../../../src/host/flows/spaces/environment.js'
+import { readSpaces } from '../../../src/host/flows/spaces/open-directory.js'
 import { rotateKeys } from '../../../src/host/flows/spaces/rotate-keys.js'
 import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
 import { newMasterKey, parseMasterKeys } from '../../../src/host/sealing/master-keys.js'
-import { settleGenerations } from '../../../src/host/spaces/settle-generations.js'
+import { settleGenerations, sweepEachHour } from '../../../src/host/spaces/settle-generations.js'
 import { createKeyring } from '../../../src/lib/keyring.js'
 import { restoreNow, space } from '../../support/backup-process.js'
 import {
@@ -156,8 +158,7 @@ test('the data before a restore is removed a day later, and the data before that
   const { ports, id, host, folder, logger } = world
   const archive = await backUpNow(ports)
   const sweep = async () => {
-    const spaces = [{ ...(await ports.spaces.find(id)), id } as never]
-    await settleGenerations(ports, { folder, spaces, logger })
+    await settleGenerations(ports, { folder, spaces: await readSpaces(ports), logger })
     return filesOf(world, id)
   }
   await restoreNow(ports, archive)
@@ -176,6 +177,21 @@ test('the data before a restore is removed a day later, and the data before that
   host.clock.nowMs += 24 * 60 * 60 * 1000
   expect(await sweep()).toEqual(['g3.db'])
   expect(await readdir(join(folder.spaces, id))).not.toContain('lost')
+
+  // A running host looks each hour. A space that is being changed comes with the next look.
+  const { passTime } = world
+  await restoreNow(ports, archive)
+  const stop = sweepEachHour(ports, ports.timer)
+  await passTime()
+  expect(await filesOf(world, id)).toEqual(['g3.db', 'g5.db'])
+  host.clock.nowMs += 24 * 60 * 60 * 1000
+  const claim = await ports.claims.take(id, 'deploy', 60_000)
+  await passTime()
+  expect(await filesOf(world, id)).toEqual(['g3.db', 'g5.db'])
+  if (claim && 'epoch' in claim) await ports.claims.release(claim)
+  await passTime()
+  await expect.poll(() => filesOf(world, id)).toEqual(['g5.db'])
+  stop()
 })
 
 test('a verification changes nothing, and needs no name', async () => {
@@ -362,4 +378,32 @@ test('values and tokens under keys that are gone are to be set again', async () 
   expect(await restoreNow(ports, archive, { settings: true })).toMatchObject({
     setAgain: { environment: ['KEY'], apiTokens: ['old'] },
   })
+})
+
+test('ATK-201 on a disk that is nearly full nothing is restored', async () => {
+  const { ports, id } = await backupWorld()
+  const archive = await backUpNow(ports)
+  const files = { ...ports.files, isFull: () => true }
+  await expect(restoreNow({ ...ports, files }, archive)).rejects.toMatchObject({ code: 'quota_exceeded' })
+  // It fills while the archive is written.
+  const data = { ...ports.data, draft: () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })) }
+  await expect(restoreNow({ ...ports, data }, archive)).rejects.toMatchObject({ code: 'quota_exceeded' })
+  expect(await ports.spaces.find(id)).toMatchObject({ generation: 1, busyWith: null })
+})
+
+test('the application that does not start with restored data is told, and the data can be taken back', async () => {
+  const { ports, id, data } = await backupWorld()
+  await data.documents.put('notes', 'a', '{"_id":"a"}', 'any')
+  const archive = await backUpNow(ports)
+  const failing = {
+    ...ports.children,
+    start: () => Promise.reject(new AuthError('application_timeout', { detail: 'It did not start.' })),
+  }
+  await expect(restoreNow({ ...ports, children: failing }, archive)).rejects.toMatchObject({
+    code: 'application_timeout',
+    message: 'The data is restored, but the application does not start: It did not start.',
+  })
+  expect(await ports.spaces.find(id)).toMatchObject({ generation: 2, busyWith: null })
+  await undoRestore(ports, { space, visitor: admin })
+  expect(ports.children.running.get(id)).toMatchObject({ generation: 1 })
 })

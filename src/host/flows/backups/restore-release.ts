@@ -12,7 +12,7 @@ import { readClaimed } from '../spaces/find-space.js'
 import { type ReportStep, type Switched, switchRelease } from '../spaces/switch-release.js'
 import { tidyReleases } from '../spaces/tidy-releases.js'
 import type { BackupPorts } from './ports.js'
-import { startAgain } from './switch-generation.js'
+import { partlyDone, startAgain } from './switch-generation.js'
 
 /** A release whose files are there, under a number of its own. It is not listed yet. */
 export interface DraftedRelease {
@@ -76,8 +76,8 @@ export async function putReleaseInForce(
   report: ReportStep,
 ): Promise<Switched> {
   const { number, manifest } = drafted
-  const space = await readClaimed(ports, claim)
   try {
+    const space = await readClaimed(ports, claim)
     const row = newRelease(ports, manifest, { number, dirty: null, author: visitor.actor })
     requireHeld(await ports.releases.add(claim, row))
     const switched = await switchRelease(ports, claim, { space, number, event: 'released', visitor }, report)
@@ -85,9 +85,7 @@ export async function putReleaseInForce(
     await tidyReleases(ports, claim).catch(() => {})
     return switched
   } catch (error) {
-    await startAgain(ports, space, 'The data is restored, the release is not')
-    if (!(error instanceof AuthError)) throw error
-    const detail = `The data is restored, the release is not: ${error.message}`
-    throw new AuthError(error.code, { detail, cause: error })
+    await startAgain(ports, { id: claim.spaceId }, 'The data is restored, the release is not')
+    throw partlyDone('The data is restored, the release is not', error)
   }
 }

@@ -15,7 +15,7 @@ import { type RestoreRules, requireForeign } from './judge-backup.js'
 import type { BackupPorts } from './ports.js'
 import { type DraftedRelease, putReleaseInForce } from './restore-release.js'
 import { restoreSettings, type SettingsOutcome } from './restore-settings.js'
-import { keptSeconds, startAgain, switchGeneration } from './switch-generation.js'
+import { keptSeconds, partlyDone, startAgain, switchGeneration } from './switch-generation.js'
 
 export interface Restoration {
   /** The name of the space. */
@@ -131,7 +131,7 @@ async function complete(
   const visitor = visitorIn(space, restoration.visitor)
   const settings =
     restoration.rules.settings && !isForeign
-      ? await restoreSettings(ports, claim, { space, settings: backup.settings, visitor })
+      ? await bringSettings(ports, claim, { space, settings: backup.settings, visitor })
       : untouched(backup, isForeign)
   if (drafted === null) {
     const began = ports.monotonic()
@@ -141,6 +141,16 @@ async function complete(
   }
   const { release, warnings } = await putReleaseInForce(ports, claim, { drafted, visitor }, report)
   return outcomeOf(backup, { undoUntil, release, ...settings, warnings: [...settings.warnings, ...warnings] })
+}
+
+async function bringSettings(...given: Parameters<typeof restoreSettings>): Promise<SettingsOutcome> {
+  const [ports, , { space }] = given
+  try {
+    return await restoreSettings(...given)
+  } catch (error) {
+    await startAgain(ports, space, 'The data is restored, not all settings are')
+    throw partlyDone('The data is restored, not all settings are', error)
+  }
 }
 
 /** @returns whether the archive is of another installation */

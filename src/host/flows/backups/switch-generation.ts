@@ -2,7 +2,8 @@ import { AuthError } from '../../../errors.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
-import { requireHeld } from '../spaces/claim.js'
+import { requireHeld, underClaim } from '../spaces/claim.js'
+import { tryLater } from '../spaces/settle.js'
 import { startFault } from '../spaces/switch-release.js'
 import type { BackupPorts } from './ports.js'
 
@@ -89,26 +90,38 @@ async function readInForce(
   }
 }
 
+type StartPorts = Pick<BackupPorts, 'children' | 'spaces' | 'claims' | 'timer'>
+
 /**
- * Starts the release in force with the data in force. The process before has lost its data.
+ * Starts the release in force with the data in force, because the process before has lost its data. What is no fault of the
+ * application is tried again in the background.
  *
- * @throws {AuthError} `bundle_invalid`, `application_timeout`, with what was done before
+ * @throws {AuthError} `bundle_invalid` and `application_timeout`, with what was done before; `store_unavailable`
  */
-export async function startAgain(
-  { children, spaces }: Pick<BackupPorts, 'children' | 'spaces'>,
-  { id }: Pick<SpaceRecord, 'id'>,
-  done: string,
-): Promise<void> {
-  const space = await spaces.find(id)
-  if (!space || space.release === null) return
+export async function startAgain(ports: StartPorts, { id }: Pick<SpaceRecord, 'id'>, done: string): Promise<void> {
   try {
-    await children.start(id)
+    await startNow(ports, id)
   } catch (error) {
     const fault = startFault(error)
-    if (!(fault instanceof AuthError)) throw fault
-    throw new AuthError(fault.code, {
-      detail: `${done}, but the application does not start: ${fault.message}`,
-      cause: error,
-    })
+    if (!(fault instanceof AuthError) || !isOfApplication(fault)) {
+      tryLater(ports, () => underClaim(ports, { spaceId: id, kind: 'activate' }, () => startNow(ports, id)))
+      throw fault
+    }
+    throw partlyDone(`${done}, but the application does not start`, fault)
   }
+}
+
+/** The fault of a later step, with what was done before. */
+export function partlyDone(done: string, error: unknown): unknown {
+  if (!(error instanceof AuthError)) return error
+  return new AuthError(error.code, { detail: `${done}: ${error.message}`, cause: error })
+}
+
+async function startNow({ children, spaces }: StartPorts, id: string): Promise<void> {
+  const space = await spaces.find(id)
+  if (space && space.release !== null) await children.start(id)
+}
+
+function isOfApplication({ code }: AuthError): boolean {
+  return code === 'bundle_invalid' || code === 'application_timeout'
 }
