@@ -14,6 +14,7 @@ import { logRoute } from './routes/logs.js'
 import { hostPages } from './routes/pages/index.js'
 import { peopleRoutes } from './routes/people.js'
 import { releaseRoutes } from './routes/releases.js'
+import { restoreRoutes } from './routes/restores.js'
 import { spaceRoutes } from './routes/spaces.js'
 import { openSpaces } from './spaces/open.js'
 import type { ChildPrograms } from './spaces/programs.js'
@@ -55,6 +56,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
       logRoute(ports),
       ...collectionRoutes(() => host().collections),
       ...backupRoutes(ports),
+      ...restoreRoutes(ports),
       ...hostPages(peoplePorts, ports, () => host().collections),
     ],
     async createRights(nouns, { revocations, world, keyring, limiter, clock, policy }) {

@@ -22,6 +22,8 @@ export function mayRemove(user: Account, what: WayIn, signsIn: (factor: Factor) 
 /** Whether a factor signs in without a password at the site of that RP id; null: passkeys are off. */
 export function signsInAt(rpId: string | null): (factor: Factor) => boolean {
   return (factor) => kindOf(factor).signsIn && kindOf(factor).worksAt(factor, rpId)
+}
+
 /** Whether the user can sign in without a mail. Of the factors, those of which `signsIn` is true count. */
 export function hasWayIn(user: Account, signsIn: (factor: Factor) => boolean): boolean {
   return waysIn(user, signsIn).length > 0

@@ -13,6 +13,7 @@ const folder = fileURLToPath(new URL('../../src/host/storage/thread/', import.me
  * wherever the module lies.
  */
 export async function bundleSource(contents: string): Promise<string> {
+  const url = JSON.stringify(pathToFileURL(join(folder, 'worker.js')))
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: folder, loader: 'ts' },
     bundle: true,
@@ -22,7 +23,11 @@ export async function bundleSource(contents: string): Promise<string> {
     target: 'node20',
     // package.json says that our modules have no side effects; the program of a thread has.
     ignoreAnnotations: true,
-    define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(folder, 'worker.js'))) },
+    define: { 'import.meta.url': url },
+    // CommonJS packages require what Node has built in.
+    banner: {
+      js: `import { createRequire as createBundleRequire } from 'node:module'; var require = createBundleRequire(${url});`,
+    },
   })
   return outputFiles[0]?.text ?? ''
 }

@@ -80,18 +80,19 @@ export async function requireAdminToken(
 }
 
 /**
- * Refuses an admin token that is narrowed to other spaces. The audit log gets one event a minute and token.
+ * Refuses an admin token that is narrowed to other spaces, or asks for more than its command. The audit log gets one event a
+ * minute and token.
  *
  * @throws {AuthError} `admin_token_not_for_this`
  */
 export async function refuseAdminToken(
   ports: TokenPorts,
   { visitor }: Pick<AdmittedToken, 'visitor'>,
-  { route }: Pick<AdminTokenRule, 'route'>,
+  { route, detail }: Pick<AdminTokenRule, 'route'> & { detail?: string },
 ): Promise<never> {
   const facts = { outcome: 'failure', detail: { route } } as const
   await noteOnce(ports, auditEvent(ports, 'admin_token_refused', visitor, facts), refusalNotedMs)
-  throw new AuthError('admin_token_not_for_this')
+  throw new AuthError('admin_token_not_for_this', detail === undefined ? {} : { detail })
 }
 
 /** @throws {AuthError} `rate_limited` */

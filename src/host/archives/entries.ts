@@ -29,6 +29,9 @@ export interface ArchiveRule {
 /** Headers and padding of one entry, with a long path. */
 export const entryOverheadBytes = 4 * 1024
 
+/** What an archive may unpack to beyond the entries that were begun: buffers, long headers, and the padding at its end. */
+const betweenEntriesBytes = 16 * 1024 * 1024
+
 /**
  * Calls back for each entry of an archive, one after another. The entry's content must be read before the promise settles.
  *
@@ -43,9 +46,13 @@ export async function readEntries(
   const { extract } = await import('tar-stream')
   const source = new Upload(archive)
   const entries = extract()
+  const room = { bytes: betweenEntriesBytes }
   const [flowed, taken] = await Promise.allSettled([
-    pipeline(Readable.from(atMost(source, rule)), createGunzip(), (bytes) => atMost(bytes, rule), entries),
-    takeEach(entries, rule, take),
+    pipeline(Readable.from(atMost(source, rule)), createGunzip(), (bytes) => atMost(bytes, rule, room), entries),
+    takeEach(entries, rule, (entry) => {
+      room.bytes += entry.size + entryOverheadBytes
+      return take(entry)
+    }),
   ])
   const reasons = [taken, flowed].flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
   if (reasons.length > 0) throw firstCause(reasons, source, rule)
@@ -70,12 +77,41 @@ class Upload {
   }
 }
 
-async function* atMost(bytes: AsyncIterable<Uint8Array>, rule: ArchiveRule): AsyncGenerator<Uint8Array> {
+/** @param room grows with each entry, so that an archive of zeros or of headers alone ends early */
+async function* atMost(
+  bytes: AsyncIterable<Uint8Array>,
+  rule: ArchiveRule,
+  room = { bytes: Number.POSITIVE_INFINITY },
+): AsyncGenerator<Uint8Array> {
   let count = 0
   for await (const chunk of bytes) {
     count += chunk.length
     if (count > rule.mostBytes) throw rule.tooLarge()
+    if (count > room.bytes) throw rule.damaged()
     yield chunk
+  }
+}
+
+/** Reads through, and leaves the digest in `hash`. */
+export async function* hashed(
+  bytes: AsyncIterable<Uint8Array>,
+  hash: { update(chunk: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** The whole entry as text; null when it is longer than that, or no UTF-8. */
+export async function textOf({ size, bytes }: ArchiveEntry, mostBytes: number): Promise<string | null> {
+  if (size > mostBytes) return null
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bytes) chunks.push(chunk)
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
+  } catch {
+    return null
   }
 }
 

@@ -58,6 +58,10 @@ export async function namesIn(path: string): Promise<string[]> {
   }
 }
 
+export function hasGeneration(own: string, generation: number): Promise<boolean> {
+  return exists(generationFile(own, generation))
+}
+
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
 }

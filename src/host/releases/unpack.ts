@@ -7,6 +7,7 @@ import {
   type ArchiveEntry,
   type ArchiveRule,
   entryOverheadBytes,
+  hashed,
   readEntries,
 } from '../archives/entries.js'
 import { quoted } from '../archives/quoted.js'
@@ -51,7 +52,7 @@ export async function unpackRelease(
 }
 
 /** A release that is being written, entry by entry. */
-interface ReleaseDraft {
+export interface ReleaseDraft {
   /** `release.json` first. @throws {AuthError} `bundle_invalid` */
   take(entry: ArchiveEntry): Promise<void>
   /** Every listed file is there: the folder gets its name. @throws {AuthError} `bundle_invalid` */
@@ -60,7 +61,7 @@ interface ReleaseDraft {
 }
 
 /** As `unpackRelease`, for entries that come from anywhere. */
-async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): Promise<ReleaseDraft> {
+export async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): Promise<ReleaseDraft> {
   const target = join(place.folder, String(place.number))
   if (await exists(target)) throw new Error(`The release ${place.number} is there already.`)
   const draft = `${target}.part`
@@ -100,7 +101,7 @@ async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): Promise
 }
 
 /** Bytes of a release of the largest size, with the headers of its entries. */
-function largestRelease({ code, assets, files }: ReleaseLimits): number {
+export function largestRelease({ code, assets, files }: ReleaseLimits): number {
   return code + assets + longestManifestBytes + (files + 16) * entryOverheadBytes
 }
 
@@ -128,16 +129,6 @@ async function writeListed(files: ReleaseFolder, path: string, file: ReleaseFile
   const hash = createHash('sha256')
   await files.write(path, hashed(entry.bytes, hash))
   if (hash.digest('hex') !== file.sha256) throw changed()
-}
-
-async function* hashed(
-  bytes: AsyncIterable<Uint8Array>,
-  hash: { update(chunk: Uint8Array): unknown },
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) {
-    hash.update(chunk)
-    yield chunk
-  }
 }
 
 interface ReleaseFolder {

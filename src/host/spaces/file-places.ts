@@ -4,6 +4,7 @@ import {
   adoptDraft,
   draftFile,
   generationFile,
+  hasGeneration,
   removeDrafts,
   removeGenerations,
   syncDraft,
@@ -22,6 +23,7 @@ export function filePlaces(folder: string): GenerationPlaces {
   return {
     living: async (spaceId, generation) => ({ file: generationFile(await made(spaceId), generation) }),
     draft: async (spaceId, generation) => ({ file: draftFile(await made(spaceId), generation) }),
+    has: (spaceId, generation) => hasGeneration(folderOf(spaceId), generation),
     syncDraft: (spaceId, generation) => syncDraft(folderOf(spaceId), generation),
     adoptDraft: (spaceId, generation) => adoptDraft(folderOf(spaceId), generation),
     removeDrafts: (spaceId) => removeDrafts(folderOf(spaceId)),

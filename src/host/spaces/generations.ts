@@ -126,6 +126,8 @@ function openedGenerations(openPlace: OpenPlace, places: GenerationPlaces): Open
 
   async function openLiving(spaceId: string, generation: number): Promise<SpaceData> {
     await places.adoptDraft(spaceId, generation)
+    // Only the first one is made by opening it.
+    if (generation > 1) await requireGeneration(places, spaceId, generation)
     return openPlace(spaceId, await places.living(spaceId, generation))
   }
 
@@ -164,8 +166,16 @@ function otherGenerations(openPlace: OpenPlace, places: GenerationPlaces): Other
       return openPlace(spaceId, await places.draft(spaceId, generation))
     },
     async raiseVersions(spaceId, generation, above) {
+      await requireGeneration(places, spaceId, generation)
       const data = await openPlace(spaceId, await places.living(spaceId, generation))
       await data.versions(above).finally(() => data.close())
     },
   }
+}
+
+/** Opening a missing generation would make an empty one. @throws {StoreError} `store_unavailable` */
+async function requireGeneration(places: GenerationPlaces, spaceId: string, generation: number): Promise<void> {
+  if (await places.has(spaceId, generation)) return
+  const cure = 'Put it back from a copy, or restore a backup.'
+  throw new StoreError('store_unavailable', `The data g${generation} of this space is missing. ${cure}`)
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defaultReleaseLimits, releasePaths } from '../../model/release.js'
+import type { SpaceName } from '../../model/visitor.js'
 import type { Logger } from '../../settings.js'
 import { defaultLogLimits } from '../children/logs.js'
 import type { ChildPlan } from '../children/plan.js'
@@ -12,8 +13,6 @@ import type { SpacePorts } from '../flows/spaces/ports.js'
 import { recordCrash } from '../flows/spaces/record-crash.js'
 import { sweepRemovedSpaces } from '../flows/spaces/spaces.js'
 import { readStartFacts } from '../flows/spaces/start-facts.js'
-import type { Folder } from '../folder/folder.js'
-import { moveLostGenerations } from '../folder/lost-generations.js'
 import { createSpaceDirectory } from '../front/directory.js'
 import type { SpaceLimits } from '../front/space.js'
 import type { Children, PrintedLine } from '../ports.js'
@@ -23,13 +22,14 @@ import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { Schemas } from '../storage/postgres/schemas.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
-import type { SpaceRecord } from '../store/spaces.js'
 import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
 import { createSpaceGuards, type SpaceGuards } from './guards.js'
 import { openOwnSchemas, withSchemas } from './own-schemas.js'
 import { type ChildPrograms, ownPrograms } from './programs.js'
+import { rememberedTokens } from './remembered-tokens.js'
+import { settleGenerations, sweepEachHour } from './settle-generations.js'
 
 /** Spaces that are open, and what their flows reach. */
 export interface RunningSpaces extends OpenSpaces {
@@ -78,7 +78,9 @@ export async function openSpaces(
   })
   const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
   const workers = openWorkers(given, own)
+  let stopSweeps = () => {}
   const close = async () => {
+    stopSweeps()
     await workers.close()
     await supervisor.close()
     await ground.guards.close()
@@ -87,7 +89,8 @@ export async function openSpaces(
   try {
     await sweepRemovedSpaces(ports)
     const spaces = await fillDirectory(ports)
-    for (const spaceId of await settleFiles(ports, folder, spaces)) reportLost(logger, spaceId)
+    await settleGenerations(ports, { folder, spaces, logger })
+    stopSweeps = sweepEachHour(ports, world.timer)
     supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
   } catch (error) {
     await close()
@@ -100,7 +103,7 @@ export async function openSpaces(
     ...examinedIn(ports),
     async find(name) {
       const { id } = await findSpace(ports, name)
-      return ground.guards.of({ id, name }).ports
+      return accessOf(ground, { id, name })
     },
     close,
   }
@@ -111,21 +114,6 @@ async function reportCrash({ running, logger }: Ground, spaceId: string, lines: 
   const { ports, nouns } = running
   const crashed = recordCrash({ ...ports, spaces: nouns.spaces }, spaceId, lines)
   await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
-}
-
-/** What a crash or an older `host.db` has left of the data. @returns the ids of spaces whose data was set aside */
-async function settleFiles(
-  { data, generations }: BackupPorts,
-  folder: Pick<Folder, 'spaces'>,
-  spaces: readonly SpaceRecord[],
-): Promise<string[]> {
-  const known: Parameters<typeof moveLostGenerations>[1][number][] = []
-  for (const { id, generation } of spaces) {
-    await data.adoptDraft(id, generation)
-    await data.removeDrafts(id)
-    known.push({ id, generation, former: (await generations.read(id))?.former ?? null })
-  }
-  return moveLostGenerations(folder.spaces, known)
 }
 
 async function closeData({ data, schemas }: Ground): Promise<void> {
@@ -172,11 +160,6 @@ function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
   )
 }
 
-function reportLost(logger: Logger, spaceId: string): void {
-  const message = 'A space has data newer than host.db knows. It was moved to the folder lost of the space.'
-  logger.error({ event: 'generation_lost', spaceId }, message)
-}
-
 type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>
 
 async function readPlan(
@@ -220,11 +203,18 @@ function childrenOf(supervisor: Supervisor, { guards, data }: Ground, planOf: Pl
   }
 }
 
+/** Tokens, key set and allow-list of a space. */
+function accessOf({ guards, running }: Ground, space: SpaceName): ReturnType<SpaceGuards['of']>['ports'] {
+  const { ports } = guards.of(space)
+  return { ...ports, apiTokens: rememberedTokens(ports.apiTokens, running.nouns.removedTokens, space.id) }
+}
+
 function portsOf(
-  { running, settings, folder, masterKeys, disk, world, guards, data, schemas }: Ground,
+  ground: Ground,
   children: Children,
   child: Supervisor['child'],
 ): BackupPorts & { directory: ReturnType<typeof createSpaceDirectory> } {
+  const { running, settings, folder, masterKeys, disk, world, guards, data, schemas } = ground
   const { ports, nouns } = running
   const { limits, baseUrl } = settings
   return {
@@ -232,7 +222,9 @@ function portsOf(
     data,
     audit: ports.audit,
     signer: masterKeys,
-    accessOf: (space) => guards.of(space).ports,
+    dataLimits: limits,
+    keyring: ports.keyring,
+    accessOf: (space) => accessOf(ground, space),
     clock: ports.clock,
     random: ports.random,
     children,

@@ -4,6 +4,8 @@ import type { StoragePlace } from './messages.js'
 export interface GenerationPlaces {
   living(spaceId: string, generation: number): Promise<StoragePlace>
   draft(spaceId: string, generation: number): Promise<StoragePlace>
+  /** Whether this generation is there, under its own name. */
+  has(spaceId: string, generation: number): Promise<boolean>
   /** A draft that was closed is on the disk when this resolves. */
   syncDraft(spaceId: string, generation: number): Promise<void>
   /** The generation is in force: its draft, if there still is one, gets its name. */

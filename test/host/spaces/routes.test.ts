@@ -8,6 +8,7 @@ import { collectionRoutes } from '../../../src/host/routes/collections/index.js'
 import { environmentRoutes } from '../../../src/host/routes/environment.js'
 import { logRoute } from '../../../src/host/routes/logs.js'
 import { releaseRoutes } from '../../../src/host/routes/releases.js'
+import { restoreRoutes } from '../../../src/host/routes/restores.js'
 import { spaceRoutes } from '../../../src/host/routes/spaces.js'
 import type { Right } from '../../../src/model/right.js'
 import { isLastByRole } from '../../../src/store/sql/last-admin.js'
@@ -128,6 +129,7 @@ test('what takes something away or changes code needs a recent sign-in or its na
     logRoute(none),
     ...collectionRoutes(none),
     ...backupRoutes(none),
+    ...restoreRoutes(none),
   ]
   const rules = routes.map(({ method, path, control }) => {
     const { recent = false, confirm = false, who = '', home = '', adminToken = '' } = control ?? {}
@@ -154,6 +156,8 @@ test('what takes something away or changes code needs a recent sign-in or its na
     'space POST /collections/:c/import admin import',
     'space GET /collections/:collection/export admin export',
     'space GET /backup admin R backup',
+    'space POST /restore admin R C restore',
+    'space POST /restore/undo admin R restore',
   ])
-  expect(routes.filter(({ control }) => control?.adminToken !== undefined)).toHaveLength(11)
+  expect(routes.filter(({ control }) => control?.adminToken !== undefined)).toHaveLength(13)
 })

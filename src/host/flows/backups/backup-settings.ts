@@ -24,7 +24,7 @@ export async function readSettings(ports: BackupPorts, { id, name }: SpaceName):
   }
 }
 
-async function allTokens({
+export async function allTokens({
   list,
 }: Pick<ReturnType<BackupPorts['accessOf']>['apiTokens'], 'list'>): Promise<ApiTokenRecord[]> {
   const all: ApiTokenRecord[] = []

@@ -72,7 +72,10 @@ async function planBackup(
   const listed = await snapshot.list()
   const pairs = await sizeOfLines(pairLines(snapshot))
   const indexes = listed.flatMap(({ name, indexes: own }) =>
-    own.map(({ field, isUnique }) => ({ collection: name, field, unique: isUnique })),
+    // A unique one that is being built may end with duplicates, and could then not be restored.
+    own
+      .filter(({ isUnique, state }) => !isUnique || state === 'ready')
+      .map(({ field, isUnique }) => ({ collection: name, field, unique: isUnique })),
   )
   return {
     space,

@@ -11,7 +11,7 @@ function toFault(error: unknown): unknown {
   return new AuthError(code, { detail: message, cause: error })
 }
 
-function diskFull(cause?: unknown): AuthError {
+export function diskFull(cause?: unknown): AuthError {
   const detail = 'The disk of the host is nearly full. Free some space on it, and try again.'
   return new AuthError('quota_exceeded', { detail, ...(cause !== undefined && { cause }) })
 }

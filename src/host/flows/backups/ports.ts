@@ -1,14 +1,16 @@
 import type { SpaceName } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
 import type { MasterKeys } from '../../sealing/master-keys.js'
+import type { HostLimits } from '../../settings/limits.js'
 import type { SpaceData } from '../../storage/space.js'
 import type { SpacePorts } from '../spaces/ports.js'
 
 /** What exports, backups and restores may reach. */
-export interface BackupPorts extends SpacePorts, Pick<Ports, 'audit'> {
+export interface BackupPorts extends SpacePorts, Pick<Ports, 'audit' | 'keyring'> {
   data: GenerationFiles
+  dataLimits: Pick<HostLimits, 'spaceBytes' | 'documentBytes'>
   /** Tokens, key set and allow-list of a space. */
-  accessOf(space: SpaceName): Pick<Ports, 'apiTokens' | 'accessSettings'>
+  accessOf(space: SpaceName): Pick<Ports, 'apiTokens' | 'accessSettings' | 'policy'>
   signer: Pick<MasterKeys, 'sign' | 'verify'>
 }
 
@@ -30,10 +32,10 @@ export interface GenerationFiles {
   /** A new generation, to be filled. It takes the place of any other draft of the space. Close it before `syncDraft`. */
   draft(spaceId: string, generation: number): Promise<SpaceData>
   syncDraft(spaceId: string, generation: number): Promise<void>
-  /** The generation is in force: its draft, if there still is one, becomes the file. */
+  /** The generation is in force: its draft, if there still is one, becomes the file. `open` does the same. */
   adoptDraft(spaceId: string, generation: number): Promise<void>
   removeDrafts(spaceId: string): Promise<void>
-  /** In a generation that is not open: its next version is greater than `above`. */
+  /** In a generation that is there and not open: its next version is greater than `above`. @throws {StoreError} */
   raiseVersions(spaceId: string, generation: number, above: number): Promise<void>
   removeGenerations(spaceId: string, isOver: (generation: number) => boolean): Promise<void>
 }

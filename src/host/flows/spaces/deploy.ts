@@ -4,6 +4,7 @@ import type { Visitor } from '../../../model/visitor.js'
 import { hasCode } from '../../has-code.js'
 import { unpackRelease } from '../../releases/unpack.js'
 import type { Claim } from '../../store/claims.js'
+import type { ReleaseRecord } from '../../store/releases.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, readClaimed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
@@ -56,24 +57,21 @@ async function receive(
   const manifest = await unpackRelease(archive, place, ports.limits.release).catch((error: unknown) => {
     throw hasCode(error, 'ENOSPC', 'EDQUOT') ? diskFull(error) : error
   })
-  const release = {
-    ...factsOf(manifest),
-    number,
-    dirty,
-    author: visitor.actor,
-    createdAt: ports.clock.now(),
-    outcome: null,
-    fault: null,
-  }
-  requireHeld(await ports.releases.add(claim, release))
+  requireHeld(await ports.releases.add(claim, newRelease(ports, manifest, { number, dirty, author: visitor.actor })))
   report({ step: 'uploaded', ms: Math.round(ports.monotonic() - began) })
   return number
 }
 
-function factsOf({ files, git, tool }: ReleaseManifest) {
+/** The row of a release that was not started yet. */
+export function newRelease(
+  { clock }: Pick<SpacePorts, 'clock'>,
+  { files, git, tool }: ReleaseManifest,
+  given: Pick<ReleaseRecord, 'number' | 'dirty' | 'author'>,
+): ReleaseRecord {
   const code = files.find(({ path }) => path === releasePaths.code)
   if (!code) throw new TypeError('A judged manifest lists the bundle.')
-  return { sha256: code.sha256, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), git, tool }
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return { ...given, sha256: code.sha256, bytes, git, tool, createdAt: clock.now(), outcome: null, fault: null }
 }
 
 function diskFull(cause?: unknown): AuthError {

@@ -12,12 +12,13 @@ const tries = 60
  * that fails, it is tried again in the background.
  */
 export async function settle(ports: SettlePorts, space: SpaceName): Promise<void> {
-  await settleNow(ports, space.id).catch(() => settleLater(ports, space.id, tries))
+  await settleNow(ports, space.id).catch(() => tryLater(ports, () => settleAgain(ports, space.id)))
 }
 
-function settleLater(ports: SettlePorts, spaceId: string, left: number): void {
+/** Runs it a second later, and again each second for a minute while it fails. */
+export function tryLater(ports: Pick<SettlePorts, 'timer'>, run: () => Promise<void>, left = tries): void {
   if (left === 0) return
-  ports.timer(againMs, () => void settleAgain(ports, spaceId).catch(() => settleLater(ports, spaceId, left - 1)))
+  ports.timer(againMs, () => void run().catch(() => tryLater(ports, run, left - 1)))
 }
 
 /** Another change of the space may be under way by now. So this takes the claim, as long as there is a space. */

@@ -40,6 +40,7 @@ export function openSchemas(url: string): Schemas {
       }),
     living: async (spaceId, generation) => ({ url, schema: schemaName(spaceId, generation) }),
     draft: async (spaceId, generation) => ({ url, schema: draftName(spaceId, generation) }),
+    has: (spaceId, generation) => judged((run) => hasSchema(run, schemaName(spaceId, generation))),
     // Every commit is on the disk of the server.
     syncDraft: async () => {},
     adoptDraft: (spaceId, generation) => judged((run) => adopt(run, spaceId, generation)),
@@ -52,8 +53,12 @@ export function openSchemas(url: string): Schemas {
 
 async function adopt(run: Run, spaceId: string, generation: number): Promise<void> {
   const draft = draftName(spaceId, generation)
-  const [found] = await run('select exists (select 1 from pg_namespace where nspname = $1) as present', draft)
-  if (booleanAt(found, 'present')) await run(`alter schema "${draft}" rename to "${schemaName(spaceId, generation)}"`)
+  if (await hasSchema(run, draft)) await run(`alter schema "${draft}" rename to "${schemaName(spaceId, generation)}"`)
+}
+
+async function hasSchema(run: Run, name: string): Promise<boolean> {
+  const [found] = await run('select exists (select 1 from pg_namespace where nspname = $1) as present', name)
+  return booleanAt(found, 'present')
 }
 
 interface Removed {

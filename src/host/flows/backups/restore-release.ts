@@ -1,0 +1,91 @@
+import { AuthError } from '../../../errors.js'
+import { pathFault, type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../../model/release.js'
+import type { Visitor } from '../../../model/visitor.js'
+import { archiveInvalid } from '../../archives/archive-invalid.js'
+import type { ArchiveEntry } from '../../archives/entries.js'
+import { quoted } from '../../archives/quoted.js'
+import { draftRelease, largestRelease } from '../../releases/unpack.js'
+import type { Claim } from '../../store/claims.js'
+import { requireHeld } from '../spaces/claim.js'
+import { newRelease } from '../spaces/deploy.js'
+import { readClaimed } from '../spaces/find-space.js'
+import { type ReportStep, type Switched, switchRelease } from '../spaces/switch-release.js'
+import { tidyReleases } from '../spaces/tidy-releases.js'
+import type { BackupPorts } from './ports.js'
+import { partlyDone, startAgain } from './switch-generation.js'
+
+/** A release whose files are there, under a number of its own. It is not listed yet. */
+export interface DraftedRelease {
+  number: number
+  manifest: ReleaseManifest
+}
+
+/** What becomes of the release of a backup. */
+export interface ReleasePart {
+  take(entry: ArchiveEntry): Promise<void>
+  /** Every file is there. null: it was only read. @throws {AuthError} `bundle_invalid` */
+  finish(): Promise<DraftedRelease | null>
+  discard(): Promise<void>
+}
+
+/** Writes the release beside those of the space. @throws {AuthError} `not_current` */
+export async function writtenRelease(ports: BackupPorts, claim: Claim): Promise<ReleasePart> {
+  const number = await ports.releases.reserve(claim)
+  if (number === null) throw new AuthError('not_current')
+  const folder = await ports.files.releases(claim.spaceId)
+  const draft = await draftRelease({ folder, number }, ports.limits.release)
+  return {
+    take: draft.take,
+    finish: async () => ({ number, manifest: await draft.finish() }),
+    discard: draft.discard,
+  }
+}
+
+/** Reads the release for its checksums alone. */
+export function skippedRelease(limits: ReleaseLimits): ReleasePart {
+  const most = largestRelease(limits)
+  const paths = new Set<string>()
+  let sum = 0
+  return {
+    async take({ path, size, bytes }) {
+      const fault = path === releasePaths.manifest ? null : pathFault(path)
+      if (fault !== null) throw archiveInvalid(`The path ${quoted(path)} of the release ${fault}.`)
+      if (paths.has(path)) throw archiveInvalid(`${quoted(path)} of the release is there twice.`)
+      paths.add(path)
+      sum += size
+      if (sum > most || paths.size > limits.files + 1) {
+        throw archiveInvalid('The release is too large.', 'Raise limits.code or limits.assets of the host.')
+      }
+      for await (const _chunk of bytes);
+    },
+    finish: async () => null,
+    discard: async () => {},
+  }
+}
+
+/**
+ * Starts the release with the restored data, and puts it in force when it is healthy. When it is not, the release of before is
+ * started with the restored data.
+ *
+ * @throws {AuthError} `bundle_invalid`, `application_timeout`, `not_current`
+ */
+export async function putReleaseInForce(
+  ports: BackupPorts,
+  claim: Claim,
+  { drafted, visitor }: { drafted: DraftedRelease; visitor: Visitor },
+  report: ReportStep,
+): Promise<Switched> {
+  const { number, manifest } = drafted
+  try {
+    const space = await readClaimed(ports, claim)
+    const row = newRelease(ports, manifest, { number, dirty: null, author: visitor.actor })
+    requireHeld(await ports.releases.add(claim, row))
+    const switched = await switchRelease(ports, claim, { space, number, event: 'released', visitor }, report)
+    // What could not be removed now goes with the next deploy.
+    await tidyReleases(ports, claim).catch(() => {})
+    return switched
+  } catch (error) {
+    await startAgain(ports, { id: claim.spaceId }, 'The data is restored, the release is not')
+    throw partlyDone('The data is restored, the release is not', error)
+  }
+}

@@ -1,0 +1,195 @@
+import { AuthError } from '../../../errors.js'
+import { auditEvent } from '../../../flows/steps/audit.js'
+import { isoTime } from '../../../lib/iso-time.js'
+import type { Visitor } from '../../../model/visitor.js'
+import { archiveInvalid } from '../../archives/archive-invalid.js'
+import { signedText } from '../../archives/checksums.js'
+import { type ReadBackup, readBackup } from '../../archives/read-backup.js'
+import type { Claim } from '../../store/claims.js'
+import type { SpaceRecord } from '../../store/spaces.js'
+import { underClaim } from '../spaces/claim.js'
+import { findJudged, readClaimed, visitorIn } from '../spaces/find-space.js'
+import { type Draft, openDraft, type RestoreReport } from './draft.js'
+import { diskFull } from './faults.js'
+import { type RestoreRules, requireForeign } from './judge-backup.js'
+import type { BackupPorts } from './ports.js'
+import { type DraftedRelease, putReleaseInForce } from './restore-release.js'
+import { restoreSettings, type SettingsOutcome } from './restore-settings.js'
+import { keptSeconds, partlyDone, startAgain, switchGeneration } from './switch-generation.js'
+
+export interface Restoration {
+  /** The name of the space. */
+  space: string
+  /** The archive as it arrives. When the client leaves before its end, reading must reject. */
+  archive: AsyncIterable<Uint8Array>
+  rules: RestoreRules
+  visitor: Visitor
+}
+
+/** What a restore has done, or would do. */
+export interface Restored extends SettingsOutcome {
+  /** The moment that the data is of, ISO 8601 in UTC. */
+  time: string
+  collections: number
+  documents: number
+  pairs: number
+  /** null: nothing was changed. */
+  undoUntil: string | null
+  /** The number of the release that came with it and serves; null: none. */
+  release: number | null
+}
+
+export interface RunningRestore {
+  /** Runs it to its end. @throws {AuthError} */
+  run(report: RestoreReport): Promise<Restored>
+}
+
+/**
+ * Begins to replace the data of a space by that of a backup. Nothing is in force before the whole archive is checked: counts,
+ * checksums, signature, versions and limits. A fault or a crash before that leaves everything as it was.
+ *
+ * @throws {AuthError} `space_not_found`, `quota_exceeded`, `invalid_request`; of `run` also `space_busy`, `archive_invalid`,
+ *   `bundle_invalid`, `application_timeout`, `not_current`, `store_unavailable`, `admin_token_not_for_this`
+ */
+export async function restore(ports: BackupPorts, restoration: Restoration): Promise<RunningRestore> {
+  const { rules, visitor } = restoration
+  const space = await findJudged(ports, restoration.space, visitor)
+  const isNamed = rules.confirm === space.name || rules.confirm?.startsWith(`${space.name},`) === true
+  if (!rules.verifyOnly && !isNamed) {
+    throw new AuthError('invalid_request', {
+      errors: [{ path: 'confirm', message: 'must repeat the name of the space' }],
+    })
+  }
+  if (ports.files.isFull()) throw diskFull()
+  return {
+    run: (report) =>
+      underClaim(ports, { spaceId: space.id, kind: 'restore' }, (claim) =>
+        restoreClaimed(ports, claim, restoration, report),
+      ),
+  }
+}
+
+async function restoreClaimed(
+  ports: BackupPorts,
+  claim: Claim,
+  restoration: Restoration,
+  report: RestoreReport,
+): Promise<Restored> {
+  const { rules, visitor } = restoration
+  const space = await readClaimed(ports, claim)
+  const draft = await openDraft(ports, claim, { space, rules, report })
+  const filled = await fill(ports, draft, restoration, report)
+  const { backup, isForeign } = filled
+  if (rules.verifyOnly) {
+    await draft.discard()
+    return outcomeOf(backup, { undoUntil: null, release: null, ...untouched(backup, isForeign) })
+  }
+  const audit = eventOf(ports, { space, visitor, draft, backup, isForeign })
+  await switchGeneration(ports, claim, { space, to: draft.generation, audit, onFailed: draft.discard })
+  return complete(ports, claim, { space, restoration, filled, report })
+}
+
+interface Filled {
+  backup: ReadBackup
+  isForeign: boolean
+  release: DraftedRelease | null
+}
+
+/** Reads, writes and checks everything. Afterwards the draft is whole and on the disk. */
+async function fill(
+  ports: BackupPorts,
+  draft: Draft,
+  { archive, rules }: Restoration,
+  report: RestoreReport,
+): Promise<Filled> {
+  const began = ports.monotonic()
+  try {
+    const backup = await readBackup(archive, draft.rule, draft.parts)
+    const isForeign = judgeSignature(ports, backup, rules)
+    const release = await draft.finish(backup)
+    report({ step: 'checked', ms: Math.round(ports.monotonic() - began) })
+    return { backup, isForeign, release }
+  } catch (error) {
+    await draft.discard()
+    throw error
+  }
+}
+
+/** The data is in force. Settings come before the application starts, so that it starts with them. */
+async function complete(
+  ports: BackupPorts,
+  claim: Claim,
+  {
+    space,
+    restoration,
+    filled,
+    report,
+  }: { space: SpaceRecord; restoration: Restoration; filled: Filled; report: RestoreReport },
+): Promise<Restored> {
+  const { backup, isForeign, release: drafted } = filled
+  const undoUntil = isoTime(ports.clock.now() + keptSeconds)
+  const visitor = visitorIn(space, restoration.visitor)
+  const settings =
+    restoration.rules.settings && !isForeign
+      ? await bringSettings(ports, claim, { space, settings: backup.settings, visitor })
+      : untouched(backup, isForeign)
+  if (drafted === null) {
+    const began = ports.monotonic()
+    await startAgain(ports, space, 'The data is restored')
+    report({ step: 'started', ms: Math.round(ports.monotonic() - began) })
+    return outcomeOf(backup, { undoUntil, release: null, ...settings })
+  }
+  const { release, warnings } = await putReleaseInForce(ports, claim, { drafted, visitor }, report)
+  return outcomeOf(backup, { undoUntil, release, ...settings, warnings: [...settings.warnings, ...warnings] })
+}
+
+async function bringSettings(...given: Parameters<typeof restoreSettings>): Promise<SettingsOutcome> {
+  const [ports, , { space }] = given
+  try {
+    return await restoreSettings(...given)
+  } catch (error) {
+    await startAgain(ports, space, 'The data is restored, not all settings are')
+    throw partlyDone('The data is restored, not all settings are', error)
+  }
+}
+
+/** @returns whether the archive is of another installation */
+function judgeSignature({ signer }: BackupPorts, { checksums }: ReadBackup, rules: RestoreRules): boolean {
+  const verdict = signer.verify(signedText(checksums.entries), checksums.signature)
+  if (verdict === 'wrong') throw archiveInvalid('The archive was changed after it was signed.')
+  if (verdict === 'foreign') requireForeign(rules)
+  return verdict === 'foreign'
+}
+
+function eventOf(
+  ports: BackupPorts,
+  {
+    space,
+    visitor,
+    draft,
+    backup,
+    isForeign,
+  }: { space: SpaceRecord; visitor: Visitor; draft: Draft; backup: ReadBackup; isForeign: boolean },
+) {
+  const { time, space: from } = backup.manifest
+  const detail = { generation: draft.generation, former: space.generation, time, from: from.name, foreign: isForeign }
+  return auditEvent(ports, 'restored', visitorIn(space, visitor), { detail })
+}
+
+/** Another installation has other keys, so its sealed values and digests are worthless here. */
+function untouched({ settings }: ReadBackup, isForeign: boolean): SettingsOutcome {
+  const { environment, apiTokens } = isForeign ? settings : { environment: [], apiTokens: [] }
+  return {
+    setAgain: { environment: environment.map(({ name }) => name), apiTokens: apiTokens.map(({ name }) => name) },
+    warnings: [],
+  }
+}
+
+function outcomeOf(
+  { manifest }: ReadBackup,
+  outcome: Pick<Restored, 'undoUntil' | 'release' | 'setAgain' | 'warnings'>,
+): Restored {
+  const { time, collections, pairs } = manifest
+  const documents = collections.reduce((sum, { count }) => sum + count, 0)
+  return { time, collections: collections.length, documents, pairs, ...outcome }
+}

@@ -1,0 +1,127 @@
+import { AuthError } from '../../../errors.js'
+import type { AuditEvent } from '../../../model/audit-event.js'
+import type { Claim } from '../../store/claims.js'
+import type { SpaceRecord } from '../../store/spaces.js'
+import { requireHeld, underClaim } from '../spaces/claim.js'
+import { tryLater } from '../spaces/settle.js'
+import { startFault } from '../spaces/switch-release.js'
+import type { BackupPorts } from './ports.js'
+
+/** How long a generation that was in force can be taken back. */
+export const keptSeconds = 24 * 60 * 60
+
+/** Between the last version of one generation and the first of the next, so that no version is given twice. */
+const versionGap = 2 ** 32
+
+const againMs = 1_000
+const tries = 600
+
+/**
+ * The version that a generation must begin above, which is to follow the one in force.
+ *
+ * @throws {StoreError}
+ */
+export async function versionsAfter(
+  { data }: Pick<BackupPorts, 'data'>,
+  { id, generation }: SpaceRecord,
+): Promise<number> {
+  return (await (await data.open(id, generation)).versions()) + versionGap
+}
+
+/** What is put in force. */
+interface Switch {
+  /** As it is until then. */
+  space: SpaceRecord
+  to: number
+  audit: AuditEvent
+  /** Called when it is certain that the switch has failed. */
+  onFailed(): Promise<void>
+}
+
+/**
+ * Puts a generation in force that is whole and on the disk. From the first step on, the one before is refused to everyone; when
+ * the switch fails, it is in force again. Files of generations that are over by now are removed. Start the application
+ * afterwards.
+ *
+ * @throws {AuthError} `not_current`, `store_unavailable`
+ */
+export async function switchGeneration(
+  ports: BackupPorts,
+  claim: Claim,
+  { space, to, audit, onFailed }: Switch,
+): Promise<void> {
+  const { id, generation: former } = space
+  try {
+    await ports.data.refuse(id, former)
+    requireHeld(await ports.generations.switchTo(claim, { generation: to, keepMs: keptSeconds * 1000, audit }))
+  } catch (error) {
+    // The answer of the store may have been lost, so the store decides.
+    const inForce = await readInForce(ports, id)
+    if (inForce !== to) {
+      await onFailed()
+      if (inForce === former) await takeBack(ports, space)
+      throw error
+    }
+  }
+  // A former one was refused when it was replaced.
+  ports.data.allow(id, to)
+  // Opening a generation, and the next start of the host, do what cannot be done now.
+  await ports.data.adoptDraft(id, to).catch(() => {})
+  await ports.data.removeGenerations(id, (each) => each !== to && each !== former).catch(() => {})
+}
+
+async function takeBack(ports: BackupPorts, space: SpaceRecord): Promise<void> {
+  ports.data.allow(space.id, space.generation)
+  await startAgain(ports, space, 'Nothing was replaced')
+}
+
+/** Without an answer it is open which generation is in force, and each would be a guess. */
+async function readInForce(
+  { spaces, timer }: Pick<BackupPorts, 'spaces' | 'timer'>,
+  id: string,
+): Promise<number | null> {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return (await spaces.find(id))?.generation ?? null
+    } catch (error) {
+      if (left === 0) throw error
+      await new Promise<void>((resolve) => void timer(againMs, resolve))
+    }
+  }
+}
+
+type StartPorts = Pick<BackupPorts, 'children' | 'spaces' | 'claims' | 'timer'>
+
+/**
+ * Starts the release in force with the data in force, because the process before has lost its data. What is no fault of the
+ * application is tried again in the background.
+ *
+ * @throws {AuthError} `bundle_invalid` and `application_timeout`, with what was done before; `store_unavailable`
+ */
+export async function startAgain(ports: StartPorts, { id }: Pick<SpaceRecord, 'id'>, done: string): Promise<void> {
+  try {
+    await startNow(ports, id)
+  } catch (error) {
+    const fault = startFault(error)
+    if (!(fault instanceof AuthError) || !isOfApplication(fault)) {
+      tryLater(ports, () => underClaim(ports, { spaceId: id, kind: 'activate' }, () => startNow(ports, id)))
+      throw fault
+    }
+    throw partlyDone(`${done}, but the application does not start`, fault)
+  }
+}
+
+/** The fault of a later step, with what was done before. */
+export function partlyDone(done: string, error: unknown): unknown {
+  if (!(error instanceof AuthError)) return error
+  return new AuthError(error.code, { detail: `${done}: ${error.message}`, cause: error })
+}
+
+async function startNow({ children, spaces }: StartPorts, id: string): Promise<void> {
+  const space = await spaces.find(id)
+  if (space && space.release !== null) await children.start(id)
+}
+
+function isOfApplication({ code }: AuthError): boolean {
+  return code === 'bundle_invalid' || code === 'application_timeout'
+}

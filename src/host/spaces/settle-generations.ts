@@ -1,0 +1,53 @@
+import type { World } from '../../lib/runtime.js'
+import type { Logger } from '../../settings.js'
+import type { BackupPorts } from '../flows/backups/ports.js'
+import { sweepFormer } from '../flows/backups/sweep-generations.js'
+import { readSpaces } from '../flows/spaces/open-directory.js'
+import type { Folder } from '../folder/folder.js'
+import { moveLostGenerations } from '../folder/lost-generations.js'
+import type { SpaceRecord } from '../store/spaces.js'
+
+const hourMs = 60 * 60 * 1000
+
+/**
+ * Tidies what a crash or an older `host.db` has left of the data of the spaces. For the start of the host, before anything is
+ * opened.
+ */
+export async function settleGenerations(
+  ports: BackupPorts,
+  { folder, spaces, logger }: { folder: Pick<Folder, 'spaces'>; spaces: readonly SpaceRecord[]; logger: Logger },
+): Promise<void> {
+  const { data, generations } = ports
+  const known: { id: string; generation: number; former: number | null }[] = []
+  for (const { id, generation } of spaces) {
+    await data.adoptDraft(id, generation)
+    await data.removeDrafts(id)
+    known.push({ id, generation, former: (await generations.read(id))?.former ?? null })
+  }
+  for (const spaceId of await moveLostGenerations(folder.spaces, known)) reportLost(logger, spaceId)
+  for (const { id, generation, former } of known) {
+    await data.removeGenerations(id, (each) => each < generation && each !== former)
+  }
+  await sweepAll(ports, known)
+}
+
+/** Removes the data that restores have replaced, a day later. The result ends it. */
+export function sweepEachHour(ports: BackupPorts, timer: World['timer']): () => void {
+  let cancel = timer(hourMs, sweep)
+  function sweep(): void {
+    const swept = readSpaces(ports).then((spaces) => sweepAll(ports, spaces))
+    void swept.catch(() => {})
+    cancel = timer(hourMs, sweep)
+  }
+  return () => cancel()
+}
+
+/** What fails now, as for a space that is being changed, comes with the next sweep. */
+async function sweepAll(ports: BackupPorts, spaces: readonly Pick<SpaceRecord, 'id'>[]): Promise<void> {
+  for (const { id } of spaces) await sweepFormer(ports, id).catch(() => {})
+}
+
+function reportLost(logger: Logger, spaceId: string): void {
+  const message = 'A space has data newer than host.db knows. It was moved to the folder lost of the space.'
+  logger.error({ event: 'generation_lost', spaceId }, message)
+}
