@@ -85,7 +85,7 @@ export async function openSpaces(
     await closeData(ground)
   }
   try {
-    await sweepRemovedSpaces(ports)
+    for (const spaceId of await sweepRemovedSpaces(ports)) reportLeft(logger, spaceId)
     const spaces = await fillDirectory(ports)
     for (const spaceId of await settleFiles(ports, folder, spaces)) reportLost(logger, spaceId)
     supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
@@ -175,6 +175,11 @@ function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
 function reportLost(logger: Logger, spaceId: string): void {
   const message = 'A space has data newer than host.db knows. It was moved to the folder lost of the space.'
   logger.error({ event: 'generation_lost', spaceId }, message)
+}
+
+function reportLeft(logger: Logger, spaceId: string): void {
+  const message = 'The data of a removed space could not be removed. The next start tries again.'
+  logger.error({ event: 'removed_space_left', spaceId }, message)
 }
 
 type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>

@@ -29,8 +29,7 @@ const connections = { calls: 8, snapshots: 16 }
 export function openPools(url: string): Pools {
   const address = parseServerUrl('postgres', url)
   // Tables of spaces grow from nothing. A plan from when they were small reads all of a large one.
-  const open = (connectionLimit: number): Pool =>
-    openPostgresPool({ ...address, connectionLimit }, { prepares: false })
+  const open = (connectionLimit: number): Pool => openPostgresPool({ ...address, connectionLimit }, { prepares: false })
   return { calls: open(connections.calls), snapshots: open(connections.snapshots) }
 }
 
