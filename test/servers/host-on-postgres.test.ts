@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createHostOf } from '../../src/host/host.js'
 import { createHostPieces } from '../../src/host/host-pieces.js'
@@ -31,35 +32,27 @@ async function place(database: string) {
   return { data, baseUrl, adminUrl, settings }
 }
 
-async function programsIn(folder: string) {
-  return { runner: await buildRunner(folder), mingo, thread: await threadProgram() }
-}
-
-test('a host deploys, keeps its data over a restart and an outage, and drops it with the space', async () => {
+/** A host that may be started again, with the key of its first start. */
+async function startable(database: string) {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-whole-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const database = await createDatabase('postgres')
-  onTestFinished(() => database.close())
-  const { hostname, port } = new URL(serverUrls.postgres)
-  const proxy = await startCuttingProxy({ host: hostname, port: Number(port) })
-  onTestFinished(() => proxy.close())
-  const url = new URL(database.url)
-  url.port = String(proxy.port)
-  const { data, baseUrl, adminUrl, settings } = await place(url.href)
-  const [pieces, masterKey] = [await programsIn(folder), newMasterKey()]
+  const { data, baseUrl, adminUrl, settings } = await place(database)
+  const pieces = createHostPieces({ runner: await buildRunner(folder), mingo, thread: await threadProgram() })
+  const masterKey = newMasterKey()
   const start = async () => {
-    const host = createHostOf(settings, createHostPieces(pieces), {
-      masterKey,
-      stopTimes: { noticeMs: 0, drainMs: 500 },
-    })
+    const host = createHostOf(settings, pieces, { masterKey, stopTimes: { noticeMs: 0, drainMs: 500 } })
     onTestFinished(() => host.close())
     await host.listen()
     return host
   }
-  const host = await start()
+  return { folder, data, baseUrl, adminUrl, start }
+}
 
+const json = { 'content-type': 'application/json' }
+
+/** The first administrator, who calls the control API. */
+async function signUp({ data, adminUrl }: { data: string; adminUrl: string }) {
   const key = new URL((await readFile(join(data, 'setup-url'), 'utf8')).trim()).searchParams.get('key')
-  const json = { 'content-type': 'application/json' }
   const setUp = await fetch(`${adminUrl}/auth/setup`, {
     method: 'POST',
     headers: { ...json, 'x-auth-mode': 'token' },
@@ -73,6 +66,20 @@ test('a host deploys, keeps its data over a restart and an outage, and drops it 
       headers: { ...signedIn, ...json },
       body: JSON.stringify(body),
     })
+  return { signedIn, call }
+}
+
+test('a host deploys, keeps its data over a restart and an outage, backs it up, and drops it with the space', async () => {
+  const database = await createDatabase('postgres')
+  onTestFinished(() => database.close())
+  const { hostname, port } = new URL(serverUrls.postgres)
+  const proxy = await startCuttingProxy({ host: hostname, port: Number(port) })
+  onTestFinished(() => proxy.close())
+  const url = new URL(database.url)
+  url.port = String(proxy.port)
+  const { folder, data, baseUrl, adminUrl, start } = await startable(url.href)
+  const host = await start()
+  const { signedIn, call } = await signUp({ data, adminUrl })
   expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
 
   const release = await makeRelease(folder, 'friendly')
@@ -93,23 +100,54 @@ test('a host deploys, keeps its data over a restart and an outage, and drops it 
   expect((await post()).status).toBe(201)
   const names = async () => {
     const answer = await fetch(items)
-    if (answer.status !== 200) return answer.status
+    if (answer.status !== 200) return { status: answer.status, body: await answer.json() }
     return [...(await answer.text()).matchAll(/"name":"(\w+)"/g)].map(([, name]) => name)
   }
   expect(await names()).toEqual(['lamp'])
 
   await proxy.stop()
-  expect(await names()).toBeGreaterThanOrEqual(500)
+  expect(await names()).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
   await proxy.listen()
   await expect.poll(names, patience).toEqual(['lamp'])
 
   await host.close()
   await start()
   await expect.poll(names, patience).toEqual(['lamp'])
+  const exported = await call('GET', '/spaces/dev/collections/items/export')
+  expect(await exported.text()).toMatch(/^\{"_id":"[0-9a-f]{24}","name":"lamp"\}\n\{"end":\{"count":1\}\}\n$/)
+  const backup = gunzipSync(Buffer.from(await (await call('GET', '/spaces/dev/backup')).arrayBuffer())).toString(
+    'latin1',
+  )
+  expect(backup).toContain('"name":"lamp"')
+  expect(backup).toContain('collections/')
+  expect(backup).toContain('checksums.json')
   const schemas = () => database.query(`select nspname from pg_namespace where nspname ~ '^lk_'`)
   expect(await schemas()).toHaveLength(1)
   expect((await call('DELETE', '/spaces/dev', { confirm: 'dev' })).status).toBe(204)
   expect(await schemas()).toEqual([])
+})
+
+test('a host starts while a schema of a removed space is held, and removes it at a later start', async () => {
+  const database = await createDatabase('postgres')
+  onTestFinished(() => database.close())
+  const own = await startable(database.url)
+  const host = await own.start()
+  const { call } = await signUp(own)
+  expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
+  expect((await call('POST', '/spaces/dev/collections/notes/indexes', { fields: ['n'] })).status).toBe(200)
+  const schemas = async () => (await database.query(`select nspname from pg_namespace where nspname ~ '^lk_'`)).length
+  const [row] = await database.query(`select nspname from pg_namespace where nspname ~ '^lk_'`)
+  // A dump of the database holds such a lock.
+  await database.query('begin')
+  await database.query(`lock table "${row?.nspname}".space in access share mode`)
+  expect((await call('DELETE', '/spaces/dev', { confirm: 'dev' })).status).toBe(204)
+  expect((await call('GET', '/spaces/dev')).status).toBe(404)
+  await host.close()
+  await (await own.start()).close()
+  expect(await schemas()).toBe(1)
+  await database.query('commit')
+  await own.start()
+  expect(await schemas()).toBe(0)
 })
 
 test('a server that is away, a missing key and a missing right are faults that name the setting, not the URL', async () => {

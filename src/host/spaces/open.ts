@@ -87,7 +87,7 @@ export async function openSpaces(
     await closeData(ground)
   }
   try {
-    await sweepRemovedSpaces(ports)
+    for (const spaceId of await sweepRemovedSpaces(ports)) reportLeft(logger, spaceId)
     const spaces = await fillDirectory(ports)
     await settleGenerations(ports, { folder, spaces, logger })
     stopSweeps = sweepEachHour(ports, world.timer)
@@ -158,6 +158,11 @@ function logUnrecorded(logger: Logger, spaceId: string, error: unknown): void {
     { event: 'crash_unrecorded', spaceId, reason },
     'A space crashes too often, which could not be recorded.',
   )
+}
+
+function reportLeft(logger: Logger, spaceId: string): void {
+  const message = 'The data of a removed space could not be removed. The next start tries again.'
+  logger.error({ event: 'removed_space_left', spaceId }, message)
 }
 
 type PlanOf = (spaceId: string, release?: number) => Promise<ChildPlan>

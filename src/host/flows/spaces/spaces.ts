@@ -125,9 +125,11 @@ export async function removeSpace(
   }
 }
 
-/** Removes files that an earlier process could not remove. For the start of the host. */
-export async function sweepRemovedSpaces(ports: Pick<SpacePorts, 'spaces' | 'files'>): Promise<void> {
-  for (const id of await ports.spaces.removed()) await removeFiles(ports, id)
+/** Removes files that an earlier process could not remove, for the start of the host. Returns the ids of spaces where it fails. */
+export async function sweepRemovedSpaces(ports: Pick<SpacePorts, 'spaces' | 'files'>): Promise<string[]> {
+  const left: string[] = []
+  for (const id of await ports.spaces.removed()) await removeFiles(ports, id).catch(() => left.push(id))
+  return left
 }
 
 async function removeFiles({ files, spaces }: Pick<SpacePorts, 'spaces' | 'files'>, id: string): Promise<void> {
