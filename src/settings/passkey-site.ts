@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isPublicSuffix, registrableDomain } from '../lib/public-suffix.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
 
@@ -37,9 +38,9 @@ export function relatedOrigins({ rpId, origins }: { rpId: string; origins: reado
     })
 }
 
-/** The label that browsers count: without a list of public suffixes, the one before the last. */
+/** The label that browsers count: `example` of `app.example.com`, also of `example.co.uk` (WebAuthn §5.11.1). */
 function siteOf(origin: string): string {
-  return new URL(origin).hostname.split('.').slice(-2)[0] ?? ''
+  return registrableDomain(new URL(origin).hostname).split('.')[0] ?? ''
 }
 
 /** An IP address is no RP id (WebAuthn §5.1.3). */
@@ -47,7 +48,12 @@ export function isAddress({ hostname }: Pick<Site, 'hostname'>): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
 }
 
-/** Whether passkeys of that RP id work at the host. A domain of one label is a public suffix, unless it is the whole host. */
+/** Whether the host is that RP id or below it. */
 export function isRpIdOf(rpId: string, hostname: string): boolean {
-  return rpId === hostname || (rpId.includes('.') && isBelow(hostname, rpId))
+  return isBelow(hostname, rpId)
+}
+
+/** Whether browsers refuse that domain, because strangers have hosts below it. They accept the whole host of the page. */
+export function isSharedDomain(domain: string, hostname: string): boolean {
+  return domain !== hostname && isPublicSuffix(domain)
 }

@@ -3,7 +3,7 @@ import { controlPath } from '../model/control-path.js'
 import { formFieldsOf } from './form-fields.js'
 import { keySetUrlFault } from './jwks.js'
 import { ownSegments } from './own-segments.js'
-import { isAddress, isRpIdOf, passkeysOf, relatedSites } from './passkey-site.js'
+import { isAddress, isRpIdOf, isSharedDomain, passkeysOf, relatedSites } from './passkey-site.js'
 import { isWithin } from './paths.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
@@ -82,6 +82,8 @@ function redirects({ table, site, sound, fault }: Seen): void {
   }
 }
 
+const notYours = 'must be your own domain: anybody can have a host below this one'
+
 function cookieReach({ table, site, sound, fault }: Seen): void {
   if (!sound('cookies')) return
   const { sameSite, domain } = table.cookies
@@ -90,6 +92,8 @@ function cookieReach({ table, site, sound, fault }: Seen): void {
   }
   if (domain !== null && site && site.hostname !== domain && !site.hostname.endsWith(`.${domain}`)) {
     fault('cookies.domain', 'must be the host of baseUrl or a domain above it')
+  } else if (domain !== null && site && isSharedDomain(domain, site.hostname)) {
+    fault('cookies.domain', `${notYours}, so browsers refuse its cookies`)
   }
 }
 
@@ -192,6 +196,8 @@ function passkeySite({ table, site, sound, fault }: Seen): void {
   const { rpId } = table.passkeys
   if (rpId !== null && !isAddress(site) && !isRpIdOf(rpId, site.hostname)) {
     fault('passkeys.rpId', 'must be the host of baseUrl or a domain above it')
+  } else if (rpId !== null && isSharedDomain(rpId, site.hostname)) {
+    fault('passkeys.rpId', `${notYours}, so browsers make no passkeys for it`)
   } else if (relatedSites(passkeysOf(table, site)) > 5) {
     fault('passkeys.origins', 'must not name more than five other sites, because browsers accept no more')
   }

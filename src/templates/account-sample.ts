@@ -40,6 +40,7 @@ export const accountSample = {
       provider: 'iCloud Keychain',
       synced: true,
       usable: true,
+      suspended: false,
       createdAt: '2026-01-31T12:00:00.000Z',
       lastUsedAt: '2026-01-31T12:00:00.000Z',
     },

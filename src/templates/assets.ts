@@ -40,9 +40,9 @@ export function stylesheet(css: string, colours: { accentColor: string; onAccent
   return named('css', 'text/css; charset=utf-8', body)
 }
 
-/** What admin pages add to the stylesheet of all pages. */
-export function adminStylesheet(css: string): Asset {
-  return named('css', 'text/css; charset=utf-8', css, 'admin')
+/** What some pages add to the stylesheet of all pages. */
+export function addedStylesheet(css: string, name: 'admin' | 'development'): Asset {
+  return named('css', 'text/css; charset=utf-8', css, name)
 }
 
 /** The script of our pages, or one that some pages add. */
@@ -74,7 +74,7 @@ export function icon(letter: string, colours: { accentColor: string; onAccentCol
   return named('svg', 'image/svg+xml', body)
 }
 
-type AssetName = 'latchkey' | 'admin' | 'passkeys'
+type AssetName = 'latchkey' | 'admin' | 'development' | 'passkeys'
 
 function named(
   extension: 'css' | 'js' | 'svg',

@@ -1,7 +1,7 @@
 import { SettingsError } from '../errors.js'
 import { oneLine } from '../lib/one-line.js'
 import type { Settings } from '../settings.js'
-import { adminStylesheet, banner, icon, readableOn, script, stylesheet } from './assets.js'
+import { addedStylesheet, banner, icon, readableOn, script, stylesheet } from './assets.js'
 import { builtIn } from './built-in.js'
 import { optionFaults, ownerFaults, templatesFault, trialFaults } from './check.js'
 import { readOwnerFolder } from './folder.js'
@@ -27,6 +27,7 @@ const cssFile = 'assets/latchkey.css'
 const scriptFile = 'assets/latchkey.js'
 const adminCssFile = 'assets/admin.css'
 const adminScriptFile = 'assets/admin.js'
+const developmentCssFile = 'assets/development.css'
 const passkeyScriptFile = 'assets/passkeys.js'
 const bannerFile = 'assets/impersonation.js'
 /** An error that stands at no field is an alert. */
@@ -51,12 +52,13 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
   const values = commonValues(options)
   const css = stylesheet(source(cssFile) ?? '', values.brand)
   const js = script(source(scriptFile) ?? '')
-  const adminCss = adminStylesheet(source(adminCssFile) ?? '')
+  const adminCss = addedStylesheet(source(adminCssFile) ?? '', 'admin')
   const adminJs = script(source(adminScriptFile) ?? '', 'admin')
+  const developmentCss = addedStylesheet(source(developmentCssFile) ?? '', 'development')
   const passkeyJs = script(source(passkeyScriptFile) ?? '', 'passkeys')
   const tile = icon(values.initial, values.brand)
   const acting = banner(source(bannerFile) ?? '', labels)
-  const assets = [css, js, tile, adminCss, adminJs, passkeyJs, acting]
+  const assets = [css, js, tile, adminCss, adminJs, developmentCss, passkeyJs, acting]
   const common = {
     ...values,
     stylesheet: css.fileName,
@@ -64,6 +66,7 @@ export function createTemplates(options: TemplateOptions, onMissing?: (names: re
     icon: tile.fileName,
     adminStylesheet: adminCss.fileName,
     adminScript: adminJs.fileName,
+    developmentStylesheet: developmentCss.fileName,
     passkeyScript: passkeyJs.fileName,
     passkeys: false,
     acting: false,

@@ -17,7 +17,7 @@ interface Allowed {
 type Node = Readonly<Record<string, unknown>>
 
 /** Inline partials of a page that our page layout places: below its title, below the card, in the bar, at the side. */
-const slots = new Set(['sub', 'foot', 'end', 'nav'])
+const slots = new Set(['sub', 'foot', 'end', 'nav', 'styles'])
 const helpers = new Set([
   'inline',
   'label',

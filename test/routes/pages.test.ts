@@ -262,7 +262,7 @@ describe('signing out by a form', () => {
 })
 
 describe('the weight of the sign-in page', () => {
-  it('is under 32 KB with style and scripts, and no more than its two scripts, style and icon are requested', async () => {
+  it('is under 30 KB with style and scripts, and no more than its two scripts, style and icon are requested', async () => {
     const { client } = await testAuth()
     const browser = client()
     const page = await browser.open('/auth/login')
@@ -274,7 +274,7 @@ describe('the weight of the sign-in page', () => {
       expect(status).toBe(200)
       expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     }
-    expect([page, ...loaded].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThan(32_000)
+    expect([page, ...loaded].reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThan(30_000)
     // First paint needs no script.
     expect(page.text).toMatch(/<script src="[^"]+" defer><\/script>/)
   })

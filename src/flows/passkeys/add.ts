@@ -11,7 +11,7 @@ import { requireUsable } from '../session/require-usable.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
-import { type ChallengePorts, claimChallenge, claimIfOf } from './challenge.js'
+import { type ChallengePorts, claimOneOf } from './challenge.js'
 import { requirePasskeys } from './site.js'
 
 export type AddPasskeyPorts = ChallengePorts & Pick<Ports, 'passkeys' | 'sessions' | 'mails' | 'policy'>
@@ -66,11 +66,10 @@ async function readNew(
   site: PasskeyPolicy,
   { sessionId: holder, response }: { sessionId: string; response: CreationResponse },
 ): Promise<NewCredential | null> {
-  const { clientData } = response
-  const unasked = await claimIfOf(ports, { use: 'upgrade', holder }, clientData)
-  const challenge = unasked ?? (await claimChallenge(ports, { use: 'registration', holder }, clientData))
-  const demands = { present: unasked === null, verified: unasked === null }
-  return ports.webauthn.readCreation(response, { site, challenge, demands })
+  const choices = [{ use: 'upgrade', holder } as const, { use: 'registration', holder } as const]
+  const { of, clientData } = await claimOneOf(ports, choices, response.clientData)
+  const asked = of.use === 'registration'
+  return ports.webauthn.readCreation(response, { site, clientData, demands: { present: asked, verified: asked } })
 }
 
 function toRecord(

@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import type { ClientData } from '../../model/factors/webauthn.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
 
@@ -48,25 +49,35 @@ export async function issueChallenge(
 }
 
 /**
- * Uses up the challenge that the response names. Of concurrent calls exactly one gets it.
+ * Uses up the challenge that the response names, and returns what the browser says that it did. Of concurrent calls exactly one gets it.
  *
  * @throws {AuthError} `invalid_token` when it is unknown, used, expired, for another use or of another holder
  */
-export async function claimChallenge(ports: ChallengePorts, of: ChallengeOf, clientData: string): Promise<string> {
-  const challenge = await claimIfOf(ports, of, clientData)
-  if (challenge === null) throw new AuthError('invalid_token')
-  return challenge
+export async function claimChallenge(ports: ChallengePorts, of: ChallengeOf, encoded: string): Promise<ClientData> {
+  return (await claimOneOf(ports, [of], encoded)).clientData
 }
 
-/** The same, but null for a challenge that is not of that use and holder. */
-export async function claimIfOf(ports: ChallengePorts, of: ChallengeOf, clientData: string): Promise<string | null> {
-  const challenge = ports.webauthn.challengeOf(clientData)
-  if (challenge === null) return null
+/**
+ * The same for a challenge that may have been issued for one of several uses.
+ *
+ * @throws {AuthError} `invalid_token`
+ */
+export async function claimOneOf<Of extends ChallengeOf>(
+  ports: ChallengePorts,
+  choices: readonly Of[],
+  encoded: string,
+): Promise<{ of: Of; clientData: ClientData }> {
+  const clientData = ports.webauthn.readClientData(encoded)
+  if (clientData === null) throw new AuthError('invalid_token')
+  for (const of of choices) if (await isClaimed(ports, of, clientData)) return { of, clientData }
+  throw new AuthError('invalid_token')
+}
+
+async function isClaimed(ports: ChallengePorts, of: ChallengeOf, { challenge }: ClientData): Promise<boolean> {
   for (const id of ports.keyring.digests(digested, textOf(of, challenge))) {
-    const claimed = await ports.oneTimeTokens.claim(id, 'passkey_challenge', 'passkey_claimed', ports.clock.now())
-    if (claimed) return challenge
+    if (await ports.oneTimeTokens.claim(id, 'passkey_challenge', 'passkey_claimed', ports.clock.now())) return true
   }
-  return null
+  return false
 }
 
 const digested = 'passkey-challenge'

@@ -59,8 +59,8 @@ export async function passkeyLogin(ports: PasskeyLoginPorts, input: PasskeyLogin
   const { response, mode, visitor, device } = input
   const refuse = (userId: string | null) => (fault: unknown) => refuseLogin(ports, { userId, method, visitor }, fault)
   const of = { use: 'login', holder: input.handle ?? '' } as const
-  const challenge = await claimChallenge(ports, of, response.clientData).catch(refuse(null))
-  const expected = { site, challenge, verified: true, userId: null }
+  const clientData = await claimChallenge(ports, of, response.clientData).catch(refuse(null))
+  const expected = { site, clientData, verified: true, userId: null }
   const found = await verifyPasskey(ports, response, expected).catch(refuse(null))
   const { user } = found
   const proof = await judge(ports, found, visitor).catch(refuse(user.id))

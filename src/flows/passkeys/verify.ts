@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.js'
 import type { PasskeyProof, PasskeyRecord } from '../../model/factors/passkey.js'
-import type { Claims, SignedResponse } from '../../model/factors/webauthn.js'
+import type { Claims, ClientData, SignedResponse } from '../../model/factors/webauthn.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { PasskeyPolicy, Ports } from '../../ports.js'
@@ -22,7 +22,8 @@ export interface VerifiedPasskey {
 
 export interface Expected {
   site: PasskeyPolicy
-  challenge: string
+  /** Of the response. Its challenge is used up. */
+  clientData: ClientData
   /** Whether the authenticator must have checked a PIN, a finger or a face. */
   verified: boolean
   /** The user who must own the passkey; null: the response names them. */
@@ -38,14 +39,14 @@ export interface Expected {
 export async function verifyPasskey(
   { passkeys, webauthn }: Pick<Ports, 'passkeys' | 'webauthn'>,
   response: SignedResponse,
-  { site, challenge, verified, userId }: Expected,
+  { site, clientData, verified, userId }: Expected,
 ): Promise<VerifiedPasskey> {
-  const claims = webauthn.readClaims(response, { site, demands: { present: true, verified } })
+  const claims = webauthn.readClaims(response, { site, clientData, demands: { present: true, verified } })
   if (!claims) throw new AuthError('invalid_passkey')
   const found = await passkeys.find(site.rpId, response.credentialId)
   const own = found && isOwn(found.passkey, response, userId) ? found : null
   const publicKey = own?.passkey.publicKey ?? null
-  const signed = await webauthn.isSigned(response, { site, challenge, publicKey })
+  const signed = await webauthn.isSigned(response, { site, clientData, publicKey })
   if (!found) throw new AuthError('invalid_passkey', { unknown: true })
   if (!own || !signed || claims.synced !== own.passkey.synced) throw new AuthError('invalid_passkey')
   return { ...own, claims }

@@ -81,7 +81,7 @@ export async function provePasskey(
   { of, verified }: KnownUse,
 ): Promise<PasskeyProof> {
   const site = requirePasskeys(ports)
-  const challenge = await claimChallenge(ports, of, response.clientData)
-  const found = await verifyPasskey(ports, response, { site, challenge, verified, userId: user.id })
+  const clientData = await claimChallenge(ports, of, response.clientData)
+  const found = await verifyPasskey(ports, response, { site, clientData, verified, userId: user.id })
   return judgeCounter(ports, found, visitor)
 }

@@ -14,6 +14,15 @@ export interface KnownCredential {
   transports: readonly string[]
 }
 
+/** What the browser says that it did (WebAuthn §5.8.1). */
+export interface ClientData {
+  type: string
+  challenge: string
+  origin: string
+  /** Whether the page was in a frame of another origin. */
+  crossOrigin: boolean
+}
+
 /** What the browser returns for a new passkey. All texts are canonical base64url. */
 export interface CreationResponse {
   credentialId: string

@@ -1,14 +1,6 @@
 import { createBase64urlReader } from '../../lib/base64url.js'
 import { readFields, textIn } from '../../lib/json-fields.js'
-
-/** What the browser says that it did (WebAuthn §5.8.1). */
-export interface ClientData {
-  type: string
-  challenge: string
-  origin: string
-  /** Whether the page was in a frame of another origin. */
-  crossOrigin: boolean
-}
+import type { ClientData } from '../../model/factors/webauthn.js'
 
 /** Origin and challenge are short; the rest leaves room for what browsers add. */
 const longest = 8_192

@@ -1,4 +1,4 @@
-import type { Claims, Demands, RelyingParty, SignedResponse } from '../../model/factors/webauthn.js'
+import type { Claims, ClientData, Demands, RelyingParty, SignedResponse } from '../../model/factors/webauthn.js'
 import { isOfSite, readAuthenticatorData } from './authenticator-part.js'
 import { readClientData } from './browser-part.js'
 import { loadLibrary } from './library.js'
@@ -12,7 +12,7 @@ import type { Webauthn } from './webauthn.js'
 export function createWebauthn(): Webauthn {
   return {
     ...createOptions,
-    challengeOf: (clientData) => readClientData(clientData)?.challenge ?? null,
+    readClientData,
     readCreation,
     readClaims,
     isSigned,
@@ -26,8 +26,8 @@ const unknownKey =
 /** The label `alg` of a COSE key (RFC 9052 §7.1). */
 const algorithmLabel = 3
 
-const readCreation: Webauthn['readCreation'] = async (response, { site, challenge, demands }) => {
-  if (!isFromSite(response.clientData, 'webauthn.create', site)) return null
+const readCreation: Webauthn['readCreation'] = async (response, { site, clientData, demands }) => {
+  if (!isFromSite(clientData, 'webauthn.create', site)) return null
   const library = await loadLibrary()
   return nullIfRefused(async () => {
     const attestation = library.decodeAttestationObject(bytesOf(response.attestation))
@@ -38,7 +38,7 @@ const readCreation: Webauthn['readCreation'] = async (response, { site, challeng
         ...envelopeOf(response.credentialId),
         response: { clientDataJSON: response.clientData, attestationObject: response.attestation },
       },
-      expectedChallenge: challenge,
+      expectedChallenge: clientData.challenge,
       expectedOrigin: [...site.origins],
       expectedRPID: site.rpId,
       requireUserPresence: demands.present,
@@ -61,17 +61,17 @@ const readCreation: Webauthn['readCreation'] = async (response, { site, challeng
   })
 }
 
-const readClaims: Webauthn['readClaims'] = (response, { site, demands }) => {
-  if (!isFromSite(response.clientData, 'webauthn.get', site)) return null
+const readClaims: Webauthn['readClaims'] = (response, { site, clientData, demands }) => {
+  if (!isFromSite(clientData, 'webauthn.get', site)) return null
   return claimsOf(bytesOf(response.authenticatorData), site, demands)
 }
 
-const isSigned: Webauthn['isSigned'] = async (response, { site, challenge, publicKey }) => {
+const isSigned: Webauthn['isSigned'] = async (response, { site, clientData, publicKey }) => {
   const library = await loadLibrary()
   const signed = await nullIfRefused(async () => {
     const { verified } = await library.verifyAuthenticationResponse({
       response: { ...envelopeOf(response.credentialId), response: signedPart(response) },
-      expectedChallenge: challenge,
+      expectedChallenge: clientData.challenge,
       expectedOrigin: [...site.origins],
       expectedRPID: site.rpId,
       credential: { id: response.credentialId, publicKey: bytesOf(publicKey ?? unknownKey), counter: 0 },
@@ -83,9 +83,8 @@ const isSigned: Webauthn['isSigned'] = async (response, { site, challenge, publi
   return publicKey !== null && signed === true
 }
 
-function isFromSite(clientData: string, type: string, { origins }: RelyingParty): boolean {
-  const made = readClientData(clientData)
-  return made !== null && made.type === type && origins.includes(made.origin) && !made.crossOrigin
+function isFromSite(made: ClientData, type: string, { origins }: RelyingParty): boolean {
+  return made.type === type && origins.includes(made.origin) && !made.crossOrigin
 }
 
 /** A credential that is backed up but cannot be is a contradiction (WebAuthn §6.1.3). */

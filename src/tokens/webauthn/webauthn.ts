@@ -1,5 +1,6 @@
 import type {
   Claims,
+  ClientData,
   CreationOptions,
   CreationResponse,
   Demands,
@@ -31,8 +32,8 @@ export interface Webauthn {
     userVerification: RequestOptions['userVerification']
   }): RequestOptions
 
-  /** The challenge that a response names; null for one that cannot be read. */
-  challengeOf(clientData: string): string | null
+  /** What the browser says of a response; null for a text that cannot be read. A flow reads it once, and passes it on. */
+  readClientData(encoded: string): ClientData | null
 
   /**
    * The new credential; null unless the response was made for this site and challenge and meets the demands (WebAuthn §7.1). An attestation
@@ -40,15 +41,18 @@ export interface Webauthn {
    */
   readCreation(
     response: CreationResponse,
-    expected: { site: RelyingParty; challenge: string; demands: Demands },
+    expected: { site: RelyingParty; clientData: ClientData; demands: Demands },
   ): Promise<NewCredential | null>
 
   /** What the response claims; null unless it was made for this site and meets the demands (WebAuthn §7.2, steps 10 to 18). */
-  readClaims(response: SignedResponse, expected: { site: RelyingParty; demands: Demands }): Claims | null
+  readClaims(
+    response: SignedResponse,
+    expected: { site: RelyingParty; clientData: ClientData; demands: Demands },
+  ): Claims | null
 
   /** Whether that key signed the response. Without a key it takes as long and is false. */
   isSigned(
     response: SignedResponse,
-    expected: { site: RelyingParty; challenge: string; publicKey: string | null },
+    expected: { site: RelyingParty; clientData: ClientData; publicKey: string | null },
   ): Promise<boolean>
 }
