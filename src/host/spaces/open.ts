@@ -72,7 +72,7 @@ export async function openSpaces(
   })
   const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
   const workers = openWorkers(given, own)
-  let stopSweeps = () => {}
+  const stopSweeps = sweepEachHour(ports, world.timer)
   const close = async () => {
     stopSweeps()
     await workers.close()
@@ -84,7 +84,6 @@ export async function openSpaces(
     await sweepRemovedSpaces(ports)
     const spaces = await fillDirectory(ports)
     await settleGenerations(ports, { folder, spaces, logger })
-    stopSweeps = sweepEachHour(ports, world.timer)
     supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
   } catch (error) {
     await close()
@@ -101,13 +100,13 @@ export async function openSpaces(
     },
     close,
   }
+}
 
-  /** A failed record must not end the host: the log of the space still has the lines. */
-  async function reportCrash(of: Ground, spaceId: string, lines: readonly PrintedLine[]): Promise<void> {
-    const { ports: own, nouns } = of.running
-    const crashed = recordCrash({ ...own, spaces: nouns.spaces }, spaceId, lines)
-    await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
-  }
+/** A failed record must not end the host: the log of the space still has the lines. */
+async function reportCrash({ running, logger }: Ground, spaceId: string, lines: readonly PrintedLine[]): Promise<void> {
+  const { ports, nouns } = running
+  const crashed = recordCrash({ ...ports, spaces: nouns.spaces }, spaceId, lines)
+  await crashed.catch((error: unknown) => logUnrecorded(logger, spaceId, error))
 }
 
 /** What `doctor` asks of the spaces. */
