@@ -10,71 +10,74 @@ import type { BackupPorts } from '../flows/backups/ports.js'
 import { restore } from '../flows/backups/restore.js'
 import { undoRestore } from '../flows/backups/undo-restore.js'
 import { progressRows } from './progress.js'
+import type { Row } from './row-queue.js'
 
 /** Below `/spaces/:space`. @param ports those of the running host */
 export function restoreRoutes(ports: () => BackupPorts): readonly Route[] {
-  return [
-    defineTokenRoute({
-      method: 'POST',
-      path: '/restore',
-      body: null,
-      home: 'space',
-      who: 'admin',
-      recent: true,
-      confirm: true,
-      command: 'restore',
-      adminToken: 'restore',
-      streams: 'both',
-      summary: 'Replaces the data of a space by that of a backup, and answers with each step.',
-      query: {
-        confirm: 'The name of the space; for an archive of another space also that one, behind a comma.',
-        verify: '`true`: everything is checked, and nothing is changed.',
-        release: '`true`: the release of the archive comes with it. An admin token must be good for `deploy`, too.',
-        settings: '`true`: the settings come with it. Not for admin tokens.',
-        foreign: '`true`: the archive may be of another installation. Not for admin tokens.',
-      },
-      answers: { 200: 'lines' },
-      errors: ['space_not_found', 'quota_exceeded'],
-      async handle(context) {
-        const { params, request, caller, requestId } = context
-        const rules = rulesIn(request, caller.kind === 'session')
-        await judgeToken(context, rules)
-        const archive = context.upload(mostArchiveBytes(ports()))
-        const asked = { space: params.space ?? '', archive, rules, visitor: caller.visitor }
-        const { run } = await restore(ports(), asked)
-        const done = { done: true, verifyOnly: rules.verifyOnly }
-        return ndjson(
-          context,
-          progressRows(async (report) => ({ ...done, ...(await run((each) => report({ ...each }))) }), requestId),
-        )
-      },
-    }),
-    defineTokenRoute({
-      method: 'POST',
-      path: '/restore/undo',
-      body: null,
-      home: 'space',
-      who: 'admin',
-      recent: true,
-      command: 'restore',
-      adminToken: 'restore',
-      streams: 'out',
-      summary: 'Puts the data in force again that the last restore has replaced, within 24 hours.',
-      answers: { 200: 'lines' },
-      errors: ['space_not_found'],
-      async handle(context) {
-        const { params, caller, requestId } = context
-        const asked = { space: params.space ?? '', visitor: caller.visitor }
-        return ndjson(
-          context,
-          progressRows(async () => {
-            await undoRestore(ports(), asked)
-            return { done: true }
-          }, requestId),
-        )
-      },
-    }),
-  ]
+  return [restoreRoute(ports), undoRoute(ports)]
+}
+
+function restoreRoute(ports: () => BackupPorts): Route {
+  return defineTokenRoute({
+    method: 'POST',
+    path: '/restore',
+    body: null,
+    home: 'space',
+    who: 'admin',
+    recent: true,
+    confirm: true,
+    command: 'restore',
+    adminToken: 'restore',
+    streams: 'both',
+    summary: 'Replaces the data of a space by that of a backup, and answers with each step.',
+    query: {
+      confirm: 'The name of the space; for an archive of another space also that one, behind a comma.',
+      verify: '`true`: everything is checked, and nothing is changed.',
+      release: '`true`: the release of the archive comes with it. An admin token must be good for `deploy`, too.',
+      settings: '`true`: the settings come with it. Not for admin tokens.',
+      foreign: '`true`: the archive may be of another installation. Not for admin tokens.',
+    },
+    answers: { 200: 'lines' },
+    errors: ['space_not_found', 'quota_exceeded'],
+    async handle(context) {
+      const { params, request, caller, requestId } = context
+      const rules = rulesIn(request, caller.kind === 'session')
+      await judgeToken(context, rules)
+      const archive = context.upload(mostArchiveBytes(ports()))
+      const { run } = await restore(ports(), { space: params.space ?? '', archive, rules, visitor: caller.visitor })
+      const done = { done: true, verifyOnly: rules.verifyOnly }
+      const restored = async (report: (row: Row) => void) => ({
+        ...done,
+        ...(await run((each) => report({ ...each }))),
+      })
+      return ndjson(context, progressRows(restored, requestId))
+    },
+  })
+}
+
+function undoRoute(ports: () => BackupPorts): Route {
+  return defineTokenRoute({
+    method: 'POST',
+    path: '/restore/undo',
+    body: null,
+    home: 'space',
+    who: 'admin',
+    recent: true,
+    command: 'restore',
+    adminToken: 'restore',
+    streams: 'out',
+    summary: 'Puts the data in force again that the last restore has replaced, within 24 hours.',
+    answers: { 200: 'lines' },
+    errors: ['space_not_found'],
+    async handle(context) {
+      const { params, caller, requestId } = context
+      const undone = async () => {
+        await undoRestore(ports(), { space: params.space ?? '', visitor: caller.visitor })
+        return { done: true }
+      }
+      return ndjson(context, progressRows(undone, requestId))
+    },
+  })
 }
 
 /** @throws {AuthError} `invalid_request` */

@@ -78,7 +78,7 @@ export async function openSpaces(
   })
   const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
   const workers = openWorkers(given, own)
-  let stopSweeps = () => {}
+  const stopSweeps = sweepEachHour(ports, world.timer)
   const close = async () => {
     stopSweeps()
     await workers.close()
@@ -90,7 +90,6 @@ export async function openSpaces(
     for (const spaceId of await sweepRemovedSpaces(ports)) reportLeft(logger, spaceId)
     const spaces = await fillDirectory(ports)
     await settleGenerations(ports, { folder, spaces, logger })
-    stopSweeps = sweepEachHour(ports, world.timer)
     supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
   } catch (error) {
     await close()

@@ -1,5 +1,7 @@
-import type { ApiTokens } from '../../store/api-tokens.js'
+import type { SpacePorts } from '../../http/route.js'
 import type { RemovedTokens } from '../store/backups.js'
+
+type ApiTokens = SpacePorts['apiTokens']
 
 /** As `RandomSource.id` makes them. Other texts name no token, and would only fill the table. */
 const tokenId = /^[\w-]{22}$/

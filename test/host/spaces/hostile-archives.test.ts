@@ -137,6 +137,9 @@ test('ATK-168 checksums that are true but not signed by this installation are re
     await expectRefused(world, await packed(signedBy({ sign: () => ({ keyId, mac }) }, entries)), /after it was signed/)
   }
   await expectUntouched(world)
+  const events = await world.store.audit.list({ event: 'restored', limit: 10 })
+  const facts = events.map(({ outcome, detail }) => [outcome, detail.code])
+  expect(facts).toEqual(Array.from({ length: 4 }, () => ['failure', 'archive_invalid']))
 })
 
 /** By the text of one entry, after which the archive is signed as by this installation. */

@@ -78,7 +78,10 @@ async function restoreClaimed(
   const { rules, visitor } = restoration
   const space = await readClaimed(ports, claim)
   const draft = await openDraft(ports, claim, { space, rules, report })
-  const filled = await fill(ports, draft, restoration, report)
+  const filled = await fill(ports, draft, restoration, report).catch(async (error: unknown) => {
+    if (!rules.verifyOnly) await recordRefused(ports, { space, visitor, error })
+    throw error
+  })
   const { backup, isForeign } = filled
   if (rules.verifyOnly) {
     await draft.discard()
@@ -159,6 +162,16 @@ function judgeSignature({ signer }: BackupPorts, { checksums }: ReadBackup, rule
   if (verdict === 'wrong') throw archiveInvalid('The archive was changed after it was signed.')
   if (verdict === 'foreign') requireForeign(rules)
   return verdict === 'foreign'
+}
+
+/** The archive of an attacker may be among them. The caller learns the fault even when it cannot be recorded. */
+async function recordRefused(
+  ports: BackupPorts,
+  { space, visitor, error }: { space: SpaceRecord; visitor: Visitor; error: unknown },
+): Promise<void> {
+  const detail = { code: error instanceof AuthError ? error.code : 'internal_error' }
+  const event = auditEvent(ports, 'restored', visitorIn(space, visitor), { outcome: 'failure', detail })
+  await ports.audit.record(event).catch(() => {})
 }
 
 function eventOf(
