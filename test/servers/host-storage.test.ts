@@ -226,11 +226,11 @@ test('the schemas of a removed space are dropped, and no other', async () => {
 })
 
 describe('connections that break', () => {
-  async function cut() {
+  async function cut(parameters = '') {
     const { hostname, port } = new URL(serverUrls.postgres)
     const proxy = await startCuttingProxy({ host: hostname, port: Number(port) })
     onTestFinished(() => proxy.close())
-    const url = new URL(database.url)
+    const url = new URL(`${database.url}${parameters}`)
     url.port = String(proxy.port)
     return { proxy, space: await opened(url.href) }
   }
@@ -252,6 +252,18 @@ describe('connections that break', () => {
     proxy.cut('commit\0', 'after')
     await expect(space.keyValues.increment({ keyspace: '', key: 'n' }, 1, null)).rejects.toMatchObject(unavailable)
     expect(await space.keyValues.get({ keyspace: '', key: 'n' })).toBe('1')
+  })
+
+  test('a network that is gone fails calls after their time limit, and they work when it is back', async () => {
+    const { proxy, space } = await cut('?statement_timeout=100&connect_timeout=1')
+    await space.documents.put('notes', 'a', '{}', 'absent')
+    proxy.freeze()
+    await expect(space.documents.get('notes', 'a')).rejects.toMatchObject(unavailable)
+    await expect(space.documents.put('notes', 'b', '{}', 'absent')).rejects.toMatchObject(unavailable)
+    await expect(space.snapshot()).rejects.toMatchObject(unavailable)
+    proxy.thaw()
+    await space.documents.put('notes', 'b', '{}', 'any')
+    expect(await space.documents.count('notes')).toBe(2)
   })
 
   test('while the server is away calls fail, and work when it is back', async () => {

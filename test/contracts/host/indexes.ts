@@ -189,6 +189,21 @@ export function indexesContract(name: string, open: () => Promise<IndexesBed>): 
       expect((await scanAll(indexes, 'notes', scanOf('n'))).ids).toHaveLength(10)
     })
 
+    test('ATK-203 a field, an _id and a value are never read as SQL', async () => {
+      const { documents, indexes } = await store()
+      const texts = [`a'b`, 'a"; drop table c1; --', 'a\\', '$1', '%', "{'a'}", 'c1']
+      for (const [at, text] of texts.entries()) {
+        const field = text.replaceAll('$', '')
+        await makeIndex(indexes, 'notes', field, at % 2 === 0)
+        await documents.put('notes', text, bodyOf({ [field]: text }), 'absent')
+        const { ids } = await scanAll(indexes, 'notes', scanOf(field, { choices: [equalRanges(text)], order: -1 }))
+        expect(ids).toEqual([text])
+      }
+      expect((await indexes.list('notes')).map(({ field }) => field)).toHaveLength(texts.length)
+      for (const { field } of await indexes.list('notes')) expect(await indexes.remove('notes', field)).toBe(true)
+      expect(await documents.count('notes')).toBe(texts.length)
+    })
+
     test('a dropped collection takes its indexes along', async () => {
       const { documents, indexes } = await store()
       await documents.put('notes', 'a', bodyOf({ n: 1 }), 'absent')

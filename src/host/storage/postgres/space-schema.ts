@@ -1,5 +1,5 @@
 import { memberOf } from '../../../lib/members.js'
-import { Lost, Unreachable } from '../../../store/sql/engine/server-faults.js'
+import { isCut, Lost } from '../../../store/sql/engine/server-faults.js'
 import { StoreError } from '../../documents/store-error.js'
 import { type Connection, type Pool, type Run, runOn } from './pool.js'
 import { numberAt } from './rows.js'
@@ -102,13 +102,15 @@ function transaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Promise<T> 
   })
 }
 
-/** Once more where nothing has happened: the connection broke, or a table was dropped meanwhile (undefined_table). */
+/**
+ * Once more where nothing has happened: the connection broke, or a table was dropped meanwhile (undefined_table). Not after a
+ * timeout: the caller has waited already.
+ */
 async function repeatable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const isCut = error instanceof Lost || error instanceof Unreachable
-    if (!isCut && memberOf(error, 'code') !== '42P01') throw error
+    if (!isCut(error) && memberOf(error, 'code') !== '42P01') throw error
     return work()
   }
 }
