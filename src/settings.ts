@@ -89,8 +89,9 @@ export interface Settings {
   otp: { enabled: boolean; length: number; lifetimeSeconds: number; tries: number; mail: 'both' | 'code' | 'link' }
   twoFactor: { issuer: string; required: boolean | readonly string[] }
   passkeys: {
-    /** False where `baseUrl` is an IP address. */
     enabled: boolean
+    /** Whether they are off only because `baseUrl` is an IP address. */
+    offAtAddress: boolean
     rpId: string
     rpName: string
     origins: readonly string[]

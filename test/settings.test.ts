@@ -409,6 +409,7 @@ describe('values', () => {
       twoFactor: { issuer: 'localhost', required: false },
       passkeys: {
         enabled: true,
+        offAtAddress: false,
         rpId: 'localhost',
         rpName: 'localhost',
         origins: ['http://localhost:3000'],
@@ -526,6 +527,7 @@ describe('values', () => {
       twoFactor: { issuer: 'Acme Inc', required: ['ADMIN'] },
       passkeys: {
         enabled: true,
+        offAtAddress: false,
         rpId: 'example.test',
         rpName: 'Acme',
         origins: ['https://app.example.test', 'https://example.org'],

@@ -20,6 +20,7 @@ export function passkeysOf(table: Pick<Table, 'passkeys' | 'cookies' | 'brand' |
   const below = table.trustedOrigins.filter((origin) => isBelow(new URL(origin).hostname, rpId))
   return {
     enabled: enabled && !isAddress(site),
+    offAtAddress: enabled && isAddress(site),
     rpId,
     rpName: given.rpName ?? table.brand.name ?? site.hostname,
     origins: [...new Set(given.origins ?? [site.origin, ...below])],

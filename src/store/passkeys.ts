@@ -38,6 +38,9 @@ export interface Passkeys {
   /** The user's passkeys of every RP id, the oldest first. */
   list(userId: string): Promise<PasskeyRecord[]>
 
+  /** How many passkeys there are of other RP ids. Reads all of them: for the start of a process, not for requests. */
+  countOfOthers(rpId: string): Promise<number>
+
   /**
    * Gives the user that passkey. `taken` when an account has it, `limit` when the user has `max` of them: of concurrent calls
    * no more succeed. Null, and nothing changed, when the user is gone or disabled, or the session has ended.

@@ -45,6 +45,12 @@ export function createEarly(
       'Some texts of this language are missing and show in English. Add them to the setting labels.',
     )
   })
+  if (settings.passkeys.offAtAddress) {
+    settings.logger.warn(
+      { event: 'passkeys_off', origin: settings.origin },
+      'Passkeys are off, because browsers make none for an IP address. In development, set baseUrl to http://localhost and its port, and open that.',
+    )
+  }
   return {
     settings,
     scopeOf: createScope(settings),

@@ -41,7 +41,7 @@ import { createPasswordRules } from './password-rules.js'
 import { policyOf } from './policy.js'
 import { providersOf } from './providers.js'
 import { scopedFeed } from './scoped-feed.js'
-import { coverStoredHashes, requireKeys } from './start-checks.js'
+import { countUnreachable, coverStoredHashes, requireKeys } from './start-checks.js'
 import { tracedStore } from './traced-store.js'
 import { visitorOf } from './visitor.js'
 import { startDelivery, startHousekeeping } from './workers.js'
@@ -87,6 +87,7 @@ async function openAll(early: Early, home: Home, telemetry: Telemetry): Promise<
   try {
     await requireKeys(store, early.keyring, clock.now())
     await coverStoredHashes(early.passwords, store)
+    await countUnreachable(store, settings)
     const revocations = createRevocations({
       changes: store.changes,
       clock,

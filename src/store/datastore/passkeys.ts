@@ -47,7 +47,7 @@ export function createPasskeys(steps: Steps): Passkeys {
   }
 }
 
-function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'> {
+function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list' | 'countOfOthers'> {
   return {
     handleOf: (userId, fresh) =>
       fresh === undefined
@@ -68,6 +68,8 @@ function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'
       }),
 
     list: (userId) => steps.read(async (view) => (await passkeysOf(view, userId)).map(toPasskey)),
+
+    countOfOthers: (rpId) => steps.read(async (view) => (await view.find(passkeys, { rp_id: { ne: rpId } })).length),
   }
 }
 

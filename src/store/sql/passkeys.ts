@@ -58,7 +58,7 @@ export function createPasskeys(steps: Steps): Passkeys {
   }
 }
 
-function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'> {
+function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list' | 'countOfOthers'> {
   return {
     handleOf: (userId, fresh) =>
       fresh === undefined
@@ -89,6 +89,13 @@ function findPasskeys(steps: Steps): Pick<Passkeys, 'handleOf' | 'find' | 'list'
       }),
 
     list: (userId) => steps.step(async (db) => (await passkeysOf(db, userId)).map(toPasskey)),
+
+    countOfOthers: (rpId) =>
+      steps.step(async (db) => {
+        const counted = db.selectFrom('latchkey_passkeys').select((eb) => eb.fn.countAll().as('count'))
+        const row = await counted.where('rp_id', '<>', rpId).executeTakeFirst()
+        return Number(row?.count ?? 0)
+      }),
   }
 }
 

@@ -112,6 +112,15 @@ function addingContract(current: () => TestStore): void {
     expect(await store.passkeys.list(user.id)).toEqual([])
   })
 
+  test('passkeys of other RP ids are counted', async () => {
+    const { store } = current()
+    const before = await store.passkeys.countOfOthers('counted.test')
+    await withPasskey(store, { passkey: { rpId: 'counted.test' } })
+    expect(await store.passkeys.countOfOthers('counted.test')).toBe(before)
+    await withPasskey(store)
+    expect(await store.passkeys.countOfOthers('counted.test')).toBe(before + 1)
+  })
+
   test('a passkey gets another name, but not by another user', async () => {
     const { store } = current()
     const { user, passkey } = await withPasskey(store)
