@@ -4,7 +4,7 @@ import type { Route } from './route.js'
 /** Where the tables declare the admin pages, below `basePath`. */
 const declared = '/admin'
 
-/** Where the admin pages are, below `basePath`; null: there are none. */
+/** Where the admin pages are, below `basePath`; null: there are no admin pages. */
 export function adminPagePath({ admin, basePath }: Pick<Settings, 'admin' | 'basePath'>): string | null {
   return admin.enabled && admin.page !== null ? admin.page.slice(basePath.length) : null
 }

@@ -30,7 +30,7 @@ export function isPlainPath(path: string): boolean {
 const host = /^[/\\]{2,}[^/\\]*/
 
 /**
- * Node's `url.parse` reads `//user@host` as a host even where `//host` is none. Express and connect call it for any URL with
+ * Node's `url.parse` reads `//user@host` as a host, even where it does not read `//host` as one. Express and connect call it for any URL with
  * a `#`, even in the query, but cut mounts off the URL as it was sent, which may be a different path.
  */
 const hostWithUser = /^[/\\]{2,}[^/\\@]+@/

@@ -1,4 +1,4 @@
-/** A row of a file: its JSON, or why it is none. `line` is its line in the file from 1; in a JSON list, its number. */
+/** A row of a file: its JSON, or the reason why the row cannot be read. `line` counts from 1: the line in the file, or the place in a JSON list. */
 export type Row = { line: number; json: string | Uint8Array } | RowFault
 
 export interface RowFault {

@@ -65,7 +65,7 @@ export function newcomerName(name: string | null): string | null {
 
 /**
  * The extra fields of a newcomer, who was not asked for any: the result of the application's schema for an empty object. If
- * the schema requires fields, there are none, as with accounts that the application itself creates.
+ * the schema requires fields, the newcomer gets no fields, like an account that the application creates.
  */
 export async function newcomerFields({ policy }: Pick<Ports, 'policy'>): Promise<Readonly<Record<string, unknown>>> {
   try {

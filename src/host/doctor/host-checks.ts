@@ -25,7 +25,7 @@ export interface DeployedCode {
 /** When a space was backed up. */
 export interface SpaceBackup {
   space: string
-  /** Of its last backup, or of the space where there is none. Unix seconds. */
+  /** When its last backup was made. Without a backup: when the space was created. Unix seconds. */
   since: number
   hasBackup: boolean
 }

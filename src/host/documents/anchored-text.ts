@@ -1,6 +1,6 @@
 /**
  * The text that every match of a regular expression begins with, as far as it can be read without understanding the whole:
- * `^text` or the `^(?=text)` that `$startsWith` becomes. Empty when there is none.
+ * `^text`, or `^(?=text)`, into which `$startsWith` is translated. Empty when the expression has no such beginning.
  */
 export function anchoredText(pattern: unknown, flags: unknown): string {
   const expression = compiled(pattern, flags)

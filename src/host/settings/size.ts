@@ -5,7 +5,7 @@ export type Size = `${number}${'KiB' | 'MiB' | 'GiB'}`
 
 const unitBytes: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
 
-/** Reads a size into bytes; null when the text is none. */
+/** Reads a size into bytes; null when the text is not a size. */
 function parseSize(value: string): number | null {
   const [, count, unit] = /^([1-9]\d{0,5})(KiB|MiB|GiB)$/.exec(value) ?? []
   const factor = unitBytes[unit ?? '']

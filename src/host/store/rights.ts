@@ -43,7 +43,7 @@ export interface Rights {
   /** By address. */
   list(): Promise<ProjectUser[]>
 
-  /** null: the account is none of the project, or does not exist. */
+  /** null: the account does not belong to the project, or does not exist. */
   find(userId: string): Promise<ProjectUser | null>
 
   /** What counts now, for the memory of a process. */

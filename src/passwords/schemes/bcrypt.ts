@@ -1,6 +1,6 @@
 import type { Algorithm, BcryptRecipe, Computation, ReadHash } from '../recipe.js'
 
-/** `$2x$`, the one with the sign-extension bug, is none of them. */
+/** `$2x$` is not accepted: its hashes come from an implementation with a sign-extension bug. */
 const pattern = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}$/
 /** Characters before the digest: version, cost and salt. */
 const saltLength = 29

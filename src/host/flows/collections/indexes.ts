@@ -118,8 +118,8 @@ async function buildOne(
 /**
  * Removes indexes. The documents stay.
  *
- * @throws {AuthError} `space_not_found`; `not_found` when there is none of them; `invalid_request` unless `confirm` repeats their
- *   fields; `query_invalid`, `store_unavailable`
+ * @throws {AuthError} `space_not_found`; `not_found` when the collection has none of these indexes; `invalid_request` unless
+ *   `confirm` repeats the fields; `query_invalid`, `store_unavailable`
  */
 export async function removeIndexes(
   ports: CollectionPorts,

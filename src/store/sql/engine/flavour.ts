@@ -143,7 +143,7 @@ function beforeBy(
  * Finds out which SQL the application's dialect produces, by the quotes and placeholders of a compiled query. Class names are
  * no help: minifiers change them, and third parties have dialects of their own.
  *
- * @throws {Error} if it is none of the three
+ * @throws {Error} if the dialect is not SQLite, PostgreSQL or MySQL
  */
 export function flavourNameOf(db: Kysely<Tables>): Flavour['name'] {
   const { sql } = db.selectFrom('latchkey_installation').select('id').where('slot', '=', 1).compile()
