@@ -74,6 +74,7 @@ export async function collectionsHost({ queryMs, limits = {} }: CollectionsHostO
   return {
     ...{ api, bearer, call, clock, logged, send },
     base: place.baseUrl,
+    adminUrl,
     /** Deploys a bundle of `test/host/bundles` to the space `dev`. */
     async deploy(bundle: string): Promise<CallAnswer> {
       const release = await makeRelease(folder, bundle)
