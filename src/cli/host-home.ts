@@ -10,7 +10,7 @@ import type { HomeDescription, LocalHome, PageInput } from './home.js'
  *
  * A refusal rejects with a `ToolError`, which `main` prints.
  */
-export interface HostHome extends SpaceCalls, DataCalls, AdminTokenCalls {
+export interface HostHome extends SpaceCalls, DataCalls, BackupCalls, AdminTokenCalls {
   /** The space that options, environment and files choose. @throws {ToolError} usage */
   space(): string
   describe(): Promise<HomeDescription>
@@ -79,6 +79,50 @@ export interface SpaceCalls {
   /** `confirm` repeats the name of the space. @throws `not_found` when nothing is deployed */
   undeploy(confirm: string): Promise<void>
   readLog(query: LogQuery): AsyncIterable<LogLine>
+}
+
+/** Backups of the chosen space. */
+export interface BackupCalls {
+  /** @throws `answer_cut` while the bytes arrive */
+  backUp(): Promise<ArrivingBackup>
+  /** @throws `archive_invalid`, and what else the archive is refused for; nothing was changed then */
+  restore(upload: RestoreUpload): Promise<Restored>
+  /** @throws `not_found` when nothing is kept */
+  undoRestore(): Promise<void>
+}
+
+/** `name`: as the host would call the file. */
+export interface ArrivingBackup {
+  name: string
+  collections: number
+  documents: number
+  bytes: AsyncIterable<Uint8Array>
+}
+
+export interface RestoreUpload {
+  /** The archive. Called again when the credential had to be renewed. */
+  open(): AsyncIterable<Uint8Array>
+  size: number
+  /** The name of the space. For an archive of another space also that one's, behind a comma. */
+  confirm?: string
+  verify: boolean
+  release: boolean
+  settings: boolean
+  foreign: boolean
+  onSent(bytes: number): void
+  /** `field`: an index is built. */
+  onStep(step: { processed: number; of: number; field: string | null }): void
+}
+
+export interface Restored {
+  time: string
+  collections: number
+  documents: number
+  pairs: number
+  undoUntil: string | null
+  release: number | null
+  setAgain: { environment: readonly string[]; apiTokens: readonly string[] }
+  warnings: readonly string[]
 }
 
 export interface SpaceEntry {

@@ -79,7 +79,7 @@ export async function collectionsHost({ queryMs, limits = {}, database, shift }:
 
   return {
     ...{ api, bearer, call, logged, send },
-    base: place.baseUrl,
+    ...{ base: place.baseUrl, adminUrl },
     /** Sets the clocks to so many milliseconds after the real time. */
     async shift(milliseconds: number) {
       clock.laterMs = milliseconds

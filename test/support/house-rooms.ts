@@ -48,6 +48,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
         'access',
         'admin-tokens',
         'audit',
+        'backups',
         'collections',
         'environment',
         'keys',

@@ -5,6 +5,7 @@ import type { HomeDescription } from '../home.js'
 import type { HostHome } from '../host-home.js'
 import { ToolError } from '../tool-error.js'
 import { readPage } from './answers.js'
+import { backupCalls } from './backup-calls.js'
 import { type Call, type Client, path } from './calls.js'
 import { dataCalls } from './collection-calls.js'
 import {
@@ -39,6 +40,7 @@ export async function openHostHome(client: Client, address: Address, chooseSpace
     ...tokenCalls(client, address),
     ...spaceCalls(client, address, below),
     ...dataCalls(client, address, below),
+    ...backupCalls(client, address, below),
   }
 }
 

@@ -51,6 +51,8 @@ export interface StreamedAnswer {
    * @throws {ToolError} as `rows`
    */
   lines(onEnd: (end: Fields) => void): AsyncGenerator<string>
+  /** Of the answer; null when it is absent. */
+  header(name: string): string | null
   /** What arrives, as it is. @throws {ToolError} `answer_cut` */
   bytes(): AsyncGenerator<Uint8Array>
   /** Ends the connection. What the server has begun goes on. */
@@ -71,6 +73,7 @@ export async function openStream(url: string, options: StreamOptions): Promise<S
   return {
     rows: (...last) => readRows(response, { site, last, mostBytes: options.mostBytes }),
     lines: (onEnd) => readLines(response, { site, onEnd }),
+    header: (name) => headerOf(response, name),
     bytes: () => readBytes(response, site),
     close: () => void response.destroy(),
   }
@@ -140,12 +143,14 @@ async function refuseAnswer(response: IncomingMessage, site: string): Promise<ne
   } finally {
     response.destroy()
   }
-  const header: Answer['header'] = (name) => {
-    const value = response.headers[name]
-    return typeof value === 'string' ? value : null
-  }
+  const header: Answer['header'] = (name) => headerOf(response, name)
   refuse({ status, header, text }, site)
   throw notOurs(site, `status ${status}`)
+}
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name]
+  return typeof value === 'string' ? value : null
 }
 
 interface Reading {

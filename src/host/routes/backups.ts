@@ -1,7 +1,7 @@
 import type { Route } from '../../http/route.js'
 import { ndjson } from '../../http/streams/ndjson.js'
 import { defineTokenRoute } from '../../routes/admin/control-route.js'
-import { backUp } from '../flows/backups/backup.js'
+import { type Backup, backUp } from '../flows/backups/backup.js'
 import { exportCollection } from '../flows/backups/export.js'
 import type { BackupPorts } from '../flows/backups/ports.js'
 
@@ -39,19 +39,24 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
       summary: 'A backup of a space, as tar.gz.',
       errors: ['space_not_found'],
       async handle({ params, caller }) {
-        const { time, archive } = await backUp(ports(), { space: params.space ?? '', visitor: caller.visitor })
-        return { status: 200, headers: archiveHeaders(params.space ?? '', time), body: archive }
+        const { archive, ...facts } = await backUp(ports(), { space: params.space ?? '', visitor: caller.visitor })
+        return { status: 200, headers: archiveHeaders(params.space ?? '', facts), body: archive }
       },
     }),
   ]
 }
 
-/** Both parts of the name are plain: a space's name, and digits. */
-function archiveHeaders(space: string, time: string): Record<string, string> {
+/** Both parts of the name are plain: a space's name, and digits. The counts are for the tool. */
+function archiveHeaders(
+  space: string,
+  { time, collections, documents }: Omit<Backup, 'archive'>,
+): Record<string, string> {
   const name = `${space}-${time.slice(0, 16).replace(/[-:]/g, '')}Z.tar.gz`
   return {
     'content-type': 'application/gzip',
     'content-disposition': `attachment; filename="${name}"`,
+    'x-latchkey-collections': String(collections),
+    'x-latchkey-documents': String(documents),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   }

@@ -20,6 +20,8 @@ import type { BackupPorts } from './ports.js'
 export interface Backup {
   /** The moment that the data is of, ISO 8601 in UTC. */
   time: string
+  collections: number
+  documents: number
   /** tar.gz. An error cuts it off. */
   archive: AsyncIterable<Uint8Array>
 }
@@ -41,14 +43,15 @@ export async function backUp(
     const plan = await withFaults(() => planBackup(ports, { space, snapshot, at }))
     const { collections, release } = plan.manifest
     const documents = collections.reduce((sum, { count }) => sum + count, 0)
-    const detail = { collections: collections.length, documents, release: release ?? 0 }
+    const counts = { collections: collections.length, documents }
+    const detail = { ...counts, release: release ?? 0 }
     await ports.audit.record(auditEvent(ports, 'backed_up', visitorIn(space, visitor), { detail }))
     const record = { id: ports.random.id(), spaceId: space.id, at: Math.floor(at / 1000), madeBy: visitor.actor }
     const archive = packEntries(
       (writer) => writeBackup(ports, plan, writer),
       (packed) => ports.backups.add({ ...record, ...packed }),
     )
-    return { time: plan.manifest.time, archive: closing(archive, () => snapshot.close()) }
+    return { time: plan.manifest.time, ...counts, archive: closing(archive, () => snapshot.close()) }
   } catch (error) {
     await snapshot.close()
     throw error
