@@ -12,6 +12,8 @@ export interface Body {
   method: 'PATCH' | 'DELETE' | null
   /** `_redirect` of a form, as sent: not checked yet. */
   redirect: string | null
+  /** The body had a key named `__proto__`, which `value` leaves out. */
+  lostKeys?: true
 }
 
 export const bodyLimitBytes = 64 * 1024
@@ -47,7 +49,7 @@ export async function readBody(request: HttpRequest): Promise<Body> {
     if (!isEmpty(content)) throw new AuthError('unsupported_media_type')
     return { value: empty(), ...plain }
   }
-  return type === 'form' ? formBody(content) : { value: jsonObject(content), ...plain }
+  return type === 'form' ? formBody(content) : { ...jsonObject(content), ...plain }
 }
 
 /**
@@ -123,15 +125,16 @@ function isEmpty(content: unknown): boolean {
   return content === '' || (isPlainObject(content) && Object.keys(content).length === 0)
 }
 
-function jsonObject(content: unknown): Record<string, unknown> {
-  if (isEmpty(content)) return empty()
+function jsonObject(content: unknown): Pick<Body, 'value' | 'lostKeys'> {
+  if (isEmpty(content)) return { value: empty() }
   const parsed = typeof content === 'string' ? readJson(content) : content
   if (!isPlainObject(parsed)) throw malformed('The body is not an object.')
 
-  const value = copyObject(parsed, 1, { left: mostValues })
+  const copying: Copying = { left: mostValues, lostKeys: false }
+  const value = copyObject(parsed, 1, copying)
   // Already parsed and perhaps sent in chunks, so the size is known only now.
   if (typeof content !== 'string') refuseLarge(value)
-  return value
+  return copying.lostKeys ? { value, lostKeys: true } : { value }
 }
 
 function readJson(text: string): unknown {
@@ -197,7 +200,7 @@ function unescapeField(text: string): string {
 function parsedForm(content: unknown): Record<string, string> {
   if (!isPlainObject(content)) throw malformed('The body is no form.')
   const fields: Record<string, string> = Object.create(null)
-  for (const [name, value] of Object.entries(copyObject(content, 1, { left: mostValues }))) {
+  for (const [name, value] of Object.entries(copyObject(content, 1, { left: mostValues, lostKeys: false }))) {
     if (typeof value !== 'string') throw malformed('A field comes twice.')
     fields[name] = value
   }
@@ -209,35 +212,38 @@ function refuseLarge(value: unknown): void {
   if (Buffer.byteLength(JSON.stringify(value)) > bodyLimitBytes) throw new AuthError('payload_too_large')
 }
 
-/** Copies JSON values only, so that no prototype, getter or `toJSON` is copied. */
-/** How many more values may be copied. */
-interface Budget {
+interface Copying {
+  /** How many more values may be copied. */
   left: number
+  /** A key named `__proto__` was left out. */
+  lostKeys: boolean
 }
 
-function copyObject(source: object, depth: number, budget: Budget): Record<string, unknown> {
+/** Copies JSON values only, so that no prototype, getter or `toJSON` is copied. */
+function copyObject(source: object, depth: number, copying: Copying): Record<string, unknown> {
   if (depth > deepestBody) throw malformed('The body is nested too deeply.')
   const copy = empty()
   const members = Object.entries(source)
   if (members.length > mostFields) throw malformed(tooManyFields)
   for (const [key, value] of members) {
     requireWellFormed(key)
-    if (key !== '__proto__') copy[key] = copyValue(value, depth + 1, budget)
+    if (key === '__proto__') copying.lostKeys = true
+    else copy[key] = copyValue(value, depth + 1, copying)
   }
   return copy
 }
 
-function copyValue(value: unknown, depth: number, budget: Budget): unknown {
-  budget.left -= 1
-  if (budget.left < 0) throw malformed(tooManyFields)
+function copyValue(value: unknown, depth: number, copying: Copying): unknown {
+  copying.left -= 1
+  if (copying.left < 0) throw malformed(tooManyFields)
   if (typeof value === 'string') requireWellFormed(value)
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null)
     return value
   if (Array.isArray(value)) {
     if (depth > deepestBody) throw malformed('The body is nested too deeply.')
-    return value.map((item) => copyValue(item, depth + 1, budget))
+    return value.map((item) => copyValue(item, depth + 1, copying))
   }
-  if (isPlainObject(value)) return copyObject(value, depth, budget)
+  if (isPlainObject(value)) return copyObject(value, depth, copying)
   throw malformed('The body holds what JSON cannot say.')
 }
 

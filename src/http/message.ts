@@ -134,6 +134,13 @@ export function singleHeader(
   return seen === 1 ? value : null
 }
 
+/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
+export function bearerToken(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): string | null {
+  const header = singleHeader(request, 'authorization')
+  if (header === null || header.slice(0, 7).toLowerCase() !== 'bearer ') return null
+  return header.slice(7)
+}
+
 /**
  * Whether a method only reads (RFC 9110 §9.2.1). Any other method, and the same in another case, counts as a write. Compared
  * one by one, which is faster than a set; every request runs this.

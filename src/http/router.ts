@@ -4,11 +4,11 @@ import { signedInVisitor, type Visitor } from '../model/visitor.js'
 import type { Ports } from '../ports.js'
 import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
-import { readBody, unreadBody } from './body.js'
+import { type Body, readBody, unreadBody } from './body.js'
 import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
-import { type HttpRequest, type HttpResponse, isPieces, reported, singleHeader, uploadOf } from './message.js'
+import { bearerToken, type HttpRequest, type HttpResponse, isPieces, reported, uploadOf } from './message.js'
 import { originFault, sentAdminToken } from './origin.js'
 import type { OriginCheck } from './origin-check.js'
 import { placed } from './placed-route.js'
@@ -153,7 +153,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
 
   await prepareCookies()
   const context = contextFor(options, request, match, { visitor, mode, cookies, adminToken, ...seen })
-  return route.handle(context, await parse(route, body.value))
+  return route.handle(context, await parse(route, body))
 }
 
 /** The control API of the host, and not its pages. An application has no admin tokens and does not look at the header. */
@@ -230,7 +230,7 @@ function contextFor(
     cookies: mode === 'token' ? noCookies : cookies,
     cookieNames,
     authPath: authPathOf(settings, request),
-    bearer: bearerOf(request),
+    bearer: bearerToken(request),
     adminToken,
     session: () => signedIn(options, request, visitor),
     space: null,
@@ -259,8 +259,7 @@ async function signedIn(options: RouterOptions, request: HttpRequest, visitor: V
 function modeOf(request: HttpRequest, cookies: CookieJar): RouteContext['mode'] {
   const asked = request.headers['x-auth-mode']
   if (asked === undefined) return 'cookie'
-  if (asked !== 'token')
-    throw new AuthError('invalid_request', { errors: [{ path: 'X-Auth-Mode', message: 'must be token' }] })
+  if (asked !== 'token') throw invalidRequest([{ path: 'X-Auth-Mode', message: 'must be token' }])
   const browser =
     request.headers.origin !== undefined ||
     request.headers['sec-fetch-site'] !== undefined ||
@@ -269,22 +268,21 @@ function modeOf(request: HttpRequest, cookies: CookieJar): RouteContext['mode'] 
   return 'token'
 }
 
-/** The token of an `Authorization: Bearer` header (RFC 6750 §2.1), or null. */
-function bearerOf(request: Pick<HttpRequest, 'headers' | 'rawHeaders'>): string | null {
-  const header = singleHeader(request, 'authorization')
-  if (header === null || header.slice(0, 7).toLowerCase() !== 'bearer ') return null
-  return header.slice(7)
-}
-
-async function parse(route: Route, value: unknown): Promise<unknown> {
+/**
+ * Without its key named `__proto__`, the filter of a query is `{}`, which matches everything.
+ *
+ * @throws {AuthError} `invalid_request`
+ */
+async function parse(route: Route, { value, lostKeys }: Body): Promise<unknown> {
   if (route.body === null) return null
+  if (route.control && lostKeys) throw invalidRequest([{ path: '', message: 'A key is named __proto__.' }])
   const parsed = await route.body.safeParseAsync(value)
   if (parsed.success) return parsed.data
-  const errors: FieldError[] = parsed.error.issues.map((issue) => ({
-    path: issue.path.join('.'),
-    message: issue.message,
-  }))
-  throw new AuthError('invalid_request', { errors })
+  throw invalidRequest(parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })))
+}
+
+function invalidRequest(errors: FieldError[]): AuthError {
+  return new AuthError('invalid_request', { errors })
 }
 
 function allowed({ byMethod }: RouteMatch): string {

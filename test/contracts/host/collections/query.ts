@@ -10,11 +10,10 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 /** What the query of documents promises, wherever the data of spaces is. `open` makes the place of a host. */
 export function queryRoutes(name: string, open: () => Promise<CollectionsHostOptions>): void {
   describe(`on ${name}`, () => {
-    const queryMs = 3_000
     let host: CollectionsHost
     beforeAll(async () => {
       const own = await open()
-      host = await collectionsHost({ ...own, queryMs })
+      host = await collectionsHost(own)
       for (const name of ['dev', 'prod']) await host.createSpace(name)
     })
     afterAll(() => host.close())
@@ -41,11 +40,17 @@ export function queryRoutes(name: string, open: () => Promise<CollectionsHostOpt
         expect((await host.call('GET', '/collections')).body).toMatchObject([{ name: 'notes', count: 2 }])
       })
 
-      test('reads from start to end of an index, in its order', async () => {
+      test('reads from start to end of an index, in its order, also while the index is not made yet', async () => {
         const read = async (query: object) => (await host.query('notes', { useIndex: 'n', fields: 'n', ...query })).rows
-        expect(await read({ start: 2 })).toMatchObject([{ n: 2 }, { end: { count: 1 } }])
-        expect(await read({ end: 1, filter: { _id: 'a' } })).toMatchObject([{ n: 1 }, { end: { count: 1 } }])
-        expect(await read({ start: 1, end: 2, reverse: true })).toMatchObject([{ n: 2 }, { n: 1 }, { end: {} }])
+        for (const made of [false, true]) {
+          if (made) {
+            const { status } = await host.call('POST', '/collections/notes/indexes', { fields: ['n'] })
+            expect(status).toBe(200)
+          }
+          expect(await read({ start: 2 })).toMatchObject([{ n: 2 }, { end: { count: 1 } }])
+          expect(await read({ end: 1, filter: { _id: 'a' } })).toMatchObject([{ n: 1 }, { end: { count: 1 } }])
+          expect(await read({ start: 1, end: 2, reverse: true })).toMatchObject([{ n: 2 }, { n: 1 }, { end: {} }])
+        }
         expect(await host.query('notes', { start: 1 })).toMatchObject(refused('query_invalid'))
       })
 
@@ -110,7 +115,15 @@ export function queryRoutes(name: string, open: () => Promise<CollectionsHostOpt
           expect([query, await host.query('notes', query)]).toMatchObject([query, refused('query_invalid')])
         }
         const deep = `{"filter":{"a":${'['.repeat(40)}${']'.repeat(40)}}}`
-        for (const body of [deep, '{"filter":', '{"filter":{},"unknown":1}', '{"limit":-1}', '{"limit":1.5}']) {
+        for (const body of [
+          deep,
+          '{"filter":',
+          '{"filter":{},"unknown":1}',
+          '{"limit":-1}',
+          '{"limit":1.5}',
+          '{"filter":{"__proto__":{"n":1}},"delete":true}',
+          '{"filter":{},"update":{"$set":{"__proto__":{"n":1}}}}',
+        ]) {
           const answer = await host.send('/spaces/dev/collections/notes/query', {
             method: 'POST',
             headers: { ...host.bearer, 'content-type': 'application/json' },
@@ -200,29 +213,34 @@ export function queryRoutes(name: string, open: () => Promise<CollectionsHostOpt
       })
     })
 
-    describe('a query that needs too much', () => {
+    describe('a query that needs too long', () => {
       const slow = { filter: { text: { $regex: '^(a+)+$' } } }
+      let hasty: CollectionsHost
       beforeAll(async () => {
-        await host.importText('texts', `{"_id":"a","text":"${'a'.repeat(60)}!"}\n{"_id":"b","text":"a"}\n`)
+        const own = await open()
+        hasty = await collectionsHost({ ...own, queryMs: 3_000 })
+        for (const name of ['dev', 'prod']) await hasty.createSpace(name)
+        await hasty.importText('texts', `{"_id":"a","text":"${'a'.repeat(60)}!"}\n{"_id":"b","text":"a"}\n`)
       })
+      afterAll(() => hasty.close())
 
       test('ATK-209 is stopped after its time, and other spaces do not wait for it', async () => {
-        const stopped = host.query('texts', slow)
-        const other = await host.send('/spaces/prod/collections/texts/query', {
+        const stopped = hasty.query('texts', slow)
+        const other = await hasty.send('/spaces/prod/collections/texts/query', {
           method: 'POST',
-          headers: { ...host.bearer, 'content-type': 'application/json' },
+          headers: { ...hasty.bearer, 'content-type': 'application/json' },
           body: '{"count":true}',
         })
         expect(other.rows).toEqual([{ end: { count: 0 } }])
         const answer = await stopped
         expect(answer).toMatchObject(refused('query_invalid'))
         expect(answer.text).toContain('stopped after 3 s')
-        expect((await host.query('texts', { filter: { text: 'a' } })).rows).toMatchObject([{ _id: 'b' }, {}])
+        expect((await hasty.query('texts', { filter: { text: 'a' } })).rows).toMatchObject([{ _id: 'b' }, {}])
       })
 
       test('ATK-209 waits when its space has one already, and is refused when too many wait', async () => {
         const answers = await Promise.all(
-          Array.from({ length: 7 }, () => host.query('texts', { ...slow, limit: 1, reverse: true })),
+          Array.from({ length: 7 }, () => hasty.query('texts', { ...slow, limit: 1, reverse: true })),
         )
         const statuses = answers.map(({ status }) => status)
         expect(statuses.filter((status) => status === 200)).toHaveLength(5)
@@ -231,13 +249,15 @@ export function queryRoutes(name: string, open: () => Promise<CollectionsHostOpt
           refused('space_busy', 409),
         ])
       })
+    })
 
+    describe('a query that needs too much', () => {
       test('is stopped when it needs too much memory', async () => {
         const filter = { $expr: { $gt: [{ $size: { $range: [0, 1_000_000_000] } }, 1] } }
-        const answer = await host.query('texts', { filter })
+        const answer = await host.query('notes', { filter })
         expect(answer).toMatchObject(refused('query_invalid'))
         expect(answer.text).toContain('256 MiB')
-        expect((await host.query('texts', { count: true })).rows).toEqual([{ end: { count: 2 } }])
+        expect((await host.query('notes', { count: true })).rows).toEqual([{ end: { count: 2 } }])
       })
 
       test('ends when its reader leaves, which frees its place', async () => {
@@ -256,7 +276,7 @@ export function queryRoutes(name: string, open: () => Promise<CollectionsHostOpt
           await answer.body?.getReader().read()
           leaving.abort()
         }
-        expect((await host.query('texts', { count: true })).rows).toEqual([{ end: { count: 2 } }])
+        expect((await host.query('notes', { count: true })).rows).toEqual([{ end: { count: 2 } }])
       })
     })
 
