@@ -94,5 +94,5 @@ async function settle(
   const { count, bytes } = growth
   const sql = `update ${schema}.collections set count = count + $1, bytes = bytes + $2 where name = $3`
   await run(sql, count, bytes, collection)
-  await unit.count(bytes + count * rowBytes + entries)
+  unit.count(bytes + count * rowBytes + entries)
 }

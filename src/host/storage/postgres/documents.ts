@@ -21,7 +21,7 @@ export function createDocuments(space: SpaceSchema): Documents {
         const row = rowOf(target, { id, body })
         const found = (await findRows(unit, target, [id])).get(id) ?? null
         requireExpected(found, ifVersion)
-        const version = await unit.takeVersions(1)
+        const version = unit.takeVersions(1)
         await writeRows(unit, target, [{ ...row, version, found }])
         return version
       }),
@@ -41,7 +41,7 @@ export function createDocuments(space: SpaceSchema): Documents {
         const sent = rows.map((row) => rowOf(target, row))
         const { existing, chosen } = chooseRows(sent, ifVersion, (id) => stored.get(id) ?? null)
         if (chosen.length === 0) return existing
-        await writeRows(unit, target, withVersions(chosen, await unit.takeVersions(chosen.length)))
+        await writeRows(unit, target, withVersions(chosen, unit.takeVersions(chosen.length)))
         return existing
       }),
     drop: (collection) => space.write((unit) => drop(unit, collection)),

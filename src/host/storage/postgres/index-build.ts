@@ -68,5 +68,5 @@ async function add(unit: Unit, index: IndexRow, { added, builtTo }: { added: Add
       unordered = unordered + $4, bytes = bytes + $5 where i = $6`,
     ...[builtTo === null ? null : Buffer.from(builtTo), processed, multikey, unordered, bytes, index.i],
   )
-  await unit.count(bytes)
+  unit.count(bytes)
 }

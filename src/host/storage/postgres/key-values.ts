@@ -40,7 +40,7 @@ export function createKeyValues(space: SpaceSchema): KeyValues {
     remove: (name) =>
       space.write(async (unit) => {
         const sql = `delete from ${kv} where ${named} returning octet_length(value) as bytes, ${isLive} as live`
-        return (await counted(unit, await unit.run(sql, ...keyOf(name)))) > 0
+        return counted(unit, await unit.run(sql, ...keyOf(name))) > 0
       }),
     increment: (name, by, ttlMs) => space.write((unit) => increment(unit, kv, { name, by, ttlMs })),
     page: (keyspace, prefix, after) => space.read((run) => page(run, kv, { keyspace, prefix, after })),
@@ -85,13 +85,13 @@ export async function removePairs(
       ) returning octet_length(value) as bytes, ${isLive} as live`,
     ...values,
   )
-  return { removed: rows.length, live: await counted(unit, rows) }
+  return { removed: rows.length, live: counted(unit, rows) }
 }
 
 /** Counts rows that were deleted. Returns how many of them had not expired. */
-async function counted(unit: Unit, rows: readonly unknown[]): Promise<number> {
+function counted(unit: Unit, rows: readonly unknown[]): number {
   const bytes = rows.reduce<number>((sum, row) => sum + numberAt(row, 'bytes') + rowBytes, 0)
-  await unit.count(-bytes)
+  unit.count(-bytes)
   return rows.filter((row) => booleanAt(row, 'live')).length
 }
 
@@ -115,7 +115,7 @@ async function set(
   const sql = `insert into ${kv} (keyspace, key, value, ends_at) values ($1, $2, $3, ${ends})
     on conflict (keyspace, key) do update set value = excluded.value, ends_at = excluded.ends_at`
   await unit.run(sql, ...keyOf(name), Buffer.from(value), end)
-  await unit.count(Buffer.byteLength(value) + rowBytes - before)
+  unit.count(Buffer.byteLength(value) + rowBytes - before)
 }
 
 async function increment(

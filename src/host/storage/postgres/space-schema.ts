@@ -33,9 +33,13 @@ export interface Unit {
   run: Run
   schema: string
   /** The last of as many new versions. */
-  takeVersions(count: number): Promise<number>
-  /** Counts bytes that the transaction adds or, below 0, frees. */
-  count(bytes: number): Promise<void>
+  takeVersions(count: number): number
+  /**
+   * Counts bytes that the transaction adds or, below 0, frees.
+   *
+   * @throws {StoreError} `quota_exceeded`
+   */
+  count(bytes: number): void
 }
 
 /** What a row counts with, besides its text: its id or key, and what the server keeps with it. */
@@ -47,31 +51,44 @@ export async function openSpaceSchema(pool: Pool, name: string, quotaBytes: numb
   await repeatable(() => transaction(pool, (run) => migrate(run, schema)))
   const read: SpaceSchema['read'] = (work) => repeatable(() => connected(pool, (client) => work(runOn(client))))
   const write: SpaceSchema['write'] = (work) =>
-    repeatable(() => transaction(pool, async (run) => work(await lock(run, schema, quotaBytes))))
-  const raise = `update ${schema}.space set version = greatest(version, $1) returning version`
+    repeatable(() =>
+      transaction(pool, async (run) => {
+        const { unit, save } = await lock(run, schema, quotaBytes)
+        const result = await work(unit)
+        await save()
+        return result
+      }),
+    )
   return {
     ...{ schema, read, write },
-    raiseVersions: (above) => write(async ({ run }) => numberAt((await run(raise, above))[0], 'version')),
+    raiseVersions: (above) => write(async (unit) => unit.takeVersions(Math.max(0, above - unit.takeVersions(0)))),
     usedBytes: () => read(async (run) => numberAt((await run(`select bytes from ${schema}.space`))[0], 'bytes')),
   }
 }
 
-async function lock(run: Run, schema: string, quotaBytes: number): Promise<Unit> {
-  const [before] = await run(`select bytes from ${schema}.space for update`)
-  let used = numberAt(before, 'bytes')
-  return {
+/** `save` writes the row of the space at the end, once: until a snapshot ends, the server keeps every version of the row. */
+async function lock(run: Run, schema: string, quotaBytes: number): Promise<{ unit: Unit; save(): Promise<void> }> {
+  const [row] = await run(`select version, bytes from ${schema}.space for update`)
+  const before = { version: numberAt(row, 'version'), bytes: numberAt(row, 'bytes') }
+  let { version, bytes } = before
+  const unit: Unit = {
     run,
     schema,
-    async takeVersions(count) {
-      const sql = `update ${schema}.space set version = version + $1 returning version`
-      return numberAt((await run(sql, count))[0], 'version')
+    takeVersions(count) {
+      version += count
+      return version
     },
-    async count(bytes) {
-      used += bytes
-      if (bytes > 0 && used > quotaBytes) {
-        throw new StoreError('quota_exceeded', 'The space has used up its quota.')
-      }
-      if (bytes !== 0) await run(`update ${schema}.space set bytes = bytes + $1`, bytes)
+    count(added) {
+      bytes += added
+      if (added <= 0 || bytes <= quotaBytes) return
+      throw new StoreError('quota_exceeded', 'The space has used up its quota.')
+    },
+  }
+  return {
+    unit,
+    async save() {
+      if (version === before.version && bytes === before.bytes) return
+      await run(`update ${schema}.space set version = $1, bytes = $2`, version, bytes)
     },
   }
 }

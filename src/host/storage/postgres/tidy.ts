@@ -32,7 +32,7 @@ function removeDropped({ schema, write }: SpaceSchema): Promise<boolean> {
     )
     if (dropped === undefined) return false
     await run(`drop table ${schema}.${textAt(dropped, 'name')}`)
-    await count(-numberAt(dropped, 'bytes'))
+    count(-numberAt(dropped, 'bytes'))
     return true
   })
 }
