@@ -6,6 +6,8 @@ import type { Logger } from '../settings.js'
 /** What an adapter may need besides the handle: the paths, because some frameworks do not pass us every request. */
 export interface Mounting {
   basePath: string
+  /** Paths of our routes that belong to the whole host, below `/.well-known/`. */
+  atRoot?: readonly string[]
   /** `baseAPIRoutes`: `/` guards everything. */
   guarded: readonly string[]
   publicRoutes: readonly string[]

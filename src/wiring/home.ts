@@ -1,5 +1,6 @@
 import type { Revocations } from '../guard/revocations.js'
 import type { Route } from '../http/route.js'
+import { answers } from '../http/router.js'
 import type { Keyring } from '../lib/keyring.js'
 import type { World } from '../lib/runtime.js'
 import type { SharedClock } from '../lib/shared-clock.js'
@@ -42,6 +43,11 @@ export interface HomeParts {
   keyring: Keyring
   limiter: Ports['limiter']
   policy: Ports['policy']
+}
+
+/** Paths of the application's routes that belong to the whole host. */
+export function rootPathsOf(settings: Settings): string[] {
+  return routes.filter((route) => route.root && answers(route, settings)).map(({ path }) => path)
 }
 
 export const application: Home = {

@@ -33,11 +33,11 @@ export const codehooks: Adapter = {
   recognises: isCodehooks,
   mount(app, handle, paths) {
     if (!isCodehooks(app)) throw new TypeError('not a codehooks-js application')
-    const ourPatterns = [paths.basePath, ...paths.guarded].flatMap(patterns)
+    const ourPatterns = [...openPatterns(paths), ...paths.guarded.flatMap(patterns)]
     const own = ownHooks(app.auths, new Set(ourPatterns), paths.guarded)
     putFirst(app.auths, hooksOf(handle, paths, own))
     // The runtime calls middleware only where a route matches.
-    for (const pattern of patterns(paths.basePath)) app.all(pattern, (req, res) => answer(req, res, nothing))
+    for (const pattern of openPatterns(paths)) app.all(pattern, (req, res) => answer(req, res, nothing))
     app.appmiddleware.unshift(withoutOurCollections(createHook(handle, prepare, own)))
   },
   routes: routesOf,
@@ -55,10 +55,16 @@ function isCodehooks(app: unknown): app is CodehooksApp {
   return isApp && 'auths' in app && 'appmiddleware' in app
 }
 
-function hooksOf(handle: Handle, { basePath, guarded }: Mounting, own: OwnHooks): Record<string, Hook> {
-  const open = patterns(basePath).map((pattern): [string, Hook] => [pattern, (_req, _res, next) => next()])
+function hooksOf(handle: Handle, paths: Mounting, own: OwnHooks): Record<string, Hook> {
+  const { guarded } = paths
+  const open = openPatterns(paths).map((pattern): [string, Hook] => [pattern, (_req, _res, next) => next()])
   const gate = createHook(handle, () => {}, own)
   return Object.fromEntries([...open, ...guarded.flatMap(patterns).map((pattern): [string, Hook] => [pattern, gate])])
+}
+
+/** Of our own routes, which every visitor may ask. */
+function openPatterns({ basePath, atRoot = [] }: Mounting): string[] {
+  return [...patterns(basePath), ...atRoot]
 }
 
 /** `/api/*` does not match `/api`. */

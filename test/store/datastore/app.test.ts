@@ -17,7 +17,10 @@ const { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET } = testSettings()
 const secrets = { JWT_ACCESS_TOKEN_SECRET, JWT_REFRESH_TOKEN_SECRET }
 
 /** A codehooks app whose accounts and collections are in one Datastore. */
-async function startApp(file: string, walls: Partial<Manifest> = {}) {
+async function startApp(
+  file: string,
+  { walls = {}, settings = {} }: { walls?: Partial<Manifest>; settings?: Parameters<typeof testSettings>[0] } = {},
+) {
   vi.spyOn(console, 'debug').mockImplementation(() => {})
   vi.spyOn(console, 'log').mockImplementation(() => {})
   const datastore = createPersistentDatastore({ file })
@@ -26,7 +29,11 @@ async function startApp(file: string, walls: Partial<Manifest> = {}) {
   const said: unknown[] = []
   const mailbox = createTestMailbox()
   const logger = { warn: (fields: unknown) => said.push(fields), error: (fields: unknown) => said.push(fields) }
-  const auth = init(app, testSettings({ ...secrets, database: datastore, mailbox, logger }), createTestRuntime())
+  const auth = init(
+    app,
+    testSettings({ ...secrets, database: datastore, mailbox, logger, ...settings }),
+    createTestRuntime(),
+  )
   await auth.ready()
   const host = await hostCodehooks({ ...app.init(), ...walls }, { space: null })
   async function close(): Promise<void> {
@@ -111,7 +118,7 @@ test('crudlify with an empty schema offers every collection but those of account
 }, async () => {
   // Without the gate, which refuses some of these addresses by itself.
   const open = { authhooks: { '/*': [(_req: unknown, _res: unknown, next: () => void) => next()] } }
-  const { client, mailbox, faults } = await startApp(await bedFile(), open)
+  const { client, mailbox, faults } = await startApp(await bedFile(), { walls: open })
   const visitor = client()
   await register(visitor, mailbox)
   const ours = 'latchkey_users'
@@ -134,5 +141,14 @@ test('crudlify with an empty schema offers every collection but those of account
     }
   }
   expect((await visitor.post('/api/notes', { text: 'latchkey_users' })).status).toBe(201)
+  expect(faults).toEqual([])
+})
+
+test('other sites find out at the app that they may use its passkeys', async () => {
+  const origins = ['http://localhost:3000', 'https://example.test']
+  const { client, faults } = await startApp(await bedFile(), { settings: { passkeys: { origins } } })
+  const answer = await client().get('/.well-known/webauthn')
+  expect(answer).toMatchObject({ status: 200, body: { origins: ['https://example.test'] } })
+  expect((await client().get('/.well-known/passkey-endpoints')).status).toBe(200)
   expect(faults).toEqual([])
 })
