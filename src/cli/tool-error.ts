@@ -41,7 +41,7 @@ export function usage(message: string, ...lines: readonly string[]): ToolError {
 
 /** @param missing as `npm install` takes them */
 export function packagesMissing(missing: readonly string[]): ToolError {
-  return new ToolError(2, 'packages_missing', `The host needs more packages: npm install ${missing.join(' ')}`)
+  return new ToolError(2, 'packages_missing', `This command needs more packages. Run: npm install ${missing.join(' ')}`)
 }
 
 /** The user pressed Ctrl-C or cancelled a prompt. */

@@ -179,7 +179,7 @@ test('missing packages are an error of exit code 2 that names the command', asyn
   const missing = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ERR_MODULE_NOT_FOUND' }))
   await expect(loadBundlePackages({ esbuild: missing, tar: missing })).rejects.toMatchObject({
     exitCode: 2,
-    message: 'The host needs more packages: npm install esbuild@0.28.2 tar-stream@3',
+    message: 'This command needs more packages. Run: npm install esbuild@0.28.2 tar-stream@3',
   })
   const tar = () => import('tar-stream')
   await expect(loadBundlePackages({ esbuild: missing, tar })).rejects.toThrow(/npm install esbuild@0\.28\.2$/)
