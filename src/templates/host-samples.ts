@@ -83,6 +83,12 @@ export const hostSamples: Readonly<Record<string, Values>> = {
     ...everyAdminPage,
     items: [{ name: 'orders', count: '12', size: '3 kB', indexes: 'customer, placedAt' }],
   },
+  'admin/backups': {
+    ...everyAdminPage,
+    items: [
+      { at: sampleTime, size: '61 MB', sha256: '3f1a'.repeat(16), madeBy: { name: 'ada@app.example', text: '' } },
+    ],
+  },
   'admin/documents': {
     ...everyAdminPage,
     collection: 'orders',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isWithinBounds } from '../documents/bounded-json.js'
 import { archiveInvalid } from './archive-invalid.js'
 import {
   type BackupCollection,
@@ -31,13 +32,16 @@ export interface ReadBackup {
   checksums: Checksums
 }
 
-/** Longest texts. The settings hold 100 variables of 32 KiB, sealed, and any number of tokens. */
+/** Longest texts. The settings hold 100 variables of 32 KiB, sealed, and thousands of tokens. */
 const mostBytes = {
-  manifest: 4 * 1024 * 1024,
-  indexes: 4 * 1024 * 1024,
-  settings: 64 * 1024 * 1024,
-  checksums: 16 * 1024 * 1024,
+  manifest: 2 * 1024 * 1024,
+  indexes: 2 * 1024 * 1024,
+  settings: 16 * 1024 * 1024,
+  checksums: 8 * 1024 * 1024,
 } as const
+
+/** A text of many small values would take a multiple of its size in memory. */
+const textBounds = { depth: 8, parts: 200_000 }
 
 /**
  * Reads a backup as it arrives. The entries must stand in the order of the manifest, and `checksums.json` must list all of them.
@@ -148,8 +152,8 @@ function step(path: string, take: Step['take']): Step {
 
 async function requireText(entry: ArchiveEntry, most: number): Promise<string> {
   const text = await textOf(entry, most)
-  if (text === null) throw archiveInvalid(`${quoted(entry.path)} is too long, or no UTF-8.`)
-  return text
+  if (text !== null && isWithinBounds(text, textBounds)) return text
+  throw archiveInvalid(`${quoted(entry.path)} is too long, or no UTF-8.`)
 }
 
 function parsed<T>(path: string, value: T | null): T {

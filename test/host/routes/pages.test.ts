@@ -247,3 +247,24 @@ test('a form of a space that needs a recent sign-in leads to sign-in and back to
   expect(text).not.toContain('action="/auth/admin/api/spaces/dev/tokens"')
   expect(text).toContain(encodeURIComponent(page))
 })
+
+test('a backup is downloaded by a link of its page, which lists it afterwards', async () => {
+  const empty = await show('/spaces/dev/backup')
+  expect(empty.text).toContain('No backup was downloaded yet.')
+  const [, link = ''] = /<a class="button small" href="([^"]*)" download>/.exec(empty.text) ?? []
+  const answer = await fetch(`${host.adminUrl}${link}`, {
+    headers: { cookie: host.browser.cookie(), 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'same-origin' },
+  })
+  const archive = Buffer.from(await answer.arrayBuffer())
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/gzip'])
+  expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="dev-/)
+  await expect
+    .poll(async () => (await show('/spaces/dev/backup')).text)
+    .toContain(createHash('sha256').update(archive).digest('hex'))
+  const listed = await show('/spaces/dev/backup')
+  expect(listed.text).toContain(ann.email)
+  expect(listed.text).toContain('latchkey restore &lt;file&gt; --space dev')
+  const member = await signedIn('backup-member@example.test', 'MEMBER')
+  expect((await show('/spaces/dev/backup', member)).status).toBe(403)
+  expect((await show('/spaces/dev', member)).text).not.toContain('/spaces/dev/backup')
+})

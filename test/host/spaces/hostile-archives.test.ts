@@ -256,11 +256,14 @@ test('ATK-168 bombs end early: zeros, headers, a long line, and more than the sp
     ['kv.jsonl', () => `{"key":"${'x'.repeat(6 * dataLimits.documentBytes + 20_000)}"}\n`, /too long/],
     ['kv.jsonl', () => `{"keyspace":"","key":"k","value":"${long}","endsAt":null}\n`, /bytes at most/],
     ['manifest.json', (text) => `${text}${' '.repeat(5 * 1024 * 1024)}`, /too long/],
+    ['indexes.json', () => `{"indexes":[${'[],'.repeat(300_000)}[]]}`, /too long/],
     ['release/bundle.mjs', () => 'x'.repeat(130 * 1024 * 1024), /limits\.code/],
   ]
   for (const [name, change, reason] of cases) {
     await expectRefused(world, await forged(ports, archive, (all) => withText(all, name, change)), reason)
   }
+  const deep = () => `{"entries":${'['.repeat(20)}${']'.repeat(20)}}`
+  await expectRefused(world, await packed(withText(entries, 'checksums.json', deep)), /too long/)
   await expectUntouched(world)
 })
 

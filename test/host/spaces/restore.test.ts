@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { AuthError } from '../../../src/errors.js'
@@ -406,4 +406,28 @@ test('the application that does not start with restored data is told, and the da
   expect(await ports.spaces.find(id)).toMatchObject({ generation: 2, busyWith: null })
   await undoRestore(ports, { space, visitor: admin })
   expect(ports.children.running.get(id)).toMatchObject({ generation: 1 })
+})
+
+test('ATK-205 a space whose file is damaged or gone is restored, under versions above all that it ever had', async () => {
+  const { ports, id, data, folder } = await backupWorld()
+  await data.documents.put('notes', 'a', '{"_id":"a"}', 'any')
+  const archive = await backUpNow(ports)
+  await restoreNow(ports, archive)
+  const { version = 0 } = (await (await inForce(ports, id)).documents.get('notes', 'a')) ?? {}
+  await ports.data.refuse(id, 2)
+  ports.data.allow(id, 2)
+  await writeFile(join(folder.spaces, id, 'g2.db'), 'no database')
+  await expect(inForce(ports, id)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await restoreNow(ports, archive)
+  const restored = await (await inForce(ports, id)).documents.get('notes', 'a')
+  expect(restored?.version).toBeGreaterThan(version)
+  expect(Number.isSafeInteger(restored?.version)).toBe(true)
+
+  await ports.data.refuse(id, 3)
+  ports.data.allow(id, 3)
+  await rm(join(folder.spaces, id, 'g3.db'))
+  await expect(inForce(ports, id)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await restoreNow(ports, archive)
+  const again = await (await inForce(ports, id)).documents.get('notes', 'a')
+  expect(again?.version).toBeGreaterThan(restored?.version ?? 0)
 })

@@ -45,7 +45,7 @@ export async function openDraft(ports: BackupPorts, claim: Claim, wanted: Wanted
   const { space, rules } = wanted
   const generation = await ports.generations.reserve(claim)
   if (generation === null) throw new AuthError('not_current')
-  const above = await withFaults(() => versionsAfter(ports, space))
+  const above = await withFaults(() => versionsAfter(ports, space, generation))
   const data = await withFaults(() => ports.data.draft(space.id, generation))
   const discard = async (release?: ReleasePart) => {
     await data.close().catch(() => {})

@@ -1,5 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
+import { StoreError } from '../../documents/store-error.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { requireHeld, underClaim } from '../spaces/claim.js'
@@ -17,15 +18,22 @@ const againMs = 1_000
 const tries = 600
 
 /**
- * The version that a generation must begin above, which is to follow the one in force.
+ * The version that a generation must begin above, which is to follow the one in force. A file that cannot be read must not keep
+ * its space from being restored: then the clock and the number of the generation give one that no counter has reached.
  *
- * @throws {StoreError}
+ * @param highest the greatest number of a generation of the space
  */
 export async function versionsAfter(
-  { data }: Pick<BackupPorts, 'data'>,
+  { data, clock }: Pick<BackupPorts, 'data' | 'clock'>,
   { id, generation }: SpaceRecord,
+  highest: number,
 ): Promise<number> {
-  return (await (await data.open(id, generation)).versions()) + versionGap
+  try {
+    return (await (await data.open(id, generation)).versions()) + versionGap
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return clock.nowMs() * 1_024 + highest * 2 * versionGap
+  }
 }
 
 /** What is put in force. */

@@ -25,7 +25,7 @@ export async function undoRestore(
     if (known === null || known.former === null || !known.isFormerKept) throw nothingKept()
     const { former } = known
     await withFaults(async () => {
-      const above = await versionsAfter(ports, space)
+      const above = await versionsAfter(ports, space, Math.max(space.generation, former))
       await ports.data.raiseVersions(id, former, above)
     })
     const detail = { generation: former, former: space.generation }

@@ -1,8 +1,9 @@
 import type { Route } from '../../../http/route.js'
+import type { BackupPorts } from '../../flows/backups/ports.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
-import type { SpacePorts } from '../../flows/spaces/ports.js'
 import type { FindPeople } from '../people-answers.js'
 import { adminTokensPage } from './admin-tokens.js'
+import { backupsPage } from './backups.js'
 import { collectionsPage } from './collections.js'
 import { documentsPage } from './documents.js'
 import { environmentPage } from './environment.js'
@@ -14,7 +15,7 @@ import { spacePage, spacesPage } from './spaces.js'
 /** The table of the host's own admin pages. @param ports those of the running host */
 export function hostPages(
   people: FindPeople,
-  ports: () => SpacePorts,
+  ports: () => BackupPorts,
   collections: () => CollectionPorts,
 ): readonly Route[] {
   return [
@@ -25,6 +26,7 @@ export function hostPages(
     logPage(ports),
     collectionsPage(collections),
     documentsPage(collections),
+    backupsPage(ports),
     projectPage(people),
     adminTokensPage(people),
   ]

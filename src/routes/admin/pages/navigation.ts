@@ -27,6 +27,7 @@ const pagesOfSpace = [
   ['/env', 'env', 'ADMIN'],
   ['/logs', 'logs', 'ADMIN'],
   ['/data', 'collections', 'ADMIN'],
+  ['/backup', 'backups', 'ADMIN'],
   ['/tokens', 'tokens', 'ADMIN'],
   ['/jwks', 'jwks', 'MEMBER'],
   ['/access', 'access', 'MEMBER'],
