@@ -21,6 +21,26 @@ export interface SettingsOutcome {
   warnings: readonly string[]
 }
 
+/** As the answer lists them: an archive of another installation may hold any number of any length. */
+const mostNamed = 200
+const longestName = 100
+
+/** What an archive has whose settings are not brought. @param isForeign another installation has other keys */
+export function settingsLeft(
+  { environment, apiTokens }: BackupSettings,
+  { isForeign, wanted }: { isForeign: boolean; wanted: boolean },
+): SettingsOutcome {
+  if (!isForeign) return { setAgain: { environment: [], apiTokens: [] }, warnings: [] }
+  return {
+    setAgain: { environment: namesOf(environment), apiTokens: namesOf(apiTokens) },
+    warnings: wanted ? ['The settings stay: the signature of the archive cannot be checked.'] : [],
+  }
+}
+
+function namesOf(listed: readonly { name: string }[]): string[] {
+  return listed.slice(0, mostNamed).map(({ name }) => name.slice(0, longestName))
+}
+
 interface Settings {
   space: SpaceRecord
   settings: BackupSettings
@@ -94,19 +114,19 @@ async function restoreTokens(ports: BackupPorts, { space, settings, visitor }: S
   const ids = settings.apiTokens.map(({ id }) => id)
   const removed = new Set(await ports.removedTokens.among(space.id, ids))
   const now = ports.clock.now()
-  const setAgain: string[] = []
+  const setAgain: BackupToken[] = []
   for (const token of settings.apiTokens) {
     if (known.has(token.id) || removed.has(token.id) || isExpired(token, now)) continue
     const [keyId = ''] = token.tokenHash.split('.')
     if (!ports.keyring.keyIds.includes(keyId)) {
-      setAgain.push(token.name)
+      setAgain.push(token)
       continue
     }
     const detail = { tokenId: token.id, name: token.name, access: token.access, restored: true }
     const audit = auditEvent(ports, 'api_token_created', visitor, { detail })
     await apiTokens.create({ ...token, lastUsedAt: null }, audit)
   }
-  return setAgain
+  return namesOf(setAgain)
 }
 
 function isExpired({ expiresAt }: BackupToken, now: number): boolean {

@@ -14,7 +14,7 @@ import { diskFull } from './faults.js'
 import { type RestoreRules, requireForeign } from './judge-backup.js'
 import type { BackupPorts } from './ports.js'
 import { type DraftedRelease, putReleaseInForce } from './restore-release.js'
-import { restoreSettings, type SettingsOutcome } from './restore-settings.js'
+import { restoreSettings, type SettingsOutcome, settingsLeft } from './restore-settings.js'
 import { keptSeconds, partlyDone, startAgain, switchGeneration } from './switch-generation.js'
 
 export interface Restoration {
@@ -85,7 +85,8 @@ async function restoreClaimed(
   const { backup, isForeign } = filled
   if (rules.verifyOnly) {
     await draft.discard()
-    return outcomeOf(backup, { undoUntil: null, release: null, ...untouched(backup, isForeign) })
+    const left = settingsLeft(backup.settings, { isForeign, wanted: rules.settings })
+    return outcomeOf(backup, { undoUntil: null, release: null, ...left })
   }
   const audit = eventOf(ports, { space, visitor, draft, backup, isForeign })
   await switchGeneration(ports, claim, { space, to: draft.generation, audit, onFailed: draft.discard })
@@ -135,7 +136,7 @@ async function complete(
   const settings =
     restoration.rules.settings && !isForeign
       ? await bringSettings(ports, claim, { space, settings: backup.settings, visitor })
-      : untouched(backup, isForeign)
+      : settingsLeft(backup.settings, { isForeign, wanted: restoration.rules.settings })
   if (drafted === null) {
     const began = ports.monotonic()
     await startAgain(ports, space, 'The data is restored')
@@ -187,15 +188,6 @@ function eventOf(
   const { time, space: from } = backup.manifest
   const detail = { generation: draft.generation, former: space.generation, time, from: from.name, foreign: isForeign }
   return auditEvent(ports, 'restored', visitorIn(space, visitor), { detail })
-}
-
-/** Another installation has other keys, so its sealed values and digests are worthless here. */
-function untouched({ settings }: ReadBackup, isForeign: boolean): SettingsOutcome {
-  const { environment, apiTokens } = isForeign ? settings : { environment: [], apiTokens: [] }
-  return {
-    setAgain: { environment: environment.map(({ name }) => name), apiTokens: apiTokens.map(({ name }) => name) },
-    warnings: [],
-  }
 }
 
 function outcomeOf(
