@@ -1,6 +1,9 @@
 /** Second labels below a country that anybody registers below, such as `co` in `example.co.uk`. */
 const countrySeconds = new Set(['ac', 'co', 'com', 'edu', 'gov', 'gob', 'govt', 'ne', 'net', 'or', 'org'])
 
+/** Countries in which such a label can be the domain of one owner, such as `ne.ch` of a canton. */
+const withoutSeconds = new Set(['be', 'ch', 'cz', 'de', 'dk', 'eu', 'fi', 'li', 'lu', 'nl'])
+
 /** Domains whose owners let anybody have a host below them. */
 const hosting = new Set([
   'azurewebsites.net',
@@ -30,7 +33,8 @@ export function isPublicSuffix(domain: string): boolean {
   const labels = domain.split('.')
   const [second = '', top = ''] = labels
   if (labels.length === 1) return true
-  return labels.length === 2 && (hosting.has(domain) || (top.length === 2 && countrySeconds.has(second)))
+  if (labels.length > 2) return false
+  return hosting.has(domain) || (top.length === 2 && countrySeconds.has(second) && !withoutSeconds.has(top))
 }
 
 /**

@@ -76,6 +76,13 @@ describe('ATK-027 what the page of a link shows to another browser', () => {
     expect((await owner.post('/auth/otp/verify', { code })).status).toBe(200)
   })
 
+  test('ATK-027 it does not claim that its reader asked, because an attacker may have', async () => {
+    const { text } = await server.client().open((await asked()).link)
+    expect(text).not.toContain('You asked')
+    expect(text).toContain('This mail was requested in another browser.')
+    expect(text).toContain('If you did not ask for it, close this page. Never give the code to anyone')
+  })
+
   test('ATK-046 the store keeps digests of link and code, and no text from which either could be opened', async () => {
     const { email, token, code } = await asked()
     const [row] = stored(email)

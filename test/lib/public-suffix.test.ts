@@ -5,7 +5,7 @@ test.each(['com', 'co.uk', 'com.au', 'or.jp', 'github.io', 'vercel.app'])('stran
   expect(isPublicSuffix(domain)).toBe(true)
 })
 
-test.each(['example.com', 'example.co.uk', 'app.github.io', 'co.example', 'com.example.de'])(
+test.each(['example.com', 'example.co.uk', 'app.github.io', 'co.example', 'com.example.de', 'ne.ch', 'net.de'])(
   '%s has one owner',
   (domain) => {
     expect(isPublicSuffix(domain)).toBe(false)

@@ -61,11 +61,14 @@ type Living = Pick<SpacesData, 'serve' | 'open' | 'refuse' | 'allow' | 'remove' 
 function livingGenerations(threads: DataThreads, openPlace: OpenPlace, places: GenerationPlaces): Living {
   const opened = openedGenerations(openPlace, places)
   const refused = new Set<string>()
+  const removed = new Set<string>()
   const servers = new Map<string, Set<DataServer>>()
   const keyOf = (spaceId: string, generation: number) => `${spaceId}/${generation}`
 
   /** A child that was started with the facts of before may ask for a generation that is over. */
   function requireAllowed(spaceId: string, generation: number): void {
+    // A request that has found the space before would make its data anew, for good.
+    if (removed.has(spaceId)) throw new StoreError('store_unavailable', 'This space was removed.')
     if (!refused.has(keyOf(spaceId, generation))) return
     throw new StoreError('store_unavailable', 'The data of this space was replaced. Try again shortly.')
   }
@@ -99,7 +102,10 @@ function livingGenerations(threads: DataThreads, openPlace: OpenPlace, places: G
       await opened.close(spaceId, generation)
     },
     allow: (spaceId, generation) => void refused.delete(keyOf(spaceId, generation)),
-    remove: (spaceId) => opened.close(spaceId),
+    remove(spaceId) {
+      removed.add(spaceId)
+      return opened.close(spaceId)
+    },
     close: () => threads.close(),
   }
 }

@@ -16,7 +16,10 @@ interface Source {
   entries: string
 }
 
-/** A page of the documents that an index leads to: first the places of entries, then what they lead to. */
+/**
+ * A page of the documents that an index leads to: first the places of entries, then what they lead to. Its statements must see
+ * the same data, or a document that moves within the index meanwhile would be missed.
+ */
 export async function scanIndex(
   run: Run,
   schema: string,
@@ -139,9 +142,9 @@ function lesser(key: Buffer, other: Buffer | null): Buffer {
   return other !== null && Buffer.compare(other, key) < 0 ? other : key
 }
 
-/** The documents of entries that are still there, up to a page of bytes, and how many places this takes. */
+/** The documents of entries, up to a page of bytes, and how many places this takes. */
 async function readPage(
-  { run, documents, entries }: Source,
+  { run, documents }: Source,
   places: readonly Place[],
 ): Promise<{ documents: StoredDocument[]; read: number }> {
   if (places.length === 0) return { documents: [], read: 0 }
@@ -149,12 +152,10 @@ async function readPage(
     `select place, id, ver, body, found from (
         select e.place, c.id, c.ver, c.body, count(*) over () as found, row_number() over walk as at,
           sum(octet_length(c.body)) over walk as total
-        from unnest($1::bytea[], $2::bytea[]) with ordinality as e (k, id, place)
-        cross join lateral (select 1 from ${entries} where k = e.k and id = e.id limit 1) as x
+        from unnest($1::bytea[]) with ordinality as e (id, place)
         cross join lateral (select id, ver, body from ${documents} where id = e.id limit 1) as c
         window walk as (order by e.place rows unbounded preceding)
       ) as page where at = 1 or total <= ${pageBytes} order by place`,
-    places.map(({ key }) => key),
     places.map(({ id }) => Buffer.from(id)),
   )
   const isCut = rows.length > 0 && rows.length < numberAt(rows[0], 'found')

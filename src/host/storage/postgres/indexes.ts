@@ -15,7 +15,7 @@ export function createIndexes(space: SpaceSchema): Indexes {
     create: (collection, field, isUnique) => space.write((unit) => create(unit, { collection, field, isUnique })),
     build: (collection, field) => buildPage(space, collection, field),
     scan: (collection, scan) =>
-      space.read(async (run) => {
+      space.readAtOnce(async (run) => {
         const { n, indexes } = await targetOf(run, space.schema, collection)
         const index = requirePlanned(indexes.find(({ field }) => field === scan.field) ?? null, scan)
         return n === null ? { documents: [], next: null } : scanIndex(run, space.schema, { n, index, scan })

@@ -21,32 +21,32 @@ const tablesAtOnce = 20
 export function openSchemas(url: string): Schemas {
   const pool: Pool = openPostgresPool({ ...parseServerUrl('postgres', url), connectionLimit: 1 })
 
-  async function use<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  /** Statements take turns on the connection, so a space that is removed for long keeps no other space from being opened. */
+  const run: Run = async (sql, ...parameters) => {
     const client = await pool.connect()
     try {
-      return await work(runOn(client))
+      return await runOn(client)(sql, ...parameters)
     } finally {
       client.release()
     }
   }
 
-  const judged: typeof use = (work) => use(work).catch((error: unknown) => Promise.reject(judgeFault(error)))
+  const judged = <T>(work: Promise<T>) => work.catch((error: unknown) => Promise.reject(judgeFault(error)))
 
   return {
-    mayCreate: () =>
-      use(async (run) => {
-        const [row] = await run(`select has_database_privilege(current_database(), 'CREATE') as allowed`)
-        return booleanAt(row, 'allowed')
-      }),
+    async mayCreate() {
+      const [row] = await run(`select has_database_privilege(current_database(), 'CREATE') as allowed`)
+      return booleanAt(row, 'allowed')
+    },
     living: async (spaceId, generation) => ({ url, schema: schemaName(spaceId, generation) }),
     draft: async (spaceId, generation) => ({ url, schema: draftName(spaceId, generation) }),
-    has: (spaceId, generation) => judged((run) => hasSchema(run, schemaName(spaceId, generation))),
+    has: async (spaceId, generation) => judged(hasSchema(run, schemaName(spaceId, generation))),
     // Every commit is on the disk of the server.
     syncDraft: async () => {},
-    adoptDraft: (spaceId, generation) => judged((run) => adopt(run, spaceId, generation)),
-    removeDrafts: (spaceId) => judged((run) => removeSchemas(run, { spaceId, kind: 'draft' })),
-    removeGenerations: (spaceId, isOver) => judged((run) => removeSchemas(run, { spaceId, kind: 'g', isOver })),
-    remove: (spaceId) => use((run) => removeSchemas(run, { spaceId, kind: '(g|draft)' })),
+    adoptDraft: (spaceId, generation) => judged(adopt(run, spaceId, generation)),
+    removeDrafts: (spaceId) => judged(removeSchemas(run, { spaceId, kind: 'draft' })),
+    removeGenerations: (spaceId, isOver) => judged(removeSchemas(run, { spaceId, kind: 'g', isOver })),
+    remove: (spaceId) => removeSchemas(run, { spaceId, kind: '(g|draft)' }),
     close: () => pool.end(),
   }
 }

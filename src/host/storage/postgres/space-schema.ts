@@ -15,6 +15,8 @@ export interface SchemaReader {
 
 /** The schema of one generation of a space's data. */
 export interface SpaceSchema extends SchemaReader {
+  /** As `read`, but every statement sees the same data, whatever others write meanwhile. */
+  readAtOnce: SchemaReader['read']
   /**
    * Runs `work` in one transaction, which is on the disk when this resolves. Writes of a space come one after another. When the
    * connection breaks before the commit, nothing has happened, and `work` runs once more.
@@ -50,6 +52,8 @@ export async function openSpaceSchema(pool: Pool, name: string, quotaBytes: numb
   const schema = `"${name}"`
   await repeatable(() => transaction(pool, (run) => migrate(run, schema)))
   const read: SpaceSchema['read'] = (work) => repeatable(() => connected(pool, (client) => work(runOn(client))))
+  const readAtOnce: SpaceSchema['read'] = (work) =>
+    repeatable(() => transaction(pool, work, 'repeatable read read only'))
   const write: SpaceSchema['write'] = (work) =>
     repeatable(() =>
       transaction(pool, async (run) => {
@@ -60,7 +64,7 @@ export async function openSpaceSchema(pool: Pool, name: string, quotaBytes: numb
       }),
     )
   return {
-    ...{ schema, read, write },
+    ...{ schema, read, readAtOnce, write },
     raiseVersions: (above) => write(async (unit) => unit.takeVersions(Math.max(0, above - unit.takeVersions(0)))),
     usedBytes: () => read(async (run) => numberAt((await run(`select bytes from ${schema}.space`))[0], 'bytes')),
   }
@@ -105,9 +109,9 @@ async function connected<T>(pool: Pool, work: (client: Connection) => Promise<T>
 /** A commit whose answer was lost may have happened, so it is not repeated. */
 class Unknown extends Error {}
 
-function transaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Promise<T> {
+function transaction<T>(pool: Pool, work: (run: Run) => Promise<T>, mode = 'read committed'): Promise<T> {
   return connected(pool, async (client) => {
-    await client.query('begin isolation level read committed', [])
+    await client.query(`begin isolation level ${mode}`, [])
     const result = await work(runOn(client)).catch(async (error: unknown) => {
       await client.query('rollback', [])
       throw error
