@@ -20,6 +20,7 @@ import type { Principal } from './model/principal.js'
 import { parseRequirement, type RequirementInput } from './settings/requirement.js'
 import type { Settings } from './settings.js'
 import { createEarly } from './wiring/early.js'
+import { rootPathsOf } from './wiring/home.js'
 import { createOpening, type Opening } from './wiring/opening.js'
 import type { SettingsInput } from './wiring/settings.js'
 import { createWhenOpen } from './wiring/when-open.js'
@@ -78,6 +79,8 @@ export interface Assembled<Guarding> {
   handle: Handle
   watch: Watch
   settings: Settings
+  /** Paths of our own outside `basePath`. */
+  atRoot: readonly string[]
 }
 
 /**
@@ -115,7 +118,7 @@ export function assemble<Guarding>(
     },
     close: () => opening.close(),
   }
-  return { auth, start: opening.start, handle, watch, settings: early.settings }
+  return { auth, start: opening.start, handle, watch, settings: early.settings, atRoot: rootPathsOf(early.settings) }
 }
 
 /** The calls that take a request. */

@@ -5,7 +5,6 @@ import { watchRoutes } from './adapters/unguarded-routes.js'
 import { type Auth, assemble } from './auth.js'
 import { SettingsError } from './errors.js'
 import type { Runtime } from './lib/runtime.js'
-import { rootPathsOf } from './wiring/home.js'
 import type { SettingsInput } from './wiring/settings.js'
 
 /**
@@ -36,8 +35,7 @@ export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): 
   const { basePath, baseAPIRoutes: guarded, publicRoutes, authenticate, logger } = made.settings
   const hooked = authenticate !== null
   const watched = watchRoutes(made.settings, () => adapter.routes?.(app) ?? null, handle)
-  const atRoot = rootPathsOf(made.settings)
-  adapter.mount(app, watched, { basePath, atRoot, guarded, publicRoutes, hooked, watch, logger })
+  adapter.mount(app, watched, { basePath, atRoot: made.atRoot, guarded, publicRoutes, hooked, watch, logger })
   if (app instanceof Object) Object.defineProperty(app, installed, { value: true })
   // In a microtask, so that a call of `auth.migrations()` right after this one still finds the store unopened.
   queueMicrotask(start)

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isPublicSuffix, registrableDomain } from '../lib/public-suffix.js'
+import { isPublicSuffix, registrableDomain } from './public-suffix.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
 

@@ -6,7 +6,7 @@ import { type OwnHooks, ownHooks } from './auths.js'
 import { withoutOurCollections } from './collections.js'
 import { createGate, createHook, type Hook, prepare } from './hook.js'
 import { answer } from './message.js'
-import { routesOf } from './patterns.js'
+import { openPatterns, patterns, routesOf } from './patterns.js'
 import { isCodehooksRequest, isCodehooksResponse } from './shape.js'
 import { hostSpace } from './space-host.js'
 
@@ -60,16 +60,6 @@ function hooksOf(handle: Handle, paths: Mounting, own: OwnHooks): Record<string,
   const open = openPatterns(paths).map((pattern): [string, Hook] => [pattern, (_req, _res, next) => next()])
   const gate = createHook(handle, () => {}, own)
   return Object.fromEntries([...open, ...guarded.flatMap(patterns).map((pattern): [string, Hook] => [pattern, gate])])
-}
-
-/** Of our own routes, which every visitor may ask. */
-function openPatterns({ basePath, atRoot = [] }: Mounting): string[] {
-  return [...patterns(basePath), ...atRoot]
-}
-
-/** `/api/*` does not match `/api`. */
-function patterns(prefix: string): string[] {
-  return prefix === '/' ? ['/', '/*'] : [prefix, `${prefix}/*`]
 }
 
 /**

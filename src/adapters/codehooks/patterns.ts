@@ -1,4 +1,5 @@
 import { memberOf } from '../../lib/members.js'
+import type { Mounting } from '../adapter.js'
 
 /** Whether the pattern has at least one further segment. The guard's own pattern is `/api/*`. */
 export function isStrictlyBelow(pattern: string, prefix: string): boolean {
@@ -20,4 +21,14 @@ export function toRegex(pattern: string): RegExp {
 export function routesOf(app: unknown): string[] {
   const keys = Object.keys(Object(memberOf(app, 'routes')))
   return keys.map((key) => key.replace(/^\S+ /, ''))
+}
+
+/** Of our own routes, which every visitor may ask. */
+export function openPatterns({ basePath, atRoot = [] }: Mounting): string[] {
+  return [...patterns(basePath), ...atRoot]
+}
+
+/** `/api/*` does not match `/api`. */
+export function patterns(prefix: string): string[] {
+  return prefix === '/' ? ['/', '/*'] : [prefix, `${prefix}/*`]
 }

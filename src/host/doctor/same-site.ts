@@ -1,4 +1,4 @@
-import { registrableDomain } from '../../lib/public-suffix.js'
+import { registrableDomain } from '../../settings/public-suffix.js'
 
 /**
  * Whether two host names seem to be below one registrable domain. A guess without the public suffix list, for a warning only.

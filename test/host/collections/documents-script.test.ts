@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { collectionsHost } from '../../support/collections-host.js'
 import { openDesk } from '../../support/tool.js'
 
-const script = fileURLToPath(new URL('../../../examples/host/data.sh', import.meta.url))
+const script = fileURLToPath(new URL('../../../examples/host/documents.sh', import.meta.url))
 /** `LATCHKEY_SCRIPT_DOCUMENTS=1000000` runs it with a million. */
 const documents = Number(process.env.LATCHKEY_SCRIPT_DOCUMENTS ?? 3_000)
 
@@ -43,7 +43,11 @@ test('a script with nothing but an admin token does the whole of a day', { timeo
   expect(stdout).toContain(`Finished creating index for ${documents} objects`)
   expect(stdout).toContain('"price":2')
   expect(stdout).toMatch(new RegExp(`Backup of dev: 1 collections, ${documents} objects, sha256 [0-9a-f]{64}`))
-  expect(stdout).toMatch(/Restored dev to [-\dT:]{16}Z\. Undo within 24 h: latchkey restore --undo/)
-  expect(stdout.trimEnd().split('\n').at(-1)).toBe('0')
-  expect((await host.query('products', { count: true })).rows).toEqual([{ end: { count: 0 } }])
+  expect(stdout).toMatch(/^Restored dev to [-\dT:]{16}Z\. Undo within 24 h: latchkey restore --undo$/m)
+  expect(stdout.trimEnd().split('\n').slice(-3)).toEqual([
+    '0',
+    'dev has the data of before again. Switch forth again within 24 h: latchkey restore --undo',
+    String(documents),
+  ])
+  expect((await host.query('copy', { count: true })).rows).toEqual([{ end: { count: documents } }])
 })
