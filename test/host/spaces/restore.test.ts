@@ -147,7 +147,7 @@ test('without a restore nothing can be undone, and a missing file is never taken
   await ports.data.removeGenerations(id, (generation) => generation === 1)
   await expect(undoRestore(ports, { space, visitor: admin })).rejects.toMatchObject({
     code: 'store_unavailable',
-    message: expect.stringContaining('g1.db'),
+    message: expect.stringContaining('The data g1 of this space is missing'),
   })
   expect(await filesOf(world, id)).toEqual(['g2.db'])
   expect(await ports.spaces.find(id)).toMatchObject({ generation: 2, busyWith: null })

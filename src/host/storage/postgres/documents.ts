@@ -117,6 +117,6 @@ export async function scan(
   return { documents, next: null }
 }
 
-function storedOf(row: unknown): StoredDocument {
+export function storedOf(row: unknown): StoredDocument {
   return { id: bytesTextAt(row, 'id'), version: numberAt(row, 'ver'), body: textAt(row, 'body') }
 }

@@ -2,9 +2,9 @@ import type { IndexScan, KeyRange, ScanPage, StoredDocument } from '../../ports.
 import type { IndexRow } from '../indexing/index-row.js'
 import { beginOf, formatPlace, keyBytes, maxCounted, type Place, parsePlace } from '../indexing/scan-place.js'
 import { misshapen } from '../scan-input.js'
-import { pageBytes, pageRows } from './documents.js'
+import { pageBytes, pageRows, storedOf } from './documents.js'
 import type { Run } from './pool.js'
-import { bytesAt, bytesTextAt, numberAt, textAt } from './rows.js'
+import { bytesAt, bytesTextAt, numberAt } from './rows.js'
 
 /** How many ranges a statement reads. Each costs it a look into the index, and a page may be full before. */
 const rangesAtOnce = 64
@@ -164,8 +164,4 @@ async function readPage(
 
 function placeOf(row: unknown): Place {
   return { key: bytesAt(row, 'k'), id: bytesTextAt(row, 'id') }
-}
-
-function storedOf(row: unknown): StoredDocument {
-  return { id: bytesTextAt(row, 'id'), version: numberAt(row, 'ver'), body: textAt(row, 'body') }
 }
