@@ -34,7 +34,7 @@ export function init(app: unknown, settings: SettingsInput, runtime?: Runtime): 
   )
   const { basePath, baseAPIRoutes: guarded, publicRoutes, authenticate, logger } = made.settings
   const hooked = authenticate !== null
-  const watched = watchRoutes(made.settings, () => adapter.routes?.(app) ?? null, handle)
+  const watched = watchRoutes(made.settings, made.atRoot, () => adapter.routes?.(app) ?? null, handle)
   adapter.mount(app, watched, { basePath, atRoot: made.atRoot, guarded, publicRoutes, hooked, watch, logger })
   if (app instanceof Object) Object.defineProperty(app, installed, { value: true })
   // In a microtask, so that a call of `auth.migrations()` right after this one still finds the store unopened.

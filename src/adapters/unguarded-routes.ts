@@ -7,10 +7,12 @@ import { findUncovered } from './route-coverage.js'
  * Logs at the first request when a prefix of `baseAPIRoutes` covers no route of the application. Most likely it is a typing
  * error, and routes that should be guarded are open. By the first request the application has added all its routes.
  *
+ * @param atRoot our own paths outside `basePath`
  * @param routes lists the paths of the application's routes; null when they are not all known
  */
 export function watchRoutes(
   { baseAPIRoutes, basePath, logger }: Pick<Settings, 'baseAPIRoutes' | 'basePath' | 'logger'>,
+  atRoot: readonly string[],
   routes: () => readonly string[] | null,
   handle: Handle,
 ): Handle {
@@ -26,7 +28,7 @@ export function watchRoutes(
   }
 
   function warnOfUncovered(): void {
-    const listed = listRoutes().filter((path) => !isWithin(path, basePath))
+    const listed = listRoutes().filter((path) => !isWithin(path, basePath) && !atRoot.includes(path))
     const found = findUncovered(listed, baseAPIRoutes)
     if (found === null) return
     const { prefixes, suggestion } = found

@@ -191,6 +191,7 @@ describe('the reference page', () => {
     expect(outside).toEqual([
       expect.stringMatching(/^\/auth\/assets\/latchkey\.\w+\.svg$/),
       expect.stringMatching(/^\/auth\/assets\/latchkey\.\w+\.css$/),
+      expect.stringMatching(/^\/auth\/assets\/development\.\w+\.css$/),
       '/auth/openapi.json',
     ])
     expect(page.text).not.toMatch(/<script(?! src="\/auth\/assets\/latchkey)|<img|https?:/)
