@@ -22,7 +22,7 @@ const long = { LATCHKEY_TEST_ALL: '1' }
 
 /**
  * What each name runs: `only` these paths, without those `leftOut`. `demo`, `package` and `rest` are together what `all` has
- * beyond `most`. `programs` are those of them that run again on another Node.
+ * beyond `most`.
  */
 const sets = {
   most: { leftOut: slow },
@@ -30,7 +30,6 @@ const sets = {
   demo: { only: demo, env: long },
   package: { only: ['test/package.test.ts'], env: long },
   rest: { only: slow, leftOut: [...demo, 'test/package.test.ts'], env: long },
-  programs: { only: ['test/processes/', 'test/package.test.ts'] },
   servers: { only: ['test/servers/'], env: { LATCHKEY_TEST_SERVICES: '1' } },
   runtimes: { only: ['test/runtimes/'], env: { LATCHKEY_TEST_SERVICES: '1', LATCHKEY_TEST_RUNTIMES: '1' } },
 }
