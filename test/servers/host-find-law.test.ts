@@ -7,11 +7,11 @@ import { randomId } from '../support/databases.js'
 import { recordedStore } from '../support/recorded-store.js'
 import { createDatabase } from '../support/servers.js'
 
-/** As in test/host/documents/find-law.test.ts. Each case makes its tables and drops them, so there are fewer. */
-const cases = Number(process.env.LATCHKEY_LAW_CASES ?? 200)
-vi.setConfig({ testTimeout: 120_000 + 300 * cases })
+/** As in test/host/documents/find-law.test.ts. Each set of documents makes its tables and drops them, so there are fewer. */
+const finds = Number(process.env.LATCHKEY_LAW_FINDS ?? 2_000)
+vi.setConfig({ testTimeout: 120_000 + 20 * finds })
 
-findLaw('PostgreSQL', cases, async () => {
+findLaw('PostgreSQL', finds, async () => {
   const database = await createDatabase('postgres')
   const pools = openPools(`${database.url}?options=-c%20synchronous_commit%3Doff`)
   const data = await openSchema(pools, schemaName(randomId(), 1), 1024 ** 3)

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import type { Document } from '../../src/host/documents/values.js'
 import { documentsOf, families, scalar, valuesOf } from './arbitrary-documents.js'
 
 const fields = ['a', 'b', 'a.c', 'a.0', 'a.0.c', 'a.c.d', 'b.getTime', 'b.']
@@ -72,13 +73,25 @@ function filtersOf(scalars: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   )
 }
 
-/** Documents and a filter whose scalars are from one source. */
-function pairsOf(scalars: fc.Arbitrary<unknown>) {
-  const content = fc.oneof(documentsOf(valuesOf(scalars), 6), documentsOf(scalars, 6))
-  return fc.tuple(content, filtersOf(scalars))
+function contentOf(scalars: fc.Arbitrary<unknown>): fc.Arbitrary<Document[]> {
+  return fc.oneof(documentsOf(valuesOf(scalars), 6), documentsOf(scalars, 6))
 }
 
-export const pair = fc.oneof(pairsOf(scalar), ...families.map((family) => pairsOf(fc.constantFrom(...family))))
+/** Documents and a filter whose scalars are from one source. */
+const pairsOf = (scalars: fc.Arbitrary<unknown>) => fc.tuple(contentOf(scalars), filtersOf(scalars))
+
+/** What `make` draws, once from scalars of all kinds and once from each family. */
+function ofEachSource<T>(make: (scalars: fc.Arbitrary<unknown>) => fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof(make(scalar), ...families.map((family) => make(fc.constantFrom(...family))))
+}
+
+export const pair = ofEachSource(pairsOf)
+
+/** Documents and this many filters whose scalars are from one source. */
+export const documentsAndFilters = (filters: number) =>
+  ofEachSource((scalars) =>
+    fc.tuple(contentOf(scalars), fc.array(filtersOf(scalars), { minLength: filters, maxLength: filters })),
+  )
 export const sort = fc.oneof(
   fc.constant(null),
   fc.tuple(field, fc.constantFrom<1 | -1>(1, -1)).map(([by, way]) => ({ [by]: way })),
