@@ -145,6 +145,14 @@ describe('order, limits and fields', () => {
     )
   })
 
+  test('pages of a sort have each document once, also where mingo finds an array equal to its least element', async () => {
+    const collections = await filled([{ a: '1' }, { a: [true, new Date(1), '1'] }, { a: '1' }])
+    const sort = { a: -1 } as const
+    const whole = await idsOf(collections, {}, { sort })
+    const pages = [0, 1, 2].map((offset) => idsOf(collections, {}, { sort, offset, limit: 1 }))
+    expect((await Promise.all(pages)).flat()).toEqual(whole)
+  })
+
   test('a sort without a limit over more than 64 MiB is refused', async () => {
     const collections = await filled(Array.from({ length: 20 }, (_, n) => ({ n: -n, text: 'x'.repeat(3_500_000) })))
     await expect(idsOf(collections, {}, { sort: { n: 1 } })).rejects.toMatchObject(invalid)

@@ -3,11 +3,8 @@ import { asQueryFault, type Filter } from './filter.js'
 import { type Mingo, queryOptions } from './mingo.js'
 import { openReading, type Reading, type ReadPorts, readWhole, type WantedRows } from './reading/read.js'
 import type { SlowScans } from './reading/slow-scans.js'
-import { queryInvalid } from './store-error.js'
+import { type Candidate, inIdOrder, type Sort, sorted } from './reading/sort.js'
 import { type Document, decode } from './values.js'
-
-/** Field → 1 or -1. */
-export type Sort = Readonly<Record<string, 1 | -1>>
 
 export interface FindOptions {
   /** null for the order of `_id`. */
@@ -47,14 +44,6 @@ export interface FindPorts extends ReadPorts {
   slowScans: SlowScans
 }
 
-const maxSortBytes = 64 * 1024 * 1024
-
-/** What a sort keeps: the document, and the length of its text. */
-interface Candidate {
-  document: Document
-  bytes: number
-}
-
 type Candidates = AsyncGenerator<Candidate, void, undefined>
 
 /**
@@ -91,7 +80,7 @@ async function* candidates(ports: FindPorts, selection: Selection): Candidates {
   const reading = await openReading(ports, wanted)
   const found = matching(ports, selection, reading)
   if (reading.isSorted) yield* found
-  else if (options.sort !== null) yield* sorted(ports.mingo, found, options, options.sort)
+  else if (options.sort !== null) yield* await sorted(ports.mingo, found, options, options.sort)
   else {
     // The order of `_id`s, which need no index. What is too large for the memory is read in that order.
     const kept = await inIdOrder(found, options)
@@ -134,57 +123,6 @@ async function* matching(
   } finally {
     if (reading.isWhole) slowScans.note({ collection, criteria: filter.criteria, rows, matches })
   }
-}
-
-/** Keeps the top `limit + offset` of what was read so far, by sorting whenever twice as many are there. */
-async function* sorted(mingo: Mingo, found: Candidates, { limit, offset }: FindOptions, sort: Sort): Candidates {
-  const top = await topOf(found, { limit, offset }, (kept) => inOrder(mingo, byId(kept, 1), sort))
-  if (top === null) throw queryInvalid('This sort needs more than 64 MiB. Set a smaller limit or a filter.')
-  yield* top
-}
-
-/** null when they are larger than 64 MiB together. */
-function inIdOrder(found: Candidates, { limit, offset, reverse }: FindOptions): Promise<Candidate[] | null> {
-  return topOf(found, { limit, offset }, (kept) => byId(kept, reverse ? -1 : 1))
-}
-
-async function topOf(
-  found: Candidates,
-  { limit, offset }: Pick<FindOptions, 'limit' | 'offset'>,
-  order: (kept: Candidate[]) => Candidate[],
-): Promise<Candidate[] | null> {
-  const most = limit === null ? Number.POSITIVE_INFINITY : limit + offset
-  let kept: Candidate[] = []
-  let bytes = 0
-  for await (const candidate of found) {
-    kept.push(candidate)
-    bytes += candidate.bytes
-    if (kept.length < 2 * most && bytes <= maxSortBytes) continue
-    kept = order(kept).slice(0, most)
-    bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
-    if (bytes > maxSortBytes) return null
-  }
-  return order(kept)
-}
-
-function byId(candidates: readonly Candidate[], direction: 1 | -1): Candidate[] {
-  return candidates
-    .map((candidate) => ({ candidate, id: Buffer.from(candidate.document._id) }))
-    .sort((one, other) => direction * Buffer.compare(one.id, other.id))
-    .map(({ candidate }) => candidate)
-}
-
-/** Stable, so equal documents stay in `_id` order. */
-function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: Sort): Candidate[] {
-  const documents = candidates.map(({ document }) => document)
-  const bytesOf = new Map(candidates.map(({ document, bytes }) => [document, bytes]))
-  const ordered = asQueryFault(() =>
-    mingo
-      .find<Document>(documents, {}, {}, queryOptions)
-      .sort({ ...sort })
-      .all(),
-  )
-  return ordered.map((document) => ({ document, bytes: bytesOf.get(document) ?? 0 }))
 }
 
 function project(mingo: Mingo, document: Document, projection: FindOptions['projection']): Document {

@@ -1,0 +1,106 @@
+import { asQueryFault } from '../filter.js'
+import { valueAt } from '../keys.js'
+import { type Mingo, queryOptions } from '../mingo.js'
+import { queryInvalid } from '../store-error.js'
+import type { Document } from '../values.js'
+
+/** Field → 1 or -1. */
+export type Sort = Readonly<Record<string, 1 | -1>>
+
+/** How much of what is sorted is wanted. `limit` null: all of it. */
+export interface Wanted {
+  limit: number | null
+  offset: number
+}
+
+/** What a sort keeps: the document, and the length of its text. */
+export interface Candidate {
+  document: Document
+  bytes: number
+}
+
+const maxSortBytes = 64 * 1024 * 1024
+
+/**
+ * The first `limit + offset` candidates in the order of a sort; documents with the same value in `_id` order.
+ *
+ * @throws {StoreError} `query_invalid` when they are larger than 64 MiB together
+ */
+export async function sorted(
+  mingo: Mingo,
+  found: AsyncIterable<Candidate>,
+  wanted: Wanted,
+  sort: Sort,
+): Promise<Candidate[]> {
+  const fields = Object.keys(sort)
+  const top = await topOf(found, wanted, {
+    order: (kept) => inOrder(mingo, byId(kept, 1), sort),
+    isExact: ({ document }) => fields.every((field) => isScalar(valueAt(document, field))),
+  })
+  if (top === null) throw queryInvalid('This sort needs more than 64 MiB. Set a smaller limit or a filter.')
+  return top
+}
+
+/** The first `limit + offset` candidates in `_id` order. null when they are larger than 64 MiB together. */
+export function inIdOrder(
+  found: AsyncIterable<Candidate>,
+  wanted: Wanted & { reverse: boolean },
+): Promise<Candidate[] | null> {
+  return topOf(found, wanted, { order: (kept) => byId(kept, wanted.reverse ? -1 : 1), isExact: () => true })
+}
+
+interface Order {
+  order(kept: Candidate[]): Candidate[]
+  /** Whether the order of two of these never depends on a third one. */
+  isExact(candidate: Candidate): boolean
+}
+
+/**
+ * Sorts whenever twice as many as wanted are there, and drops the rest. One value that is not exact ends that: then all are
+ * kept, up to 64 MiB, so that a page of a result begins where the page before ended.
+ */
+async function topOf(
+  found: AsyncIterable<Candidate>,
+  { limit, offset }: Wanted,
+  { order, isExact }: Order,
+): Promise<Candidate[] | null> {
+  const most = limit === null ? Number.POSITIVE_INFINITY : limit + offset
+  let kept: Candidate[] = []
+  let bytes = 0
+  let mayDrop = true
+  for await (const candidate of found) {
+    kept.push(candidate)
+    bytes += candidate.bytes
+    mayDrop &&= isExact(candidate)
+    if (bytes <= maxSortBytes && !(mayDrop && kept.length >= 2 * most)) continue
+    kept = order(kept).slice(0, most)
+    bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
+    if (bytes > maxSortBytes) return null
+  }
+  return order(kept)
+}
+
+/** mingo finds an array equal to its least element, and then orders the two by which it met first. */
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null || value instanceof Date
+}
+
+function byId(candidates: readonly Candidate[], direction: 1 | -1): Candidate[] {
+  return candidates
+    .map((candidate) => ({ candidate, id: Buffer.from(candidate.document._id) }))
+    .sort((one, other) => direction * Buffer.compare(one.id, other.id))
+    .map(({ candidate }) => candidate)
+}
+
+/** mingo sorts documents with the same value in the order in which it gets them. */
+function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: Sort): Candidate[] {
+  const documents = candidates.map(({ document }) => document)
+  const bytesOf = new Map(candidates.map(({ document, bytes }) => [document, bytes]))
+  const ordered = asQueryFault(() =>
+    mingo
+      .find<Document>(documents, {}, {}, queryOptions)
+      .sort({ ...sort })
+      .all(),
+  )
+  return ordered.map((document) => ({ document, bytes: bytesOf.get(document) ?? 0 }))
+}
