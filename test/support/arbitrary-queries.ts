@@ -85,7 +85,7 @@ function ofEachSource<T>(make: (scalars: fc.Arbitrary<unknown>) => fc.Arbitrary<
   return fc.oneof(make(scalar), ...families.map((family) => make(fc.constantFrom(...family))))
 }
 
-export const pair = ofEachSource(pairsOf)
+const pair = ofEachSource(pairsOf)
 
 /** Documents and this many filters whose scalars are from one source. */
 export const documentsAndFilters = (filters: number) =>
