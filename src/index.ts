@@ -30,7 +30,13 @@ export type {
 } from './model/api-token.js'
 export type { AuditEntry, AuditFilter } from './model/audit-event.js'
 export type { Health } from './model/health.js'
-export type { CodehooksAuthUser, ImportedAccount, ImportedRecord, ImportReport } from './model/imported-account.js'
+export type {
+  CodehooksAuthUser,
+  ImportedAccount,
+  ImportedPasskey,
+  ImportedRecord,
+  ImportReport,
+} from './model/imported-account.js'
 export type { Migrations } from './model/migrations.js'
 export type {
   ApiTokenPrincipal,

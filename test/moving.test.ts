@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import { hash as bcrypt } from 'bcryptjs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { testAuth } from './support/auth.js'
+import { type Authenticator, createAuthenticator } from './support/authenticator.js'
+import { passkeyLogin } from './support/passkey-browser.js'
 import { codeBelow, codesBelow } from './support/readme.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -79,6 +81,67 @@ describe('the queries of the docs', () => {
     },
   )
 })
+
+/** What both systems keep of a passkey that the authenticator makes for a user of this handle. */
+function keptPasskey(device: Authenticator, userHandle: string) {
+  const user = { id: Buffer.from(userHandle).toString('base64url'), name: 'ada', displayName: 'Ada' }
+  device.register({ challenge: 'AAAA', user, rp: { id: 'localhost', name: 'Old' }, pubKeyCredParams: [] })
+  const held = device.passkeys.at(-1)
+  if (!held) throw new Error('The authenticator holds no passkey.')
+  return { id: held.id, publicKey: held.key.publicKey }
+}
+
+describe('the passkeys of the docs', () => {
+  const hex = (bytes: Uint8Array) => `'\\x${Buffer.from(bytes).toString('hex')}'`
+  const userId = '4d2f1753-0d3b-4b2e-9f57-6b3f0c9d8a11'
+  const systems = [
+    {
+      name: 'better-auth',
+      tables: (device: Authenticator) => {
+        const { id, publicKey } = keptPasskey(device, 'random, and not kept')
+        return `create table passkey (id text, name text, "publicKey" text, "userId" text, "credentialID" text, counter int,
+            "deviceType" text, "backedUp" boolean, transports text, "createdAt" timestamptz, aaguid text);
+          insert into passkey values ('p1', null, '${publicKey.toString('base64')}', 'u1', '${id}', 0, 'multiDevice',
+            true, 'internal,hybrid', '2024-05-06T07:08:09Z', '00000000-0000-0000-0000-000000000000');`
+      },
+      from: 'FROM "user" u',
+    },
+    {
+      name: 'Supabase Auth',
+      tables: (device: Authenticator) => {
+        const { id, publicKey } = keptPasskey(device, userId)
+        return `alter table auth.users add column id uuid default '${userId}';
+          create table auth.webauthn_credentials (id uuid, user_id uuid, credential_id bytea, public_key bytea, aaguid uuid,
+            sign_count bigint, transports jsonb, backup_eligible boolean, backed_up boolean, friendly_name text,
+            created_at timestamptz, updated_at timestamptz, last_used_at timestamptz);
+          insert into auth.webauthn_credentials values (gen_random_uuid(), '${userId}', ${hex(Buffer.from(id, 'base64url'))},
+            ${hex(publicKey)}, null, 0, '["internal"]', true, true, '', '2024-05-06T07:08:09Z', now(), null);`
+      },
+      from: 'FROM auth.users',
+    },
+  ]
+
+  test.each(systems)('come out of $name and sign in', async ({ name, tables, from }) => {
+    const database = await PGlite.create()
+    onTestFinished(() => database.close())
+    const device = createAuthenticator({ origin: 'http://localhost:3000' })
+    await database.exec(systemTables(name))
+    await database.exec(tables(device))
+    const [, query = ''] = /-c '\n([\s\S]*)'/.exec(codeBelow(movingFrom, name, 'sh')) ?? []
+    const withPasskeys = query.replace(from, () => `, ${codeBelow(movingFrom, name, 'sql')} ${from}`)
+    const { rows } = await database.query<{ json_agg: object[] }>(withPasskeys)
+    const { auth, client } = await testAuth()
+    const report = await auth.users.import(JSON.parse(JSON.stringify(rows[0]?.json_agg)))
+    expect(report).toMatchObject({ created: 1, failed: 0 })
+    const { body } = await passkeyLogin(client(), device)
+    expect(body.user.email).toBe('ada@example.com')
+    expect(await auth.passkeys.list(report.items[0]?.id ?? '')).toMatchObject([{ name: 'Passkey' }])
+  })
+})
+
+function systemTables(name: string): string {
+  return systems.find((system) => system.name === name)?.tables ?? ''
+}
 
 describe('the scripts of the docs', () => {
   let folder: string

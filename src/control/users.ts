@@ -36,7 +36,7 @@ export interface UsersApi {
    */
   list(filter?: AccountFilter): Promise<Page<Account>>
   /**
-   * Imports accounts with their existing password hashes. It sends no mail. Each record is stored before the next one begins,
+   * Imports accounts with their existing password hashes and passkeys. It sends no mail. Each record is stored before the next one begins,
    * so you can simply run an import again if it was interrupted.
    *
    * @throws {AuthError} `invalid_request` unless `records` can be iterated; the report lists the faults of each record

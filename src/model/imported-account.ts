@@ -16,6 +16,44 @@ export interface ImportedAccount {
   createdAt?: Date | string
   /** Until it is enabled. Default: false. */
   disabled?: boolean
+  /** Passkeys, which go on working at the same domain. Default: none. */
+  passkeys?: readonly ImportedPasskey[]
+}
+
+/**
+ * A WebAuthn credential that another system has registered. Binary values are base64 or base64url. A private key stays in its
+ * authenticator, so nothing of it is a secret.
+ *
+ * @example
+ * const passkey = { credentialId: 'JxSvy4Hx…', publicKey: 'pQECAyYgASFY…', synced: true, userHandle: 'NGQyZjE3…' }
+ */
+export interface ImportedPasskey {
+  /** Up to 1,023 bytes. */
+  credentialId: string
+  /** The COSE key (RFC 9052) of ES256, EdDSA or RS256. */
+  publicKey: string
+  /**
+   * Whether it can be synchronised between devices: `backup eligible`, `multiDevice`. It must be true to the authenticator, which
+   * says it again at each sign-in.
+   */
+  synced: boolean
+  /** Whether it is synchronised. Default: `synced`. */
+  backedUp?: boolean
+  /** `user.id` of its registration, 1 to 64 bytes. Default: unknown, and then not compared. */
+  userHandle?: string | null
+  /** The counter at its last use. Default: 0. */
+  signCount?: number
+  /** The domain it was made for. Default: `passkeys.rpId`. Where that is another one, it does not sign in. */
+  rpId?: string
+  /** How the authenticator is reached, such as `internal`, `hybrid`. Default: none are known. */
+  transports?: readonly string[]
+  /** The model of the authenticator, a UUID. Default: unknown. */
+  aaguid?: string | null
+  /** What the account page shows. Default: that of the provider, or `Passkey`. */
+  name?: string | null
+  /** Default: that of the account. */
+  createdAt?: Date | string
+  lastUsedAt?: Date | string | null
 }
 
 /**

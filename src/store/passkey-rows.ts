@@ -10,6 +10,9 @@ export function credentialHash(credentialId: string): string {
   return sha256(credentialId)
 }
 
+/** No handle is empty (WebAuthn §5.4.3). */
+const unknownHandle = ''
+
 export function toPasskeyRow(passkey: PasskeyRecord): PasskeysTable {
   return {
     id: passkey.id,
@@ -25,7 +28,7 @@ export function toPasskeyRow(passkey: PasskeyRecord): PasskeysTable {
     transports: JSON.stringify(passkey.transports),
     aaguid: passkey.aaguid,
     name: passkey.name,
-    user_handle: passkey.userHandle,
+    user_handle: passkey.userHandle ?? unknownHandle,
     suspended_at: passkey.suspendedAt,
     created_at: passkey.createdAt,
     last_used_at: passkey.lastUsedAt,
@@ -46,7 +49,7 @@ export function toPasskey(row: PasskeysTable): PasskeyRecord {
     transports: readColumn(row, 'transports', textsIn),
     aaguid: row.aaguid,
     name: row.name,
-    userHandle: row.user_handle,
+    userHandle: row.user_handle === unknownHandle ? null : row.user_handle,
     suspendedAt: toNumber(row.suspended_at),
     createdAt: Number(row.created_at),
     lastUsedAt: toNumber(row.last_used_at),

@@ -1,6 +1,7 @@
 import type { UserFilter } from '../model/account.js'
 import type { VerifiedBy } from '../model/admin-role.js'
 import type { AuditEvent } from '../model/audit-event.js'
+import type { PasskeyRecord } from '../model/factors/passkey.js'
 import type { Identity } from '../model/identity.js'
 import type { OneTimePurpose, OneTimeToken, ResetPurpose } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
@@ -102,6 +103,12 @@ export interface Users {
    * False, and nothing changed, when the address is taken. Of concurrent calls for one address, exactly one is true.
    */
   create(user: UserRecord, audit: AuditEvent, confirm?: { token: OneTimeToken; mail: OutboxMail }): Promise<boolean>
+
+  /**
+   * The same for a user who has these passkeys, as the record's `factors` show. False, and nothing changed, also when an account has one
+   * of them.
+   */
+  createWithPasskeys(user: UserRecord, passkeys: readonly PasskeyRecord[], audit: AuditEvent): Promise<boolean>
 
   /**
    * Consumes the token and marks its user's address as verified, raising the user's version (a change row until `until`)

@@ -1,14 +1,19 @@
 import { AuthError } from '../../errors.js'
 import { yieldToEventLoop } from '../../lib/runtime.js'
+import { toShownPasskey } from '../../model/factors/passkey.js'
 import type { ImportedRecord, ImportReport } from '../../model/imported-account.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import { readImportedPasskeys } from '../passkeys/read-imported.js'
 import { newUser } from '../registration/new-user.js'
 import { auditEvent } from '../steps/audit.js'
 import { type ReadAccount, readImportedAccount } from './read-imported-account.js'
 
-export type ImportPorts = Pick<Ports, 'users' | 'passwords' | 'hashKinds' | 'clock' | 'random'>
+export type ImportPorts = Pick<
+  Ports,
+  'users' | 'passkeys' | 'passwords' | 'hashKinds' | 'webauthn' | 'clock' | 'random' | 'policy'
+>
 
 type Outcome = Omit<ImportedRecord, 'index'>
 
@@ -84,13 +89,20 @@ async function create(ports: ImportPorts, account: ReadAccount, visitor: Visitor
   const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields })
   const createdAt = account.createdAt ?? fresh.createdAt
   const disabledAt = account.disabled ? ports.clock.now() : null
-  const user: UserRecord = { ...fresh, passwordHash, emailVerified, verifiedBy, roles, createdAt, disabledAt }
+  const passkeys = await readImportedPasskeys(ports, account.passkeys, { userId: fresh.id, createdAt })
+  const factors = passkeys.map(toShownPasskey)
+  const user: UserRecord = { ...fresh, passwordHash, emailVerified, verifiedBy, roles, factors, createdAt, disabledAt }
 
   const facts = { userId: user.id, detail: { imported: true } }
   const audit = auditEvent(ports, 'account_created', visitor, facts)
-  if (await ports.users.create(user, audit)) return { status: 'created', id: user.id }
+  if (await ports.users.createWithPasskeys(user, passkeys, audit)) return { status: 'created', id: user.id }
   const existing = await ports.users.findByEmail(email.canonical)
-  return { status: 'skipped', code: 'email_taken', ...(existing ? { id: existing.id } : {}) }
+  if (existing) return { status: 'skipped', code: 'email_taken', id: existing.id }
+  for (const [index, { rpId, credentialId }] of passkeys.entries()) {
+    const isTaken = await ports.passkeys.find(rpId, credentialId)
+    if (isTaken) return { status: 'failed', code: 'passkey_taken', path: `passkeys[${index}]` }
+  }
+  return { status: 'skipped', code: 'email_taken' }
 }
 
 function isIterable(value: unknown): value is Iterable<unknown> | AsyncIterable<unknown> {

@@ -19,9 +19,21 @@ export interface ReadAccount {
   /** Unix seconds; null: now. */
   createdAt: number | null
   disabled: boolean
+  /** As given: what they hold is read when the account has an id. */
+  passkeys: unknown
 }
 
-const ownNames = ['email', 'name', 'passwordHash', 'emailVerified', 'roles', 'fields', 'createdAt', 'disabled']
+const ownNames = [
+  'email',
+  'name',
+  'passwordHash',
+  'emailVerified',
+  'roles',
+  'fields',
+  'createdAt',
+  'disabled',
+  'passkeys',
+]
 
 /**
  * Reads a record of ours or a document of codehooks-auth. An unknown name is refused as a mistake: if `password_hash` were
@@ -47,6 +59,7 @@ export function readImportedAccount(record: unknown, now: number): ReadAccount {
     fields: requireFields(given.fields ?? {}),
     createdAt: readTime(given.createdAt, 'createdAt', now),
     disabled: requireFlag(given.disabled ?? false, 'disabled'),
+    passkeys: given.passkeys ?? [],
   }
 }
 
@@ -68,6 +81,7 @@ function readCodehooksAuth(document: Readonly<Record<string, unknown>>, now: num
     fields: {},
     createdAt: readTime(document.created, 'created', now),
     disabled: !isActive,
+    passkeys: [],
   }
 }
 

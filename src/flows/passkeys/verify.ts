@@ -52,11 +52,15 @@ export async function verifyPasskey(
   return { ...own, claims }
 }
 
-/** Without a known user the response must name one. With a known user it may leave that out, as security keys do. */
+/**
+ * Without a known user the response must name one. With a known user it may leave that out, as security keys do. The user of an imported
+ * passkey may be unknown to us by that name: then its key alone says whose it is.
+ */
 function isOwn(passkey: PasskeyRecord, { userHandle }: SignedResponse, userId: string | null): boolean {
   if (passkey.suspendedAt !== null) return false
-  if (userId === null) return userHandle === passkey.userHandle
-  return passkey.userId === userId && (userHandle === null || userHandle === passkey.userHandle)
+  if (userHandle === null) return passkey.userId === userId
+  if (userId !== null && passkey.userId !== userId) return false
+  return passkey.userHandle === null || userHandle === passkey.userHandle
 }
 
 /**

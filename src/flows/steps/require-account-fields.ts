@@ -22,9 +22,9 @@ export function requireKnown(input: unknown, names: readonly string[]): void {
 }
 
 /** @throws {AuthError} `invalid_request` unless it is one line of at most 100 characters, or null */
-export function requireName(name: unknown): string | null {
+export function requireName(name: unknown, path = 'name'): string | null {
   if (name === null) return null
-  if (!isLine(name, longestName)) throw malformed('name', 'must be one line of at most 100 characters')
+  if (!isLine(name, longestName)) throw malformed(path, 'must be one line of at most 100 characters')
   return name.trim() || null
 }
 

@@ -33,6 +33,11 @@ export const passkey: FactorKind<Passkey, PasskeyProof> = {
   sameProof: (was, is) => was.id === is.id,
 }
 
+/** What the account shows of it. */
+export function toShownPasskey({ id, rpId, createdAt }: PasskeyRecord): Passkey {
+  return { kind: 'passkey', id, rpId, enabledAt: createdAt }
+}
+
 /** Whether a passkey signs in at that site: it was made for its RP id and is not suspended. null: passkeys are off. */
 export function isUsable({ rpId, suspendedAt }: PasskeyRecord, site: { rpId: string } | null): boolean {
   return rpId === site?.rpId && suspendedAt === null
@@ -57,8 +62,8 @@ export interface PasskeyRecord {
   /** The model of the authenticator, as it says itself: shown, never believed. */
   aaguid: string
   name: string
-  /** What the authenticator returns as the user: `user.id` of its registration. */
-  userHandle: string
+  /** What the authenticator returns as the user: `user.id` of its registration. null: imported from a system that did not keep it. */
+  userHandle: string | null
   /** Since when it may not be used, because its counter went back; null: it may. */
   suspendedAt: number | null
   createdAt: number

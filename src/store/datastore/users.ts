@@ -1,14 +1,18 @@
+import type { AuditEvent } from '../../model/audit-event.js'
+import type { UserRecord } from '../../model/user.js'
 import { profileColumns } from '../account-changes.js'
 import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
 import { withIdentity } from '../identity-rows.js'
 import { toTokenRow } from '../one-time-token-rows.js'
-import { Refused } from '../refused.js'
+import { toPasskeyRow } from '../passkey-rows.js'
+import { Refused, Taken } from '../refused.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
 import { dropLosses, recordLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
-import { oneTimeTokens, users } from './engine/tables.js'
+import { oneTimeTokens, passkeyKey, passkeys, users } from './engine/tables.js'
+import type { Unit } from './engine/unit.js'
 import { writeIdentity } from './identity-rows.js'
 import { isLastAdmin } from './last-admin.js'
 import { dropRegistrations, requireToken } from './one-time-tokens.js'
@@ -51,7 +55,7 @@ export function createUsers(steps: Steps): Users {
   }
 }
 
-function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistration'> {
+function createAccounts(steps: Steps): Pick<Users, 'create' | 'createWithPasskeys' | 'createFromRegistration'> {
   return {
     createFromRegistration: (user, registrationId, now, audit, identity) =>
       steps.step(async (unit) => {
@@ -69,18 +73,32 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
 
     create: (user, audit, confirm) =>
       steps.step(async (unit) => {
-        const now = Math.floor(audit.atMs / 1000)
-        await requireFree(unit, user.emailCanonical, { now, userId: user.id })
-        unit.put(users, toUserRow(user))
-        await dropRegistrations(unit, user.emailCanonical)
+        await writeUser(unit, user, audit)
         if (confirm) {
           unit.put(oneTimeTokens, toTokenRow(confirm.token, unit))
           writeMail(unit, confirm.mail)
         }
-        await writeAudit(unit, audit)
+        return true
+      }, false),
+
+    createWithPasskeys: (user, given, audit) =>
+      steps.step(async (unit) => {
+        await writeUser(unit, user, audit)
+        for (const row of given.map(toPasskeyRow)) {
+          if (await unit.get(passkeys, passkeyKey(row))) throw new Taken()
+          unit.put(passkeys, row)
+        }
         return true
       }, false),
   }
+}
+
+/** @throws {Taken} */
+async function writeUser(unit: Unit, user: UserRecord, audit: AuditEvent): Promise<void> {
+  await requireFree(unit, user.emailCanonical, { now: Math.floor(audit.atMs / 1000), userId: user.id })
+  unit.put(users, toUserRow(user))
+  await dropRegistrations(unit, user.emailCanonical)
+  await writeAudit(unit, audit)
 }
 
 function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePasswordHash' | 'updateProfile'> {

@@ -1,8 +1,10 @@
+import type { AuditEvent } from '../../model/audit-event.js'
 import type { UserRecord } from '../../model/user.js'
 import { profileColumns } from '../account-changes.js'
 import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
 import { withIdentity } from '../identity-rows.js'
 import { toTokenRow } from '../one-time-token-rows.js'
+import { toPasskeyRow } from '../passkey-rows.js'
 import { Refused } from '../refused.js'
 import { toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
@@ -44,7 +46,7 @@ export function createUsers(steps: Steps): Users {
   }
 }
 
-function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistration'> {
+function createAccounts(steps: Steps): Pick<Users, 'create' | 'createWithPasskeys' | 'createFromRegistration'> {
   return {
     createFromRegistration: (user, registrationId, now, audit, identity) =>
       steps.transaction(async (unit) => {
@@ -73,17 +75,30 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createFromRegistr
 
     create: (user, audit, confirm) =>
       steps.transaction(async (unit) => {
-        await unit.db.insertInto('latchkey_users').values(toUserRow(user)).execute().catch(refuseTaken)
-        await refuseReserved(unit, user.emailCanonical, { now: Math.floor(audit.atMs / 1000), userId: user.id })
-        await dropRegistrations(unit, user.emailCanonical)
+        await writeUser(unit, user, audit)
         if (confirm) {
           await unit.db.insertInto('latchkey_one_time_tokens').values(toTokenRow(confirm.token, unit)).execute()
           await writeMail(unit, confirm.mail)
         }
-        await writeAudit(unit, audit)
+        return true
+      }, false),
+
+    createWithPasskeys: (user, passkeys, audit) =>
+      steps.transaction(async (unit) => {
+        await writeUser(unit, user, audit)
+        const rows = passkeys.map(toPasskeyRow)
+        if (rows.length > 0) await unit.db.insertInto('latchkey_passkeys').values(rows).execute().catch(refuseTaken)
         return true
       }, false),
   }
+}
+
+/** @throws {Taken} */
+async function writeUser(unit: Unit, user: UserRecord, audit: AuditEvent): Promise<void> {
+  await unit.db.insertInto('latchkey_users').values(toUserRow(user)).execute().catch(refuseTaken)
+  await refuseReserved(unit, user.emailCanonical, { now: Math.floor(audit.atMs / 1000), userId: user.id })
+  await dropRegistrations(unit, user.emailCanonical)
+  await writeAudit(unit, audit)
 }
 
 function changeAccounts(steps: Steps): Pick<Users, 'verifyEmail' | 'upgradePasswordHash' | 'updateProfile'> {

@@ -3,6 +3,7 @@ import { isOfSite, readAuthenticatorData } from './authenticator-part.js'
 import { readClientData } from './browser-part.js'
 import { loadLibrary } from './library.js'
 import { algorithms, createOptions } from './options.js'
+import { algorithmOf, isSound } from './public-key.js'
 import type { Webauthn } from './webauthn.js'
 
 /**
@@ -15,6 +16,7 @@ export function createWebauthn(): Webauthn {
     readClientData,
     readCreation,
     readClaims,
+    readKey,
     isSigned,
   }
 }
@@ -22,9 +24,6 @@ export function createWebauthn(): Webauthn {
 /** A P-256 key whose private half was thrown away. */
 const unknownKey =
   'pQECAyYgASFYIPBNbNsqztg7WzQSrDVTktKYtiw0CK-RfZaTbjFxNIxVIlggpyzTP7D76xt2N34YqHNvL0jfkKfOWA0UwaNcy9PerWA'
-
-/** The label `alg` of a COSE key (RFC 9052 §7.1). */
-const algorithmLabel = 3
 
 const readCreation: Webauthn['readCreation'] = async (response, { site, clientData, demands }) => {
   if (!isFromSite(clientData, 'webauthn.create', site)) return null
@@ -47,7 +46,7 @@ const readCreation: Webauthn['readCreation'] = async (response, { site, clientDa
     })
     if (!verified || registrationInfo.credential.id !== response.credentialId) return null
     const { credential, aaguid } = registrationInfo
-    const algorithm = library.decodeCredentialPublicKey(credential.publicKey).get(algorithmLabel)
+    const algorithm = algorithmOf(library.decodeCredentialPublicKey(credential.publicKey))
     if (algorithm === undefined) return null
     return {
       credentialId: credential.id,
@@ -64,6 +63,14 @@ const readCreation: Webauthn['readCreation'] = async (response, { site, clientDa
 const readClaims: Webauthn['readClaims'] = (response, { site, clientData, demands }) => {
   if (!isFromSite(clientData, 'webauthn.get', site)) return null
   return claimsOf(bytesOf(response.authenticatorData), site, demands)
+}
+
+const readKey: Webauthn['readKey'] = async (publicKey) => {
+  const library = await loadLibrary()
+  return nullIfRefused(async () => {
+    const key = library.decodeCredentialPublicKey(bytesOf(publicKey))
+    return isSound(key) ? (algorithmOf(key) ?? null) : null
+  })
 }
 
 const isSigned: Webauthn['isSigned'] = async (response, { site, clientData, publicKey }) => {

@@ -50,6 +50,9 @@ export interface Webauthn {
     expected: { site: RelyingParty; clientData: ClientData; demands: Demands },
   ): Claims | null
 
+  /** The algorithm of a COSE key (base64url), such as -7 for ES256; null for a key that cannot be read or used here. */
+  readKey(publicKey: string): Promise<number | null>
+
   /** Whether that key signed the response. Without a key it takes as long and is false. */
   isSigned(
     response: SignedResponse,

@@ -7,6 +7,7 @@ import { createThreadlessPool } from '../../passwords/hash-pool.js'
 import { createPasswordsOver } from '../../passwords/hashed-passwords.js'
 import type { Ports } from '../../ports.js'
 import type { Store } from '../../store/store.js'
+import { createWebauthn } from '../../tokens/webauthn/ceremonies.js'
 import { keySetRulesOf, keySetsOf } from '../access.js'
 import { createPasswordRules } from '../password-rules.js'
 import { policyOf } from '../policy.js'
@@ -17,6 +18,7 @@ import type { ToolWake } from './wake.js'
 export type ToolPorts = Pick<
   Ports,
   | 'users'
+  | 'passkeys'
   | 'sessions'
   | 'apiTokens'
   | 'audit'
@@ -25,6 +27,7 @@ export type ToolPorts = Pick<
   | 'passwords'
   | 'passwordFaults'
   | 'keyring'
+  | 'webauthn'
   | 'mails'
   | 'limiter'
   | 'keySets'
@@ -44,9 +47,10 @@ export async function createToolPorts(
   const policy = policyOf(settings)
   const { password, limits } = settings
   const hashing = { ...password, monotonic: world.monotonic, sleep }
-  const { users, sessions, apiTokens, audit, accessSettings, hashKinds } = store
+  const { users, passkeys, sessions, apiTokens, audit, accessSettings, hashKinds } = store
   return {
     users,
+    passkeys,
     sessions,
     apiTokens,
     audit,
@@ -55,6 +59,7 @@ export async function createToolPorts(
     passwords: createPasswordsOver(hashing, createThreadlessPool()),
     passwordFaults: createPasswordRules({ settings, world, audit, clock, random }),
     keyring,
+    webauthn: createWebauthn(),
     // Mail waits in the outbox for the application, which logs what its limits refuse.
     mails: { ...createMails({ keyring, randomId: random.id, now: clock.now }), showRefused() {} },
     limiter: createLimiter({ counters: wake.counters, limits, now: clock.now }),

@@ -12,6 +12,7 @@ import {
   aSession,
   aTotp,
   atOnce,
+  aUser,
   createdUser,
   crowd,
   keptToken,
@@ -48,7 +49,7 @@ async function withPasskey(
 }
 
 function shown({ id, rpId, createdAt }: { id: string; rpId: string; createdAt: number }) {
-  return { kind: 'passkey', id, rpId, enabledAt: createdAt }
+  return { kind: 'passkey', id, rpId, enabledAt: createdAt } as const
 }
 
 function addingContract(current: () => TestStore): void {
@@ -92,6 +93,28 @@ function addingContract(current: () => TestStore): void {
       }),
     )
     expect(results.filter((result) => result === 'taken')).toHaveLength(4)
+  })
+
+  test('accounts are made with passkeys, and of many with the same one, one is made and nothing is left of the others', async () => {
+    const { store } = current()
+    const newcomers = Array.from({ length: 5 }, () => {
+      const user = aUser()
+      const passkeys = [aPasskey(user.id, { userHandle: null }), aPasskey(user.id, { credentialId: 'imported' })]
+      return { user: { ...user, factors: passkeys.map(shown) }, passkeys }
+    })
+    const results = await Promise.all(
+      newcomers.map(({ user, passkeys }) => store.users.createWithPasskeys(user, passkeys, anEvent())),
+    )
+    expect(results.filter(Boolean)).toHaveLength(1)
+    for (const [index, { user, passkeys }] of newcomers.entries()) {
+      const isMade = results[index] === true
+      expect(await store.users.findById(user.id)).toEqual(isMade ? user : null)
+      const found = await store.passkeys.list(user.id)
+      expect(found).toHaveLength(isMade ? 2 : 0)
+      if (isMade) expect(found).toEqual(expect.arrayContaining(passkeys))
+    }
+    const emailCanonical = newcomers[results.indexOf(true)]?.user.emailCanonical ?? ''
+    expect(await store.users.createWithPasskeys(aUser({ emailCanonical }), [], anEvent())).toBe(false)
   })
 
   test('no user gets more than the limit, also at once', async () => {
