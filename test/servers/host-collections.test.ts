@@ -2,6 +2,7 @@ import { afterAll } from 'vitest'
 import { importRoutes } from '../contracts/host/collections/import.js'
 import { indexRoutes } from '../contracts/host/collections/indexes.js'
 import { queryRoutes } from '../contracts/host/collections/query.js'
+import { restoreRoutes } from '../contracts/host/collections/restore.js'
 import { shiftedClock } from '../support/postgres-clock.js'
 import { createDatabase, type TestDatabase } from '../support/servers.js'
 
@@ -24,3 +25,4 @@ async function open() {
 importRoutes('PostgreSQL', open)
 indexRoutes('PostgreSQL', open)
 queryRoutes('PostgreSQL', open)
+restoreRoutes('PostgreSQL', open)

@@ -5,6 +5,7 @@ import type { BackupPorts } from '../../src/host/flows/backups/ports.js'
 import { restore } from '../../src/host/flows/backups/restore.js'
 import { parseMasterKeys } from '../../src/host/sealing/master-keys.js'
 import { openSpacesData } from '../../src/host/spaces/generations.js'
+import { openOwnSchemas, withSchemas } from '../../src/host/spaces/own-schemas.js'
 import { rememberedTokens } from '../../src/host/spaces/remembered-tokens.js'
 import { createKeyring } from '../../src/lib/keyring.js'
 import { createTestClock } from '../../src/testing/clock.js'
@@ -20,12 +21,13 @@ export const space = 'dev'
 export const dataLimits = { spaceBytes: 64 * 1024 ** 2, documentBytes: 4 * 1024 ** 2 }
 
 /**
- * A process of a host, without HTTP and children, whose data is on the disk. Its caller closes it.
+ * A process of a host, without HTTP and children, whose data is on the disk or on a server. Its caller closes it.
  *
  * @param thread the program of a data thread
  */
 export async function openBackupProcess(host: HostFolder, thread: URL, limits = dataLimits) {
   const process = await openOutsideTests(host)
+  const schemas = await openOwnSchemas({ database: host.database ?? null })
   const { ports: own, store, nouns } = process
   const logger = { warn: () => {}, error: () => {} }
   const folder = { spaces: join(host.path, 'spaces') }
@@ -33,7 +35,7 @@ export async function openBackupProcess(host: HostFolder, thread: URL, limits = 
   const data = openSpacesData({
     folder,
     disk,
-    schemas: null,
+    schemas,
     limits,
     logger,
     world: createTestClock(),
@@ -41,6 +43,7 @@ export async function openBackupProcess(host: HostFolder, thread: URL, limits = 
   })
   const ports: BackupPorts & Pick<typeof own, 'children' | 'directory'> = {
     ...own,
+    files: withSchemas(own.files, schemas),
     data,
     keyring,
     audit: store.audit,
@@ -54,6 +57,7 @@ export async function openBackupProcess(host: HostFolder, thread: URL, limits = 
   let closed: Promise<void> | null = null
   const close = async () => {
     await data.close()
+    await schemas?.close()
     await store.close()
   }
   return {

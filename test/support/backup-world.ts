@@ -10,9 +10,10 @@ import type { BackupPorts } from '../../src/host/flows/backups/ports.js'
 import { deploy } from '../../src/host/flows/spaces/deploy.js'
 import { createSpace } from '../../src/host/flows/spaces/spaces.js'
 import type { MasterKeys } from '../../src/host/sealing/master-keys.js'
+import { type BackupBed, sqliteBed } from './backup-bed.js'
 import { dataLimits, openBackupProcess, space } from './backup-process.js'
 import { type ArchiveEntry, tarOf } from './release-archive.js'
-import { admin, archiveWith, type HostFolder, hostFolder } from './space-world.js'
+import { admin, archiveWith, type HostFolder } from './space-world.js'
 import { threadProgram } from './storage-threads.js'
 
 /** Of a data thread. */
@@ -25,9 +26,9 @@ export async function openBackups(host: HostFolder, limits = dataLimits) {
   return opened
 }
 
-/** The same with the space `dev`, which has the release 1. */
-export async function backupWorld(limits = dataLimits) {
-  const opened = await openBackups(await hostFolder(), limits)
+/** The same on a new host with the space `dev`, which has the release 1. */
+export async function backupWorld(limits = dataLimits, bed: Pick<BackupBed, 'host'> = sqliteBed) {
+  const opened = await openBackups(await bed.host(), limits)
   const { ports } = opened
   const { id } = await createSpace(ports, { name: space, visitor: admin })
   await deploy(ports, { space, archive: await archiveWith('first'), dirty: null, visitor: admin }, () => {})

@@ -20,28 +20,50 @@ export interface TestDatabase {
   url: string
   /** Asks the server beside the store; answers rows. */
   query(sql: string): Promise<Readonly<Record<string, unknown>>[]>
+  /** Ends the connection of `query`. The next query opens another one. */
+  release(): Promise<void>
   /** Drops the database, and runs this when it is gone. */
   close(afterwards?: string): Promise<void>
 }
 
-/** An empty database. Fails when there is no server: whoever asks for one has said that it is there. */
-export async function createDatabase(kind: ServerKind): Promise<TestDatabase> {
+/**
+ * An empty database. Fails when there is no server: whoever asks for one has said that it is there.
+ *
+ * @param template a database of PostgreSQL to copy, which nobody uses meanwhile
+ */
+export async function createDatabase(kind: ServerKind, template?: string): Promise<TestDatabase> {
   const name = `latchkey_test_${randomId().replace(/\W/g, '').toLowerCase()}`
-  const admin = await connectTo(kind, `${serverUrls[kind]}/${kind === 'postgres' ? 'postgres' : ''}`)
-  await admin.query(`create database ${name}`)
+  await askServer(kind, `create database ${name}${template === undefined ? '' : ` template ${template}`}`)
   const url = `${serverUrls[kind]}/${name}`
-  const own = await connectTo(kind, url)
+  let own: Promise<Outside> | null = null
   return {
     kind,
     name,
     url,
-    query: own.query,
-    async close(afterwards) {
-      await own.end()
-      await admin.query(`drop database ${name}${kind === 'postgres' ? ' with (force)' : ''}`)
-      if (afterwards !== undefined) await admin.query(afterwards)
-      await admin.end()
+    async query(sql) {
+      own ??= connectTo(kind, url)
+      return (await own).query(sql)
     },
+    async release() {
+      const opened = await own
+      own = null
+      await opened?.end()
+    },
+    async close(afterwards) {
+      await (await own)?.end()
+      const drop = `drop database ${name}${kind === 'postgres' ? ' with (force)' : ''}`
+      await askServer(kind, drop, ...(afterwards === undefined ? [] : [afterwards]))
+    },
+  }
+}
+
+/** Asks as the owner of databases, on a connection of its own. */
+async function askServer(kind: ServerKind, ...statements: string[]): Promise<void> {
+  const admin = await connectTo(kind, `${serverUrls[kind]}/${kind === 'postgres' ? 'postgres' : ''}`)
+  try {
+    for (const sql of statements) await admin.query(sql)
+  } finally {
+    await admin.end()
   }
 }
 

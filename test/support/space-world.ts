@@ -20,7 +20,7 @@ import type { Change } from '../../src/model/change.js'
 import { defaultReleaseLimits } from '../../src/model/release.js'
 import type { Visitor } from '../../src/model/visitor.js'
 import { isLastByRole } from '../../src/store/sql/last-admin.js'
-import { openExtended } from '../../src/store/sql/store.js'
+import { openExtended, type SqlStoreOptions } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
 import { storeOptions } from './databases.js'
 import { archiveOf, releaseContents } from './release-archive.js'
@@ -28,6 +28,8 @@ import { archiveOf, releaseContents } from './release-archive.js'
 /** The folder of a host, its clock and its key. They outlive its processes. */
 export interface HostFolder {
   path: string
+  /** The URL of its PostgreSQL database. Default: files in the folder. */
+  database?: string
   clock: { nowMs: number }
   masterKey: { text: string }
 }
@@ -67,7 +69,7 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
   const { store, nouns } = await openExtended(
     {
       ...storeOptions({ onChange: (change) => changes.push(change) }),
-      database: { kind: 'sqlite', file: join(host.path, 'host.db') },
+      database: databaseOf(host),
       now: () => host.clock.nowMs,
     },
     {
@@ -105,6 +107,10 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
     limits: { release: defaultReleaseLimits, releases: 10, environment: defaultVariableLimits },
   }
   return { nouns, store, changes, ports, passTime }
+}
+
+function databaseOf({ path, database }: HostFolder): SqlStoreOptions['database'] {
+  return database === undefined ? { kind: 'sqlite', file: join(path, 'host.db') } : { kind: 'postgres', url: database }
 }
 
 function createTimers(): { timer: SpacePorts['timer']; passTime(): Promise<void> } {

@@ -83,17 +83,29 @@ export function uniqueTable(name: string): string {
 /**
  * Makes the schema, or brings it to this version. It runs in one transaction.
  *
- * @throws {StoreError} `store_unavailable` for a schema of a newer version
+ * @throws {StoreError} `store_unavailable` for a schema of a newer version, or one that has lost its tables
  */
 export async function migrate(run: Run, schema: string): Promise<void> {
   await run('select pg_advisory_xact_lock(hashtextextended($1, 1))', schema)
-  const [found] = await run('select to_regclass($1) is not null as present', `${schema}.space`)
-  if (!booleanAt(found, 'present')) await run(`create schema if not exists ${schema}`)
-  const done = booleanAt(found, 'present') ? numberAt((await run(`select steps from ${schema}.space`))[0], 'steps') : 0
+  const done = await stepsDone(run, schema)
   if (done > steps.length) {
     throw new StoreError('store_unavailable', 'The data of this space was written by a newer version of the host.')
   }
   if (done === steps.length) return
   for (const step of steps.slice(done)) for (const statement of step(schema)) await run(statement)
   await run(`update ${schema}.space set steps = $1`, steps.length)
+}
+
+/** Of a schema that is not there yet none, and it is made. */
+async function stepsDone(run: Run, schema: string): Promise<number> {
+  const sql = 'select to_regnamespace($1) is not null as is_made, to_regclass($2) is not null as is_whole'
+  const [found] = await run(sql, schema, `${schema}.space`)
+  if (booleanAt(found, 'is_whole')) return numberAt((await run(`select steps from ${schema}.space`))[0], 'steps')
+  // A schema is made with its tables in one transaction: another process or person has dropped them.
+  if (booleanAt(found, 'is_made')) {
+    const cure = 'Put them back from a copy, or restore a backup.'
+    throw new StoreError('store_unavailable', `The schema ${schema} has lost tables. ${cure}`)
+  }
+  await run(`create schema ${schema}`)
+  return 0
 }
