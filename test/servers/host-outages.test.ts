@@ -79,9 +79,17 @@ test('killed connections cost no request more than a 503, and no document', asyn
   await expect
     .poll(async () => (await query('notes', { count: true })).rows, patience)
     .toEqual([{ end: { count: 50 } }])
-  // Nothing is under way, so the next call meets connections that are dead, and asks again.
-  await kill()
-  expect((await query('notes', { filter: { _id: 'n1' } })).rows).toMatchObject([{ _id: 'n1' }, { end: { count: 1 } }])
+})
+
+test('a call meets one dead connection after another, as after a restart of the server, and works', async () => {
+  const { call, proxy, query, importText } = await cutHost()
+  await importText('notes', lines(10))
+  proxy.cut('"lk_', 'before', 5)
+  expect((await query('notes', { filter: { n: 1 } })).rows).toMatchObject([{ _id: 'n1' }, { end: { count: 1 } }])
+  expect(proxy.cuts).toBe(5)
+  proxy.cut('begin isolation level repeatable read read only', 'before', 5)
+  expect((await call('GET', '/collections/notes/export')).rows).toHaveLength(11)
+  expect(proxy.cuts).toBe(5)
 })
 
 test('a host behind a PgBouncer that pools transactions imports, indexes, queries and exports', async () => {

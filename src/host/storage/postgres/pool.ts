@@ -1,5 +1,7 @@
+import { memberOf } from '../../../lib/members.js'
 import { openPostgresPool } from '../../../store/sql/engine/postgres.js'
 import { parseServerUrl } from '../../../store/sql/engine/server-address.js'
+import { isCut, Lost } from '../../../store/sql/engine/server-faults.js'
 
 /** A connection of a pool. */
 export interface Connection {
@@ -35,4 +37,21 @@ export function openPools(url: string): Pools {
 
 export function runOn(client: Connection): Run {
   return async (sql, ...parameters) => (await client.query(sql, parameters)).rows
+}
+
+/**
+ * Runs `work` again where nothing has happened: the connection broke, or a table was dropped meanwhile (undefined_table). Not
+ * after a timeout: the caller has waited already. A server that restarts breaks every connection of a pool, and each may be found
+ * out only when it is used.
+ */
+export async function repeatable<T>(work: () => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const mayRepeat = isCut(error) || memberOf(error, 'code') === '42P01'
+      const most = error instanceof Lost ? connections.snapshots : 1
+      if (!mayRepeat || failures > most) throw error
+    }
+  }
 }

@@ -4,7 +4,7 @@ import type { OpenSnapshots } from '../opened-space.js'
 import { readDocuments } from './documents.js'
 import { readIndexes } from './indexes.js'
 import { clockMs, pairs } from './key-values.js'
-import { type Connection, type Pool, runOn } from './pool.js'
+import { type Connection, type Pool, repeatable, runOn } from './pool.js'
 import { numberAt } from './rows.js'
 import type { SchemaReader } from './space-schema.js'
 
@@ -30,7 +30,7 @@ export function createSnapshots(pool: Pool, schema: string): OpenSnapshots {
 
   return {
     async begin(snapshot) {
-      opened.set(snapshot, await begin(pool, schema))
+      opened.set(snapshot, await repeatable(() => begin(pool, schema)))
     },
     async read(snapshot, asked) {
       const reader = opened.get(snapshot)?.reader

@@ -1,7 +1,6 @@
-import { memberOf } from '../../../lib/members.js'
-import { isCut, Lost } from '../../../store/sql/engine/server-faults.js'
+import { Lost } from '../../../store/sql/engine/server-faults.js'
 import { StoreError } from '../../documents/store-error.js'
-import { type Connection, type Pool, type Run, runOn } from './pool.js'
+import { type Connection, type Pool, type Run, repeatable, runOn } from './pool.js'
 import { numberAt } from './rows.js'
 import { migrate } from './schema.js'
 
@@ -9,7 +8,7 @@ import { migrate } from './schema.js'
 export interface SchemaReader {
   /** The quoted name, for the text of statements. */
   schema: string
-  /** Runs statements that change nothing, on one connection. They may run twice. */
+  /** Runs statements that change nothing, on one connection. They may run more than once. */
   read<T>(work: (run: Run) => Promise<T>): Promise<T>
 }
 
@@ -19,7 +18,7 @@ export interface SpaceSchema extends SchemaReader {
   readAtOnce: SchemaReader['read']
   /**
    * Runs `work` in one transaction, which is on the disk when this resolves. Writes of a space come one after another. When the
-   * connection breaks before the commit, nothing has happened, and `work` runs once more.
+   * connection breaks before the commit, nothing has happened, and `work` runs again.
    *
    * @throws {StoreError} `quota_exceeded` when it adds bytes that the quota has no room for
    */
@@ -121,17 +120,4 @@ function transaction<T>(pool: Pool, work: (run: Run) => Promise<T>, mode = 'read
     })
     return result
   })
-}
-
-/**
- * Once more where nothing has happened: the connection broke, or a table was dropped meanwhile (undefined_table). Not after a
- * timeout: the caller has waited already.
- */
-async function repeatable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!isCut(error) && memberOf(error, 'code') !== '42P01') throw error
-    return work()
-  }
 }
