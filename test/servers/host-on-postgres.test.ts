@@ -23,20 +23,22 @@ async function place(database: string) {
   const [front, admin] = [await freePort(), await freePort()]
   const [baseUrl, adminUrl] = [`http://127.0.0.1:${front}`, `http://127.0.0.1:${admin}`]
   const data = await hostPath()
+  const logged: unknown[] = []
+  const note = (entry: { event?: unknown }) => void logged.push(entry.event)
   const settings = parseHostSettings({
     ...{ data, baseUrl, adminUrl, database },
     listen: new URL(baseUrl).host,
     adminListen: new URL(adminUrl).host,
-    auth: { logger: { warn: () => {}, error: () => {} }, password: { checkBreached: false } },
+    auth: { logger: { warn: note, error: note }, password: { checkBreached: false } },
   })
-  return { data, baseUrl, adminUrl, settings }
+  return { data, baseUrl, adminUrl, settings, logged }
 }
 
 /** A host that may be started again, with the key of its first start. */
 async function startable(database: string) {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-whole-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const { data, baseUrl, adminUrl, settings } = await place(database)
+  const { settings, ...at } = await place(database)
   const pieces = createHostPieces({ runner: await buildRunner(folder), mingo, thread: await threadProgram() })
   const masterKey = newMasterKey()
   const start = async () => {
@@ -45,7 +47,7 @@ async function startable(database: string) {
     await host.listen()
     return host
   }
-  return { folder, data, baseUrl, adminUrl, start }
+  return { folder, ...at, start }
 }
 
 const json = { 'content-type': 'application/json' }
@@ -148,6 +150,37 @@ test('a host starts while a schema of a removed space is held, and removes it at
   await database.query('commit')
   await own.start()
   expect(await schemas()).toBe(0)
+})
+
+test('a host starts while data is held that is over, says so, and removes it at a later start', async () => {
+  const database = await createDatabase('postgres')
+  onTestFinished(() => database.close())
+  const own = await startable(database.url)
+  const host = await own.start()
+  const { call } = await signUp(own)
+  expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
+  expect((await call('POST', '/spaces/dev/collections/notes/indexes', { fields: ['n'] })).status).toBe(200)
+  await host.close()
+
+  const schemas = async () => {
+    const rows = await database.query(`select nspname from pg_namespace where nspname ~ '^lk_' order by nspname`)
+    return rows.map(({ nspname }) => String(nspname))
+  }
+  const [inForce = ''] = await schemas()
+  const over = ['draft9', 'g0'].map((end) => inForce.replace(/g1$/, end))
+  for (const schema of over) {
+    await database.query(`create schema "${schema}"`)
+    await database.query(`create table "${schema}".held ()`)
+  }
+  await database.query('begin')
+  for (const schema of over) await database.query(`lock table "${schema}".held in access share mode`)
+  await (await own.start()).close()
+  expect(own.logged.filter((event) => event === 'generation_left')).toHaveLength(2)
+  expect(await schemas()).toEqual([...over, inForce].sort())
+  await database.query('commit')
+  await own.start()
+  expect(await schemas()).toEqual([inForce])
+  expect(own.logged.filter((event) => event === 'generation_left')).toHaveLength(2)
 })
 
 test('a server that is away, a missing key and a missing right are faults that name the setting, not the URL', async () => {

@@ -11,7 +11,7 @@ const hourMs = 60 * 60 * 1000
 
 /**
  * Tidies what a crash or an older `host.db` has left of the data of the spaces. For the start of the host, before anything is
- * opened.
+ * opened. Data that is over and cannot be removed, as while `pg_dump` reads it, keeps no host from starting.
  */
 export async function settleGenerations(
   ports: BackupPorts,
@@ -21,12 +21,13 @@ export async function settleGenerations(
   const known: { id: string; generation: number; former: number | null }[] = []
   for (const { id, generation } of spaces) {
     await data.adoptDraft(id, generation)
-    await data.removeDrafts(id)
+    await data.removeDrafts(id).catch(() => reportLeft(logger, id))
     known.push({ id, generation, former: (await generations.read(id))?.former ?? null })
   }
   for (const spaceId of await moveLostGenerations(folder.spaces, known)) reportLost(logger, spaceId)
   for (const { id, generation, former } of known) {
-    await data.removeGenerations(id, (each) => each < generation && each !== former)
+    const isOver = (each: number) => each < generation && each !== former
+    await data.removeGenerations(id, isOver).catch(() => reportLeft(logger, id))
   }
   await sweepAll(ports, known)
 }
@@ -50,4 +51,9 @@ async function sweepAll(ports: BackupPorts, spaces: readonly Pick<SpaceRecord, '
 function reportLost(logger: Logger, spaceId: string): void {
   const message = 'A space has data newer than host.db knows. It was moved to the folder lost of the space.'
   logger.error({ event: 'generation_lost', spaceId }, message)
+}
+
+function reportLeft(logger: Logger, spaceId: string): void {
+  const message = 'Data that a restore replaced or did not finish could not be removed. The next start tries again.'
+  logger.error({ event: 'generation_left', spaceId }, message)
 }
