@@ -259,9 +259,11 @@ describe('bodies and answers', () => {
     expect(response.headers['content-type']).toBe('text/event-stream')
     const [first] = await once(response.setEncoding('utf8'), 'data')
     expect(first).toBe('data: 1\n\n')
-    await once(response, 'data')
+    const second = once(response, 'data')
+    await friendly.ask('/dev/open/events/next')
+    expect(await second).toEqual(['data: 2\n\n'])
     sent.destroy()
-    await expect.poll(() => friendly.log()).toMatch(/events closed after \d+/)
+    await expect.poll(() => friendly.log()).toContain('events closed after 2')
   })
 
   test('redirects, several cookies and headers go out as they were set', async () => {

@@ -76,18 +76,20 @@ app.get('/open/download/big', (_req, res) => {
     },
   }).pipe(res.writable)
 })
+let sendEvent = () => {}
 app.get('/events', (_req, res) => {
   res.set('content-type', 'text/event-stream')
-  res.write('data: 1\n\n')
-  let count = 1
-  const timer = setInterval(() => {
+  let count = 0
+  sendEvent = () => {
     count += 1
     res.write(`data: ${count}\n\n`)
-  }, 50)
-  res.writable.on('close', () => {
-    clearInterval(timer)
-    console.log(`events closed after ${count}`)
-  })
+  }
+  sendEvent()
+  res.writable.on('close', () => console.log(`events closed after ${count}`))
+})
+app.get('/open/events/next', (_req, res) => {
+  sendEvent()
+  res.end()
 })
 app.get('/open/redirect/here', (_req, res) => res.redirect(303, '/dev/open'))
 app.get('/open/cookies/two', (_req, res) => res.setHeader('Set-Cookie', ['a=1', 'b=2']).headers({ 'x-one': '1' }).end())
