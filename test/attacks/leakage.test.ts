@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from
 import { createAuth, SettingsError } from '../../src/index.js'
 import { createTestRuntime, testSettings } from '../../src/testing.js'
 import { type AttackOptions, type AttackServer, attackServer, expectRefusal } from '../support/attack-server.js'
-import { keys, live, type Secrets, spellings } from './life.js'
+import { codesOf, keys, live, type Secrets, secretsIn, withoutCodes } from './life.js'
 import { recorder, show } from './recorder.js'
 
 /** What goes to the console and to the streams behind it. */
@@ -21,17 +21,9 @@ function printed(): string {
 }
 
 function traces(secrets: Secrets, text: string): string[] {
-  const bytes = Buffer.from(text)
-  return (
-    [...secrets]
-      // Six digits stand in ids and times by chance; a code in a log would stand by itself.
-      .filter(([name, secret]) =>
-        name.startsWith('code')
-          ? new RegExp(`(?<![\\w.-])${secret}(?![\\w-]|\\.\\d)`).test(text)
-          : spellings(name, secret).some((spelling) => bytes.includes(spelling)),
-      )
-      .map(([name]) => name)
-  )
+  // Six digits stand in ids and times by chance; a code in a log would stand by itself.
+  const codes = codesOf(secrets).filter(([, code]) => new RegExp(`(?<![\\w.-])${code}(?![\\w-]|\\.\\d)`).test(text))
+  return [...codes.map(([name]) => name), ...secretsIn(Buffer.from(text), withoutCodes(secrets))]
 }
 
 describe('ATK-112 a whole run at the most verbose level', async () => {

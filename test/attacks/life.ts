@@ -226,7 +226,7 @@ export function refusingTransport(inner: TestTransport): { transport: TestTransp
 }
 
 /** How a secret may stand in a store or a log: as it is, escaped, in hexadecimal, and in base64 at any alignment. */
-export function spellings(name: string, secret: string): Buffer[] {
+function spellings(name: string, secret: string): Buffer[] {
   const texts = [
     secret,
     encodeURIComponent(secret),
@@ -238,7 +238,8 @@ export function spellings(name: string, secret: string): Buffer[] {
   if (name === 'seed') bytes.push(secretBytes(secret))
   if (/^(link|handle)/.test(name)) bytes.push(Buffer.from(secret, 'base64url'))
   if (/^(access|refresh) token/.test(name)) texts.push(secret.split('.')[2] ?? secret)
-  return [...texts.map((text) => Buffer.from(text)), ...bytes.flatMap(encodings)]
+  const all = [...texts.map((text) => Buffer.from(text)), ...bytes.flatMap(encodings)]
+  return [...new Map(all.map((spelling) => [spelling.toString('latin1'), spelling])).values()]
 }
 
 function encodings(bytes: Buffer): Buffer[] {
@@ -250,4 +251,39 @@ function encodings(bytes: Buffer): Buffer[] {
     return [whole, whole.replaceAll('-', '+').replaceAll('_', '/')]
   })
   return [bytes, ...[hex, hex.toUpperCase(), ...base64].map((text) => Buffer.from(text))]
+}
+
+export const codesOf = (secrets: Secrets) => [...secrets].filter(([name]) => name.startsWith('code'))
+export const withoutCodes = (secrets: Secrets) => [...secrets].filter(([name]) => !name.startsWith('code'))
+
+/** The secrets of which a spelling is in the bytes, by name. */
+export function secretsIn(bytes: Buffer, secrets: Iterable<readonly [name: string, secret: string]>): string[] {
+  const names = new Map([...secrets].flatMap(([name, secret]) => spellings(name, secret).map((each) => [each, name])))
+  return [...new Set(foundIn(bytes, [...names.keys()]).map((spelling) => names.get(spelling) ?? ''))]
+}
+
+const filterBits = 20
+
+/** Which needles, of four bytes or more, are in the bytes. One pass looks for all: one after the other, hundreds take minutes. */
+function foundIn(bytes: Buffer, needles: readonly Buffer[]): Buffer[] {
+  const byStart = new Map<number, Buffer[]>()
+  const mayStart = new Uint8Array(2 ** filterBits)
+  const placeOf = (word: number) => Math.imul(word, 0x9e3779b1) >>> (32 - filterBits)
+  for (const needle of needles) {
+    const start = needle.readInt32BE(0)
+    byStart.set(start, [...(byStart.get(start) ?? []), needle])
+    mayStart[placeOf(start)] = 1
+  }
+
+  const found: Buffer[] = []
+  let word = 0
+  for (let end = 1; end <= bytes.length; end += 1) {
+    word = (word << 8) | (bytes[end - 1] ?? 0)
+    if (end < 4 || mayStart[placeOf(word)] === 0) continue
+    const here = (byStart.get(word) ?? []).filter((needle) =>
+      needle.equals(bytes.subarray(end - 4, end - 4 + needle.length)),
+    )
+    found.push(...here)
+  }
+  return found
 }
