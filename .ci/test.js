@@ -1,20 +1,27 @@
 // Runs the tests: `npm test` and the scripts `test:all`, `test:servers` and `test:runtimes`. Further arguments go to Vitest.
 import { spawnSync } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 
-/** A browser, programs, packages, queries in processes of their own, and the whole contract of a store on PostgreSQL in WebAssembly. */
+/** What starts browsers, programs and packages, and what goes through very many cases. */
 const slow = [
   'test/browser/',
   'test/processes/',
+  'test/cli/host/',
   'test/cli/init/projects.test.ts',
+  'test/cli/local/',
   'test/bundles.test.ts',
   'test/demo.test.ts',
   'test/docs.test.ts',
   'test/examples.test.ts',
+  'test/flows/faults.test.ts',
   'test/guides.test.ts',
   'test/host/collections/',
+  'test/host/front/raw-attacks.test.ts',
   'test/host/routes/documents-page.test.ts',
+  'test/host/spaces/interrupted.test.ts',
   'test/moving.test.ts',
   'test/package.test.ts',
+  'test/store/datastore/datastore.test.ts',
   'test/store/sql/pglite.test.ts',
 ]
 const demo = ['test/demo.test.ts', 'test/browser/demo.test.ts']
@@ -39,13 +46,19 @@ const set = Object.hasOwn(sets, name) ? sets[name] : null
 if (!set) throw new Error(`node .ci/test.js ${Object.keys(sets).join('|')} [arguments of Vitest]`)
 
 const { only = [], leftOut = [], env = {} } = set
+// Node reads this file of certificates whenever a program starts, which takes longer than many programs do. Only the test of
+// the package reaches a host beyond this machine: the registry.
+const { NODE_EXTRA_CA_CERTS: _certificates, ...withoutCertificates } = process.env
+const inherited = name === 'package' || name === 'all' ? process.env : withoutCertificates
 // A path that is named runs, slow or not.
 const isNamed = args.some((argument) => argument.startsWith('test/'))
 const globs = (isNamed ? [] : leftOut).map((path) => (path.endsWith('/') ? `${path}**` : path))
+// Threads that hash passwords have the lowest priority. Everything else has it here, too, so that no test waits long for them.
+setPriority(constants.priority.PRIORITY_LOW)
 const { status } = spawnSync(
   process.execPath,
   ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...only, ...args],
   // Vitest takes no --exclude for projects.
-  { stdio: 'inherit', env: { ...process.env, LATCHKEY_TEST_LEFT_OUT: globs.join(','), ...env } },
+  { stdio: 'inherit', env: { ...inherited, LATCHKEY_TEST_LEFT_OUT: globs.join(','), ...env } },
 )
 process.exitCode = status ?? 1

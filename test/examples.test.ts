@@ -151,7 +151,7 @@ test('roles: the first admin gives roles, editors write, and everyone else reads
 })
 
 test('typescript: compiles under its own strict settings, and serves the main job', async () => {
-  expect(projectFaults(join(examples, 'typescript'), 'index.ts')).toEqual([])
+  expect(projectFaults(join(examples, 'typescript'))).toEqual([])
 
   const application = await applicationFolder('express', 'zod')
   const code = await readFile(join(examples, 'typescript/index.ts'), 'utf8')

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -56,28 +55,41 @@ export function strictFaults(folder: string, files: readonly string[], modules: 
     ...program.getSyntacticDiagnostics(file),
     ...program.getSemanticDiagnostics(file),
   ])
-  const faults = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...found]
+  return textsOf([...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...found])
+}
+
+/** What TypeScript says about a project under the tsconfig.json in its folder. */
+export function projectFaults(folder: string): string[] {
+  return textsOf(ts.getPreEmitDiagnostics(openProgram(folder)))
+}
+
+/** What `tsc` does in a folder: writes what it emits, and says what is wrong. */
+export function compileProject(folder: string): string[] {
+  const program = openProgram(folder)
+  return textsOf([...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics])
+}
+
+function openProgram(folder: string): ts.Program {
+  const { config } = ts.readConfigFile(join(folder, 'tsconfig.json'), ts.sys.readFile)
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, folder)
+  return ts.createProgram(fileNames, options, cachingHost(folder, options))
+}
+
+function textsOf(faults: readonly ts.Diagnostic[]): string[] {
   return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
 }
 
-/** What TypeScript says about a file under the tsconfig.json beside it. */
-export function projectFaults(folder: string, file: string): string[] {
-  const { config } = ts.readConfigFile(join(folder, 'tsconfig.json'), (path) => readFileSync(path, 'utf8'))
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, folder)
-  const program = ts.createProgram([join(folder, file)], options, cachingHost(options, JSON.stringify(config)))
-  const faults = ts.getPreEmitDiagnostics(program)
-  return faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
-}
-
-/** The declarations of packages, by the options that they were parsed for. To parse them takes longer than all the rest. */
+/** The declarations of packages, by what they were parsed for. To parse them takes longer than all the rest. */
 const parsed = new Map<string, ts.SourceFile | undefined>()
 
-function cachingHost(options: ts.CompilerOptions, key: string): ts.CompilerHost {
+function cachingHost(folder: string, options: ts.CompilerOptions): ts.CompilerHost {
   const host = ts.createCompilerHost(options)
+  const key = [options.target, options.module, options.moduleResolution, options.moduleDetection].join()
   return {
     ...host,
+    getCurrentDirectory: () => folder,
     getSourceFile(name, ...rest) {
-      if (!name.includes('/node_modules/')) return host.getSourceFile(name, ...rest)
+      if (name.startsWith(folder)) return host.getSourceFile(name, ...rest)
       const place = `${key} ${name}`
       if (!parsed.has(place)) parsed.set(place, host.getSourceFile(name, ...rest))
       return parsed.get(place)

@@ -12,7 +12,8 @@ import {
 export interface TestPostgres {
   /** A dialect as an application would give it; what it closes is its own pool, not the database. */
   dialect(): Dialect
-  query(sql: string): Promise<void>
+  /** Answers the rows of the last statement. */
+  query(sql: string): Promise<Record<string, unknown>[]>
   pool(): PostgresPool
   /** Back to an empty database. */
   wipe(): Promise<void>
@@ -26,7 +27,8 @@ export async function startPostgres(): Promise<TestPostgres> {
     dialect: () => new PostgresDialect({ pool: createPool(database, turns) }),
     pool: () => createPool(database, turns),
     async query(sql) {
-      await database.exec(sql)
+      const results = await database.exec(sql)
+      return results.at(-1)?.rows ?? []
     },
     async wipe() {
       await database.exec('drop schema public cascade; create schema public')

@@ -11,7 +11,7 @@ import { standingClock } from './postgres-clock.js'
 export interface SpaceSchemas {
   /** A schema of its own, with the checks of a thread before it. */
   open(quotaBytes?: number): Promise<OpenedData & { schema: string }>
-  query(sql: string): Promise<void>
+  query(sql: string): Promise<unknown>
   advance(milliseconds: number): Promise<void>
   close(): Promise<void>
 }
@@ -36,7 +36,9 @@ export async function startSpaceSchemas(): Promise<SpaceSchemas> {
       return { ...data, ...ports, schema }
     },
     query: postgres.query,
-    advance: (milliseconds) => postgres.query(standingClock.move(milliseconds)),
+    async advance(milliseconds) {
+      await postgres.query(standingClock.move(milliseconds))
+    },
     close: postgres.close,
   }
 }

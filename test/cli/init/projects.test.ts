@@ -10,7 +10,7 @@ import { openProject } from '../../../src/cli/init/project.js'
 import { writeChanges } from '../../../src/cli/init/write-changes.js'
 import { newSecret } from '../../../src/lib/random.js'
 import { createTestClient } from '../../../src/testing.js'
-import { applicationFolder, projectFaults, writeFiles } from '../../support/application-folder.js'
+import { applicationFolder, compileProject, projectFaults, writeFiles } from '../../support/application-folder.js'
 import { codeInMailbox, mainJob } from '../../support/journey.js'
 import { freePort, type Program, startProgram } from '../../support/program.js'
 import { openDesk } from '../../support/tool.js'
@@ -115,11 +115,9 @@ async function start(
 }
 
 async function compiled(folder: string, entry: string, compiler: Compiler): Promise<string> {
-  const tsc = join(folder, 'node_modules/typescript/bin/tsc')
-  const emits = compiler === 'emits' || compiler === 'emitsBelowSrc'
-  const options = emits ? ['--strict'] : ['--noEmit', '--strict']
-  await run('node', [tsc, ...options], { cwd: folder }).catch(({ stdout }) => expect.fail(stdout))
-  if (emits) return `dist/${entry.replace(/^src\//, '').replace(/ts$/, 'js')}`
+  expect(compileProject(folder)).toEqual([])
+  if (compiler === 'emits' || compiler === 'emitsBelowSrc')
+    return `dist/${entry.replace(/^src\//, '').replace(/ts$/, 'js')}`
   if (runsTypeScript) return entry // Node, as the steps of `init` say.
   // As tsx would run it.
   const outfile = 'bundle.mjs'
@@ -203,7 +201,7 @@ describe.each(Object.entries(frameworks))('%s in TypeScript compiles', (_name, d
     const plan = planInit(openProject(folder), { nodeVersion, createSecret: newSecret })
     if (plan.outcome !== 'ready') throw new Error(plan.sentence)
     writeChanges(folder, plan.changes)
-    expect(projectFaults(folder, 'index.ts')).toEqual([])
+    expect(projectFaults(folder)).toEqual([])
   })
 })
 
