@@ -66,7 +66,7 @@ export interface AutofillEvents {
 
 /** One a page is enough, over the client of the page. */
 export function createPasskeys(auth: PasskeyCalls): PasskeyClient {
-  // Not typed as one: the types of Node know no `PublicKeyCredential`.
+  // `object`, because the types of Node's globals know no `PublicKeyCredential`.
   const page: object = globalThis
   return passkeysIn(page, auth)
 }

@@ -9,14 +9,14 @@ function caller(method) {
     const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     const send = () => fetch(base + path, { method, ...json })
     let answer = await send()
-    // The page was open for longer than its access token is valid.
-    if (answer.status === 401 && (await codeOf(answer)) === 'token_expired') {
+    // The page was open for longer than its access token is valid. By then the browser may have dropped its cookie.
+    if (answer.status === 401 && ['token_expired', 'unauthenticated'].includes(await codeOf(answer))) {
       await fetch(`${base}/refresh`, { method: 'POST' })
       answer = await send()
     }
     const text = await answer.text()
     const result = text === '' ? null : JSON.parse(text)
-    if (!answer.ok) throw result
+    if (!answer.ok) throw { ...result, path }
     return result
   }
 }
@@ -37,7 +37,7 @@ function go(address, parameters = {}) {
 /** The server has a sentence for each code. */
 function showError(place, error) {
   const { here = location.pathname, at } = place.dataset
-  const code = error.name === 'PasskeyError' ? `passkey_${error.code}` : error.code
+  const code = error.name === 'PasskeyError' ? `passkey_${error.code}` : (error.code ?? 'internal_error')
   go(here, { error: code, ...(at && { at }) })
 }
 
@@ -110,6 +110,14 @@ async function upgrade(place) {
   location.replace(place.dataset.passkeyUpgrade)
 }
 
+/**
+ * Only a passkey that was chosen and refused is worth an error. The page loads itself anew to show one, and would do so for
+ * ever where the server refuses to begin.
+ */
+function isOfChosenPasskey({ path, code }) {
+  return path === '/passkeys/login' && code !== 'invalid_token'
+}
+
 function start() {
   const all = (selector) => [...document.querySelectorAll(selector)]
   for (const place of all('[data-passkey-upgrade]')) void upgrade(place)
@@ -125,7 +133,7 @@ function start() {
   for (const field of signIn ? all('input[autocomplete~="webauthn"]') : []) {
     passkeys.autofill(field, {
       onSignedIn: () => go(signIn.dataset.next),
-      onError: (error) => error.name !== 'PasskeyError' && error.code !== 'invalid_token' && showError(signIn, error),
+      onError: (error) => isOfChosenPasskey(error) && showError(signIn, error),
     })
   }
 }

@@ -35,8 +35,8 @@ export async function requirePassword(
 }
 
 /**
- * Requires a sign-in at most five minutes old, or the account's password. Steps use it for users who come back from a
- * provider, because they may not have a password at hand.
+ * Requires a sign-in at most five minutes old, or the account's password. For steps of users who may have no password at hand:
+ * they signed in by a provider or a passkey.
  *
  * @throws {AuthError} as `requirePassword`
  */

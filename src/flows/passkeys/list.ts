@@ -18,8 +18,8 @@ export interface Signals {
 }
 
 /**
- * The user's passkeys, the oldest first, also those that may not be used here. `signals` is null until the user first asks for one: no
- * authenticator knows the user yet.
+ * The user's passkeys, the oldest first, also those that may not be used here. `signals` is null while no authenticator knows the user by
+ * the one name that we keep: before the first passkey, and after an import without it.
  *
  * @throws {AuthError} `passkeys_disabled`, `token_revoked`
  */

@@ -60,8 +60,12 @@ export async function passkeyLogin(ports: PasskeyLoginPorts, input: PasskeyLogin
   const refuse = (userId: string | null) => (fault: unknown) => refuseLogin(ports, { userId, method, visitor }, fault)
   const of = { use: 'login', holder: input.handle ?? '' } as const
   const clientData = await claimChallenge(ports, of, response.clientData).catch(refuse(null))
-  const expected = { site, clientData, verified: true, userId: null }
-  const found = await verifyPasskey(ports, response, expected).catch(refuse(null))
+  let owner: string | null = null
+  const onUser = (userId: string) => {
+    owner = userId
+  }
+  const expected = { site, clientData, verified: true, userId: null, onUser }
+  const found = await verifyPasskey(ports, response, expected).catch((fault: unknown) => refuse(owner)(fault))
   const { user } = found
   const proof = await judge(ports, found, visitor).catch(refuse(user.id))
   return openSession(ports, { user, mode, method, amr: withFactor([], proof), visitor, device, proof })

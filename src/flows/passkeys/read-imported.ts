@@ -1,6 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { isoTime } from '../../lib/iso-time.js'
-import type { PasskeyRecord } from '../../model/factors/passkey.js'
+import { isTransport, type PasskeyRecord } from '../../model/factors/passkey.js'
 import { passkeyProvider } from '../../model/factors/passkey-providers.js'
 import type { ImportedPasskey } from '../../model/imported-account.js'
 import type { Ports } from '../../ports.js'
@@ -127,8 +127,8 @@ function readCount(count: unknown, path: string): number {
 }
 
 function readTransports(transports: unknown, path: string): readonly string[] {
-  const isWord = (word: unknown) => typeof word === 'string' && /^[\w-]{1,32}$/.test(word)
-  if (Array.isArray(transports) && transports.length <= 16 && transports.every(isWord)) return [...new Set(transports)]
+  const areTransports = Array.isArray(transports) && transports.length <= 16 && transports.every(isTransport)
+  if (areTransports) return [...new Set(transports)]
   throw malformed(path, 'must be a list of words')
 }
 

@@ -64,6 +64,7 @@ export async function startPasskey(
 
 function requireUpgrade(ports: Pick<Ports, 'clock'>, { upgrade }: PasskeyPolicy, { session }: SessionState): void {
   if (!upgrade) throw new AuthError('passkeys_disabled')
-  const byPassword = session.mode === 'cookie' && session.amr.includes('pwd')
+  // A sign-in that was proved anew by passkey is recent, but its password may be long ago.
+  const byPassword = session.mode === 'cookie' && session.amr.includes('pwd') && !session.amr.includes('pop')
   if (!byPassword || !isRecent(ports, session)) throw new AuthError('recent_login_required')
 }

@@ -28,6 +28,8 @@ export interface Expected {
   verified: boolean
   /** The user who must own the passkey; null: the response names them. */
   userId: string | null
+  /** Told whose the passkey is before it is checked, for the audit log. */
+  onUser?: (userId: string) => void
 }
 
 /**
@@ -39,11 +41,12 @@ export interface Expected {
 export async function verifyPasskey(
   { passkeys, webauthn }: Pick<Ports, 'passkeys' | 'webauthn'>,
   response: SignedResponse,
-  { site, clientData, verified, userId }: Expected,
+  { site, clientData, verified, userId, onUser }: Expected,
 ): Promise<VerifiedPasskey> {
   const claims = webauthn.readClaims(response, { site, clientData, demands: { present: true, verified } })
   if (!claims) throw new AuthError('invalid_passkey')
   const found = await passkeys.find(site.rpId, response.credentialId)
+  if (found) onUser?.(found.user.id)
   const own = found && isOwn(found.passkey, response, userId) ? found : null
   const publicKey = own?.passkey.publicKey ?? null
   const signed = await webauthn.isSigned(response, { site, clientData, publicKey })

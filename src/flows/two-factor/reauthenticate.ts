@@ -55,8 +55,8 @@ function useOf({ id }: { id: string }): KnownUse {
  * Proves the signed-in user again, as recent sign-ins are asked for. A new session takes the place of this one; what was proved before still
  * counts, and other sessions stay.
  *
- * @throws {AuthError} `invalid_credentials`, `invalid_code`, `password_reset_required`, `invalid_token` (the challenge),
- *   `invalid_passkey`, `passkeys_disabled`, `rate_limited`, `forbidden` (the other mode's session), `token_revoked`, `busy`
+ * @throws {AuthError} `invalid_credentials`, `invalid_code`, `password_reset_required`, `recent_login_required` (the account has a
+ *   passkey as its second step: confirm with that), `invalid_token` (the challenge), `invalid_passkey`, `passkeys_disabled`, `rate_limited`, `forbidden` (the other mode's session), `token_revoked`, `busy`
  */
 export async function reauthenticate(
   ports: ReauthenticatePorts,
@@ -89,16 +89,17 @@ async function prove(
   { proof: given, visitor, device }: ReauthenticateInput,
 ): Promise<{ proof: FactorProof | null; method: 'passkey' | 'password' }> {
   const { user, session } = state
+  const refuse = (refusal: unknown) => recordRefusal(ports, state, { visitor, refusal })
   if ('response' in given) {
-    const proved = await provePasskey(ports, { user, response: given.response, visitor }, useOf(session)).catch(
-      (refusal: unknown) => recordRefusal(ports, state, { visitor, refusal }),
-    )
+    const proved = await provePasskey(ports, { user, response: given.response, visitor }, useOf(session)).catch(refuse)
     return { proof: proved, method: 'passkey' }
   }
   if (user.passwordHash === null) throw new AuthError('invalid_credentials')
   await requirePassword(ports, state, { password: given.password, event, visitor, device })
-  if (user.mustReset) throw new AuthError('password_reset_required')
-  if (!hasFactor(user) && asksSecondStep(ports, user)) throw new AuthError('recent_login_required', { detail })
+  if (user.mustReset) return refuse(new AuthError('password_reset_required'))
+  if (!hasFactor(user) && asksSecondStep(ports, user)) {
+    return refuse(new AuthError('recent_login_required', { detail }))
+  }
   const proof = hasFactor(user) ? await requireFactor(ports, state, { code: given.code, event, visitor }) : null
   return { proof, method: 'password' }
 }

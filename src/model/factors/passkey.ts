@@ -43,6 +43,23 @@ export function isUsable({ rpId, suspendedAt }: PasskeyRecord, site: { rpId: str
   return rpId === site?.rpId && suspendedAt === null
 }
 
+/** Whether this can be a way to reach an authenticator, such as `usb` (WebAuthn §5.8.4). New ones may come. */
+export function isTransport(word: unknown): boolean {
+  return typeof word === 'string' && /^[\w-]{1,32}$/.test(word)
+}
+
+/** The longest that the store keeps for a user, in characters. */
+const longestHandle = 64
+
+/**
+ * The handle that all passkeys of an imported account share, so that the next one is for the same user. null: there is none, or it
+ * is too long to keep.
+ */
+export function sharedHandle(passkeys: readonly PasskeyRecord[]): string | null {
+  const [handle = null, ...others] = new Set(passkeys.map(({ userHandle }) => userHandle))
+  return others.length === 0 && handle !== null && handle.length <= longestHandle ? handle : null
+}
+
 /** A WebAuthn credential as the store keeps it. Times are Unix seconds; binary values are base64url. */
 export interface PasskeyRecord {
   id: string

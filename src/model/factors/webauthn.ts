@@ -62,7 +62,7 @@ export interface NewCredential {
   aaguid: string
 }
 
-/** What a response claims, in order. Only the signature proves it. */
+/** What a response claims. Its flags do not contradict each other; only the signature proves them. */
 export interface Claims {
   userVerified: boolean
   synced: boolean

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isCanonicalBase64url } from '../../lib/base64url.js'
+import { isTransport } from '../../model/factors/passkey.js'
 import type { CreationResponse, SignedResponse } from '../../model/factors/webauthn.js'
 
 /** Of each binary value, in characters of base64url. The longest is an attestation, which we ask to be empty. */
@@ -20,7 +21,6 @@ const envelope = {
   type: z.literal('public-key').describe('Always `public-key`.'),
 }
 const clientDataJSON = binary(longest.clientData, 'What the browser signed for.')
-const transport = z.string().max(32)
 
 /** As `toJSON()` of the browser's credential returns it. Members that are not named here are dropped. */
 export const creationResponse = z
@@ -29,7 +29,7 @@ export const creationResponse = z
     response: z.looseObject({
       clientDataJSON,
       attestationObject: binary(longest.attestation, 'The new key.'),
-      transports: z.array(transport).max(16).optional().describe('How the authenticator is reached.'),
+      transports: z.array(z.string().max(32)).max(16).optional().describe('How the authenticator is reached.'),
     }),
   })
   .refine(({ id, rawId }) => id === rawId, { path: ['rawId'], message: 'must be the same as id' })
@@ -39,7 +39,7 @@ export const creationResponse = z
       credentialId: id,
       clientData: response.clientDataJSON,
       attestation: response.attestationObject,
-      transports: [...new Set(response.transports ?? [])],
+      transports: [...new Set((response.transports ?? []).filter(isTransport))],
     }),
   )
 

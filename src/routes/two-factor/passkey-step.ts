@@ -13,7 +13,7 @@ export const challenge = tokenField
 export const startPasskeyStepRoute = defineRoute({
   method: 'POST',
   path: '/login/two-factor/options',
-  limit: 'login',
+  limit: 'other',
   body: z.object({ challenge }),
   summary: 'Returns the options to complete a sign-in by passkey.',
   answers: { 200: requestOptionsSchema },

@@ -11,7 +11,7 @@ import { issuedAnswer } from '../session/answer.js'
 export const startReauthenticationRoute = defineRoute({
   method: 'POST',
   path: '/reauthenticate/options',
-  limit: 'login',
+  limit: 'other',
   body: z.object({}),
   signedIn: true,
   summary: 'Returns the options to prove the signed-in user again by passkey.',
@@ -44,6 +44,7 @@ export const reauthenticateRoute = defineRoute({
     'invalid_code',
     'invalid_passkey',
     'password_reset_required',
+    'recent_login_required',
     'passkeys_disabled',
     'busy',
   ],

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../model/audit-event.js'
+import { sharedHandle } from '../../model/factors/passkey.js'
 import type { UserRecord } from '../../model/user.js'
 import { profileColumns } from '../account-changes.js'
 import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
@@ -84,6 +85,7 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createWithPasskey
     createWithPasskeys: (user, given, audit) =>
       steps.step(async (unit) => {
         await writeUser(unit, user, audit)
+        unit.put(users, { ...toUserRow(user), passkey_handle: sharedHandle(given) })
         for (const row of given.map(toPasskeyRow)) {
           if (await unit.get(passkeys, passkeyKey(row))) throw new Taken()
           unit.put(passkeys, row)

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../model/audit-event.js'
+import { sharedHandle } from '../../model/factors/passkey.js'
 import type { UserRecord } from '../../model/user.js'
 import { profileColumns } from '../account-changes.js'
 import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
@@ -88,6 +89,10 @@ function createAccounts(steps: Steps): Pick<Users, 'create' | 'createWithPasskey
         await writeUser(unit, user, audit)
         const rows = passkeys.map(toPasskeyRow)
         if (rows.length > 0) await unit.db.insertInto('latchkey_passkeys').values(rows).execute().catch(refuseTaken)
+        const passkey_handle = sharedHandle(passkeys)
+        if (passkey_handle !== null) {
+          await unit.db.updateTable('latchkey_users').set({ passkey_handle }).where('id', '=', user.id).execute()
+        }
         return true
       }, false),
   }

@@ -46,8 +46,9 @@ const readCreation: Webauthn['readCreation'] = async (response, { site, clientDa
     })
     if (!verified || registrationInfo.credential.id !== response.credentialId) return null
     const { credential, aaguid } = registrationInfo
-    const algorithm = algorithmOf(library.decodeCredentialPublicKey(credential.publicKey))
-    if (algorithm === undefined) return null
+    const key = library.decodeCredentialPublicKey(credential.publicKey)
+    const algorithm = algorithmOf(key)
+    if (algorithm === undefined || !isSound(key)) return null
     return {
       credentialId: credential.id,
       publicKey: Buffer.from(credential.publicKey).toString('base64url'),

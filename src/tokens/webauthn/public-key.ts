@@ -1,8 +1,9 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
-import type { loadLibrary } from './library.js'
 
 /** A COSE key as the library reads it: its values by label (RFC 9052 §7.1, RFC 9053 §7). */
-export type CoseKey = Pick<ReturnType<Awaited<ReturnType<typeof loadLibrary>>['decodeCredentialPublicKey']>, 'get'>
+export interface CoseKey {
+  get(label: number): unknown
+}
 
 /** The label `alg`. */
 const algorithmLabel = 3
@@ -12,7 +13,8 @@ const leastRsaBits = 2_048
 
 /** The COSE algorithm that the key names. */
 export function algorithmOf(key: CoseKey): number | undefined {
-  return key.get(algorithmLabel)
+  const algorithm = key.get(algorithmLabel)
+  return typeof algorithm === 'number' ? algorithm : undefined
 }
 
 /**
@@ -29,7 +31,7 @@ export function isSound(key: CoseKey): boolean {
 
 /** Of the algorithms that a registration takes. */
 function toJwk(key: CoseKey): JsonWebKey | null {
-  const [type, first, second, third] = [1, -1, -2, -3].map((label) => Reflect.apply(key.get, key, [label]))
+  const [type, first, second, third] = [1, -1, -2, -3].map((label) => key.get(label))
   const algorithm = algorithmOf(key)
   if (algorithm === -7 && type === 2 && first === 1) {
     return { kty: 'EC', crv: 'P-256', x: textOf(second), y: textOf(third) }

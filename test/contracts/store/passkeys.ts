@@ -117,6 +117,17 @@ function addingContract(current: () => TestStore): void {
     expect(await store.users.createWithPasskeys(aUser({ emailCanonical }), [], anEvent())).toBe(false)
   })
 
+  test('imported passkeys of one user name are of the same user as later ones', async () => {
+    const { store } = current()
+    const handles = [['one', 'one'], ['one', 'two'], ['one', null], ['x'.repeat(65)], []]
+    for (const [index, each] of handles.entries()) {
+      const user = aUser()
+      const passkeys = each.map((userHandle) => aPasskey(user.id, { userHandle }))
+      expect(await store.users.createWithPasskeys(user, passkeys, anEvent())).toBe(true)
+      expect(await store.passkeys.handleOf(user.id)).toBe(index === 0 ? 'one' : null)
+    }
+  })
+
   test('no user gets more than the limit, also at once', async () => {
     const { store } = current()
     const { user, session } = await signedIn(store)

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { TestAnswer, TestClient } from '../../../src/testing.js'
 import { ada } from '../../support/auth.js'
-import { passkeyLogin, principalOf, requestOptions, withPasskey } from '../../support/passkey-browser.js'
+import { createAuthenticator, type HeldPasskey } from '../../support/authenticator.js'
+import {
+  addPasskey,
+  origin,
+  passkeyLogin,
+  principalOf,
+  requestOptions,
+  withPasskey,
+} from '../../support/passkey-browser.js'
 import { enrol } from '../../support/totp.js'
 
 type Halfway = TestAnswer<{ status: string; challenge: string; methods: string[]; code?: string }>
@@ -63,6 +71,29 @@ describe('a passkey as the second step', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_token' } })
   })
 
+  it('of another account is refused, though the first step was right', async () => {
+    const { client, browser, device, runtime } = await withPasskey()
+    await enrol(browser, ada.password, runtime.clock)
+    const theirs = await passkeyOfEve(client())
+    const phone = client()
+    await password(phone)
+    const forged = { credential: theirs, userHandle: device.passkeys[0]?.userHandle ?? null }
+    const response = device.sign(await requestOptions(phone, optionsPath), forged)
+    const answer = await phone.post('/auth/login/two-factor', { response })
+    expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_passkey' } })
+  })
+
+  it('whose counter goes back is suspended', async () => {
+    const { client, browser, device, runtime } = await withPasskey({}, { synced: false })
+    await enrol(browser, ada.password, runtime.clock)
+    await passkeyLogin(client(), device)
+    const phone = client()
+    await password(phone)
+    const response = device.sign(await requestOptions(phone, optionsPath), { counter: 1 })
+    expect((await phone.post('/auth/login/two-factor', { response })).status).toBe(401)
+    expect((await password(client())).body.methods).toEqual(['totp', 'backup_code'])
+  })
+
   it('is needed to add a passkey where a second factor is required', async () => {
     const { browser, runtime } = await withPasskey({ twoFactor: { required: true } })
     await runtime.clock.advance('1m')
@@ -85,7 +116,48 @@ describe('a passkey as the second step', () => {
   })
 })
 
+async function passkeyOfEve(browser: TestClient): Promise<HeldPasskey | undefined> {
+  await browser.signUp({ ...ada, email: 'eve@example.test' })
+  const theirs = createAuthenticator({ origin })
+  await addPasskey(browser, theirs)
+  return theirs.passkeys[0]
+}
+
 describe('proving oneself again', () => {
+  it('needs a passkey of the account, and one that has checked its user', async () => {
+    const { client, browser, device } = await withPasskey()
+    const theirs = await passkeyOfEve(client())
+    for (const forged of [{ userVerified: false }, { credential: theirs }, { credential: theirs, userHandle: null }]) {
+      const response = device.sign(await requestOptions(browser, '/auth/reauthenticate/options'), forged)
+      const answer = await browser.post('/auth/reauthenticate', { response })
+      expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_passkey' } })
+    }
+  })
+
+  it('suspends a passkey whose counter goes back', async () => {
+    const { client, browser, device } = await withPasskey({}, { synced: false })
+    await passkeyLogin(client(), device)
+    const response = device.sign(await requestOptions(browser, '/auth/reauthenticate/options'), { counter: 1 })
+    expect((await browser.post('/auth/reauthenticate', { response })).status).toBe(401)
+    expect((await passkeyLogin(client(), device)).status).toBe(401)
+  })
+
+  it('that is refused after the right password is recorded', async () => {
+    const { browser, auth } = await withPasskey({ twoFactor: { required: true } })
+    expect((await browser.post('/auth/reauthenticate', { password: ada.password })).status).toBe(403)
+    const { items } = await auth.audit.list({ event: 'reauthenticated' })
+    expect(items).toMatchObject([{ outcome: 'failure', detail: { reason: 'recent_login_required' } }])
+  })
+
+  it('by passkey is no sign-in by password that could ask for one in passing', async () => {
+    const { browser, device, runtime } = await withPasskey()
+    await runtime.clock.advance('10m')
+    const response = device.sign(await requestOptions(browser, '/auth/reauthenticate/options'))
+    expect((await browser.post('/auth/reauthenticate', { response })).status).toBe(200)
+    const answer = await browser.post('/auth/passkeys/options', { upgrade: true })
+    expect(answer).toMatchObject({ status: 403, body: { code: 'recent_login_required' } })
+  })
+
   it('by passkey gives the session a new id and time, and leaves the others', async () => {
     const { client, browser, device, runtime } = await withPasskey()
     await client().signIn(ada)
