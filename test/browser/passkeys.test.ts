@@ -281,6 +281,13 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await createAccount('hal@example.test')
     await begin()
     await withoutAutofill(page)
+    // A browser without a password manager never answers a conditional request, so the authenticator gets an ordinary one.
+    await page.addInitScript(`
+      const create = navigator.credentials.create.bind(navigator.credentials)
+      navigator.credentials.create = ({ mediation, ...options }) => {
+        if (mediation !== 'conditional') throw new Error('not in passing')
+        return create(options)
+      }`)
     const visited: string[] = []
     page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname))
     await signIn('hal@example.test')
