@@ -50,3 +50,8 @@ function hasControl(text: string): boolean {
 export function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text)
 }
+
+/** Whether a collection is no application's: of a Latchkey inside it, or of the platform. */
+export function isHidden(collection: string): boolean {
+  return collection.startsWith('_') || collection.startsWith('latchkey_')
+}

@@ -55,7 +55,9 @@ export async function unpackRelease(
 export interface ReleaseDraft {
   /** `release.json` first. @throws {AuthError} `bundle_invalid` */
   take(entry: ArchiveEntry): Promise<void>
-  /** Every listed file is there: the folder gets its name. @throws {AuthError} `bundle_invalid` */
+  /** Every listed file is there. @throws {AuthError} `bundle_invalid` */
+  requireWhole(): ReleaseManifest
+  /** The folder gets its name. @throws {AuthError} `bundle_invalid` */
   finish(): Promise<ReleaseManifest>
   discard(): Promise<void>
 }
@@ -71,8 +73,17 @@ export async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): 
   await files.folder(draft)
   const missing = new Map<string, ReleaseFile>()
   let manifest: ReleaseManifest | null = null
+
+  function requireWhole(): ReleaseManifest {
+    const [lost] = missing.keys()
+    if (!manifest) throw bundleInvalid('The archive is empty.', deployAgain)
+    if (lost !== undefined) throw bundleInvalid(`The archive has no ${quoted(lost)}.`, deployAgain)
+    return manifest
+  }
+
   return {
     discard,
+    requireWhole,
     async take(entry) {
       const { path } = entry
       if (!entry.isFile) throw bundleInvalid(`${quoted(path)} is no plain file.`, 'Deploy without links and devices.')
@@ -89,13 +100,11 @@ export async function draftRelease(place: ReleasePlace, limits: ReleaseLimits): 
       await writeListed(files, join(draft, file.path), file, entry)
     },
     async finish() {
-      const [lost] = missing.keys()
-      if (!manifest) throw bundleInvalid('The archive is empty.', deployAgain)
-      if (lost !== undefined) throw bundleInvalid(`The archive has no ${quoted(lost)}.`, deployAgain)
+      const whole = requireWhole()
       await files.sync()
       await rename(draft, target)
       await syncFolder(place.folder)
-      return manifest
+      return whole
     },
   }
 }

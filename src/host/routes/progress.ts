@@ -1,15 +1,20 @@
+import type { AuthError } from '../../errors.js'
 import { toAuthError } from '../../http/faults.js'
-import { problem } from '../../http/problem.js'
+import { problemBody } from '../../http/problem.js'
+import type { RouteContext } from '../../http/route.js'
 import { createRowQueue, type Row } from './row-queue.js'
+
+/** What a stream that fails needs of its request. */
+export type Reported = Pick<RouteContext, 'requestId' | 'report'>
 
 /**
  * Runs something long and yields its reports as rows, then its result, or `{ error: <problem> }`. It starts at once and runs to its
  * end, also when its reader leaves.
  */
-export function progressRows(run: (report: (row: Row) => void) => Promise<Row>, requestId: string): AsyncIterable<Row> {
+export function progressRows(context: Reported, run: (report: (row: Row) => void) => Promise<Row>): AsyncIterable<Row> {
   const rows = createRowQueue()
   run(rows.put)
-    .catch((error: unknown) => errorRow(error, requestId))
+    .catch((error: unknown) => errorRow(context, toAuthError(error)))
     .then((last) => {
       rows.put(last)
       rows.end()
@@ -17,8 +22,8 @@ export function progressRows(run: (report: (row: Row) => void) => Promise<Row>, 
   return rows
 }
 
-/** The last row of a stream that failed. */
-function errorRow(error: unknown, requestId: string): Row {
-  const { body } = problem(toAuthError(error), requestId)
-  return { error: JSON.parse(String(body)) }
+/** The last row of a stream that failed. What is no refusal goes to the log, too. */
+export function errorRow({ requestId, report }: Reported, fault: AuthError): Row {
+  report(fault)
+  return { error: problemBody(fault, requestId) }
 }

@@ -80,8 +80,8 @@ function switchingRoutes(ports: () => SpacePorts): readonly Route[] {
       answers: { 200: 'lines' },
       errors: ['space_not_found'],
       async handle(context) {
-        const { params, request, caller, requestId } = context
-        const asked = { params, request, visitor: caller.visitor, requestId }
+        const { params, request, caller } = context
+        const asked = { params, request, visitor: caller.visitor, context }
         return ndjson(context, deployRows(ports(), asked, context.upload(mostBytes(ports().limits.release))))
       },
     }),
@@ -99,8 +99,8 @@ function switchingRoutes(ports: () => SpacePorts): readonly Route[] {
       answers: { 200: 'lines' },
       errors: ['space_not_found'],
       async handle(context) {
-        const { params, request, caller, requestId, asPage } = context
-        const asked = { params, request, visitor: caller.visitor, requestId }
+        const { params, request, caller, asPage } = context
+        const asked = { params, request, visitor: caller.visitor, context }
         if (!asPage) return ndjson(context, activateRows(ports(), asked))
         await activateAtOnce(ports(), asked)
         return empty(204)

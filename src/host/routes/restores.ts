@@ -40,7 +40,7 @@ function restoreRoute(ports: () => BackupPorts): Route {
     answers: { 200: 'lines' },
     errors: ['space_not_found', 'quota_exceeded'],
     async handle(context) {
-      const { params, request, caller, requestId } = context
+      const { params, request, caller } = context
       const rules = rulesIn(request, caller.kind === 'session')
       await judgeToken(context, rules)
       const archive = context.upload(mostArchiveBytes(ports()))
@@ -50,7 +50,7 @@ function restoreRoute(ports: () => BackupPorts): Route {
         ...done,
         ...(await run((each) => report({ ...each }))),
       })
-      return ndjson(context, progressRows(restored, requestId))
+      return ndjson(context, progressRows(context, restored))
     },
   })
 }
@@ -70,12 +70,12 @@ function undoRoute(ports: () => BackupPorts): Route {
     answers: { 200: 'lines' },
     errors: ['space_not_found'],
     async handle(context) {
-      const { params, caller, requestId } = context
+      const { params, caller } = context
       const undone = async () => {
         await undoRestore(ports(), { space: params.space ?? '', visitor: caller.visitor })
         return { done: true }
       }
-      return ndjson(context, progressRows(undone, requestId))
+      return ndjson(context, progressRows(context, undone))
     },
   })
 }

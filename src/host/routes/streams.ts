@@ -7,7 +7,7 @@ import type { SpacePorts } from '../flows/spaces/ports.js'
 import { activateRelease } from '../flows/spaces/releases.js'
 import type { Switched } from '../flows/spaces/switch-release.js'
 import type { PrintedLine } from '../ports.js'
-import { progressRows } from './progress.js'
+import { progressRows, type Reported } from './progress.js'
 import { createRowQueue, type Row } from './row-queue.js'
 
 /** Lines of a log that wait for a slow reader. */
@@ -18,13 +18,14 @@ export interface StreamRequest {
   params: Readonly<Record<string, string>>
   request: Pick<HttpRequest, 'query' | 'headers'>
   visitor: Visitor
-  requestId: string
+  /** For a fault on the way. */
+  context: Reported
 }
 
 /** POST `/spaces/:space/releases`. */
 export function deployRows(
   ports: SpacePorts,
-  { params, request, visitor, requestId }: StreamRequest,
+  { params, request, visitor, context }: StreamRequest,
   archive: AsyncIterable<Uint8Array>,
 ): AsyncIterable<Row> {
   const dirty = request.headers['x-latchkey-git-dirty']
@@ -34,15 +35,14 @@ export function deployRows(
     dirty: dirty === 'true' ? true : dirty === 'false' ? false : null,
     visitor,
   }
-  return progressRows(async (report) => done(await deploy(ports, deployment, (step) => report({ ...step }))), requestId)
+  return progressRows(context, async (report) => done(await deploy(ports, deployment, (step) => report({ ...step }))))
 }
 
 /** POST `/spaces/:space/releases/:n/activate`. */
-export function activateRows(ports: SpacePorts, { params, visitor, requestId }: StreamRequest): AsyncIterable<Row> {
+export function activateRows(ports: SpacePorts, { params, visitor, context }: StreamRequest): AsyncIterable<Row> {
   const wanted = { space: params.space ?? '', number: releaseNumber(params.n), visitor }
-  return progressRows(
-    async (report) => done(await activateRelease(ports, wanted, (step) => report({ ...step }))),
-    requestId,
+  return progressRows(context, async (report) =>
+    done(await activateRelease(ports, wanted, (step) => report({ ...step }))),
   )
 }
 

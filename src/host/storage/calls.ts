@@ -127,7 +127,7 @@ function requireSize(text: string, { documentBytes }: CallBounds): string {
   throw new StoreError('quota_exceeded', `A document or value may have ${documentBytes} bytes at most.`)
 }
 
-/** SQLite checks that it is JSON. The child counts levels from 0. */
+/** The database checks that it is JSON. `maxDepth` counts the document itself as level 0. */
 function requireBody(value: unknown, bounds: CallBounds): string {
   const body = requireSize(requireText(value), bounds)
   if (!body.startsWith('{')) throw queryInvalid('A document must be a JSON object.')

@@ -4,7 +4,7 @@ import { parseWirePath, wireFault } from '../documents/wire.js'
 import { isWriting } from '../storage/calls.js'
 import { unavailable } from '../storage/faults.js'
 import type { SpaceData } from '../storage/space.js'
-import type { TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
+import type { ImportState, TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
 import { startProcess, type WorkerProcess } from './worker-process.js'
 
 /** A task in its worker, a process of its own. */
@@ -20,7 +20,7 @@ export interface Job {
   /** What reading the upload threw, which ended the import; null: nothing. */
   uploadFault(): unknown
   /** How far an import was when it reported last. */
-  imported(): number
+  progress(): ImportState
   /** Ends the worker. Resolves when its calls have ended, so nothing is written afterwards. */
   stop(): Promise<void>
 }
@@ -97,21 +97,20 @@ export function startJob(options: JobOptions): Job {
       worker.post({ kind: 'next' })
       return events.next()
     },
-    ...{ written: () => written, uploadFault: () => upload.fault(), imported: () => events.imported(), stop },
+    ...{ written: () => written, uploadFault: () => upload.fault(), progress: () => events.progress(), stop },
   }
 }
 
 /** Events for one reader. After a failure those that are there are still read. */
 function createEvents() {
   const waiting: TaskEvent[] = []
-  let imported = 0
+  let progress: ImportState = { processed: 0, imported: 0, faults: 0 }
   let failure: { error: unknown } | null = null
   let wake = () => {}
   return {
-    /** As the last progress reported. */
-    imported: () => imported,
+    progress: () => progress,
     put(event: TaskEvent): void {
-      if (event.kind === 'progress') imported = event.state.imported
+      if (event.kind === 'progress') progress = event.state
       waiting.push(event)
       wake()
     },

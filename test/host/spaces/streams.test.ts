@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { AuthError } from '../../../src/errors.js'
 import { createSpace } from '../../../src/host/flows/spaces/spaces.js'
+import { progressRows } from '../../../src/host/routes/progress.js'
 import { activateRows, deployRows, logRows, type StreamRequest } from '../../../src/host/routes/streams.js'
 import { admin, archiveWith, faultyCode, hostFolder, openProcess } from '../../support/space-world.js'
 
@@ -7,7 +9,7 @@ const asked = (params: Record<string, string> = {}, query = ''): StreamRequest =
   params: { space: 'dev', ...params },
   request: { query, headers: { 'x-latchkey-git-dirty': 'true' } },
   visitor: admin,
-  requestId: 'request-1',
+  context: { requestId: 'request-1', report: () => {} },
 })
 
 async function aSpace() {
@@ -85,4 +87,16 @@ test('a reader that leaves a log while nothing is printed ends it', async () => 
   await reader.return?.()
   expect(await pending).toEqual({ done: true, value: undefined })
   expect(ports.children.followers.size).toBe(0)
+})
+
+test('what fails on the way, and is no refusal, ends the rows and is reported with its cause', async () => {
+  const reported: AuthError[] = []
+  const context = { requestId: 'request-1', report: (fault: AuthError) => void reported.push(fault) }
+  const rows = progressRows(context, async (report) => {
+    report({ step: 'uploaded' })
+    throw new TypeError('the disk is gone')
+  })
+  const problem = { code: 'internal_error', status: 500, requestId: 'request-1' }
+  expect(await all(rows)).toEqual([{ step: 'uploaded' }, { error: expect.objectContaining(problem) }])
+  expect(reported.map(({ details }) => String(details.cause))).toEqual(['TypeError: the disk is gone'])
 })

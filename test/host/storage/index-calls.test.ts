@@ -101,7 +101,7 @@ test('ATK-209 one call writes a bounded number of entries', async () => {
   await makeIndex(indexes, 'notes', 'list')
   const list = Array.from({ length: 1_000 }, (_, n) => n)
   const rows = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `${n}`, body: bodyOf({ list }) }))
-  await expect(documents.putMany('notes', rows(101), 'absent')).rejects.toMatchObject({ code: 'quota_exceeded' })
+  await expect(documents.putMany('notes', rows(101), 'absent')).rejects.toMatchObject({ code: 'query_invalid' })
   expect(await documents.count('notes')).toBe(0)
 })
 

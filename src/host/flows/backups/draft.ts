@@ -45,6 +45,8 @@ export async function openDraft(ports: BackupPorts, claim: Claim, wanted: Wanted
   const { space, rules } = wanted
   const generation = await ports.generations.reserve(claim)
   if (generation === null) throw new AuthError('not_current')
+  // Else the data in force, if it still has the name of a draft, would be removed as one.
+  await withFaults(() => ports.data.adoptDraft(space.id, space.generation))
   const above = await withFaults(() => versionsAfter(ports, space, generation))
   const data = await withFaults(() => ports.data.draft(space.id, generation))
   const discard = async (release?: ReleasePart) => {
@@ -104,6 +106,7 @@ async function finish(
   await buildIndexes(data, { listed: backup.indexes, known: backup.manifest.collections }, report)
   await data.close()
   await ports.data.syncDraft(space.id, generation)
+  release.requireWhole()
   return rules.verifyOnly ? null : release.finish()
 }
 

@@ -1,6 +1,7 @@
 import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
+import { isHidden } from '../../documents/names.js'
 import type { Snapshot } from '../../ports.js'
 import { findJudged, visitorIn } from '../spaces/find-space.js'
 import { withFaults } from './faults.js'
@@ -31,11 +32,6 @@ export async function exportCollection(
     throw error
   }
   return closing(linesOf(snapshot, collection), () => snapshot.close())
-}
-
-/** Collections of a Latchkey inside the application, and those that do not exist for applications. */
-function isHidden(collection: string): boolean {
-  return collection.startsWith('_') || collection.startsWith('latchkey_')
 }
 
 async function* linesOf(snapshot: Snapshot, collection: string): AsyncGenerator<Line> {

@@ -1,7 +1,7 @@
 import type { ScanPage, Snapshot, StoredDocument } from '../../ports.js'
 import { withFaults } from './faults.js'
 
-/** Rows of a page. It holds 256 KiB at most. */
+/** Most rows of a page. The store ends a page at 256 KiB, or after one larger document. */
 const pageRows = 10_000
 
 /** The documents of a collection in `_id` order. @throws {AuthError} `store_unavailable` */

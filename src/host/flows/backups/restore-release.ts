@@ -23,7 +23,9 @@ export interface DraftedRelease {
 /** What becomes of the release of a backup. */
 export interface ReleasePart {
   take(entry: ArchiveEntry): Promise<void>
-  /** Every file is there. null: it was only read. @throws {AuthError} `bundle_invalid` */
+  /** Every file was there. @throws {AuthError} `bundle_invalid` */
+  requireWhole(): void
+  /** Puts the files in their place. null: they were only read. @throws {AuthError} `bundle_invalid` */
   finish(): Promise<DraftedRelease | null>
   discard(): Promise<void>
 }
@@ -36,6 +38,7 @@ export async function writtenRelease(ports: BackupPorts, claim: Claim): Promise<
   const draft = await draftRelease({ folder, number }, ports.limits.release)
   return {
     take: draft.take,
+    requireWhole: () => void draft.requireWhole(),
     finish: async () => ({ number, manifest: await draft.finish() }),
     discard: draft.discard,
   }
@@ -58,6 +61,7 @@ export function skippedRelease(limits: ReleaseLimits): ReleasePart {
       }
       for await (const _chunk of bytes);
     },
+    requireWhole: () => {},
     finish: async () => null,
     discard: async () => {},
   }

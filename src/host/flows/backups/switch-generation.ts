@@ -15,7 +15,6 @@ export const keptSeconds = 24 * 60 * 60
 const versionGap = 2 ** 32
 
 const againMs = 1_000
-const tries = 600
 
 /**
  * The version that a generation must begin above, which is to follow the one in force. A file that cannot be read must not keep
@@ -83,16 +82,18 @@ async function takeBack(ports: BackupPorts, space: SpaceRecord): Promise<void> {
   await startAgain(ports, space, 'Nothing was replaced')
 }
 
-/** Without an answer it is open which generation is in force, and each would be a guess. */
+/**
+ * Asks until the store answers: until then it is open which generation is in force, so neither may be used. The caller may leave
+ * meanwhile.
+ */
 async function readInForce(
   { spaces, timer }: Pick<BackupPorts, 'spaces' | 'timer'>,
   id: string,
 ): Promise<number | null> {
-  for (let left = tries; ; left -= 1) {
+  for (;;) {
     try {
       return (await spaces.find(id))?.generation ?? null
-    } catch (error) {
-      if (left === 0) throw error
+    } catch {
       await new Promise<void>((resolve) => void timer(againMs, resolve))
     }
   }

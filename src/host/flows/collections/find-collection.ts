@@ -1,6 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import type { Visitor } from '../../../model/visitor.js'
-import { requireCollection } from '../../documents/names.js'
+import { isHidden, requireCollection } from '../../documents/names.js'
 import type { SpaceData } from '../../storage/space.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { findJudged } from '../spaces/find-space.js'
@@ -19,11 +19,6 @@ export interface NamedCollection {
 export interface OpenedSpace {
   space: SpaceRecord
   data: SpaceData
-}
-
-/** Of a Latchkey inside the application, or of the platform. */
-export function isHidden(collection: string): boolean {
-  return collection.startsWith('_') || collection.startsWith('latchkey_')
 }
 
 /** @throws {AuthError} `space_not_found`; `not_found` for a hidden collection; `query_invalid` for a name that none can have */

@@ -41,7 +41,7 @@ export async function createIndexes(
   const leave = ports.enterBuild(space.id)
   try {
     const wanted = await asFault(async () => requireFields(sent))
-    const fields = await asFault(() => begin(data.indexes, named.collection, { fields: wanted, unique }))
+    const fields = await asFault(() => openFields(data.indexes, named.collection, { fields: wanted, unique }))
     return {
       async run(report) {
         try {
@@ -64,7 +64,7 @@ function requireFields(sent: readonly string[]): string[] {
 }
 
 /** The fields whose indexes are to be built. */
-async function begin(
+async function openFields(
   indexes: Indexes,
   collection: string,
   { fields, unique }: { fields: readonly string[]; unique: boolean },
@@ -72,7 +72,6 @@ async function begin(
   const known = await indexes.list(collection)
   const open = fields.filter((field) => isOpen(known, field, unique))
   if (open.length === 0) throw new AuthError('index_exists')
-  for (const field of open) await indexes.create(collection, field, unique)
   return open
 }
 
@@ -93,6 +92,8 @@ async function buildAll(
     const record = (outcome: 'success' | 'failure') =>
       ports.audit.record(auditEvent(ports, 'index_created', visitorIn(space, visitor), { outcome, detail }))
     try {
+      // Each is begun when its turn comes, so that a failure leaves no other index unfinished.
+      await data.indexes.create(collection, field, unique)
       await buildOne(data.indexes, collection, field, report)
     } catch (error) {
       await record('failure')

@@ -1,8 +1,9 @@
 import type { Visitor } from '../../../model/visitor.js'
+import { isHidden } from '../../documents/names.js'
 import type { CollectionSize, IndexState } from '../../ports.js'
 import { findJudged } from '../spaces/find-space.js'
 import { asFault } from './faults.js'
-import { isHidden, openSpace } from './find-collection.js'
+import { openSpace } from './find-collection.js'
 import type { CollectionPorts } from './ports.js'
 
 /** A collection as administrators see it. */

@@ -43,15 +43,12 @@ async function changed(
   job: Job,
   of: { space: SpaceRecord; task: QueryTask; visitor: Visitor },
 ): Promise<QueryPart> {
-  try {
-    const end = await nextPart(job)
-    await record(ports, job, { ...of, outcome: 'success' })
-    return end
-  } catch (error) {
-    await job.stop()
+  const end = await nextPart(job).catch(async (error: unknown) => {
     await record(ports, job, { ...of, outcome: 'failure' })
     throw error
-  }
+  })
+  await record(ports, job, { ...of, outcome: 'success' })
+  return end
 }
 
 async function record(

@@ -1,11 +1,10 @@
-import { problemBody } from '../../../http/problem.js'
 import type { Route } from '../../../http/route.js'
 import { ndjson } from '../../../http/streams/ndjson.js'
 import { defineTokenRoute } from '../../../routes/admin/control-route.js'
 import { queryChoice } from '../../../routes/admin/fields.js'
 import { type ImportEnd, importLines } from '../../flows/collections/import.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
-import { progressRows } from '../progress.js'
+import { errorRow, progressRows, type Reported } from '../progress.js'
 import type { Row } from '../row-queue.js'
 
 export function importRoute(ports: () => CollectionPorts): Route {
@@ -26,7 +25,7 @@ export function importRoute(ports: () => CollectionPorts): Route {
     answers: { 200: 'lines' },
     errors: ['space_not_found', 'not_found', 'space_busy', 'quota_exceeded', 'query_invalid'],
     async handle(context) {
-      const { params, request, caller, requestId } = context
+      const { params, request, caller } = context
       const flag = (name: string) => queryChoice(request, name, ['true', 'false']) === 'true'
       const options = { upsert: flag('upsert'), dryrun: flag('dryrun') }
       const named = { space: params.space ?? '', collection: params.c ?? '', visitor: caller.visitor }
@@ -34,13 +33,13 @@ export function importRoute(ports: () => CollectionPorts): Route {
       const { run } = await importLines(ports(), named, { ...options, lines })
       return ndjson(
         context,
-        progressRows(async (report) => lastRow(await run((state) => report({ ...state })), requestId), requestId),
+        progressRows(context, async (report) => lastRow(context, await run((state) => report({ ...state })))),
       )
     },
   })
 }
 
-function lastRow({ imported, faults, failed, error }: ImportEnd, requestId: string): Row {
+function lastRow(context: Reported, { imported, faults, failed, error }: ImportEnd): Row {
   const outcome = { imported, faults, failed }
-  return error === null ? { finished: true, ...outcome } : { error: problemBody(error, requestId), ...outcome }
+  return error === null ? { finished: true, ...outcome } : { ...errorRow(context, error), ...outcome }
 }

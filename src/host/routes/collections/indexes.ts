@@ -36,10 +36,10 @@ export function indexRoutes(ports: () => CollectionPorts): readonly Route[] {
           await run(() => {})
           return empty(204)
         }
-        const built = progressRows(async (report) => {
+        const built = progressRows(context, async (report) => {
           await run((progress) => report({ ...progress }))
           return { finished: true }
-        }, context.requestId)
+        })
         return ndjson(context, built)
       },
     }),

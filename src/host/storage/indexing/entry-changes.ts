@@ -38,15 +38,13 @@ const maxEntries = 100_000
 /**
  * The changes in each index.
  *
- * @throws {StoreError} `query_invalid` for what a unique index does not take, `quota_exceeded` for too many entries
+ * @throws {StoreError} `query_invalid` for what a unique index does not take, and for too many entries
  */
 export function changesIn(indexes: readonly IndexRow[], changes: readonly DocumentChange[]): IndexChange[] {
   const count = changes.reduce((sum, { before, after }) => sum + entriesOf(before) + entriesOf(after), 0)
   if (count > maxEntries) {
-    throw new StoreError(
-      'quota_exceeded',
-      `One call may change ${maxEntries} entries of indexes. Write fewer documents.`,
-    )
+    const message = `One call may change ${maxEntries} entries of indexes. Write fewer documents at once.`
+    throw new StoreError('query_invalid', message)
   }
   return indexes.map((index, at) =>
     changeIn(

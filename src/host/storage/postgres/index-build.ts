@@ -12,6 +12,7 @@ import { type IndexRow, noIndex } from '../indexing/index-row.js'
 import { scan } from './documents.js'
 import { addEntries, holdersIn } from './entries.js'
 import { dropIndex, targetOf } from './index-rows.js'
+import type { Run } from './pool.js'
 import { numberAt } from './rows.js'
 import type { SpaceSchema, Unit } from './space-schema.js'
 
@@ -31,7 +32,9 @@ export async function buildPage(space: SpaceSchema, collection: string, field: s
   // The index is gone, which the transaction had to commit.
   if ('clashing' in built) throw notUnique(field, built.clashing)
   const { progress, entries } = built
-  if (progress.isReady && entries !== null) await space.read((run) => run(`analyze ${space.schema}.${entries}`))
+  // Without it, the server plans by a guess until it analyses by itself.
+  const analyze = (run: Run) => run(`analyze ${space.schema}.${entries}`)
+  if (progress.isReady && entries !== null) await space.read(analyze).catch(() => {})
   return progress
 }
 

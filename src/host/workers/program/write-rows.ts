@@ -34,7 +34,7 @@ export async function writeRows(
   }
 }
 
-/** One row keeps the whole batch from being written, such as one that a unique index refuses. */
+/** What fewer rows at once may pass: a unique index refuses one, or all have more entries in indexes than one call may change. */
 async function writeHalves(
   documents: Documents,
   task: ImportTask,

@@ -7,6 +7,7 @@ import { allowNetwork, disallowNetwork } from '../../../../src/flows/control/acc
 import { createApiToken, removeApiToken, rotateApiToken } from '../../../../src/flows/control/api-tokens.js'
 import { changeKeySet } from '../../../../src/flows/control/key-set.js'
 import { auditEvent } from '../../../../src/flows/steps/audit.js'
+import { StoreError } from '../../../../src/host/documents/store-error.js'
 import { undoRestore } from '../../../../src/host/flows/backups/undo-restore.js'
 import { setVariable } from '../../../../src/host/flows/spaces/environment.js'
 import { readSpaces } from '../../../../src/host/flows/spaces/open-directory.js'
@@ -219,6 +220,35 @@ export function restoreContract(name: string, bed: BackupBed): void {
       const damaged = Buffer.from(archive)
       damaged[archive.length >> 1] = (damaged[archive.length >> 1] ?? 0) ^ 1
       await expect(restoreNow(ports, damaged, { verifyOnly: true })).rejects.toMatchObject({ code: 'archive_invalid' })
+    })
+
+    test('a check finds that a file of the release is missing', async () => {
+      const { ports } = await backupWorld()
+      const entries = (await entriesIn(await backUpNow(ports))).filter(({ name }) => name !== 'release/bundle.mjs')
+      const archive = await packed(signedBy(ports.signer, entries))
+      const check = restoreNow(ports, archive, { verifyOnly: true, release: true, confirm: undefined })
+      await expect(check).rejects.toMatchObject({ code: 'bundle_invalid' })
+    })
+
+    test('ATK-169 data that still has the name of a draft is in force, and no later restore removes it', async () => {
+      const world = await backupWorld()
+      const { ports, id } = world
+      await fill(world)
+      const archive = await backUpNow(ports)
+      const adoptDraft = async (spaceId: string, generation: number) => {
+        if (generation === 2) throw new StoreError('store_unavailable', 'no connection')
+        await ports.data.adoptDraft(spaceId, generation)
+      }
+      const unnamed = { ...ports, data: { ...ports.data, adoptDraft } }
+      await restoreNow(unnamed, archive)
+      const before = await contentOf(world)
+      const unread = {
+        ...ports,
+        data: { ...ports.data, open: () => Promise.reject(new StoreError('store_unavailable', 'no connection')) },
+      }
+      await expect(restoreNow(unread, archive.subarray(0, archive.length >> 1))).rejects.toThrow(AuthError)
+      expect((await ports.spaces.find(id))?.generation).toBe(2)
+      expect(await contentOf(world)).toEqual(before)
     })
 
     test('code comes only with release, as a release of its own; when it does not start, the former one gets the data', async () => {

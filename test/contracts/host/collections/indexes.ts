@@ -111,5 +111,12 @@ export function indexRoutes(name: string, open: () => Promise<CollectionsHostOpt
       const codes = answers.map(({ status, body }) => (status === 200 ? 200 : (body as { code: string }).code))
       expect(codes.toSorted()).toEqual([200, 'space_busy'])
     })
+
+    test('leaves the fields after one that fails without an index', async () => {
+      await host.importText('pairs', '{"_id":"a","n":1,"same":1,"m":1}\n{"_id":"b","n":2,"same":1,"m":2}\n')
+      const { rows } = await create('pairs', { fields: ['n', 'same', 'm'], unique: true })
+      expect(rows.at(-1)).toMatchObject({ error: { code: 'query_invalid' } })
+      expect(await indexesOf('pairs')).toEqual([{ field: 'n', isUnique: true, state: 'ready' }])
+    })
   })
 }
