@@ -15,7 +15,7 @@ export interface Job {
    * @throws {StoreError} why the task ended early
    */
   next(): Promise<TaskEvent>
-  /** How many documents the calls of a query have written. */
+  /** How many documents the calls of a task have written. */
   written(): number
   /** What reading the upload threw, which ended the import; null: nothing. */
   uploadFault(): unknown

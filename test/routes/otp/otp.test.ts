@@ -201,6 +201,18 @@ describe('the page of a mailed code', () => {
     expect((await browser.open('/auth/otp')).text).not.toContain('name="code"')
   })
 
+  it('has a link that a scanner of mails may open with HEAD and GET', async () => {
+    const { client, mailbox, auth } = await withAda()
+    const browser = client()
+    await browser.post('/auth/otp', { email: ada.email })
+    const mail = await mailbox.waitFor(ada.email, subject)
+    for (const method of ['HEAD', 'GET']) {
+      const answer = await auth.fetch(new Request(mailbox.link(mail), { method }))
+      expect([answer?.status, answer?.headers.getSetCookie()]).toEqual([200, []])
+    }
+    expect((await browser.post('/auth/otp/verify', { token: mailbox.token(mail) })).status).toBe(200)
+  })
+
   it('has a button for the link in the browser that asked, and leads on from there', async () => {
     const { client, mailbox } = await withAda({ redirectSuccessUrl: '/api/notes' })
     const browser = client()

@@ -68,6 +68,17 @@ describe('a sign-in by passkey', () => {
     expect(body.sessions).toHaveLength(2)
   })
 
+  it('works in each of two tabs, whichever asked last', async () => {
+    const { client, device } = await withPasskey()
+    const tab = client()
+    const first = await loginOptions(tab)
+    const second = await loginOptions(tab)
+    expect((await tab.post(path, { response: device.sign(first) })).status).toBe(200)
+    // The other tab asks anew, as autofill does by itself.
+    expect((await tab.post(path, { response: device.sign(second) })).status).toBe(400)
+    expect((await passkeyLogin(tab, device)).status).toBe(200)
+  })
+
   it('needs the browser that asked', async () => {
     const { client, device } = await withPasskey()
     const response = device.sign(await loginOptions(client()))
