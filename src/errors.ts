@@ -122,6 +122,11 @@ export class AuthError extends Error {
   }
 }
 
+/** The 400 of an input with one field that is wrong. The message names no value: `must be a list`. */
+export function invalidField(path: string, message: string): AuthError {
+  return new AuthError('invalid_request', { errors: [{ path, message }] })
+}
+
 /** The 503 of a request that could not reach the store, or must not trust what it knows. A retry may succeed at once. */
 export function storeUnavailable(cause?: unknown): AuthError {
   return new AuthError('store_unavailable', { retryAfterSeconds: 1, ...(cause !== undefined && { cause }) })

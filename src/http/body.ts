@@ -1,4 +1,4 @@
-import { AuthError } from '../errors.js'
+import { AuthError, invalidField } from '../errors.js'
 import { parseJson } from '../lib/json-object.js'
 import { type HttpRequest, type RequestBody, singleHeader } from './message.js'
 
@@ -266,5 +266,5 @@ function empty(): Record<string, unknown> {
 const tooManyFields = `The body has more than ${mostFields} fields, or ${mostValues} values in all.`
 
 function malformed(message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path: '', message }] })
+  return invalidField('', message)
 }

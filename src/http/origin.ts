@@ -1,4 +1,4 @@
-import { AuthError, type ErrorCode } from '../errors.js'
+import { AuthError, type ErrorCode, invalidField } from '../errors.js'
 import type { Settings } from '../settings.js'
 import type { CookieJar } from './cookies.js'
 import { type HttpRequest, isSafeMethod, singleHeader } from './message.js'
@@ -80,7 +80,7 @@ export function sentAdminToken(
   const hasBearer = [headers.authorization].flat().some((value) => /^bearer(?: |$)/i.test(value ?? ''))
   if (access !== null || refresh !== null || hasBearer) {
     const message = 'must not be sent together with a session'
-    throw new AuthError('invalid_request', { errors: [{ path: 'x-admintoken', message }] })
+    throw invalidField('x-admintoken', message)
   }
   const token = singleHeader(request, 'x-admintoken')
   if (token === null) throw new AuthError('unauthenticated', { explain: 'admin token: sent more than once' })

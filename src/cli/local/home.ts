@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { type AuthError, invalidField } from '../../errors.js'
 import { accountStates } from '../../model/account.js'
 import { type AuditEventName, auditEventNames } from '../../model/audit-event.js'
 import type { OpenToolApplication } from '../../wiring/for-tool.js'
@@ -47,5 +47,5 @@ function eventOf(event: AuditQuery['event']): { event?: AuditEventName } {
 }
 
 function unknown(path: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message: 'is not known' }] })
+  return invalidField(path, 'is not known')
 }

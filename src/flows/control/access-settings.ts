@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import { parseCidr } from '../../lib/ip-address.js'
 import { createAllowRule } from '../../lib/ip-ranges.js'
 import type { AccessView } from '../../model/access.js'
@@ -107,7 +107,7 @@ function requireNetwork(text: unknown): string {
 
 /** One fault of a field. */
 export function invalid(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
+  return invalidField(path, message)
 }
 
 /** The event of a change of access settings. */

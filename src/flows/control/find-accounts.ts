@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { invalidField } from '../../errors.js'
 import { parseEmailAddress } from '../../lib/email-address.js'
 import { oneLine } from '../../lib/one-line.js'
 import {
@@ -66,17 +66,13 @@ export async function countAccounts({ users }: Pick<Ports, 'users'>): Promise<Co
 /** ADMIN follows from a verified address. A stored role of that name has no effect. */
 function roleCondition(role: unknown, adminEmails: readonly string[]): Pick<UserFilter, 'role' | 'verifiedAs'> {
   if (role === undefined) return {}
-  if (typeof role !== 'string' || role === '') throw malformed('role', 'must be the name of a role')
+  if (typeof role !== 'string' || role === '') throw invalidField('role', 'must be the name of a role')
   return role === adminRole ? { verifiedAs: adminEmails } : { role }
 }
 
 function stateCondition({ clock }: Pick<Ports, 'clock'>, state: unknown): Pick<UserFilter, 'state'> {
   if (state === undefined) return {}
   const is = accountStates.find((name) => name === state)
-  if (is === undefined) throw malformed('state', `must be one of ${accountStates.join(', ')}`)
+  if (is === undefined) throw invalidField('state', `must be one of ${accountStates.join(', ')}`)
   return { state: { is, at: clock.now() } }
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
 }

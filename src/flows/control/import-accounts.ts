@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import { yieldToEventLoop } from '../../lib/runtime.js'
 import { toShownPasskey } from '../../model/factors/passkey.js'
 import type { ImportedRecord, ImportReport } from '../../model/imported-account.js'
@@ -39,7 +39,7 @@ export async function importAccounts(
   { records, visitor }: { records: unknown; visitor: Visitor },
 ): Promise<ImportReport> {
   if (!isIterable(records)) {
-    throw new AuthError('invalid_request', { errors: [{ path: 'records', message: 'must be a list or an iterable' }] })
+    throw invalidField('records', 'must be a list or an iterable')
   }
   const items: ImportedRecord[] = []
   const run: ImportRun = { visitor, slowestMs: 0, bcryptHashes: 0 }

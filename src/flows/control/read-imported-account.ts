@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { invalidField } from '../../errors.js'
 import type { VerifiedBy } from '../../model/admin-role.js'
 import { provedByApplication } from '../registration/new-user.js'
 import { requireFields, requireFlag, requireName, requirePast, requireRoles } from '../steps/require-account-fields.js'
@@ -43,12 +43,13 @@ const ownNames = [
  * @throws {AuthError} `invalid_request` with the path of the wrong property
  */
 export function readImportedAccount(record: unknown, now: number): ReadAccount {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) throw malformed('', 'must be an object')
+  if (typeof record !== 'object' || record === null || Array.isArray(record))
+    throw invalidField('', 'must be an object')
   const given: Readonly<Record<string, unknown>> = { ...record }
   if (Object.hasOwn(given, '_id')) return readCodehooksAuth(given, now)
 
   const unknown = Object.keys(given).find((name) => !ownNames.includes(name))
-  if (unknown !== undefined) throw malformed(unknown, 'is no property of an account')
+  if (unknown !== undefined) throw invalidField(unknown, 'is no property of an account')
   return {
     email: requireEmail(given.email),
     name: requireName(given.name ?? null),
@@ -96,14 +97,10 @@ function readProfileName(name: unknown): string | null {
 
 function readHash(hash: unknown, path: string): string | null {
   if (hash === undefined || hash === null) return null
-  if (typeof hash !== 'string') throw malformed(path, 'must be a text')
+  if (typeof hash !== 'string') throw invalidField(path, 'must be a text')
   return hash
 }
 
 function readTime(time: unknown, path: string, now: number): number | null {
   return time === undefined || time === null ? null : requirePast(time, path, now)
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
 }

@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import { parseEmailAddress } from '../../lib/email-address.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
@@ -37,9 +37,7 @@ export async function removeConfirmedAccount(
   const user = await ports.users.findById(id)
   if (!user) throw new AuthError('not_found')
   if (parseEmailAddress(confirm)?.canonical !== user.emailCanonical) {
-    throw new AuthError('invalid_request', {
-      errors: [{ path: 'confirm', message: 'must be the address of the account' }],
-    })
+    throw invalidField('confirm', 'must be the address of the account')
   }
   if (!(await removeAccount(ports, { id, visitor }))) throw new AuthError('not_found')
 }

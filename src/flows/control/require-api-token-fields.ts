@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import { parseDuration } from '../../lib/duration.js'
 import { parseCidr } from '../../lib/ip-address.js'
 import type { ApiTokenAccess } from '../../model/api-token.js'
@@ -12,14 +12,14 @@ const longestOverlapSeconds = 7 * 24 * 60 * 60
 /** @throws {AuthError} `invalid_request` unless it is one line of 1 to 100 characters */
 export function requireTokenName(name: unknown): string {
   const line = name === null ? null : requireName(name)
-  if (line === null) throw malformed('name', 'must tell which token it is')
+  if (line === null) throw invalidField('name', 'must tell which token it is')
   return line
 }
 
 /** @throws {AuthError} `invalid_request` */
 export function requireAccess(access: unknown): ApiTokenAccess {
   if (access === 'READ' || access === 'READWRITE') return access
-  throw malformed('access', 'must be READ or READWRITE')
+  throw invalidField('access', 'must be READ or READWRITE')
 }
 
 /** Unix seconds, or null for never. @throws {AuthError} `invalid_request` unless it is a future date or its ISO 8601 text */
@@ -27,7 +27,7 @@ export function requireEnd(date: unknown, now: number): number | null {
   if (date === null) return null
   const isDate = date instanceof Date || (typeof date === 'string' && /^\d{4}-\d\d-\d\d/.test(date))
   const seconds = isDate ? Math.floor(new Date(date).getTime() / 1000) : Number.NaN
-  if (!(seconds > now)) throw malformed('expiresAt', 'must be a date to come')
+  if (!(seconds > now)) throw invalidField('expiresAt', 'must be a date to come')
   return seconds
 }
 
@@ -38,7 +38,7 @@ export function requireEnd(date: unknown, now: number): number | null {
  */
 export function requireCidrs(cidrs: unknown, knowsClients: boolean): readonly string[] {
   if (!Array.isArray(cidrs) || cidrs.length === 0 || cidrs.length > mostCidrs) {
-    throw malformed('cidrs', `must be a list of 1 to ${mostCidrs} IP addresses and CIDRs`)
+    throw invalidField('cidrs', `must be a list of 1 to ${mostCidrs} IP addresses and CIDRs`)
   }
   const networks = cidrs.map((entry) => parseCidr(entry)?.text ?? null)
   const errors = networks.flatMap((network, index) =>
@@ -46,7 +46,7 @@ export function requireCidrs(cidrs: unknown, knowsClients: boolean): readonly st
   )
   if (errors.length > 0) throw new AuthError('invalid_request', { errors })
   if (!knowsClients) {
-    throw malformed('cidrs', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
+    throw invalidField('cidrs', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
   }
   return [...new Set(networks.filter((network) => network !== null))]
 }
@@ -55,9 +55,5 @@ export function requireCidrs(cidrs: unknown, knowsClients: boolean): readonly st
 export function requireOverlap(overlap: unknown): number {
   const seconds = overlap === '0s' ? 0 : parseDuration(overlap)
   if (seconds !== null && seconds <= longestOverlapSeconds) return seconds
-  throw malformed('overlap', "must be a duration from '0s' to '7d'")
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
+  throw invalidField('overlap', "must be a duration from '0s' to '7d'")
 }

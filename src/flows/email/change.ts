@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { invalidField } from '../../errors.js'
 import type { MailOutcome } from '../../model/mail-limit.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { UserRecord } from '../../model/user.js'
@@ -41,7 +41,7 @@ export async function changeEmail(
   const email = requireEmail(newEmail, 'newEmail')
   const state = await readProfile(ports, principal)
   if (email.canonical === state.user.emailCanonical) {
-    throw new AuthError('invalid_request', { errors: [{ path: 'newEmail', message: 'is the address that it has' }] })
+    throw invalidField('newEmail', 'is the address that it has')
   }
   const event = 'email_change_requested'
   await requirePassword(ports, state, { password, event, visitor, device })

@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import { isoTime } from '../../lib/iso-time.js'
 import { isTransport, type PasskeyRecord } from '../../model/factors/passkey.js'
 import { passkeyProvider } from '../../model/factors/passkey-providers.js'
@@ -41,14 +41,14 @@ export async function readImportedPasskeys(
   given: unknown,
   owner: { userId: string; createdAt: number },
 ): Promise<PasskeyRecord[]> {
-  if (!Array.isArray(given)) throw malformed('passkeys', 'must be a list')
+  if (!Array.isArray(given)) throw invalidField('passkeys', 'must be a list')
   if (given.length > (ports.policy.passkeys?.max ?? defaultMax)) throw new AuthError('passkey_limit')
   const read: PasskeyRecord[] = []
   for (const [index, record] of given.entries()) {
     const path = `passkeys[${index}]`
     const passkey = await readPasskey(ports, record, { ...owner, path })
     const isTwice = read.some(({ rpId, credentialId: id }) => rpId === passkey.rpId && id === passkey.credentialId)
-    if (isTwice) throw malformed(`${path}.credentialId`, 'is there twice')
+    if (isTwice) throw invalidField(`${path}.credentialId`, 'is there twice')
     read.push(passkey)
   }
   return read.toSorted((one, other) => one.createdAt - other.createdAt)
@@ -59,17 +59,18 @@ async function readPasskey(
   record: unknown,
   { userId, createdAt, path }: { userId: string; createdAt: number; path: string },
 ): Promise<PasskeyRecord> {
-  if (typeof record !== 'object' || record === null || Array.isArray(record)) throw malformed(path, 'must be an object')
+  if (typeof record !== 'object' || record === null || Array.isArray(record))
+    throw invalidField(path, 'must be an object')
   const given: Readonly<Record<string, unknown>> = { ...record }
   const unknown = Object.keys(given).find((name) => !ownNames.has(name))
-  if (unknown !== undefined) throw malformed(`${path}.${unknown}`, 'is no property of a passkey')
+  if (unknown !== undefined) throw invalidField(`${path}.${unknown}`, 'is no property of a passkey')
 
   const publicKey = readBytes(given.publicKey, `${path}.publicKey`, longest.publicKey)
   const algorithm = await ports.webauthn.readKey(publicKey)
-  if (algorithm === null) throw malformed(`${path}.publicKey`, 'must be a COSE key of ES256, EdDSA or RS256')
+  if (algorithm === null) throw invalidField(`${path}.publicKey`, 'must be a COSE key of ES256, EdDSA or RS256')
   const synced = requireFlag(given.synced, `${path}.synced`)
   const backedUp = requireFlag(given.backedUp ?? synced, `${path}.backedUp`)
-  if (backedUp && !synced) throw malformed(`${path}.backedUp`, 'must be false where synced is')
+  if (backedUp && !synced) throw invalidField(`${path}.backedUp`, 'must be false where synced is')
   const aaguid = readModel(given.aaguid ?? unknownModel, `${path}.aaguid`)
   const now = ports.clock.now()
   return {
@@ -111,33 +112,29 @@ function readBytes(text: unknown, path: string, most: number): string {
   const isText = typeof text === 'string' && /^[\w+/-]+={0,2}$/.test(text)
   const bytes = Buffer.from(isText ? text : '', 'base64')
   if (bytes.length > 0 && bytes.length <= most) return bytes.toString('base64url')
-  throw malformed(path, `must be base64url or base64 of at most ${most} bytes`)
+  throw invalidField(path, `must be base64url or base64 of at most ${most} bytes`)
 }
 
 function readRpId(rpId: unknown, path: string): string {
-  if (rpId === undefined) throw malformed(path, 'must be given while passkeys are off')
+  if (rpId === undefined) throw invalidField(path, 'must be given while passkeys are off')
   if (typeof rpId === 'string' && rpId.length <= 253 && /^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(rpId)) return rpId
-  throw malformed(path, 'must be a host such as example.com, in lower case')
+  throw invalidField(path, 'must be a host such as example.com, in lower case')
 }
 
 /** Of 32 bits (WebAuthn §6.1). */
 function readCount(count: unknown, path: string): number {
   if (typeof count === 'number' && Number.isInteger(count) && count >= 0 && count < 2 ** 32) return count
-  throw malformed(path, 'must be a whole number of 32 bits')
+  throw invalidField(path, 'must be a whole number of 32 bits')
 }
 
 function readTransports(transports: unknown, path: string): readonly string[] {
   const areTransports = Array.isArray(transports) && transports.length <= 16 && transports.every(isTransport)
   if (areTransports) return [...new Set(transports)]
-  throw malformed(path, 'must be a list of words')
+  throw invalidField(path, 'must be a list of words')
 }
 
 function readModel(aaguid: unknown, path: string): string {
   if (typeof aaguid === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(aaguid))
     return aaguid.toLowerCase()
-  throw malformed(path, 'must be a UUID')
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
+  throw invalidField(path, 'must be a UUID')
 }

@@ -1,4 +1,4 @@
-import { AuthError, type ErrorCode } from '../../errors.js'
+import { AuthError, type ErrorCode, invalidField } from '../../errors.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
@@ -110,9 +110,7 @@ async function requirePassword(
 ): Promise<void> {
   if (input.token === undefined || holdsHandle(ports, token, input.handle)) return
   if (input.password === null) {
-    throw new AuthError('invalid_request', {
-      errors: [{ path: 'password', message: 'is needed, since this is not the browser that registered' }],
-    })
+    throw invalidField('password', 'is needed, since this is not the browser that registered')
   }
   const failures = await countPassword(ports, { address: token.email, userId: token.userId, device: input.device })
   const startedAt = ports.clock.monotonicMs()

@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { type AuthError, invalidField } from '../../errors.js'
 
 const defaultLimit = 50
 const highestLimit = 200
@@ -10,7 +10,7 @@ const highestLimit = 200
  */
 export function requireLimit(limit = defaultLimit, highest = highestLimit): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= highest) return limit
-  throw malformed('limit', `must be a whole number from 1 to ${highest}`)
+  throw invalidField('limit', `must be a whole number from 1 to ${highest}`)
 }
 
 /** The cursor of a list that is ordered by time and id. */
@@ -45,9 +45,5 @@ export function readCursor(cursor: string): { createdAt: number; id: string } {
 }
 
 export function malformedCursor(): AuthError {
-  return malformed('cursor', 'must be the nextCursor of a page')
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
+  return invalidField('cursor', 'must be the nextCursor of a page')
 }

@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import { adminRole } from '../../model/admin-role.js'
 
 /** An access token carries the roles and must fit a cookie. */
@@ -15,7 +15,7 @@ const deepestFields = 16
  * @throws {AuthError} `invalid_request`
  */
 export function requireKnown(input: unknown, names: readonly string[]): void {
-  if (typeof input !== 'object' || input === null) throw malformed('', 'must be an object')
+  if (typeof input !== 'object' || input === null) throw invalidField('', 'must be an object')
   const unknown = Object.keys(input).filter((name) => !names.includes(name))
   if (unknown.length === 0) return
   throw new AuthError('invalid_request', { errors: unknown.map((path) => ({ path, message: 'is not known' })) })
@@ -24,40 +24,40 @@ export function requireKnown(input: unknown, names: readonly string[]): void {
 /** @throws {AuthError} `invalid_request` unless it is one line of at most 100 characters, or null */
 export function requireName(name: unknown, path = 'name'): string | null {
   if (name === null) return null
-  if (!isLine(name, longestName)) throw malformed(path, 'must be one line of at most 100 characters')
+  if (!isLine(name, longestName)) throw invalidField(path, 'must be one line of at most 100 characters')
   return name.trim() || null
 }
 
 /** @throws {AuthError} `invalid_request` unless they are words other than ADMIN, all together at most 1,024 bytes as JSON */
 export function requireRoles(roles: unknown): readonly string[] {
   if (!Array.isArray(roles) || !roles.every((role) => isLine(role, longestName) && role !== '')) {
-    throw malformed('roles', 'must be a list of words')
+    throw invalidField('roles', 'must be a list of words')
   }
   if (roles.includes(adminRole)) {
-    throw malformed('roles', 'must not name ADMIN: the setting admin.emails gives it')
+    throw invalidField('roles', 'must not name ADMIN: the setting admin.emails gives it')
   }
   const once = [...new Set(roles)]
-  if (Buffer.byteLength(JSON.stringify(once)) > longestRoles) throw malformed('roles', 'must be at most 1,024 bytes')
+  if (Buffer.byteLength(JSON.stringify(once)) > longestRoles) throw invalidField('roles', 'must be at most 1,024 bytes')
   return once
 }
 
 /** @throws {AuthError} `invalid_request` unless it is one line of at most 200 characters */
 export function requireReason(reason: string): string {
-  if (!isLine(reason, longestReason)) throw malformed('reason', 'must be one line of at most 200 characters')
+  if (!isLine(reason, longestReason)) throw invalidField('reason', 'must be one line of at most 200 characters')
   return reason
 }
 
 /** Whether the second factor goes. @throws {AuthError} `invalid_request` for anything but false or nothing */
 export function requireFactorOff(twoFactor: unknown): boolean {
   if (twoFactor === undefined) return false
-  if (twoFactor !== false) throw malformed('twoFactor', 'must be false: only the user can turn it on')
+  if (twoFactor !== false) throw invalidField('twoFactor', 'must be false: only the user can turn it on')
   return true
 }
 
 /** Unix seconds. @throws {AuthError} `invalid_request` unless it is a date or its ISO 8601 text */
 export function requireDate(date: Date | string): number {
   const milliseconds = new Date(date).getTime()
-  if (Number.isNaN(milliseconds)) throw malformed('until', 'must be a date')
+  if (Number.isNaN(milliseconds)) throw invalidField('until', 'must be a date')
   return Math.ceil(milliseconds / 1000)
 }
 
@@ -65,20 +65,20 @@ export function requireDate(date: Date | string): number {
 export function requirePast(date: unknown, path: string, now: number): number {
   const isDate = date instanceof Date || (typeof date === 'string' && /^\d{4}-\d\d-\d\d/.test(date))
   const seconds = isDate ? Math.floor(new Date(date).getTime() / 1000) : Number.NaN
-  if (!(seconds >= 0 && seconds <= now)) throw malformed(path, 'must be a date of the past')
+  if (!(seconds >= 0 && seconds <= now)) throw invalidField(path, 'must be a date of the past')
   return seconds
 }
 
 /** @throws {AuthError} `invalid_request` unless it is true or false */
 export function requireFlag(flag: unknown, path: string): boolean {
-  if (typeof flag !== 'boolean') throw malformed(path, 'must be true or false')
+  if (typeof flag !== 'boolean') throw invalidField(path, 'must be true or false')
   return flag
 }
 
 /** @throws {AuthError} `invalid_request` unless it is an object of what JSON can carry, at most 16 KiB */
 export function requireFields(fields: unknown): Readonly<Record<string, unknown>> {
-  if (!isPlainObject(fields) || !isJson(fields, 0)) throw malformed('fields', 'must be an object of JSON values')
-  if (Buffer.byteLength(JSON.stringify(fields)) > mostFieldBytes) throw malformed('fields', 'must be at most 16 KiB')
+  if (!isPlainObject(fields) || !isJson(fields, 0)) throw invalidField('fields', 'must be an object of JSON values')
+  if (Buffer.byteLength(JSON.stringify(fields)) > mostFieldBytes) throw invalidField('fields', 'must be at most 16 KiB')
   return fields
 }
 
@@ -102,8 +102,4 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
 
 function isLine(text: unknown, longest: number): text is string {
   return typeof text === 'string' && text.length <= longest && !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text)
-}
-
-function malformed(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
 }

@@ -1,4 +1,4 @@
-import { AuthError } from '../../errors.js'
+import { invalidField } from '../../errors.js'
 
 const form = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
@@ -14,5 +14,5 @@ export function requireTime(time: unknown, path: string): number {
   const milliseconds = isTime ? new Date(time).getTime() : Number.NaN
   if (!Number.isNaN(milliseconds)) return milliseconds
   const message = 'must be a date like 2026-01-31, or a time like 2026-01-31T12:00:00Z'
-  throw new AuthError('invalid_request', { errors: [{ path, message }] })
+  throw invalidField(path, message)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AuthError } from '../../errors.js'
+import { invalidField } from '../../errors.js'
 import type { HttpRequest } from '../../http/message.js'
 
 /** A list in JSON; in a form, one entry a line. */
@@ -83,7 +83,7 @@ export function queryChoice<Word extends string>(
   if (value === undefined) return undefined
   const word = words.find((known) => known === value)
   if (word === undefined) {
-    throw new AuthError('invalid_request', { errors: [{ path: name, message: `must be one of ${words.join(', ')}` }] })
+    throw invalidField(name, `must be one of ${words.join(', ')}`)
   }
   return word
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AuthError } from '../../errors.js'
+import { invalidField } from '../../errors.js'
 import type { RouteContext } from '../../http/route.js'
 
 export const refreshTokenBody = z.object({
@@ -19,5 +19,5 @@ export function sentRefreshToken(
   if (mode === 'token') return refreshToken ?? null
   if (refreshToken === undefined || cookies.refresh !== null) return cookies.refresh
   const message = 'must be token where the refresh token is in the body'
-  throw new AuthError('invalid_request', { errors: [{ path: 'X-Auth-Mode', message }] })
+  throw invalidField('X-Auth-Mode', message)
 }

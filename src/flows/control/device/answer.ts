@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { coarseNetwork, isLoopbackIp } from '../../../lib/ip-address.js'
 import { canonicalCode } from '../../../lib/readable-code.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
@@ -62,7 +62,7 @@ export async function answerDevice(
   const { token, request } = await findOwn(ports, approver)
   if (approve && !isNear(request, approver) && client?.trim().toLowerCase() !== request.client.toLowerCase()) {
     const message = 'must be the host name of the machine that asks, because it is in another network'
-    throw new AuthError('invalid_request', { errors: [{ path: 'client', message }] })
+    throw invalidField('client', message)
   }
   const { userId, sessionId, authTime, amr } = approver.principal
   const decision = { approved: approve, userId, sessionId, authTime, amr }

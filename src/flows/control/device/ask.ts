@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { invalidField } from '../../../errors.js'
 import { limitKey } from '../../../lib/ip-address.js'
 import { canonicalCode } from '../../../lib/readable-code.js'
 import type { DeviceRequest } from '../../../model/device-approval.js'
@@ -36,8 +36,8 @@ export async function askDevice(
   ports: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock' | 'random'>,
   { challenge, client, visitor }: { challenge: string; client: string; visitor: Visitor },
 ): Promise<AskedDevice> {
-  if (!/^[\w-]{43}$/.test(challenge)) throw invalid('challenge', 'must be the base64url SHA-256 of the verifier')
-  if (!/^[\w.-]{1,64}$/.test(client)) throw invalid('client', 'must be a host name')
+  if (!/^[\w-]{43}$/.test(challenge)) throw invalidField('challenge', 'must be the base64url SHA-256 of the verifier')
+  if (!/^[\w.-]{1,64}$/.test(client)) throw invalidField('client', 'must be a host name')
   const handle = ports.random.token()
   const code = ports.random.readable(codeCharacters)
   const id = ports.random.id()
@@ -61,8 +61,4 @@ export async function askDevice(
   const audit = auditEvent(ports, 'device_asked', visitor, { detail: { client } })
   await ports.oneTimeTokens.put(token, null, { keep: codesPerAddress, now, audit })
   return { handle, userCode: shownCode(code), expiresAt: token.expiresAt }
-}
-
-function invalid(path: string, message: string): AuthError {
-  return new AuthError('invalid_request', { errors: [{ path, message }] })
 }

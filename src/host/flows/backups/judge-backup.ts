@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { archiveInvalid } from '../../archives/archive-invalid.js'
 import type { BackupCollection, BackupManifest } from '../../archives/backup-manifest.js'
 import { quoted } from '../../archives/quoted.js'
@@ -70,7 +70,7 @@ function requireConfirmed({ space: from }: BackupManifest, { id, name }: SpaceRe
     from.id === id
       ? 'must repeat the name of the space'
       : `must be "${expected}": the archive is of another space, named ${from.name}`
-  throw new AuthError('invalid_request', { errors: [{ path: 'confirm', message }] })
+  throw invalidField('confirm', message)
 }
 
 function requireShape({ space, time, collections }: BackupManifest): void {

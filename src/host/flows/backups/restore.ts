@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Visitor } from '../../../model/visitor.js'
@@ -56,9 +56,7 @@ export async function restore(ports: BackupPorts, restoration: Restoration): Pro
   const space = await findJudged(ports, restoration.space, visitor)
   const isNamed = rules.confirm === space.name || rules.confirm?.startsWith(`${space.name},`) === true
   if (!rules.verifyOnly && !isNamed) {
-    throw new AuthError('invalid_request', {
-      errors: [{ path: 'confirm', message: 'must repeat the name of the space' }],
-    })
+    throw invalidField('confirm', 'must repeat the name of the space')
   }
   if (ports.files.isFull()) throw diskFull()
   return {

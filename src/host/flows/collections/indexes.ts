@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { requireField } from '../../documents/names.js'
 import type { Indexes, IndexProgress, IndexState } from '../../ports.js'
@@ -131,9 +131,7 @@ export async function removeIndexes(
   const { space, data } = await findCollection(ports, named)
   const fields = await asFault(async () => requireFields(sent))
   if (confirm !== fields.join(',')) {
-    throw new AuthError('invalid_request', {
-      errors: [{ path: 'confirm', message: 'must repeat the fields, with commas between them' }],
-    })
+    throw invalidField('confirm', 'must repeat the fields, with commas between them')
   }
   let removed = 0
   for (const field of fields) {

@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { requireCidrs, requireEnd, requireTokenName } from '../../../flows/control/require-api-token-fields.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { AdminCommand } from '../../../model/admin-command.js'
@@ -101,7 +101,7 @@ export async function removeAllAdminTokens(
   { confirm, visitor }: { confirm: string; visitor: Visitor },
 ): Promise<number> {
   if (confirm !== 'all') {
-    throw new AuthError('invalid_request', { errors: [{ path: 'confirm', message: 'must be "all"' }] })
+    throw invalidField('confirm', 'must be "all"')
   }
   return ports.projectTokens.removeAll(peopleStep(ports, 'admin_token_removed', visitor, { detail: { all: true } }))
 }
@@ -136,5 +136,5 @@ async function requireSpaces(
 /** An empty list is refused, because the caller may have computed it and meant none. */
 function requireSome<Item>(items: readonly Item[], path: string): readonly Item[] {
   if (items.length > 0) return [...new Set(items)]
-  throw new AuthError('invalid_request', { errors: [{ path, message: 'must name at least one' }] })
+  throw invalidField(path, 'must name at least one')
 }

@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { parseEmailAddress } from '../../../lib/email-address.js'
 import type { Right } from '../../../model/right.js'
 import type { Visitor } from '../../../model/visitor.js'
@@ -66,9 +66,7 @@ export async function removeProjectUser(
   const user = await ports.projectRights.find(id)
   if (!user) throw new AuthError('not_found')
   if (parseEmailAddress(confirm)?.canonical !== parseEmailAddress(user.email)?.canonical) {
-    throw new AuthError('invalid_request', {
-      errors: [{ path: 'confirm', message: 'must be the address of the account' }],
-    })
+    throw invalidField('confirm', 'must be the address of the account')
   }
   requireDone(await ports.projectRights.remove(id, peopleStep(ports, 'right_removed', visitor, { userId: id })))
   await ports.inForce()

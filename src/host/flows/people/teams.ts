@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { requireName } from '../../../flows/steps/require-account-fields.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Right } from '../../../model/right.js'
@@ -62,7 +62,7 @@ export async function removeTeam(
   const team = await ports.teams.find(id)
   if (!team) throw new AuthError('not_found')
   if (confirm !== team.name) {
-    throw new AuthError('invalid_request', { errors: [{ path: 'confirm', message: 'must be the name of the team' }] })
+    throw invalidField('confirm', 'must be the name of the team')
   }
   const detail = { teamId: id, name: team.name }
   requireDone(await ports.teams.remove(id, peopleStep(ports, 'team_removed', visitor, { detail })))
@@ -106,7 +106,7 @@ export async function removeTeamMember(
 function requireTeamName(typed: string): string {
   const name = requireName(typed)
   if (name !== null) return name
-  throw new AuthError('invalid_request', { errors: [{ path: 'name', message: 'must tell which team it is' }] })
+  throw invalidField('name', 'must tell which team it is')
 }
 
 async function readTeam({ teams, inForce }: TeamPorts, id: string): Promise<TeamEntry> {

@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
@@ -45,7 +45,5 @@ export function visitorIn({ id, name }: SpaceRecord, visitor: Visitor): Visitor 
 /** @throws {AuthError} `invalid_request` unless `confirm` repeats the name of the space */
 export function requireConfirmed({ name }: SpaceRecord, confirm: string | undefined): void {
   if (confirm === name) return
-  throw new AuthError('invalid_request', {
-    errors: [{ path: 'confirm', message: 'must repeat the name of the space' }],
-  })
+  throw invalidField('confirm', 'must repeat the name of the space')
 }

@@ -1,4 +1,4 @@
-import { AuthError } from '../../../errors.js'
+import { AuthError, invalidField } from '../../../errors.js'
 import { apiTokenMemorySeconds } from '../../../flows/control/api-tokens.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { requireLimit } from '../../../flows/steps/paging.js'
@@ -59,7 +59,7 @@ function requireSpaceName(name: string): void {
     : reservedNames.includes(name)
       ? 'is a name of the host'
       : null
-  if (message !== null) throw new AuthError('invalid_request', { errors: [{ path: 'name', message }] })
+  if (message !== null) throw invalidField('name', message)
 }
 
 /** @throws {AuthError} `invalid_request` for an invalid limit */
