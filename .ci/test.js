@@ -1,6 +1,6 @@
 // Runs the tests: `npm test` and the scripts `test:all`, `test:servers` and `test:runtimes`. Further arguments go to Vitest.
 import { spawnSync } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 
 /** What starts browsers, programs and packages, and what goes through very many cases. */
 const slow = [
@@ -53,8 +53,9 @@ const inherited = name === 'package' || name === 'all' ? process.env : withoutCe
 // A path that is named runs, slow or not.
 const isNamed = args.some((argument) => argument.startsWith('test/'))
 const globs = (isNamed ? [] : leftOut).map((path) => (path.endsWith('/') ? `${path}**` : path))
-// Threads that hash passwords have the lowest priority. Everything else has it here, too, so that no test waits long for them.
-setPriority(constants.priority.PRIORITY_LOW)
+// Threads that hash passwords have the lowest priority. Tests come closer to it, so that they do not wait long for a hash.
+const { PRIORITY_BELOW_NORMAL: low } = constants.priority
+if (getPriority() < low) setPriority(low)
 const { status } = spawnSync(
   process.execPath,
   ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...only, ...args],
