@@ -58,7 +58,16 @@ export interface IssuerKey {
   token(claims: Readonly<Record<string, unknown>>, header?: Readonly<Record<string, unknown>>): string
 }
 
+const made = new Map<string, IssuerKey>()
+
+/** The key of that id. A process makes it once, since that takes longer than most tests. */
 export function issuerKey(kid: string): IssuerKey {
+  const key = made.get(kid) ?? newKey(kid)
+  made.set(kid, key)
+  return key
+}
+
+function newKey(kid: string): IssuerKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   return {
     jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' },
