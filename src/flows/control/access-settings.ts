@@ -43,7 +43,7 @@ export async function allowNetwork(
 ): Promise<void> {
   const network = requireNetwork(input.network)
   if (!ports.policy.access.knowsClients) {
-    throw invalid('network', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
+    throw invalidField('network', 'needs trustedProxies to be CIDRs: a count cannot tell who sent the header')
   }
   if (ports.policy.access.networks.includes(network)) return
   const event = changed(ports, input.visitor, { change: 'network_added', network })
@@ -65,7 +65,7 @@ export async function disallowNetwork(
 ): Promise<void> {
   const network = requireNetwork(input.network)
   if (ports.policy.access.networks.includes(network)) {
-    throw invalid('network', 'is fixed by the setting allowList and can only be taken out there')
+    throw invalidField('network', 'is fixed by the setting allowList and can only be taken out there')
   }
   const event = changed(ports, input.visitor, { change: 'network_removed', network })
   const outcome = await ports.accessSettings.removeNetwork(network, event, accept)
@@ -101,13 +101,8 @@ function always(): boolean {
 
 function requireNetwork(text: unknown): string {
   const network = parseCidr(text)?.text
-  if (network === undefined) throw invalid('network', 'must be an IP address or a CIDR')
+  if (network === undefined) throw invalidField('network', 'must be an IP address or a CIDR')
   return network
-}
-
-/** One fault of a field. */
-export function invalid(path: string, message: string): AuthError {
-  return invalidField(path, message)
 }
 
 /** The event of a change of access settings. */

@@ -1,10 +1,10 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, invalidField } from '../../errors.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { KeySetCheck, KeySetRules } from '../../model/key-set.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { keySetUrlFault, readKeySetRules } from '../../settings/jwks.js'
-import { type AccessPorts, changed, invalid } from './access-settings.js'
+import { type AccessPorts, changed } from './access-settings.js'
 import { requireRoom } from './require-admin.js'
 
 /**
@@ -43,7 +43,7 @@ export async function changeKeySet(
   const { url, ...given } = change
   if (url === null) {
     const [named] = Object.entries(given).find(([, value]) => value !== undefined) ?? []
-    if (named !== undefined) throw invalid(named, 'needs a URL')
+    if (named !== undefined) throw invalidField(named, 'needs a URL')
     await ports.accessSettings.setJwksUrl(null, keySetChanged(ports, visitor, null))
     return
   }
@@ -85,14 +85,14 @@ export function requireKeySetUrl(
   url: unknown,
   audience: readonly string[] | 'any' | null = null,
 ): asserts url is string {
-  if (typeof url !== 'string') throw invalid('url', 'must be a URL or null')
+  if (typeof url !== 'string') throw invalidField('url', 'must be a URL or null')
   const { access } = policy
   const fault = keySetUrlFault(url, audience === null ? access : { ...access, audience })
   if (fault?.part === 'audience') {
-    if (audience !== null) throw invalid('audience', fault.message)
-    throw invalid('url', `needs the setting jwks.audience, which ${fault.message}`)
+    if (audience !== null) throw invalidField('audience', fault.message)
+    throw invalidField('url', `needs the setting jwks.audience, which ${fault.message}`)
   }
-  if (fault) throw invalid('url', fault.message)
+  if (fault) throw invalidField('url', fault.message)
 }
 
 /**
