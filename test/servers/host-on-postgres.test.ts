@@ -129,7 +129,8 @@ test('a host deploys, keeps its data over a restart and an outage, backs it up, 
   expect(await schemas()).toEqual([])
 })
 
-test('a host starts while a schema of a removed space is held, and removes it at a later start', async () => {
+/** A running host with the space `dev`, whose data has a schema. */
+async function withSchema() {
   const database = await createDatabase('postgres')
   onTestFinished(() => database.close())
   const own = await startable(database.url)
@@ -137,6 +138,11 @@ test('a host starts while a schema of a removed space is held, and removes it at
   const { call } = await signUp(own)
   expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
   expect((await call('POST', '/spaces/dev/collections/notes/indexes', { fields: ['n'] })).status).toBe(200)
+  return { database, own, host, call }
+}
+
+test('a host starts while a schema of a removed space is held, and removes it at a later start', async () => {
+  const { database, own, host, call } = await withSchema()
   const schemas = async () => (await database.query(`select nspname from pg_namespace where nspname ~ '^lk_'`)).length
   const [row] = await database.query(`select nspname from pg_namespace where nspname ~ '^lk_'`)
   // A dump of the database holds such a lock.
@@ -153,13 +159,7 @@ test('a host starts while a schema of a removed space is held, and removes it at
 })
 
 test('a host starts while data is held that is over, says so, and removes it at a later start', async () => {
-  const database = await createDatabase('postgres')
-  onTestFinished(() => database.close())
-  const own = await startable(database.url)
-  const host = await own.start()
-  const { call } = await signUp(own)
-  expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
-  expect((await call('POST', '/spaces/dev/collections/notes/indexes', { fields: ['n'] })).status).toBe(200)
+  const { database, own, host } = await withSchema()
   await host.close()
 
   const schemas = async () => {
