@@ -52,8 +52,8 @@ export function isTransport(word: unknown): boolean {
 const longestHandle = 64
 
 /**
- * The handle that all passkeys of an imported account share, so that the next one is for the same user. null: there is none, or it
- * is too long to keep.
+ * The handle that all passkeys of an imported account have. The user's next passkey gets it, too, so that authenticators know one
+ * user. null: they have several or none, or it is too long to keep.
  */
 export function sharedHandle(passkeys: readonly PasskeyRecord[]): string | null {
   const [handle = null, ...others] = new Set(passkeys.map(({ userHandle }) => userHandle))

@@ -26,10 +26,11 @@ interface Build extends OpenedSpace {
 const mostFields = 64
 
 /**
- * Begins indexes, one a field. An index that a process which ended has left unfinished is built on.
+ * Judges what indexes are to be made, one a field. `run` makes them. An index that a process which ended has left unfinished is
+ * built on.
  *
  * @throws {AuthError} `space_not_found`, `not_found`, `query_invalid`, `index_exists` when all of them are there, `space_busy` when
- *   this space builds one already, `quota_exceeded`, `store_unavailable`
+ *   this space builds one already, `quota_exceeded`, `store_unavailable`; of `run` the same but the first two
  */
 export async function createIndexes(
   ports: CollectionPorts,
