@@ -3,7 +3,7 @@ import { readableAlphabet } from './readable-code.js'
 
 /** The one source of randomness; everything comes from the operating system's generator (OWASP ASVS 5.0, 11.5.1). */
 export interface RandomSource {
-  /** 16 random bytes, base64url. */
+  /** 16 random bytes, base64url. None begins with `-`: the tool would take it for an option. */
   id(): string
   /** 32 random bytes, base64url: a one-time token. */
   token(): string
@@ -19,7 +19,7 @@ export interface RandomSource {
 
 export function createRandom(): RandomSource {
   return {
-    id: () => randomBytes(16).toString('base64url'),
+    id: newId,
     token: () => randomBytes(32).toString('base64url'),
     // Without the cache, which would hold the tokens of later calls in memory.
     uuid: () => randomUUID({ disableEntropyCache: true }),
@@ -27,6 +27,11 @@ export function createRandom(): RandomSource {
     readable: (characters) => drawn(readableAlphabet, characters),
     jitter: () => randomInt(2 ** 32) / 2 ** 32,
   }
+}
+
+function newId(): string {
+  const id = randomBytes(16).toString('base64url')
+  return id.startsWith('-') ? newId() : id
 }
 
 function drawn(alphabet: string, characters: number): string {

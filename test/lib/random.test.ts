@@ -52,6 +52,10 @@ describe('random', () => {
     expect(setBits([...ids], 16)).toEqual(Buffer.alloc(16, 0xff))
   })
 
+  test('no id begins like an option of the tool', () => {
+    expect(draws.map(() => random.id()).filter((id) => id.startsWith('-'))).toEqual([])
+  })
+
   test.each([0, -1, 1.5, Number.NaN])('a code of %d digits is refused', (digits) => {
     expect(() => random.code(digits)).toThrow(RangeError)
     expect(() => random.readable(digits)).toThrow(RangeError)
