@@ -53,8 +53,8 @@ const inherited = name === 'package' || name === 'all' ? process.env : withoutCe
 // A path that is named runs, slow or not.
 const isNamed = args.some((argument) => argument.startsWith('test/'))
 const globs = (isNamed ? [] : leftOut).map((path) => (path.endsWith('/') ? `${path}**` : path))
-// Threads that hash passwords have the lowest priority. Tests come closer to it, so that they do not wait long for a hash.
-const { PRIORITY_BELOW_NORMAL: low } = constants.priority
+// Threads that hash passwords have the lowest priority. Tests come one step above it, so that they do not wait long for a hash.
+const low = constants.priority.PRIORITY_LOW - 1
 if (getPriority() < low) setPriority(low)
 const { status } = spawnSync(
   process.execPath,
