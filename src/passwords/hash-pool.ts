@@ -17,7 +17,7 @@ export interface HashPool {
 }
 
 export interface HashPoolOptions {
-  /** Default 2. */
+  /** Default 2. 0: one job at a time on the event loop, for tests and for a program that serves no requests and ends soon. */
   threads?: number
   /** Jobs that may wait for their turn. Default 64. */
   maxQueue?: number
@@ -32,28 +32,13 @@ export function createHashPool(options: HashPoolOptions = {}): HashPool {
   return new BoundedHashPool(options)
 }
 
-/** Hashes one at a time on the event loop, for a program that serves no requests and ends soon. It starts no thread. */
-export function createThreadlessPool(): HashPool {
-  let previous: Promise<unknown> = Promise.resolve()
-  return {
-    run(job) {
-      const result = previous.then(() => hashHere(job))
-      previous = result.catch(() => {})
-      return result
-    },
-    requireRoom() {},
-    queued: () => 0,
-    async close() {
-      await previous
-    },
-  }
-}
-
-class BoundedHashPool implements HashPool {
+/** `createHashPool` makes it. */
+export class BoundedHashPool implements HashPool {
   readonly #maxQueue: number
   readonly #onFallback: (reason: string) => void
+  /** Jobs computed at a time. */
   #threads: number
-  /** null: no thread can be started, hashing runs on the event loop. */
+  /** null: hashing runs on the event loop, because no thread can be started or none was asked for. */
   #workers: HashWorkers | TextWorkers | null
   /** What comes after `#workers`, where the files of the package are not to be found. */
   #next: TextWorkers | null
@@ -63,11 +48,12 @@ class BoundedHashPool implements HashPool {
   #previous: Promise<unknown> = Promise.resolve()
 
   constructor(options: HashPoolOptions) {
-    this.#threads = options.threads ?? 2
+    const threads = options.threads ?? 2
+    this.#threads = Math.max(1, threads)
     this.#maxQueue = options.maxQueue ?? 64
     this.#onFallback = options.onFallback ?? (() => {})
-    this.#workers = new HashWorkers(this.#threads, options.workerFile ?? null)
-    this.#next = options.workerFile ? null : new TextWorkers(this.#threads)
+    this.#workers = threads === 0 ? null : new HashWorkers(threads, options.workerFile ?? null)
+    this.#next = threads === 0 || options.workerFile ? null : new TextWorkers(threads)
   }
 
   requireRoom(): void {

@@ -24,7 +24,7 @@ export interface PasswordsOptions {
   /** Milliseconds of a clock that never goes back. */
   monotonic(): number
   sleep(milliseconds: number): Promise<void>
-  /** Hashes computed at a time. Default 2. */
+  /** Hashes computed at a time. Default 2. 0: one at a time on the event loop. */
   threads?: number
   /** Hashes that may wait. Default 64. */
   maxQueue?: number

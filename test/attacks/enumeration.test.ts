@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { HashWorkers } from '../../src/passwords/hash-workers.js'
+import { BoundedHashPool } from '../../src/passwords/hash-pool.js'
 import { type Answer, attackServer, expectRefusal } from '../support/attack-server.js'
 
 /** The real threads, with a list of what they were given. */
-const hashing = vi.spyOn(HashWorkers.prototype, 'run')
+const hashing = vi.spyOn(BoundedHashPool.prototype, 'run')
 const server = await attackServer({ file: true })
 afterAll(() => server.close())
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { HashWorkers } from '../../src/passwords/hash-workers.js'
+import { BoundedHashPool } from '../../src/passwords/hash-pool.js'
 import { type Answer, attackServer } from '../support/attack-server.js'
 import { guess, inTurn, ipOf, limitedAuth, times } from '../support/limits.js'
 
 /** What somebody learns of an address by registering it and then trying the password they chose. */
 
-const hashing = vi.spyOn(HashWorkers.prototype, 'run')
+const hashing = vi.spyOn(BoundedHashPool.prototype, 'run')
 const server = await attackServer({ file: true })
 afterAll(() => server.close())
 

@@ -3,7 +3,7 @@ import { hash as bcrypt } from 'bcryptjs'
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Auth, CodehooksAuthUser, ImportedAccount } from '../../src/index.js'
-import { HashWorkers } from '../../src/passwords/hash-workers.js'
+import { BoundedHashPool } from '../../src/passwords/hash-pool.js'
 import { hasArgon2 } from '../support/addons.js'
 import { ada, sharedSettings, temporaryFolder, testAuth } from '../support/auth.js'
 import { failingDatabase } from '../support/failing-database.js'
@@ -365,7 +365,7 @@ describe('ATK-004 after an import', () => {
 
   it('ATK-004 the first failed sign-in waits for the slowest kind taken over, in this process and in the next', async () => {
     const shared = sharedSettings()
-    const hashing = vi.spyOn(HashWorkers.prototype, 'run')
+    const hashing = vi.spyOn(BoundedHashPool.prototype, 'run')
     onTestFinished(() => hashing.mockRestore())
     const schemes = () => hashing.mock.calls.map(([{ scheme }]) => scheme)
 

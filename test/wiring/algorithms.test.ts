@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { LatchkeySettings } from '../../src/index.js'
-import { HashWorkers } from '../../src/passwords/hash-workers.js'
+import { BoundedHashPool } from '../../src/passwords/hash-pool.js'
 import { hasArgon2 } from '../support/addons.js'
 import { ada, sharedSettings, type TestAuth, testAuth } from '../support/auth.js'
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasArgon2)('password.algorithm', () => {
     const first = await start({ algorithm: 'bcrypt', cost: 8 })
     await first.auth.close()
     const second = await start({ algorithm: 'argon2id' })
-    const hashing = vi.spyOn(HashWorkers.prototype, 'run')
+    const hashing = vi.spyOn(BoundedHashPool.prototype, 'run')
     onTestFinished(() => hashing.mockRestore())
     const schemes = () => hashing.mock.calls.map(([{ scheme, salt }]) => [scheme, String(salt).slice(0, 7)])
     expect(await canSignIn(second)).toBe(401)

@@ -3,8 +3,7 @@ import { createSharedClock } from '../../lib/shared-clock.js'
 import { createLimiter } from '../../limits/counters.js'
 import { createMails } from '../../mail/outbox.js'
 import type { HomeName } from '../../model/home.js'
-import { createThreadlessPool } from '../../passwords/hash-pool.js'
-import { createPasswordsOver } from '../../passwords/hashed-passwords.js'
+import { createPasswords } from '../../passwords/hashed-passwords.js'
 import type { Ports } from '../../ports.js'
 import type { Store } from '../../store/store.js'
 import { createWebauthn } from '../../tokens/webauthn/ceremonies.js'
@@ -56,7 +55,7 @@ export async function createToolPorts(
     audit,
     accessSettings,
     hashKinds,
-    passwords: createPasswordsOver(hashing, createThreadlessPool()),
+    passwords: createPasswords({ ...hashing, threads: 0, maxQueue: Number.POSITIVE_INFINITY }),
     passwordFaults: createPasswordRules({ settings, world, audit, clock, random }),
     keyring,
     webauthn: createWebauthn(),
