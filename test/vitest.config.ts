@@ -43,10 +43,12 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
+    // `.ci/run` starts Vitest seven times.
+    experimental: { fsModuleCache: true },
     pool: 'forks',
     execArgv: withoutAddons ? ['--no-addons'] : [],
-    // Much of what is tested here waits, so two cores carry three files at a time. Vitest itself would leave one core free.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Much of what is tested here waits, so two cores carry four files at a time. Vitest itself would leave one core free.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     projects: [
       {
         extends: true,

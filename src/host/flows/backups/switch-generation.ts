@@ -5,7 +5,7 @@ import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { requireHeld, underClaim } from '../spaces/claim.js'
 import { tryLater } from '../spaces/settle.js'
-import { startFault } from '../spaces/switch-release.js'
+import { isOfApplication, startFault } from '../spaces/start-fault.js'
 import type { BackupPorts } from './ports.js'
 
 /** How long a generation that was in force can be taken back. */
@@ -111,12 +111,11 @@ export async function startAgain(ports: StartPorts, { id }: Pick<SpaceRecord, 'i
   try {
     await startNow(ports, id)
   } catch (error) {
-    const fault = startFault(error)
-    if (!(fault instanceof AuthError) || !isOfApplication(fault)) {
+    if (!isOfApplication(error)) {
       tryLater(ports, () => underClaim(ports, { spaceId: id, kind: 'activate' }, () => startNow(ports, id)))
-      throw fault
+      throw error
     }
-    throw partlyDone(`${done}, but the application does not start`, fault)
+    throw partlyDone(`${done}, but the application does not start`, startFault(error))
   }
 }
 
@@ -129,8 +128,4 @@ export function partlyDone(done: string, error: unknown): unknown {
 async function startNow({ children, spaces }: StartPorts, id: string): Promise<void> {
   const space = await spaces.find(id)
   if (space && space.release !== null) await children.start(id)
-}
-
-function isOfApplication({ code }: AuthError): boolean {
-  return code === 'bundle_invalid' || code === 'application_timeout'
 }

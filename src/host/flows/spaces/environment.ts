@@ -11,7 +11,7 @@ import { type ActorEntry, toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, findSpace, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
-import { startFault } from './switch-release.js'
+import { startFault } from './start-fault.js'
 
 /** A variable as administrators see it. */
 export interface VariableEntry {

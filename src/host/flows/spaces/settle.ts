@@ -1,11 +1,12 @@
 import type { SpaceName } from '../../../model/visitor.js'
 import { underClaim } from './claim.js'
 import type { SpacePorts } from './ports.js'
+import { isOfApplication } from './start-fault.js'
 
 type SettlePorts = Pick<SpacePorts, 'spaces' | 'claims' | 'children' | 'directory' | 'timer'>
 
-const againMs = 1_000
-const tries = 60
+const firstMs = 1_000
+const longestMs = 30_000
 
 /**
  * Makes directory and child agree with the store again, after a step whose outcome is unknown or that came too late. While
@@ -15,10 +16,16 @@ export async function settle(ports: SettlePorts, space: SpaceName): Promise<void
   await settleNow(ports, space.id).catch(() => tryLater(ports, () => settleAgain(ports, space.id)))
 }
 
-/** Runs it a second later, and again each second for a minute while it fails. */
-export function tryLater(ports: Pick<SettlePorts, 'timer'>, run: () => Promise<void>, left = tries): void {
-  if (left === 0) return
-  ports.timer(againMs, () => void run().catch(() => tryLater(ports, run, left - 1)))
+/**
+ * Runs it a second later. While it fails by no fault of the application, it is run again, after twice the time each, at most
+ * 30 s: an outage may take hours.
+ */
+export function tryLater(ports: Pick<SettlePorts, 'timer'>, run: () => Promise<void>, waitMs = firstMs): void {
+  ports.timer(waitMs, () => {
+    run().catch((error) => {
+      if (!isOfApplication(error)) tryLater(ports, run, Math.min(longestMs, 2 * waitMs))
+    })
+  })
 }
 
 /** Another change of the space may be under way by now. So this takes the claim, as long as there is a space. */

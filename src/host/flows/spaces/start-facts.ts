@@ -1,6 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import type { SpacePorts } from './ports.js'
-import { startFault } from './switch-release.js'
+import { startFault } from './start-fault.js'
 
 /** What a child is started with, as it is stored at this moment. */
 export interface StartFacts {

@@ -2,12 +2,12 @@ import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { StartedChild } from '../../ports.js'
-import { SealingError } from '../../sealing/sealing-error.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { requireHeld } from './claim.js'
 import type { SpacePorts } from './ports.js'
 import { settle } from './settle.js'
+import { startFault } from './start-fault.js'
 
 /** A part of a deploy or an activation has ended. */
 export interface ReleaseStep {
@@ -73,12 +73,6 @@ async function startRelease(ports: SpacePorts, claim: Claim, wanted: Switch): Pr
     await settle(ports, space)
     throw fault
   }
-}
-
-/** A variable that does not open stops the start as a faulty bundle does. The message names it, and no value. */
-export function startFault(error: unknown): unknown {
-  if (!(error instanceof SealingError)) return error
-  return new AuthError('bundle_invalid', { detail: error.message, cause: error })
 }
 
 function eventOf(ports: SpacePorts, { space, number, event, visitor }: Switch, code?: string) {
