@@ -1,7 +1,7 @@
 import { AuthError } from '../../../errors.js'
 import { isObject, parseJson } from '../../../lib/json-object.js'
 import type { KeyName, Snapshot, StoredDocument } from '../../ports.js'
-import { withFaults } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 import { linesFrom, pagesOf } from './pages.js'
 
 /** The documents of a collection in `_id` order, several lines at once. */

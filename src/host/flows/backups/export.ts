@@ -4,7 +4,7 @@ import type { Visitor } from '../../../model/visitor.js'
 import { isHidden } from '../../documents/names.js'
 import type { Snapshot } from '../../ports.js'
 import { findJudged, visitorIn } from '../spaces/find-space.js'
-import { withFaults } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 import { closing, linesFrom, pagesOf } from './pages.js'
 import type { BackupPorts } from './ports.js'
 

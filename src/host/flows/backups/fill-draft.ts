@@ -7,7 +7,7 @@ import { quoted } from '../../archives/quoted.js'
 import { StoreError } from '../../documents/store-error.js'
 import type { StoredPair } from '../../ports.js'
 import type { SpaceData } from '../../storage/space.js'
-import { withFaults } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 
 type Draft = Pick<SpaceData, 'documents' | 'indexes' | 'putPairs'>
 

@@ -1,5 +1,5 @@
 import type { ScanPage, Snapshot, StoredDocument } from '../../ports.js'
-import { withFaults } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 
 /** Most rows of a page. The store ends a page at 256 KiB, or after one larger document. */
 const pageRows = 10_000

@@ -9,8 +9,8 @@ import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { underClaim } from '../spaces/claim.js'
 import { findJudged, readClaimed, visitorIn } from '../spaces/find-space.js'
+import { requireDisk } from '../spaces/store-faults.js'
 import { type Draft, openDraft, type RestoreReport } from './draft.js'
-import { diskFull } from './faults.js'
 import { type RestoreRules, requireForeign } from './judge-backup.js'
 import type { BackupPorts } from './ports.js'
 import { type DraftedRelease, putReleaseInForce } from './restore-release.js'
@@ -58,7 +58,7 @@ export async function restore(ports: BackupPorts, restoration: Restoration): Pro
   if (!rules.verifyOnly && !isNamed) {
     throw invalidField('confirm', 'must repeat the name of the space')
   }
-  if (ports.files.isFull()) throw diskFull()
+  requireDisk(ports.files)
   return {
     run: (report) =>
       underClaim(ports, { spaceId: space.id, kind: 'restore' }, (claim) =>

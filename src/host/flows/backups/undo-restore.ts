@@ -3,7 +3,7 @@ import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
 import { underClaim } from '../spaces/claim.js'
 import { findJudged, readClaimed, visitorIn } from '../spaces/find-space.js'
-import { withFaults } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 import type { BackupPorts } from './ports.js'
 import { startAgain, switchGeneration, versionsAfter } from './switch-generation.js'
 

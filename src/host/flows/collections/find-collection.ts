@@ -4,7 +4,7 @@ import { isHidden, requireCollection } from '../../documents/names.js'
 import type { SpaceData } from '../../storage/space.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { findJudged } from '../spaces/find-space.js'
-import { asFault } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 import type { CollectionPorts } from './ports.js'
 
 /** A collection as the caller names it. */
@@ -26,7 +26,7 @@ export async function findCollection(ports: CollectionPorts, named: NamedCollect
   const { collection } = named
   const space = await findJudged(ports, named.space, named.visitor)
   if (isHidden(collection)) throw new AuthError('not_found', { detail: 'There is no such collection.' })
-  return asFault(async () => {
+  return withFaults(async () => {
     requireCollection(collection)
     return { space, data: await openSpace(ports, space) }
   })
@@ -34,7 +34,7 @@ export async function findCollection(ports: CollectionPorts, named: NamedCollect
 
 /** @throws {AuthError} `space_not_found` when the space was removed meanwhile */
 export async function openSpace(ports: CollectionPorts, space: SpaceRecord): Promise<SpaceData> {
-  const data = await asFault(() => ports.open(space))
+  const data = await withFaults(() => ports.open(space))
   if ((await ports.spaces.find(space.id)) === null) throw new AuthError('space_not_found')
   return data
 }

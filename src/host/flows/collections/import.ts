@@ -6,7 +6,7 @@ import type { SpaceRecord } from '../../store/spaces.js'
 import type { Job } from '../../workers/job.js'
 import type { ImportOutcome, ImportState, ImportTask } from '../../workers/tasks.js'
 import { visitorIn } from '../spaces/find-space.js'
-import { requireDisk, toFault } from './faults.js'
+import { requireDisk, toFault } from '../spaces/store-faults.js'
 import { findCollection, type NamedCollection } from './find-collection.js'
 import type { CollectionPorts } from './ports.js'
 

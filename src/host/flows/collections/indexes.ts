@@ -3,7 +3,7 @@ import { auditEvent } from '../../../flows/steps/audit.js'
 import { requireField } from '../../documents/names.js'
 import type { Indexes, IndexProgress, IndexState } from '../../ports.js'
 import { visitorIn } from '../spaces/find-space.js'
-import { asFault, requireDisk, toFault } from './faults.js'
+import { requireDisk, toFault, withFaults } from '../spaces/store-faults.js'
 import { findCollection, type NamedCollection, type OpenedSpace } from './find-collection.js'
 import type { CollectionPorts } from './ports.js'
 
@@ -41,8 +41,8 @@ export async function createIndexes(
   requireDisk(ports.files)
   const leave = ports.enterBuild(space.id)
   try {
-    const wanted = await asFault(async () => requireFields(sent))
-    const fields = await asFault(() => openFields(data.indexes, named.collection, { fields: wanted, unique }))
+    const wanted = await withFaults(async () => requireFields(sent))
+    const fields = await withFaults(() => openFields(data.indexes, named.collection, { fields: wanted, unique }))
     return {
       async run(report) {
         try {
@@ -130,13 +130,13 @@ export async function removeIndexes(
 ): Promise<void> {
   const { collection, visitor } = named
   const { space, data } = await findCollection(ports, named)
-  const fields = await asFault(async () => requireFields(sent))
+  const fields = await withFaults(async () => requireFields(sent))
   if (confirm !== fields.join(',')) {
     throw invalidField('confirm', 'must repeat the fields, with commas between them')
   }
   let removed = 0
   for (const field of fields) {
-    if (!(await asFault(() => data.indexes.remove(collection, field)))) continue
+    if (!(await withFaults(() => data.indexes.remove(collection, field)))) continue
     removed += 1
     const detail = { collection, field }
     await ports.audit.record(auditEvent(ports, 'index_removed', visitorIn(space, visitor), { detail }))

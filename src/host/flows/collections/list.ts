@@ -2,7 +2,7 @@ import type { Visitor } from '../../../model/visitor.js'
 import { isHidden } from '../../documents/names.js'
 import type { CollectionSize, IndexState } from '../../ports.js'
 import { findJudged } from '../spaces/find-space.js'
-import { asFault } from './faults.js'
+import { withFaults } from '../spaces/store-faults.js'
 import { openSpace } from './find-collection.js'
 import type { CollectionPorts } from './ports.js'
 
@@ -19,7 +19,7 @@ export async function listCollections(
 ): Promise<CollectionEntry[]> {
   const space = await findJudged(ports, name, visitor)
   const { documents, indexes } = await openSpace(ports, space)
-  return asFault(async () => {
+  return withFaults(async () => {
     const shown = (await documents.list()).filter((each) => !isHidden(each.name))
     const entries: CollectionEntry[] = []
     for (const each of shown) {

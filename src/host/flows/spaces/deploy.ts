@@ -1,13 +1,13 @@
 import { AuthError } from '../../../errors.js'
 import { type ReleaseManifest, releasePaths } from '../../../model/release.js'
 import type { Visitor } from '../../../model/visitor.js'
-import { hasCode } from '../../has-code.js'
 import { unpackRelease } from '../../releases/unpack.js'
 import type { Claim } from '../../store/claims.js'
 import type { ReleaseRecord } from '../../store/releases.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, readClaimed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
+import { requireDisk, toFault } from './store-faults.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
 import { tidyReleases } from './tidy-releases.js'
 
@@ -30,7 +30,7 @@ export interface Deployment {
  */
 export async function deploy(ports: SpacePorts, deployment: Deployment, report: ReportStep): Promise<Switched> {
   const { id } = await findJudged(ports, deployment.space, deployment.visitor)
-  if (ports.files.isFull()) throw diskFull()
+  requireDisk(ports.files)
   return underClaim(ports, { spaceId: id, kind: 'deploy' }, async (claim) => {
     await tidyReleases(ports, claim)
     const number = await receive(ports, claim, deployment, report)
@@ -55,7 +55,7 @@ async function receive(
   if (number === null) throw new AuthError('not_current')
   const place = { folder: await ports.files.releases(claim.spaceId), number }
   const manifest = await unpackRelease(archive, place, ports.limits.release).catch((error: unknown) => {
-    throw hasCode(error, 'ENOSPC', 'EDQUOT') ? diskFull(error) : error
+    throw toFault(error)
   })
   requireHeld(await ports.releases.add(claim, newRelease(ports, manifest, { number, dirty, author: visitor.actor })))
   report({ step: 'uploaded', ms: Math.round(ports.monotonic() - began) })
@@ -72,9 +72,4 @@ export function newRelease(
   if (!code) throw new TypeError('A judged manifest lists the bundle.')
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   return { ...given, sha256: code.sha256, bytes, git, tool, createdAt: clock.now(), outcome: null, fault: null }
-}
-
-function diskFull(cause?: unknown): AuthError {
-  const detail = 'The disk of the host is nearly full. Free some space on it, and deploy again.'
-  return new AuthError('quota_exceeded', { detail, ...(cause !== undefined && { cause }) })
 }

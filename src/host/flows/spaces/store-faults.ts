@@ -1,8 +1,10 @@
 import { AuthError, storeUnavailable } from '../../../errors.js'
 import { StoreError } from '../../documents/store-error.js'
+import { hasCode } from '../../has-code.js'
 
-/** What a fault of the store means for the client. Others stay what they are. */
+/** What an error of the data of a space means for the caller. Its messages name no value. Other errors stay what they are. */
 export function toFault(error: unknown): unknown {
+  if (hasCode(error, 'ENOSPC', 'EDQUOT')) return diskFull(error)
   if (!(error instanceof StoreError)) return error
   const { code, message } = error
   // An index changed while it was read. The next try plans anew.
@@ -10,10 +12,10 @@ export function toFault(error: unknown): unknown {
   return new AuthError(code, { detail: message, cause: error })
 }
 
-/** @throws {AuthError} for a fault of the store */
-export async function asFault<T>(run: () => Promise<T>): Promise<T> {
+/** Runs `work`, whose faults of the data become those of the caller. @throws {AuthError} */
+export async function withFaults<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await run()
+    return await work()
   } catch (error) {
     throw toFault(error)
   }
@@ -21,6 +23,10 @@ export async function asFault<T>(run: () => Promise<T>): Promise<T> {
 
 /** @throws {AuthError} `quota_exceeded` while only the host itself may write */
 export function requireDisk({ isFull }: { isFull(): boolean }): void {
-  if (!isFull()) return
-  throw new AuthError('quota_exceeded', { detail: 'The disk of the host is nearly full. Free some space on it first.' })
+  if (isFull()) throw diskFull()
+}
+
+function diskFull(cause?: unknown): AuthError {
+  const detail = 'The disk of the host is nearly full. Free some space on it, and try again.'
+  return new AuthError('quota_exceeded', { detail, ...(cause !== undefined && { cause }) })
 }
