@@ -205,3 +205,14 @@ test('a server that is away, a missing key and a missing right are faults that n
   const { settings } = await place(role.url)
   expect(await listen(settings, { masterKey: newMasterKey() })).toContain('database: its user may not create schemas')
 })
+
+test('a database of another encoding than UTF-8 is refused at the start', async () => {
+  const database = await createDatabase('postgres')
+  const latin = `${database.name}_latin`
+  onTestFinished(() => database.close(`drop database ${latin} with (force)`))
+  await database.query(`create database ${latin} encoding 'LATIN1' lc_collate 'C' lc_ctype 'C' template template0`)
+  const { settings } = await place(database.url.replace(database.name, latin))
+  const host = createHostOf(settings, createHostPieces(), { masterKey: newMasterKey() })
+  onTestFinished(() => host.close())
+  await expect(host.listen()).rejects.toThrow(/database: its encoding is LATIN1.*ENCODING 'UTF8'/)
+})

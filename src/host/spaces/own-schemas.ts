@@ -6,15 +6,14 @@ import { openSchemas, type Schemas } from '../storage/postgres/schemas.js'
 /**
  * The schemas of spaces; null where their data is in files.
  *
- * @throws {SettingsError} `database`, when the user of the URL may make no schemas
+ * @throws {SettingsError} `database`, when it can hold no spaces
  */
 export async function openOwnSchemas({ database }: Pick<HostSettings, 'database'>): Promise<Schemas | null> {
   if (database === null) return null
   const schemas = openSchemas(database)
-  if (await schemas.mayCreate()) return schemas
+  const message = await schemas.fault()
+  if (message === null) return schemas
   await schemas.close()
-  const cure = 'Run as the owner of the database: GRANT CREATE ON DATABASE <database> TO <user>'
-  const message = `its user may not create schemas, and each space has one. ${cure}`
   throw new SettingsError([{ setting: 'database', message }])
 }
 

@@ -8,8 +8,8 @@ import { draftName, requireName, schemaName } from './schema.js'
 
 /** The schemas of all spaces. What `GenerationPlaces` names rejects with `StoreError`. */
 export interface Schemas extends GenerationPlaces {
-  /** Whether the user of the URL may make schemas. */
-  mayCreate(): Promise<boolean>
+  /** Why the database can hold no spaces, with the cure; null: it can. */
+  fault(): Promise<string | null>
   /** Drops every generation of a space, and drafts. */
   remove(spaceId: string): Promise<void>
   close(): Promise<void>
@@ -34,10 +34,7 @@ export function openSchemas(url: string): Schemas {
   const judged = <T>(work: Promise<T>) => work.catch((error: unknown) => Promise.reject(judgeFault(error)))
 
   return {
-    async mayCreate() {
-      const [row] = await run(`select has_database_privilege(current_database(), 'CREATE') as allowed`)
-      return booleanAt(row, 'allowed')
-    },
+    fault: () => faultOf(run),
     living: async (spaceId, generation) => ({ url, schema: schemaName(spaceId, generation) }),
     draft: async (spaceId, generation) => ({ url, schema: draftName(spaceId, generation) }),
     has: async (spaceId, generation) => judged(hasSchema(run, schemaName(spaceId, generation))),
@@ -49,6 +46,19 @@ export function openSchemas(url: string): Schemas {
     remove: (spaceId) => removeSchemas(run, { spaceId, kind: '(g|draft)' }),
     close: () => pool.end(),
   }
+}
+
+async function faultOf(run: Run): Promise<string | null> {
+  const [row] = await run(
+    `select has_database_privilege(current_database(), 'CREATE') as allowed, current_setting('server_encoding') as encoding`,
+  )
+  if (!booleanAt(row, 'allowed')) {
+    const cure = 'Run as the owner of the database: GRANT CREATE ON DATABASE <database> TO <user>'
+    return `its user may not create schemas, and each space has one. ${cure}`
+  }
+  const encoding = textAt(row, 'encoding')
+  if (encoding === 'UTF8') return null
+  return `its encoding is ${encoding}, which cannot hold every document. Create one with: CREATE DATABASE <database> ENCODING 'UTF8' TEMPLATE template0`
 }
 
 async function adopt(run: Run, spaceId: string, generation: number): Promise<void> {
