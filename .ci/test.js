@@ -16,13 +16,16 @@ const slow = [
   'test/flows/faults.test.ts',
   'test/guides.test.ts',
   'test/host/collections/',
+  'test/host/documents/find-law.test.ts',
   'test/host/front/raw-attacks.test.ts',
   'test/host/routes/documents-page.test.ts',
   'test/host/spaces/interrupted.test.ts',
   'test/moving.test.ts',
   'test/package.test.ts',
   'test/store/datastore/datastore.test.ts',
+  'test/store/datastore/faults.test.ts',
   'test/store/sql/pglite.test.ts',
+  'test/wiring/year.test.ts',
 ]
 const demo = ['test/demo.test.ts', 'test/browser/demo.test.ts']
 const long = { LATCHKEY_TEST_ALL: '1' }

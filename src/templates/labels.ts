@@ -1,4 +1,5 @@
 import { errorTable } from '../errors.js'
+import { remember } from '../lib/remember.js'
 import { builtIn } from './built-in.js'
 
 /** Every text of our pages and mails by name. `{name}` stands for a value of that page or mail. */
@@ -6,6 +7,12 @@ export type Labels = Readonly<Record<string, string>>
 
 /** What a language leaves out shows in English. */
 export const fallbackFile = 'labels/en.json'
+
+/** Files of labels that are kept parsed: ours, and some of owners. */
+const filesKept = 32
+
+/** The texts of a file. @throws {Error} unless it is a JSON object of texts */
+export const parseLabels = remember(readLabels, filesKept, (text) => text)
 
 const placeholder = /\{(\w+)\}/g
 
@@ -15,8 +22,7 @@ export const defaultLabels: Labels = Object.freeze({
   ...parseLabels(builtIn[fallbackFile] ?? '{}'),
 })
 
-/** @throws {Error} unless it is a JSON object of texts */
-export function parseLabels(text: string): Labels {
+function readLabels(text: string): Labels {
   // Not parseJson: the place of a fault is read from the SyntaxError.
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('no object')
