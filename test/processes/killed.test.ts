@@ -22,7 +22,7 @@ import { startSmtpServer, type TestSmtpServer, type TestSmtpServerOptions } from
 vi.setConfig({ testTimeout: 120_000 })
 
 /** `npm run test:all` kills more often. */
-const [rounds, firstRounds] = process.env.LATCHKEY_TEST_ALL === '1' ? [12, 8] : [5, 5]
+const [rounds, firstRounds] = process.env.LATCHKEY_TEST_ALL === '1' ? [8, 8] : [5, 5]
 /** Longer than the outbox leases a mail, so that the next process takes up what the dead one had in hand. */
 const afterLeaseMs = 70_000
 /** Longer than a proof must stand before a refresh token is replaced. */

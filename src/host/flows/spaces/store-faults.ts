@@ -8,8 +8,9 @@ export function toFault(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error
   const { code, message } = error
   // An index changed while it was read. The next try plans anew.
-  if (code === 'plan_outdated' || code === 'store_unavailable') return storeUnavailable(error)
-  return new AuthError(code, { detail: message, cause: error })
+  if (code === 'plan_outdated') return storeUnavailable(error)
+  const retry = code === 'store_unavailable' ? { retryAfterSeconds: 1 } : {}
+  return new AuthError(code, { ...retry, detail: message, cause: error })
 }
 
 /** Runs `work`, whose faults of the data become those of the caller. @throws {AuthError} */
