@@ -3,8 +3,8 @@ import { isPublicSuffix, registrableDomain } from './public-suffix.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
 
-/** Whether a host is that domain or below it. */
-function isBelow(host: string, domain: string): boolean {
+/** Whether a host is that domain or below it, as that of a page is to its RP id. */
+export function isBelow(host: string, domain: string): boolean {
   return host === domain || host.endsWith(`.${domain}`)
 }
 
@@ -34,9 +34,7 @@ export function passkeysOf(table: Pick<Table, 'passkeys' | 'cookies' | 'brand' |
 export function relatedOrigins({ rpId, origins }: { rpId: string; origins: readonly string[] }): string[] {
   return origins
     .filter((origin) => URL.canParse(origin) && /^https?:/.test(origin))
-    .filter((origin) => {
-      return !isBelow(new URL(origin).hostname, rpId)
-    })
+    .filter((origin) => !isBelow(new URL(origin).hostname, rpId))
 }
 
 /** The label that browsers count: `example` of `app.example.com`, also of `example.co.uk` (WebAuthn §5.11.1). */
@@ -47,11 +45,6 @@ function siteOf(origin: string): string {
 /** An IP address is no RP id (WebAuthn §5.1.3). */
 export function isAddress({ hostname }: Pick<Site, 'hostname'>): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
-}
-
-/** Whether the host is that RP id or below it. */
-export function isRpIdOf(rpId: string, hostname: string): boolean {
-  return isBelow(hostname, rpId)
 }
 
 /** Whether browsers refuse that domain, because strangers have hosts below it. They accept the whole host of the page. */

@@ -3,7 +3,7 @@ import { controlPath } from '../model/control-path.js'
 import { formFieldsOf } from './form-fields.js'
 import { keySetUrlFault } from './jwks.js'
 import { ownSegments } from './own-segments.js'
-import { isAddress, isRpIdOf, isSharedDomain, passkeysOf, relatedSites } from './passkey-site.js'
+import { isAddress, isBelow, isSharedDomain, passkeysOf, relatedSites } from './passkey-site.js'
 import { isWithin } from './paths.js'
 import type { Table } from './schema.js'
 import type { Site } from './site.js'
@@ -194,7 +194,7 @@ export function adminPageOf({ admin, basePath }: Pick<Table, 'admin' | 'basePath
 function passkeySite({ table, site, sound, fault }: Seen): void {
   if (!site || !sound('passkeys', 'cookies', 'trustedOrigins')) return
   const { rpId } = table.passkeys
-  if (rpId !== null && !isAddress(site) && !isRpIdOf(rpId, site.hostname)) {
+  if (rpId !== null && !isAddress(site) && !isBelow(site.hostname, rpId)) {
     fault('passkeys.rpId', 'must be the host of baseUrl or a domain above it')
   } else if (rpId !== null && isSharedDomain(rpId, site.hostname)) {
     fault('passkeys.rpId', `${notYours}, so browsers make no passkeys for it`)

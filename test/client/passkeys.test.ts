@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from 'vitest'
+import type { PasskeyAnswer, PasskeySignals } from '../../src/client/passkey-answers.js'
 import { PasskeyError, passkeysIn } from '../../src/client/passkeys.js'
 import { AuthClientError } from '../../src/client.js'
+import type { Signals } from '../../src/flows/passkeys/list.js'
+import type { PasskeyEntry } from '../../src/model/factors/passkey-entry.js'
 import { type FakeBrowser, fakePasskeys } from '../support/fake-passkeys.js'
 
 const rpId = 'app.example.test'
@@ -26,6 +29,12 @@ afterEach(() => {
 })
 
 const client = () => passkeysIn(browser.world, browser.auth)
+
+/** The client declares its own types, so that a browser's project compiles nothing of the server. `tsc` compares them here. */
+test('its types are those of what the server answers', () => {
+  expectTypeOf<PasskeyAnswer>().toEqualTypeOf<PasskeyEntry>()
+  expectTypeOf<PasskeySignals>().toEqualTypeOf<Signals>()
+})
 
 test('it is at most 1.2 kB, minified and gzipped, and takes nothing of the client or the server along', async () => {
   const entry = fileURLToPath(new URL('../../src/client/passkeys.ts', import.meta.url))
