@@ -2,7 +2,11 @@ import { chmod, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import { secretsForEnvironment } from '../../support/application-folder.js'
+import { ada, testAuth } from '../../support/auth.js'
+import { createAuthenticator } from '../../support/authenticator.js'
 import { admin, type LocalDesk, openLocalDesk } from '../../support/local-desk.js'
+import { addPasskey, origin, passkeyLogin } from '../../support/passkey-browser.js'
 
 const bob = { email: 'bob@example.org', password: 'an analytical engine of steel', name: 'Bob', roles: ['EDITOR'] }
 
@@ -109,6 +113,30 @@ describe('users', { timeout: 60_000 }, () => {
     const body = JSON.stringify({ email: bob.email, password: bob.password, mode: 'token' })
     const headers = { 'content-type': 'application/json' }
     expect((await fetch(`${url}/auth/login`, { method: 'POST', headers, body })).status).toBe(200)
+  })
+
+  test('take their passkeys along, which sign in afterwards', async () => {
+    const place = async () => {
+      const secrets = secretsForEnvironment()
+      const desk = await openLocalDesk({ secrets, more: `baseUrl: '${origin}'` })
+      await desk.run(['migrate'])
+      const open = () => testAuth({ ...secrets, database: `sqlite:${join(desk.folder, 'latchkey.db')}` })
+      return { desk, open }
+    }
+    const [first, second] = [await place(), await place()]
+    const device = createAuthenticator({ origin })
+    const browser = (await first.open()).client()
+    await browser.signUp(ada)
+    await addPasskey(browser, device, { name: 'Phone' })
+
+    expect(await first.desk.run(['users', 'export', '-f', 'accounts.jsonl'])).toMatchObject({ code: 0 })
+    const input = await readFile(join(first.desk.folder, 'accounts.jsonl'), 'utf8')
+    expect(JSON.parse(input)).toMatchObject({ passkeys: [{ name: 'Phone', rpId: 'localhost' }] })
+    expect(await second.desk.run(['users', 'import', '-'], { input })).toMatchObject({ code: 0 })
+    const { status, body } = await passkeyLogin((await second.open()).client(), device)
+    expect([status, body]).toMatchObject([200, { user: { email: ada.email } }])
+    const { stdout } = await second.desk.run(['users', 'import', '-'], { input })
+    expect(stdout).toBe('Created 0, skipped 1, failed 0.\n')
   })
 
   test('of a file with faults are created where they have none, and the faults are listed by line', async () => {
