@@ -44,10 +44,10 @@ const permission = process.allowedNodeEnvironmentFlags.has('--permission')
 const hashing = `
   const { createEarly } = await import(DIST + 'wiring/early.js')
   const { passwordChecks } = await import(DIST + 'wiring/doctor/passwords.js')
-  const { testSettings, createTestRuntime } = await import(DIST + 'testing.js')
+  const { testSettings } = await import(DIST + 'testing.js')
   const warned = []
   const logger = { warn: (fields, text) => warned.push(text), error: () => {} }
-  const early = createEarly(testSettings({ logger }), createTestRuntime())
+  const early = createEarly(testSettings({ logger, limits: {}, password: { cost: 10 } }))
   await early.passwords.hash('correct horse battery')
   const check = passwordChecks(early).find(({ code }) => code === 'hash_fallback')
   console.log(JSON.stringify([await check.check(), ...warned]))
