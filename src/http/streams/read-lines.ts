@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 const newline = 0x0a
 const carriageReturn = 0x0d
 
@@ -36,11 +38,7 @@ export async function* readLines(pieces: AsyncIterable<Uint8Array>, longestBytes
   if (size > 0) yield finish()
 }
 
-function decoded(line: Uint8Array): Line {
+function decoded(line: Buffer): Line {
   const bytes = line.at(-1) === carriageReturn ? line.subarray(0, -1) : line
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
-  } catch {
-    return { fault: 'not_utf8' }
-  }
+  return isUtf8(bytes) ? { text: bytes.toString() } : { fault: 'not_utf8' }
 }

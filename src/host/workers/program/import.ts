@@ -3,10 +3,10 @@ import { isWithinBounds } from '../../documents/bounded-json.js'
 import { batchLimits, withId } from '../../documents/insert.js'
 import { requireCollection } from '../../documents/names.js'
 import { StoreError } from '../../documents/store-error.js'
-import { encode, maxDepth } from '../../documents/values.js'
+import { encodeParsed, maxDepth } from '../../documents/values.js'
 import type { Documents } from '../../ports.js'
 import type { ImportOutcome, ImportState, ImportTask } from '../tasks.js'
-import { createTally, type Tally } from './tally.js'
+import { createTally } from './tally.js'
 import { type ImportRow, writeRows } from './write-rows.js'
 
 export interface ImportPorts {
@@ -18,9 +18,18 @@ export interface ImportPorts {
   report(state: ImportState): Promise<void>
 }
 
+/** Lines that are written at once. */
+interface Batch {
+  rows: ImportRow[]
+  /** Lines among them that are no documents. */
+  faults: { line: number; fault: string }[]
+  /** The number of the last line. */
+  last: number
+}
+
 /**
  * Imports JSON lines batch by batch. A line that is no document is a fault, and the others go in. An error of the store ends it;
- * what was written before stays.
+ * what was written before stays. While a batch is written, the next one is read.
  */
 export async function importPieces(
   ports: ImportPorts,
@@ -28,70 +37,73 @@ export async function importPieces(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ outcome: ImportOutcome; error: unknown }> {
   const tally = createTally()
+  const write = async (batch: Batch): Promise<void> => {
+    for (const { line, fault } of batch.faults) tally.fault(line, fault)
+    await writeRows(ports.documents, task, batch.rows, tally)
+    tally.processed(batch.last)
+    await ports.report(tally.state())
+  }
+  let writing = Promise.resolve()
   try {
     requireCollection(task.collection)
-    for await (const batch of batches(ports, tally, pieces)) {
-      await writeRows(ports.documents, task, batch, tally)
-      await ports.report(tally.state())
+    for await (const batch of batches(ports, pieces)) {
+      await writing
+      writing = write(batch)
+      // It is awaited later; until then its failure is no unhandled one.
+      writing.catch(() => {})
     }
+    await writing
     return { outcome: tally.outcome(), error: null }
   } catch (error) {
+    // When reading failed, the batch that is being written still counts.
+    await writing.catch(() => {})
     return { outcome: tally.outcome(), error }
   }
 }
 
-/** Rows until there are as many as the store takes at once. The last batch may be empty. */
+/** Batches of as many rows as the store takes at once. The last one may have none. */
 async function* batches(
-  { newId, documentBytes }: ImportPorts,
-  tally: Tally,
+  ports: Pick<ImportPorts, 'newId' | 'documentBytes'>,
   pieces: AsyncIterable<Uint8Array>,
-): AsyncGenerator<ImportRow[]> {
-  let batch: ImportRow[] = []
+): AsyncGenerator<Batch> {
+  let batch: Batch = { rows: [], faults: [], last: 0 }
   let bytes = 0
-  let number = 0
-  for await (const line of readLines(pieces, 2 * documentBytes)) {
-    number += 1
-    const row = readRow(line, { number, newId, documentBytes, tally })
-    const size = row === null ? 0 : Buffer.byteLength(row.body)
-    if (batch.length > 0 && bytes + size > batchLimits.bytes) {
+  for await (const line of readLines(pieces, 2 * ports.documentBytes)) {
+    const number = batch.last + 1
+    const read = readRow(line, number, ports)
+    const size = read !== null && 'body' in read ? Buffer.byteLength(read.body) : 0
+    const lines = batch.rows.length + batch.faults.length
+    if (lines > 0 && (lines >= batchLimits.rows || bytes + size > batchLimits.bytes)) {
       yield batch
-      batch = []
+      batch = { rows: [], faults: [], last: batch.last }
       bytes = 0
     }
-    tally.processed(number)
-    if (row === null) continue
-    batch.push(row)
+    batch.last = number
     bytes += size
-    if (batch.length < batchLimits.rows) continue
-    yield batch
-    batch = []
-    bytes = 0
+    if (read === null) continue
+    if ('body' in read) batch.rows.push(read)
+    else batch.faults.push(read)
   }
-  if (batch.length > 0) yield batch
+  yield batch
 }
 
 const tooLarge = 'The document is larger than limits.document.'
 
-/** null for an empty line, and for one that is a fault. */
+/** null for an empty line. */
 function readRow(
   line: Line,
-  {
-    number,
-    newId,
-    documentBytes,
-    tally,
-  }: Pick<ImportPorts, 'newId' | 'documentBytes'> & { number: number; tally: Tally },
-): ImportRow | null {
+  number: number,
+  { newId, documentBytes }: Pick<ImportPorts, 'newId' | 'documentBytes'>,
+): ImportRow | Batch['faults'][number] | null {
   if ('text' in line && line.text.trim() === '') return null
   try {
     const document = withId(parse(line), newId)
-    const body = encode(document)
+    const body = encodeParsed(document)
     if (Buffer.byteLength(body) > documentBytes) throw refused(tooLarge)
     return { line: number, id: document._id, body }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    tally.fault(number, error.message)
-    return null
+    return { line: number, fault: error.message }
   }
 }
 
