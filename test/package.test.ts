@@ -140,19 +140,20 @@ describe('the packed package', () => {
     const answers = await consume(
       'use.mjs',
       `import { createAuth } from 'latchkey'
-       import { createTestClient, createTestMailbox, createTestRuntime, testSettings } from 'latchkey/testing'
+       import { createTestClient, createTestMailbox, testSettings } from 'latchkey/testing'
+       let threads = 0
+       process.on('worker', () => { threads += 1 })
        const mailbox = createTestMailbox()
-       const runtime = createTestRuntime()
-       const auth = createAuth(testSettings({ mailbox }), runtime)
+       const auth = createAuth(testSettings({ mailbox, limits: {}, password: { cost: 10 } }))
        const next = () => Response.json({ notes: [] })
-       const client = createTestClient(auth, { mailbox, clock: runtime.clock, next })
+       const client = createTestClient(auth, { mailbox, next })
        const before = await client.get('/api/notes')
        const signedUp = await client.signUp({ email: 'ada@example.test', password: 'correct horse battery' })
        const after = await client.get('/api/notes')
        await auth.close()
-       console.log(JSON.stringify([before.status, signedUp.status, after.status, after.body]))`,
+       console.log(JSON.stringify([before.status, signedUp.status, after.status, after.body, threads > 0]))`,
     )
-    expect(answers).toEqual([401, 200, 200, { notes: [] }])
+    expect(answers).toEqual([401, 200, 200, { notes: [] }, true])
   })
 
   test('shows the owner every page and mail', async () => {

@@ -27,7 +27,7 @@ export interface World {
   txt(name: string): Promise<string[]>
   /** Calls back once after that many milliseconds without keeping the process alive; returns how to cancel it. */
   timer(milliseconds: number, callback: () => void): () => void
-  /** True for the runtime of `latchkey/testing`: limits may be off, hashing may be cheap, and it runs on the event loop. */
+  /** True for the runtime of `latchkey/testing`: limits may be off, hashing may be cheap, and no thread hashes. */
   testing: boolean
 }
 

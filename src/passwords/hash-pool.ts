@@ -32,7 +32,7 @@ export function createHashPool(options: HashPoolOptions = {}): HashPool {
   return new BoundedHashPool(options)
 }
 
-/** `createHashPool` makes it. */
+/** `createHashPool` makes it. Tests watch its `run`. */
 export class BoundedHashPool implements HashPool {
   readonly #maxQueue: number
   readonly #onFallback: (reason: string) => void

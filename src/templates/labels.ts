@@ -8,10 +8,10 @@ export type Labels = Readonly<Record<string, string>>
 /** What a language leaves out shows in English. */
 export const fallbackFile = 'labels/en.json'
 
-/** Files of labels that are kept parsed: ours, and some of owners. */
+/** Files of labels that are kept parsed. */
 const filesKept = 32
 
-/** The texts of a file. @throws {Error} unless it is a JSON object of texts */
+/** The texts of a file, frozen, because later calls with this text get them too. @throws {Error} unless it is a JSON object of texts */
 export const parseLabels = remember(readLabels, filesKept, (text) => text)
 
 const placeholder = /\{(\w+)\}/g
@@ -26,7 +26,7 @@ function readLabels(text: string): Labels {
   // Not parseJson: the place of a fault is read from the SyntaxError.
   const parsed: unknown = JSON.parse(text)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('no object')
-  return Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, requireText(value)]))
+  return Object.freeze(Object.fromEntries(Object.entries(parsed).map(([name, value]) => [name, requireText(value)])))
 }
 
 function requireText(value: unknown): string {

@@ -21,7 +21,7 @@ export interface Early extends Delivery {
   random: RandomSource
   templates: Templates
   passwords: Passwords
-  /** Why passwords are hashed on the event loop; null while worker threads hash them. */
+  /** Why no worker thread could be started, so that passwords are hashed on the event loop; null while none has failed. */
   hashFallback(): string | null
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { BoundedHashPool } from '../../src/passwords/hash-pool.js'
 import { type Answer, attackServer, expectRefusal } from '../support/attack-server.js'
 
-/** The real threads, with a list of what they were given. */
+/** What was hashed. */
 const hashing = vi.spyOn(BoundedHashPool.prototype, 'run')
 const server = await attackServer({ file: true })
 afterAll(() => server.close())

@@ -38,7 +38,7 @@ export function encode(document: Readonly<Record<string, unknown>>): string {
   }
 }
 
-/** The same of what `JSON.parse` gave, which holds no dates. @throws {StoreError} `query_invalid` */
+/** As `encode`, for a document from `JSON.parse`, which holds no dates. @throws {StoreError} `query_invalid` */
 export function encodeParsed(document: Readonly<Record<string, unknown>>): string {
   requireShallow(document, 'The document')
   return JSON.stringify(document)

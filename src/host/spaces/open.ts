@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { World } from '../../lib/runtime.js'
 import { defaultReleaseLimits, releasePaths } from '../../model/release.js'
 import type { SpaceName } from '../../model/visitor.js'
 import type { Logger } from '../../settings.js'
@@ -76,11 +77,14 @@ export async function openSpaces(
     await closeData(ground)
     throw error
   })
-  const ports = portsOf(ground, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
+  const timers = createTimers(world.timer)
+  const timed = { ...ground, world: { ...world, timer: timers.timer } }
+  const ports = portsOf(timed, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
   const workers = openWorkers(given, own)
   const stopSweeps = sweepEachHour(ports, world.timer)
   const close = async () => {
     stopSweeps()
+    timers.end()
     await workers.close()
     await supervisor.close()
     await ground.guards.close()
@@ -105,6 +109,17 @@ export async function openSpaces(
       return accessOf(ground, { id, name })
     },
     close,
+  }
+}
+
+/** The timer until `end` is called. What waits then is not called back. */
+function createTimers(timer: World['timer']): { timer: World['timer']; end(): void } {
+  let hasEnded = false
+  return {
+    timer: (milliseconds, callback) => timer(milliseconds, () => void (hasEnded || callback())),
+    end() {
+      hasEnded = true
+    },
   }
 }
 

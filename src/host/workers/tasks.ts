@@ -44,7 +44,7 @@ export interface LineFault {
 
 /** How far an import is. */
 export interface ImportState {
-  /** Lines that were read. */
+  /** The number of the last line that was written or refused. */
   processed: number
   imported: number
   /** Lines that were not imported. */

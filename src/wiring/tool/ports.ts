@@ -45,7 +45,6 @@ export async function createToolPorts(
   clock.learn((await store.changes.recent(0)).storeNowMs)
   const policy = policyOf(settings)
   const { password, limits } = settings
-  const hashing = { ...password, monotonic: world.monotonic, sleep }
   const { users, passkeys, sessions, apiTokens, audit, accessSettings, hashKinds } = store
   return {
     users,
@@ -55,7 +54,10 @@ export async function createToolPorts(
     audit,
     accessSettings,
     hashKinds,
-    passwords: createPasswords({ ...hashing, threads: 0, maxQueue: Number.POSITIVE_INFINITY }),
+    passwords: createPasswords({
+      ...{ ...password, monotonic: world.monotonic, sleep },
+      ...{ threads: 0, maxQueue: Number.POSITIVE_INFINITY },
+    }),
     passwordFaults: createPasswordRules({ settings, world, audit, clock, random }),
     keyring,
     webauthn: createWebauthn(),

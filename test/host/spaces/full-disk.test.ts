@@ -9,7 +9,7 @@ import { admin } from '../../support/space-world.js'
 
 const notes = { space, collection: 'notes', visitor: admin }
 
-/** A host whose disk is nearly full. Workers are not started: `started` counts who asks for one. */
+/** A host whose disk is nearly full. No worker starts; `started` lists the tasks for which one was asked. */
 async function fullHost() {
   const { ports } = await backupWorld()
   const started: string[] = []

@@ -24,14 +24,3 @@ test('a step is tried again through an outage of an hour, and no more once it su
   expect(runs).toHaveLength(tries)
   expect(tries).toBe(seconds.length + 1)
 })
-
-test('a step is not tried again when the application is at fault', async () => {
-  const clock = createTestClock()
-  let runs = 0
-  tryLater(clock, async () => {
-    runs += 1
-    throw new AuthError('bundle_invalid')
-  })
-  await clock.advance('1h')
-  expect(runs).toBe(1)
-})

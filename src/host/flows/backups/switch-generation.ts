@@ -112,7 +112,7 @@ export async function startAgain(ports: StartPorts, { id }: Pick<SpaceRecord, 'i
     await startNow(ports, id)
   } catch (error) {
     if (!isOfApplication(error)) {
-      tryLater(ports, () => underClaim(ports, { spaceId: id, kind: 'activate' }, () => startNow(ports, id)))
+      tryLater(ports, () => startLater(ports, id))
       throw error
     }
     throw partlyDone(`${done}, but the application does not start`, startFault(error))
@@ -123,6 +123,16 @@ export async function startAgain(ports: StartPorts, { id }: Pick<SpaceRecord, 'i
 export function partlyDone(done: string, error: unknown): unknown {
   if (!(error instanceof AuthError)) return error
   return new AuthError(error.code, { detail: `${done}: ${error.message}`, cause: error })
+}
+
+/** Another change of the space may be under way by now, so this takes the claim. A space that is gone needs no start. */
+async function startLater(ports: StartPorts, spaceId: string): Promise<void> {
+  if ((await ports.spaces.find(spaceId)) === null) return
+  try {
+    await underClaim(ports, { spaceId, kind: 'activate' }, () => startNow(ports, spaceId))
+  } catch (error) {
+    if (!isOfApplication(error)) throw error
+  }
 }
 
 async function startNow({ children, spaces }: StartPorts, id: string): Promise<void> {

@@ -7,7 +7,7 @@ import type { ReleaseRecord } from '../../store/releases.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, readClaimed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
-import { requireDisk, toFault } from './store-faults.js'
+import { requireDisk, withFaults } from './store-faults.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
 import { tidyReleases } from './tidy-releases.js'
 
@@ -54,9 +54,7 @@ async function receive(
   const number = await ports.releases.reserve(claim)
   if (number === null) throw new AuthError('not_current')
   const place = { folder: await ports.files.releases(claim.spaceId), number }
-  const manifest = await unpackRelease(archive, place, ports.limits.release).catch((error: unknown) => {
-    throw toFault(error)
-  })
+  const manifest = await withFaults(() => unpackRelease(archive, place, ports.limits.release))
   requireHeld(await ports.releases.add(claim, newRelease(ports, manifest, { number, dirty, author: visitor.actor })))
   report({ step: 'uploaded', ms: Math.round(ports.monotonic() - began) })
   return number

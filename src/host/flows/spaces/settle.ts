@@ -1,7 +1,6 @@
 import type { SpaceName } from '../../../model/visitor.js'
 import { underClaim } from './claim.js'
 import type { SpacePorts } from './ports.js'
-import { isOfApplication } from './start-fault.js'
 
 type SettlePorts = Pick<SpacePorts, 'spaces' | 'claims' | 'children' | 'directory' | 'timer'>
 
@@ -17,14 +16,12 @@ export async function settle(ports: SettlePorts, space: SpaceName): Promise<void
 }
 
 /**
- * Runs it a second later. While it fails by no fault of the application, it is run again, after twice the time each, at most
- * 30 s: an outage may take hours.
+ * Runs it a second later. While it fails, it is run again, each time after twice the wait, 30 s at most: an outage may take
+ * hours.
  */
 export function tryLater(ports: Pick<SettlePorts, 'timer'>, run: () => Promise<void>, waitMs = firstMs): void {
   ports.timer(waitMs, () => {
-    run().catch((error) => {
-      if (!isOfApplication(error)) tryLater(ports, run, Math.min(longestMs, 2 * waitMs))
-    })
+    run().catch(() => tryLater(ports, run, Math.min(longestMs, 2 * waitMs)))
   })
 }
 

@@ -7,7 +7,7 @@ export function startFault(error: unknown): unknown {
   return new AuthError('bundle_invalid', { detail: error.message, cause: error })
 }
 
-/** Whether the next start would fail, too, because the application or its environment is at fault. */
+/** Whether the application or its environment is at fault, and not the host. */
 export function isOfApplication(error: unknown): boolean {
   const fault = startFault(error)
   return fault instanceof AuthError && (fault.code === 'bundle_invalid' || fault.code === 'application_timeout')

@@ -37,54 +37,65 @@ export async function importPieces(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ outcome: ImportOutcome; error: unknown }> {
   const tally = createTally()
-  const write = async (batch: Batch): Promise<void> => {
-    for (const { line, fault } of batch.faults) tally.fault(line, fault)
-    await writeRows(ports.documents, task, batch.rows, tally)
-    tally.processed(batch.last)
-    await ports.report(tally.state())
-  }
-  let writing = Promise.resolve()
   try {
     requireCollection(task.collection)
-    for await (const batch of batches(ports, pieces)) {
-      await writing
-      writing = write(batch)
-      // It is awaited later; until then its failure is no unhandled one.
-      writing.catch(() => {})
+    for await (const { rows, faults, last } of ahead(batches(ports, pieces))) {
+      for (const { line, fault } of faults) tally.fault(line, fault)
+      if (rows.length > 0) await writeRows(ports.documents, task, rows, tally)
+      tally.processed(last)
+      await ports.report(tally.state())
     }
-    await writing
     return { outcome: tally.outcome(), error: null }
   } catch (error) {
-    // When reading failed, the batch that is being written still counts.
-    await writing.catch(() => {})
     return { outcome: tally.outcome(), error }
   }
 }
 
-/** Batches of as many rows as the store takes at once. The last one may have none. */
+/** The same values. While the caller works on one, the next is made. */
+async function* ahead<T>(values: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = values.next()
+  try {
+    for (;;) {
+      const { value, done } = await next
+      if (done) return
+      next = values.next()
+      // It is awaited when the caller comes back. Until then its failure is no unhandled one.
+      next.catch(() => {})
+      yield value
+    }
+  } finally {
+    // Not awaited: the next value may be long in coming.
+    values.return(undefined).catch(() => {})
+  }
+}
+
+/** Batches of as many lines as the store takes documents at once. */
 async function* batches(
   ports: Pick<ImportPorts, 'newId' | 'documentBytes'>,
   pieces: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Batch> {
-  let batch: Batch = { rows: [], faults: [], last: 0 }
+  const after = (last: number): Batch => ({ rows: [], faults: [], last })
+  let batch = after(0)
   let bytes = 0
   for await (const line of readLines(pieces, 2 * ports.documentBytes)) {
     const number = batch.last + 1
     const read = readRow(line, number, ports)
     const size = read !== null && 'body' in read ? Buffer.byteLength(read.body) : 0
-    const lines = batch.rows.length + batch.faults.length
-    if (lines > 0 && (lines >= batchLimits.rows || bytes + size > batchLimits.bytes)) {
+    if (bytes > 0 && bytes + size > batchLimits.bytes) {
       yield batch
-      batch = { rows: [], faults: [], last: batch.last }
+      batch = after(batch.last)
       bytes = 0
     }
     batch.last = number
     bytes += size
-    if (read === null) continue
-    if ('body' in read) batch.rows.push(read)
-    else batch.faults.push(read)
+    if (read !== null && 'body' in read) batch.rows.push(read)
+    else if (read !== null) batch.faults.push(read)
+    if (batch.rows.length + batch.faults.length < batchLimits.rows) continue
+    yield batch
+    batch = after(number)
+    bytes = 0
   }
-  yield batch
+  if (batch.rows.length + batch.faults.length > 0) yield batch
 }
 
 const tooLarge = 'The document is larger than limits.document.'

@@ -12,7 +12,7 @@ import { undoRestore } from '../../../../src/host/flows/backups/undo-restore.js'
 import { setVariable } from '../../../../src/host/flows/spaces/environment.js'
 import { readSpaces } from '../../../../src/host/flows/spaces/open-directory.js'
 import { rotateKeys } from '../../../../src/host/flows/spaces/rotate-keys.js'
-import { createSpace } from '../../../../src/host/flows/spaces/spaces.js'
+import { createSpace, removeSpace } from '../../../../src/host/flows/spaces/spaces.js'
 import { newMasterKey, parseMasterKeys } from '../../../../src/host/sealing/master-keys.js'
 import { settleGenerations, sweepEachHour } from '../../../../src/host/spaces/settle-generations.js'
 import { createKeyring } from '../../../../src/lib/keyring.js'
@@ -450,6 +450,35 @@ export function restoreContract(name: string, bed: BackupBed): void {
       expect(await ports.spaces.find(id)).toMatchObject({ generation: 2, busyWith: null })
       await undoRestore(ports, { space, visitor: admin })
       expect(ports.children.running.get(id)).toMatchObject({ generation: 1 })
+    })
+
+    test('the application is started again when the host could not start it, unless it is at fault or its space is gone', async () => {
+      const { ports, id, passTime } = await backupWorld()
+      const archive = await backUpNow(ports)
+      const starts: string[] = []
+      const failing = (fault: () => Error) => ({
+        ...ports.children,
+        start: () => {
+          starts.push(id)
+          return Promise.reject(fault())
+        },
+      })
+      const tries = async (fault: () => Error, times: number) => {
+        const restored = restoreNow({ ...ports, children: failing(fault) }, archive)
+        await expect(restored).rejects.toMatchObject({ code: expect.stringMatching(/store_unavailable|timeout/) })
+        starts.length = 0
+        for (let at = 0; at < times; at += 1) await passTime()
+        return starts.length
+      }
+      const unavailable = () => new AuthError('store_unavailable')
+      const faults = [unavailable(), unavailable(), new AuthError('application_timeout')]
+      expect(await tries(() => faults.shift() ?? unavailable(), 5)).toBe(2)
+      expect(await tries(unavailable, 3)).toBe(3)
+      expect(await ports.spaces.find(id)).toMatchObject({ busyWith: null })
+      await removeSpace(ports, { name: space, confirm: space, visitor: admin })
+      starts.length = 0
+      for (let at = 0; at < 3; at += 1) await passTime()
+      expect(starts).toEqual([])
     })
 
     test('ATK-205 a space whose file is damaged or gone is restored, under versions above all that it ever had', async () => {
