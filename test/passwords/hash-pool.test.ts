@@ -172,6 +172,16 @@ describe('a thread that dies', () => {
   })
 })
 
+test('of no threads one job runs at a time on the event loop, and the queue is bounded', async () => {
+  const reasons: string[] = []
+  const pool = makePool({ threads: 0, maxQueue: 1, onFallback: (reason) => reasons.push(reason) })
+  const two = [pool.run(job), pool.run(job)]
+  expect(pool.queued()).toBe(1)
+  await expect(pool.run(job)).rejects.toMatchObject(busy)
+  for (const { hash } of await Promise.all(two)) expect(await compare(job.text, hash)).toBe(true)
+  expect([started.length, reasons]).toEqual([0, []])
+})
+
 describe('without worker threads', () => {
   const missing = new URL('./no-such-worker.js', import.meta.url)
   const broken = new URL('./broken-worker.js', import.meta.url)
