@@ -124,6 +124,7 @@ describe.skipIf(isChromiumMissing())('the admin pages in Chromium', () => {
     await goTo(page, 'Sessions')
     await says(page, administrator.email)
     await press(page, 'Sign out')
+    await page.waitForURL((url) => !url.pathname.startsWith('/auth/admin'))
     await page.goBack()
     await page.waitForURL(/\/auth\/login/)
     expect(await page.content()).not.toContain(administrator.email)

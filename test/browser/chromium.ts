@@ -7,13 +7,13 @@ const flags = `${quiet} --disable-component-update --disable-sync`.split(' ')
 /** Said once where the suite cannot run; in CI a missing Chromium is a failure, not a pass. */
 export function isChromiumMissing(): boolean {
   if (findChromium() !== null || process.env.CI !== undefined) return false
-  console.log('The browser suite is skipped: no Chromium on PATH (Debian: apt-get install chromium).')
+  console.log('The browser suite is skipped: no Chromium on PATH (Debian: apt-get install chromium-headless-shell).')
   return true
 }
 
 export async function launchChromium(): Promise<Browser> {
   const executablePath = findChromium()
-  if (executablePath === null) throw new Error('No Chromium on PATH (Debian: apt-get install chromium).')
+  if (executablePath === null) throw new Error('No Chromium on PATH (Debian: apt-get install chromium-headless-shell).')
   return chromium.launch({ executablePath, args: flags })
 }
 
