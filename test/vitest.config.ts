@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { hasBetterSqlite } from './support/addons.js'
 
 /** Real PostgreSQL, MariaDB and Redis on this machine: `.ci/run` sets it, and then what is missing is a failure. */
@@ -33,25 +32,12 @@ const never = [
   ...leftOut,
 ]
 
-/** What takes longest, whatever the size of its file: begun last, it would run on when all others have ended. */
-const longest = ['host-restores-failing', 'host-restores-killed', 'host-collections', 'migrations']
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      longest.some((name) => moduleId.endsWith(`test/servers/${name}.test.ts`))
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
-  }
-}
-
 export default defineConfig({
   root: placeOf('..'),
   resolve: {
     alias: hasBetterSqlite && !withoutAddons ? {} : { 'better-sqlite3': placeOf('support/node-sqlite.js') },
   },
   test: {
-    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/no-network.js'],
     // What a busy machine may take; nothing is said of how soon something comes about.
     testTimeout: 60_000,
