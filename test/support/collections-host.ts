@@ -96,6 +96,8 @@ export async function collectionsHost({ queryMs, limits = {}, database, shift }:
         body: new Uint8Array(await archiveOf(contents)),
       })
     },
+    /** The folder of the host. */
+    data: place.data,
     createSpace: (name: string) =>
       send('/spaces', {
         method: 'POST',
