@@ -43,7 +43,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 10_000 } },
-    // `.ci/run` starts Vitest seven times.
+    // `.ci/run` starts Vitest again and again.
     experimental: { fsModuleCache: true },
     pool: 'forks',
     execArgv: withoutAddons ? ['--no-addons'] : [],

@@ -120,8 +120,8 @@ describe.skipIf(isChromiumMissing())('ATK-078 a page of somebody else, in Chromi
     // A page that leaves in the middle of it has no result.
     await evil.evaluate(script).catch(() => {})
     await expect.poll(() => received.length).toBe(count)
-    // The page stays open until the browser ends: to close one that is just leaving may take forever.
     const answers = await Promise.all(received)
+    // The page stays open until the browser ends: to close one that is just leaving may take forever.
     expect([api.calls, state()]).toEqual([[], before])
     return answers
   }

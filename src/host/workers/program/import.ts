@@ -5,7 +5,7 @@ import { requireCollection } from '../../documents/names.js'
 import { StoreError } from '../../documents/store-error.js'
 import { encodeParsed, maxDepth } from '../../documents/values.js'
 import type { Documents } from '../../ports.js'
-import type { ImportOutcome, ImportState, ImportTask } from '../tasks.js'
+import type { ImportOutcome, ImportState, ImportTask, LineFault } from '../tasks.js'
 import { createTally } from './tally.js'
 import { type ImportRow, writeRows } from './write-rows.js'
 
@@ -22,7 +22,7 @@ export interface ImportPorts {
 interface Batch {
   rows: ImportRow[]
   /** Lines among them that are no documents. */
-  faults: { line: number; fault: string }[]
+  faults: LineFault[]
   /** The number of the last line. */
   last: number
 }
@@ -105,7 +105,7 @@ function readRow(
   line: Line,
   number: number,
   { newId, documentBytes }: Pick<ImportPorts, 'newId' | 'documentBytes'>,
-): ImportRow | Batch['faults'][number] | null {
+): ImportRow | LineFault | null {
   if ('text' in line && line.text.trim() === '') return null
   try {
     const document = withId(parse(line), newId)

@@ -1,4 +1,4 @@
-import type { ImportOutcome, ImportState } from '../tasks.js'
+import type { ImportOutcome, ImportState, LineFault } from '../tasks.js'
 
 /** How many faults are listed. The others are counted. */
 const mostListed = 1_000
@@ -13,7 +13,7 @@ export interface Tally {
 }
 
 export function createTally(): Tally {
-  const failed: { line: number; fault: string }[] = []
+  const failed: LineFault[] = []
   const state = { processed: 0, imported: 0, faults: 0 }
   return {
     processed(line) {
