@@ -123,8 +123,9 @@ function createTimers(): { timer: SpacePorts['timer']; passTime(): Promise<void>
     async passTime() {
       const due = [...waiting]
       waiting.clear()
-      for (const callback of due) callback()
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      // Some return a promise of what they began. What others began gets a moment.
+      await Promise.all(due.map((callback) => callback()))
+      await new Promise((resolve) => setTimeout(resolve, 5))
     },
   }
 }

@@ -35,10 +35,10 @@ export async function settleGenerations(
 /** Removes the data that restores have replaced, a day later. The result ends it. */
 export function sweepEachHour(ports: BackupPorts, timer: World['timer']): () => void {
   let cancel = timer(hourMs, sweep)
-  function sweep(): void {
-    const swept = readSpaces(ports).then((spaces) => sweepAll(ports, spaces))
-    void swept.catch(() => {})
+  function sweep(): Promise<void> {
     cancel = timer(hourMs, sweep)
+    const swept = readSpaces(ports).then((spaces) => sweepAll(ports, spaces))
+    return swept.catch(() => {})
   }
   return () => cancel()
 }

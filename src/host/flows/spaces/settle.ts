@@ -20,9 +20,7 @@ export async function settle(ports: SettlePorts, space: SpaceName): Promise<void
  * hours.
  */
 export function tryLater(ports: Pick<SettlePorts, 'timer'>, run: () => Promise<void>, waitMs = firstMs): void {
-  ports.timer(waitMs, () => {
-    run().catch(() => tryLater(ports, run, Math.min(longestMs, 2 * waitMs)))
-  })
+  ports.timer(waitMs, () => run().catch(() => tryLater(ports, run, Math.min(longestMs, 2 * waitMs))))
 }
 
 /** Another change of the space may be under way by now. So this takes the claim, as long as there is a space. */
