@@ -1,6 +1,4 @@
-/**
- * What a `put` or `remove` expects to find: the version that the caller read, `absent` for no document, `any` for both.
- */
+/** What a `put` or `remove` expects to find: the version that was read, `absent` for no document, `any` for both. */
 export type IfVersion = number | 'absent' | 'any'
 
 /** A document as the store keeps it: JSON text that only the child reads. */
@@ -9,6 +7,12 @@ export interface StoredDocument {
   /** From one counter of the space. Never used twice, not even by a document that is removed and made again. */
   version: number
   body: string
+}
+
+/** A change of a document that was read in this version. */
+export interface VersionedChange extends Pick<StoredDocument, 'id' | 'version'> {
+  /** null removes it. */
+  body: string | null
 }
 
 export interface ScanOptions {
@@ -53,6 +57,14 @@ export interface Documents {
     rows: readonly Pick<StoredDocument, 'id' | 'body'>[],
     ifVersion: 'absent' | 'any',
   ): Promise<readonly string[]>
+  /**
+   * At most 1,000 changes in one transaction, each of another document. `overtaken` are the `_id`s of those that had changed
+   * since they were read, or were gone: they are left alone.
+   */
+  changeMany(
+    collection: string,
+    changes: readonly VersionedChange[],
+  ): Promise<{ changed: number; overtaken: readonly string[] }>
   count(collection: string): Promise<number>
   /** Removes the collection and all its documents. */
   drop(collection: string): Promise<void>
@@ -274,18 +286,14 @@ export interface Children {
    * Starts a release beside the running child and switches to it when it is healthy. When it is not, the former child goes on.
    *
    * @param release default: the one in force
+   * @returns what the application registers and this host does not do, a sentence each
    * @throws {AuthError} `bundle_invalid`, `application_timeout`; the message has no secret
    */
-  start(spaceId: string, release?: number): Promise<StartedChild>
+  start(spaceId: string, release?: number): Promise<{ warnings: readonly string[] }>
   /** Running requests get 30 s, then the processes of the space end. */
   stop(spaceId: string): Promise<void>
   /** As `stop`, and forgets the log and the open data of the space. */
   remove(spaceId: string): Promise<void>
   status(spaceId: string): ChildStatus
   logs(spaceId: string): PrintedLines
-}
-
-export interface StartedChild {
-  /** What the application registers and this host does not do, a sentence each. */
-  warnings: readonly string[]
 }

@@ -456,12 +456,103 @@ describe('writes at once', () => {
         if (found) await documents.put(name, id, found.body, 'any')
         return found
       },
+      changeMany: async (_name, changes) => ({ changed: 0, overtaken: changes.map(({ id }) => id) }),
     }
     const { collections } = bed({ documents: racing })
     await collections.insert('rows', { _id: 'a', n: 1 })
     const update = collections.update('rows', { _id: 'a' }, { n: 2 }, { upsert: false })
     await expect(update).rejects.toMatchObject({ code: 'not_current' })
     await expect(collections.removeMany('rows', {})).rejects.toMatchObject({ code: 'not_current' })
+  })
+
+  test('many documents are written in few calls, and those that changed meanwhile one by one', async () => {
+    const { documents } = createSpaceStore()
+    const sizes: number[] = []
+    const racing: Documents = {
+      ...documents,
+      async changeMany(name, changes) {
+        sizes.push(changes.length)
+        if (sizes.length === 1) {
+          await documents.put(name, 'r0001', '{"_id":"r0001","n":5,"state":"new"}', 'any')
+          await documents.put(name, 'r0002', '{"_id":"r0002","state":"done"}', 'any')
+          await documents.remove(name, 'r0003', 'any')
+        }
+        return documents.changeMany(name, changes)
+      },
+    }
+    const { collections } = bed({ documents: racing })
+    const rows = Array.from({ length: 1_200 }, (_, n) => ({ _id: `r${String(n).padStart(4, '0')}`, n, state: 'new' }))
+    await collections.insertMany('rows', rows)
+    expect(await collections.updateMany('rows', { state: 'new' }, { $inc: { n: 10 } })).toBe(1_198)
+    expect(sizes).toEqual([500, 500, 200])
+    const changed = await Promise.all(rows.slice(0, 3).map(({ _id }) => collections.findOne('rows', { _id })))
+    expect(changed).toMatchObject([{ n: 10 }, { n: 15 }, { state: 'done' }])
+    expect(await collections.removeMany('rows', { state: 'new' }, { limit: 600, offset: 100 })).toBe(600)
+    expect(await idsOf(collections, {})).toHaveLength(599)
+  })
+
+  test('large documents are written a mebibyte at a time', async () => {
+    const { documents } = createSpaceStore()
+    const sizes: number[] = []
+    const counting: Documents = {
+      ...documents,
+      changeMany(name, changes) {
+        sizes.push(changes.length)
+        return documents.changeMany(name, changes)
+      },
+    }
+    const { collections } = bed({ documents: counting })
+    await collections.insertMany(
+      'rows',
+      Array.from({ length: 10 }, () => ({ text: 'x'.repeat(300_000) })),
+    )
+    expect(await collections.updateMany('rows', {}, { seen: true })).toBe(10)
+    expect(sizes).toEqual([4, 4, 2])
+  })
+
+  test('a fault at one of many leaves those before it changed, and is told', async () => {
+    const { collections } = bed()
+    const named = { toString: {} }
+    await collections.insertMany('rows', [named, named, {}, named])
+    await expect(collections.updateMany('rows', {}, { $set: { 'toString.x': 1 } })).rejects.toMatchObject(invalid)
+    expect(await idsOf(collections, { 'toString.x': 1 })).toEqual(['id0001', 'id0002'])
+  })
+
+  test('a batch whose outcome is unknown is not written again', async () => {
+    const { documents } = createSpaceStore()
+    const lost: Documents = {
+      ...documents,
+      async changeMany(name, changes) {
+        await documents.changeMany(name, changes)
+        throw new StoreError('store_unavailable', 'The answer was lost.')
+      },
+    }
+    const { collections } = bed({ documents: lost })
+    await collections.insert('rows', { _id: 'a', n: 0 })
+    await expect(collections.updateMany('rows', {}, { $inc: { n: 1 } })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+    expect(await collections.findOne('rows', {})).toMatchObject({ n: 1 })
+  })
+
+  test('parallel changes of many in two children are exact', async () => {
+    const { documents } = createSpaceStore()
+    const children = [bed({ documents }).collections, bed({ documents }).collections]
+    await children[0]?.insertMany('rows', [
+      { _id: 'a', n: 0 },
+      { _id: 'b', n: 0 },
+    ])
+    const increment = { $inc: { n: 1 } }
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) => {
+        const child = children[at % 2]
+        return at % 4 < 2
+          ? child?.updateMany('rows', {}, increment)
+          : child?.update('rows', { _id: 'a' }, increment, { upsert: false })
+      }),
+    )
+    expect(await children[0]?.findOne('rows', { _id: 'a' })).toMatchObject({ n: 100 })
+    expect(await children[0]?.findOne('rows', { _id: 'b' })).toMatchObject({ n: 50 })
   })
 
   test('a document that stops matching between search and write is left alone', async () => {

@@ -1,6 +1,13 @@
 import { requireCollection, requireId } from '../../src/host/documents/names.js'
 import { StoreError } from '../../src/host/documents/store-error.js'
-import type { Documents, Indexes, IndexState, KeyValues, StoredDocument } from '../../src/host/ports.js'
+import type {
+  Documents,
+  Indexes,
+  IndexState,
+  KeyValues,
+  StoredDocument,
+  VersionedChange,
+} from '../../src/host/ports.js'
 
 export interface SpaceStore {
   documents: Documents
@@ -47,6 +54,16 @@ function createDocuments(): Documents {
       const found = of(name).get(requireId(id))
       if (ifVersion !== 'any' && ifVersion !== found?.version) throw new StoreError('not_current', 'It changed.')
       return of(name).delete(id)
+    },
+    async changeMany(name, changes) {
+      const isCurrent = ({ id, version }: VersionedChange) => of(name).get(id)?.version === version
+      const current = changes.filter(isCurrent)
+      for (const { id, body } of current) {
+        if (body === null) of(name).delete(id)
+        else write(name, id, body)
+      }
+      const overtaken = changes.filter((change) => !current.includes(change)).map(({ id }) => id)
+      return { changed: current.length, overtaken }
     },
     async scan(name, { after, reverse, limit }) {
       const ids = [...of(name).keys()].sort(byBytes)

@@ -1,7 +1,8 @@
 import type { Documents } from '../ports.js'
-import { type FindPorts, find, findFirst, type Selection } from './find.js'
+import { type FindPorts, findFirst, findWhole, type Selection } from './find.js'
 import { type InsertPorts, insert } from './insert.js'
 import type { Queues } from './queues.js'
+import type { Candidate } from './reading/sort.js'
 import { isStoreError, StoreError } from './store-error.js'
 import { type Document, decode, encode } from './values.js'
 
@@ -14,6 +15,11 @@ export interface ChangePorts extends FindPorts, InsertPorts {
 
 /** Makes the changed document. */
 export type Change = (document: Document) => Document
+
+/** What is written at once, as it was found: a data thread must not be busy for long. */
+const writeLimits = { rows: 500, bytes: 1024 * 1024 }
+/** Faults after which it is certain that nothing was written. */
+const writesNothing = ['already_exists', 'query_invalid', 'quota_exceeded'] as const
 
 const maxAttempts = 20
 /** A unique value that the filter does not find is that of another document, not of one that was just inserted. */
@@ -52,9 +58,12 @@ export async function changeFirst(
   throw overtaken()
 }
 
-/** Changes all documents that match, and returns how many. */
+/** Changes all documents that match, and returns how many. Before a fault, some of them have changed. */
 export function changeAll(ports: ChangePorts, selection: Selection, change: Change): Promise<number> {
-  return countWrites(ports, selection, (id) => changeMatch(ports, selection, id, change))
+  return writeAll(ports, selection, {
+    bodyOf: (document) => encode(change(document)),
+    write: (id) => changeMatch(ports, selection, id, change),
+  })
 }
 
 /** Removes the first document that matches, and returns its `_id`. null when none matches. */
@@ -70,20 +79,62 @@ export async function removeFirst(ports: ChangePorts, selection: Selection): Pro
 
 /** Removes all documents that match, and returns how many. */
 export function removeAll(ports: ChangePorts, selection: Selection): Promise<number> {
-  return countWrites(ports, selection, (id) => removeMatch(ports, selection, id))
+  return writeAll(ports, selection, { bodyOf: () => null, write: (id) => removeMatch(ports, selection, id) })
 }
 
-async function countWrites(
-  ports: ChangePorts,
-  { collection, filter, options }: Selection,
-  write: (id: string) => Promise<unknown>,
-): Promise<number> {
+interface Writing {
+  /** What is written over a document that matches; null removes it. */
+  bodyOf(document: Document): string | null
+  /** Writes one document, if it still matches. False or null if not. */
+  write(id: string): Promise<unknown>
+}
+
+async function writeAll(ports: ChangePorts, selection: Selection, writing: Writing): Promise<number> {
   let count = 0
-  const selection: Selection = { collection, filter, options: { ...options, projection: null }, once: true }
-  for await (const { _id } of find(ports, selection)) {
-    if (await write(_id)) count += 1
+  let batch: Candidate[] = []
+  let bytes = 0
+  for await (const found of findWhole(ports, { ...selection, once: true })) {
+    batch.push(found)
+    bytes += found.bytes
+    if (batch.length < writeLimits.rows && bytes < writeLimits.bytes) continue
+    count += await writeBatch(ports, selection, batch, writing)
+    batch = []
+    bytes = 0
   }
+  return count + (await writeBatch(ports, selection, batch, writing))
+}
+
+/** Those that changed since they were found are written one by one. */
+async function writeBatch(
+  ports: ChangePorts,
+  { collection }: Selection,
+  batch: readonly Candidate[],
+  writing: Writing,
+): Promise<number> {
+  const left = await tryBatch(ports, collection, batch, writing)
+  let count = batch.length - left.length
+  for (const id of left) if (await writing.write(id)) count += 1
   return count
+}
+
+/**
+ * Returns the `_id`s that were not written. A batch with a fault is not written at all: then they are all of them, so that
+ * those before the fault are written, and the fault is told.
+ */
+async function tryBatch(
+  { documents }: ChangePorts,
+  collection: string,
+  batch: readonly Candidate[],
+  { bodyOf }: Writing,
+): Promise<readonly string[]> {
+  if (batch.length === 0) return []
+  try {
+    const changes = batch.map(({ document, version }) => ({ id: document._id, version, body: bodyOf(document) }))
+    return (await documents.changeMany(collection, changes)).overtaken
+  } catch (error) {
+    if (!writesNothing.some((code) => isStoreError(error, code))) throw error
+    return batch.map(({ document }) => document._id)
+  }
 }
 
 function changeMatch(ports: ChangePorts, selection: Selection, id: string, change: Change): Promise<Document | null> {

@@ -52,14 +52,20 @@ type Candidates = AsyncGenerator<Candidate, void, undefined>
  * @throws {StoreError} `query_invalid` when an operator fails on a document, or a sort without a limit needs more than 64 MiB
  */
 export async function* find(ports: FindPorts, selection: Selection): AsyncGenerator<Document, void, undefined> {
-  const { limit, offset, projection } = selection.options
+  const { projection } = selection.options
+  for await (const { document } of findWhole(ports, selection)) yield project(ports.mingo, document, projection)
+}
+
+/** As `find`, with the version of each document, and without a projection. */
+export async function* findWhole(ports: FindPorts, selection: Selection): Candidates {
+  const { limit, offset } = selection.options
   if (limit === 0) return
   let skipped = 0
   let given = 0
-  for await (const { document } of candidates(ports, selection)) {
+  for await (const candidate of candidates(ports, selection)) {
     if (skipped < offset) skipped += 1
     else {
-      yield project(ports.mingo, document, projection)
+      yield candidate
       given += 1
       if (limit !== null && given >= limit) return
     }
@@ -97,7 +103,7 @@ function wantedRows({ collection, filter, options }: Selection): WantedRows {
 async function* named({ documents }: FindPorts, collection: string, filter: Filter, id: string): Candidates {
   const stored = await documents.get(collection, id)
   const document = stored && decode(stored.id, stored.body)
-  if (document && filter.matches(document)) yield { document, bytes: stored.body.length }
+  if (document && filter.matches(document)) yield { document, version: stored.version, bytes: stored.body.length }
 }
 
 /** Each document once, also when it changes while it is being read, where the index or a write needs that. */
@@ -109,7 +115,7 @@ async function* matching(
   const seen = new Set<string>()
   let [rows, matches] = [0, 0]
   try {
-    for await (const { id, body } of reading.rows) {
+    for await (const { id, version, body } of reading.rows) {
       rows += 1
       if (!reading.isWhole && (once || !reading.isSorted)) {
         if (seen.has(id)) continue
@@ -118,7 +124,7 @@ async function* matching(
       const document = decode(id, body)
       if (!filter.matches(document)) continue
       matches += 1
-      yield { document, bytes: body.length }
+      yield { document, version, bytes: body.length }
     }
   } finally {
     if (reading.isWhole) slowScans.note({ collection, criteria: filter.criteria, rows, matches })

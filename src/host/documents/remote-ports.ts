@@ -24,6 +24,7 @@ export function remoteDocuments(call: RemoteCall): Documents {
     remove: async (...input) => (await call('documents', 'remove', ...input)) === true,
     scan: async (...input) => readPage(await call('documents', 'scan', ...input)),
     putMany: async (...input) => readList(await call('documents', 'putMany', ...input), readText),
+    changeMany: async (...input) => readOutcome(await call('documents', 'changeMany', ...input)),
     count: async (...input) => readNumber(await call('documents', 'count', ...input)),
     drop: async (...input) => void (await call('documents', 'drop', ...input)),
     list: async () => readList(await call('documents', 'list'), readSize),
@@ -93,6 +94,11 @@ export function readList<T>(value: unknown, read: (value: unknown) => T): T[] {
 function readStored(value: unknown): StoredDocument {
   const { id, version, body } = readObject(value)
   return { id: readText(id), version: readNumber(version), body: readText(body) }
+}
+
+export function readOutcome(value: unknown): Awaited<ReturnType<Documents['changeMany']>> {
+  const { changed, overtaken } = readObject(value)
+  return { changed: readNumber(changed), overtaken: readList(overtaken, readText) }
 }
 
 export function readPage(value: unknown): ScanPage {

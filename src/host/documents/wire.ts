@@ -7,7 +7,7 @@ import { isPlain } from './values.js'
  * on with `{ "code", "message" }`. Both sides read this file.
  */
 export const wireVerbs = {
-  documents: ['get', 'put', 'remove', 'scan', 'putMany', 'count', 'drop', 'list'],
+  documents: ['get', 'put', 'remove', 'scan', 'putMany', 'changeMany', 'count', 'drop', 'list'],
   indexes: ['list', 'create', 'build', 'scan', 'remove'],
   keyValues: ['get', 'set', 'remove', 'increment', 'page', 'removePage'],
 } as const
@@ -62,8 +62,8 @@ export function wireFault(error: unknown): WireAnswer {
 }
 
 /** @throws {StoreError} what the answer says, or `store_unavailable` when it says nothing that can be read */
-export function readWireAnswer({ status, text }: WireAnswer): unknown {
-  const answer = parse(text)
+export function readWireAnswer({ status, text }: { status: number; text: string | Uint8Array }): unknown {
+  const answer = parse(typeof text === 'string' ? text : new TextDecoder().decode(text))
   if (isPlain(answer) && status === 200 && Object.hasOwn(answer, 'value')) return answer.value
   const { code, message } = isPlain(answer) ? answer : {}
   const known = storeErrorCodes.find((each) => each === code)

@@ -1,9 +1,17 @@
-import { isWithinBounds } from '../documents/bounded-json.js'
 import { requireCollection, requireField, requireId } from '../documents/names.js'
-import { queryInvalid, StoreError } from '../documents/store-error.js'
-import { isPlain, maxDepth } from '../documents/values.js'
-import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
+import { queryInvalid } from '../documents/store-error.js'
+import { isPlain } from '../documents/values.js'
+import type { WireCall, WirePort, wireVerbs } from '../documents/wire.js'
 import type { Documents, IfVersion, Indexes, KeyName, KeyValues, ScanOptions, StoredPair } from '../ports.js'
+import {
+  type CallBounds,
+  requireBody,
+  requireChanges,
+  requireFinite,
+  requireRows,
+  requireSize,
+  requireText,
+} from './document-input.js'
 import type { ThreadRequest } from './messages.js'
 import { misshapen, requireIndexScan, requireLimit } from './scan-input.js'
 
@@ -13,12 +21,6 @@ export interface SpacePorts {
   keyValues: KeyValues
 }
 
-/** A document's text, or a pair's value, in UTF-8 bytes. */
-export interface CallBounds {
-  documentBytes: number
-}
-
-const maxRows = 1_000
 const maxKeyBytes = 1_024
 
 type Verb = (ports: SpacePorts, input: readonly unknown[], bounds: CallBounds) => Promise<unknown>
@@ -34,6 +36,8 @@ const verbs: Verbs = {
     scan: ({ documents }, [name, options]) => documents.scan(requireCollection(name), requireScan(options)),
     putMany: ({ documents }, [name, rows, ifVersion], bounds) =>
       documents.putMany(requireCollection(name), requireRows(rows, bounds), requireAbsentOrAny(ifVersion)),
+    changeMany: ({ documents }, [name, changes], bounds) =>
+      documents.changeMany(requireCollection(name), requireChanges(changes, bounds)),
     count: ({ documents }, [name]) => documents.count(requireCollection(name)),
     drop: ({ documents }, [name]) => documents.drop(requireCollection(name)),
     list: ({ documents }) => documents.list(),
@@ -106,45 +110,9 @@ export function requirePairs(pairs: readonly StoredPair[], bounds: CallBounds): 
   return pairs
 }
 
-function requireText(value: unknown): string {
-  if (typeof value === 'string') return value
-  throw misshapen()
-}
-
 function requireFlag(value: unknown): boolean {
   if (typeof value === 'boolean') return value
   throw misshapen()
-}
-
-function requireFinite(value: unknown): number {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw misshapen()
-}
-
-function requireSize(text: string, { documentBytes }: CallBounds): string {
-  // No UTF-8 text has fewer bytes than characters.
-  if (text.length <= documentBytes && Buffer.byteLength(text) <= documentBytes) return text
-  throw new StoreError('quota_exceeded', `A document or value may have ${documentBytes} bytes at most.`)
-}
-
-/** The database checks that it is JSON. `maxDepth` counts the document itself as level 0. */
-function requireBody(value: unknown, bounds: CallBounds): string {
-  const body = requireSize(requireText(value), bounds)
-  if (!body.startsWith('{')) throw queryInvalid('A document must be a JSON object.')
-  if (isWithinBounds(body, { depth: maxDepth + 1, parts: Number.POSITIVE_INFINITY })) return body
-  throw queryInvalid(`The document nests deeper than ${maxDepth} levels.`)
-}
-
-function requireRows(value: unknown, bounds: CallBounds): { id: string; body: string }[] {
-  if (!Array.isArray(value)) throw misshapen()
-  if (value.length > maxRows) throw queryInvalid(`At most ${maxRows} documents may be written at once.`)
-  const rows = value.map((row: unknown) => {
-    if (!isPlain(row)) throw misshapen()
-    return { id: requireId(row.id), body: requireBody(row.body, bounds) }
-  })
-  const bytes = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-  if (bytes <= wireLimits.requestBytes) return rows
-  throw new StoreError('quota_exceeded', `At most ${wireLimits.requestBytes} bytes may be written at once.`)
 }
 
 function requireIfVersion(value: unknown): IfVersion {

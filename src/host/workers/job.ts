@@ -1,6 +1,7 @@
 import type { World } from '../../lib/runtime.js'
+import { readOutcome } from '../documents/remote-ports.js'
 import { queryInvalid, StoreError } from '../documents/store-error.js'
-import { parseWirePath, wireFault } from '../documents/wire.js'
+import { parseWirePath, readWireAnswer, type WireCall, wireFault } from '../documents/wire.js'
 import { isWriting } from '../storage/calls.js'
 import { unavailable } from '../storage/faults.js'
 import type { SpaceData } from '../storage/space.js'
@@ -160,7 +161,12 @@ async function answered({ answers, start }: JobOptions, path: string, body: stri
     return { status, body: text, wrote: 0 }
   }
   const reply = await answers.answer(call, body)
-  return { ...reply, wrote: reply.status === 200 && isChange ? 1 : 0 }
+  return { ...reply, wrote: reply.status === 200 && isChange ? writtenBy(call, reply) : 0 }
+}
+
+/** How many documents a call has written. Imports tell more with their progress. */
+function writtenBy({ verb }: WireCall, { status, body }: Awaited<ReturnType<SpaceData['answer']>>): number {
+  return verb === 'changeMany' ? readOutcome(readWireAnswer({ status, text: body })).changed : 1
 }
 
 function tookTooLong(mostMs: number): StoreError {

@@ -136,6 +136,35 @@ export function documentsContract(name: string, open: () => Promise<DocumentsBed
       expect(await documents.count('notes')).toBe(3)
     })
 
+    test('many documents are changed at once, and those that changed since they were read are named and left alone', async () => {
+      const documents = await store()
+      const put = (id: string) => documents.put('notes', id, `{"id":"${id}"}`, 'absent')
+      const [a, b, c, d] = [await put('a'), await put('b'), await put('c'), await put('d')]
+      await documents.put('notes', 'b', '{"new":true}', 'any')
+      await documents.remove('notes', 'd', 'any')
+      const changes = [
+        { id: 'a', version: a, body: '{"n":1}' },
+        { id: 'b', version: b, body: null },
+        { id: 'c', version: c, body: null },
+        { id: 'd', version: d, body: '{"n":4}' },
+      ]
+      expect(await documents.changeMany('notes', changes)).toEqual({ changed: 2, overtaken: ['b', 'd'] })
+      const { documents: left } = await documents.scan('notes', whole)
+      expect(left.map(({ id, body }) => [id, body])).toEqual([
+        ['a', '{"n":1}'],
+        ['b', '{"new":true}'],
+      ])
+      expect(left[0]?.version).toBeGreaterThan(d)
+      expect(await documents.list()).toEqual([{ name: 'notes', count: 2, bytes: 19 }])
+      expect(await documents.changeMany('notes', changes)).toEqual({ changed: 0, overtaken: ['a', 'b', 'c', 'd'] })
+      expect(await documents.changeMany('none', changes.slice(0, 1))).toEqual({ changed: 0, overtaken: ['a'] })
+      expect(await documents.changeMany('notes', [])).toEqual({ changed: 0, overtaken: [] })
+      const twice = [1, 2].map((version) => ({ id: 'a', version, body: null }))
+      await expect(documents.changeMany('notes', twice)).rejects.toMatchObject({ code: 'query_invalid' })
+      const tooMany = Array.from({ length: 1_001 }, (_, n) => ({ id: `m${n}`, version: 1, body: null }))
+      await expect(documents.changeMany('notes', tooMany)).rejects.toMatchObject({ code: 'query_invalid' })
+    })
+
     test('the list names each collection with its size, and not one that was dropped', async () => {
       const documents = await store()
       await documents.put('b.two', 'a', '{}', 'absent')

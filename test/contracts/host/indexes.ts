@@ -80,6 +80,13 @@ export function indexesContract(name: string, open: () => Promise<IndexesBed>): 
       expect([await withValue(1), await withValue(2), await withValue(3)]).toEqual([['c'], ['a', 'b'], []])
       await documents.remove('notes', 'a', 'any')
       expect(await withValue(2)).toEqual(['b'])
+      const changes = await Promise.all(
+        ['b', 'c'].map(async (id) => ({ id, version: (await documents.get('notes', id))?.version ?? 0 })),
+      )
+      const [b, c] = changes.map((each, at) => ({ ...each, body: at === 0 ? bodyOf({ n: 7 }) : null }))
+      expect(await documents.changeMany('notes', b && c ? [b, c] : [])).toEqual({ changed: 2, overtaken: [] })
+      expect([await withValue(1), await withValue(2), await withValue(7)]).toEqual([[], [], ['b']])
+      await documents.put('notes', 'b', bodyOf({ n: 2 }), 'any')
       await expect(documents.put('notes', 'b', bodyOf({ n: 9 }), 'absent')).rejects.toMatchObject({
         code: 'not_current',
       })

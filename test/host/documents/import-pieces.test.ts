@@ -17,7 +17,16 @@ function importing(pieces: AsyncIterable<Uint8Array>, write: () => Promise<void>
   const states: ImportState[] = []
   const unused = () => Promise.reject(new Error('An import only writes.'))
   const documents: Documents = {
-    ...{ get: unused, put: unused, remove: unused, scan: unused, count: unused, drop: unused, list: unused },
+    ...{
+      get: unused,
+      put: unused,
+      remove: unused,
+      scan: unused,
+      changeMany: unused,
+      count: unused,
+      drop: unused,
+      list: unused,
+    },
     async putMany(_collection, rows) {
       batches.push(rows.length)
       await write()

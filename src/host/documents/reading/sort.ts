@@ -13,9 +13,11 @@ export interface Wanted {
   offset: number
 }
 
-/** What a sort keeps: the document, and the length of its text. */
+/** A document that was found. */
 export interface Candidate {
   document: Document
+  version: number
+  /** The length of its text. */
   bytes: number
 }
 
@@ -95,12 +97,12 @@ function byId(candidates: readonly Candidate[], direction: 1 | -1): Candidate[] 
 /** mingo sorts documents with the same value in the order in which it gets them. */
 function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: Sort): Candidate[] {
   const documents = candidates.map(({ document }) => document)
-  const bytesOf = new Map(candidates.map(({ document, bytes }) => [document, bytes]))
+  const candidateOf = new Map(candidates.map((candidate) => [candidate.document, candidate]))
   const ordered = asQueryFault(() =>
     mingo
       .find<Document>(documents, {}, {}, queryOptions)
       .sort({ ...sort })
       .all(),
   )
-  return ordered.map((document) => ({ document, bytes: bytesOf.get(document) ?? 0 }))
+  return ordered.flatMap((document) => candidateOf.get(document) ?? [])
 }

@@ -1,7 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
-import type { StartedChild } from '../../ports.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { requireHeld } from './claim.js'
@@ -59,7 +58,7 @@ export async function switchRelease(
   return { release: number, warnings }
 }
 
-async function startRelease(ports: SpacePorts, claim: Claim, wanted: Switch): Promise<StartedChild> {
+async function startRelease(ports: SpacePorts, claim: Claim, wanted: Switch) {
   const { space, number } = wanted
   try {
     return await ports.children.start(space.id, number)

@@ -1,5 +1,5 @@
 import { StoreError } from '../../documents/store-error.js'
-import type { IfVersion, StoredDocument } from '../../ports.js'
+import type { IfVersion, StoredDocument, VersionedChange } from '../../ports.js'
 import { type IndexKeys, keysIn } from './document-keys.js'
 import type { DocumentChange } from './entry-changes.js'
 import type { IndexRow } from './index-row.js'
@@ -26,6 +26,11 @@ export interface Row extends Pick<StoredDocument, 'id' | 'body'> {
 
 export interface FoundRow extends Row {
   found: Found | null
+}
+
+export interface RemovedRow {
+  id: string
+  found: Found
 }
 
 export interface WrittenRow extends FoundRow {
@@ -59,6 +64,24 @@ export function chooseRows(
   return { existing, chosen: [...chosen.values()] }
 }
 
+/** Which changes are made, and the `_id`s of those whose document changed since it was read. */
+export function chooseChanges(
+  target: Pick<Target, 'indexes'>,
+  changes: readonly VersionedChange[],
+  foundOf: (id: string) => Found | null,
+): { overtaken: string[]; removed: RemovedRow[]; written: FoundRow[] } {
+  const overtaken: string[] = []
+  const removed: RemovedRow[] = []
+  const written: FoundRow[] = []
+  for (const { id, version, body } of changes) {
+    const found = foundOf(id)
+    if (found?.version !== version) overtaken.push(id)
+    else if (body === null) removed.push({ id, found })
+    else written.push({ ...rowOf(target, { id, body }), found })
+  }
+  return { overtaken, removed, written }
+}
+
 /** @param last the last of as many versions as there are rows */
 export function withVersions(rows: readonly FoundRow[], last: number): WrittenRow[] {
   return rows.map((row, at) => ({ ...row, version: last - rows.length + 1 + at }))
@@ -74,8 +97,17 @@ export function growthOf(rows: readonly WrittenRow[]): { count: number; bytes: n
   return { count, bytes }
 }
 
+/** What leaves their collection. */
+export function lossOf(rows: readonly RemovedRow[]): { count: number; bytes: number } {
+  return { count: -rows.length, bytes: -rows.reduce((sum, { found }) => sum + found.bytes, 0) }
+}
+
 export function changesOf(rows: readonly WrittenRow[]): DocumentChange[] {
   return rows.map(({ id, keys, found }) => ({ id, before: found?.keys ?? null, after: keys }))
+}
+
+export function removalsOf(rows: readonly RemovedRow[]): DocumentChange[] {
+  return rows.map(({ id, found }) => ({ id, before: found.keys, after: null }))
 }
 
 /** How many tables there may be, those of dropped collections too. Opening the data reads the definition of each. */

@@ -1,6 +1,15 @@
 import { type IndexKeys, keysIn } from '../indexing/document-keys.js'
 import type { DocumentChange } from '../indexing/entry-changes.js'
-import { changesOf, type Found, growthOf, type Target, type WrittenRow } from '../indexing/written-rows.js'
+import {
+  changesOf,
+  type Found,
+  growthOf,
+  lossOf,
+  type RemovedRow,
+  removalsOf,
+  type Target,
+  type WrittenRow,
+} from '../indexing/written-rows.js'
 import { createCollection } from './collection-tables.js'
 import { changeEntries } from './entries.js'
 import type { Run } from './pool.js'
@@ -77,10 +86,10 @@ export async function writeRows(unit: Unit, target: Target, rows: readonly Writt
   await settle(unit, target, { changes: changesOf(rows), growth: growthOf(rows) })
 }
 
-export async function removeRow(unit: Unit, target: Target, { id, found }: { id: string; found: Found }) {
-  await unit.run(`delete from ${unit.schema}.c${target.n} where id = $1`, Buffer.from(id))
-  const changes = [{ id, before: found.keys, after: null }]
-  await settle(unit, target, { changes, growth: { count: -1, bytes: -found.bytes } })
+export async function removeRows(unit: Unit, target: Target, rows: readonly RemovedRow[]): Promise<void> {
+  const ids = rows.map(({ id }) => Buffer.from(id))
+  await unit.run(`delete from ${unit.schema}.c${target.n} where id = any ($1::bytea[])`, ids)
+  await settle(unit, target, { changes: removalsOf(rows), growth: lossOf(rows) })
 }
 
 /** What follows from changed documents: entries, the size of the collection, and the quota. */

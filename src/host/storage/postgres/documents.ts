@@ -1,7 +1,7 @@
-import type { Documents, ScanOptions, ScanPage, StoredDocument } from '../../ports.js'
-import { chooseRows, requireExpected, rowOf, withVersions } from '../indexing/written-rows.js'
+import type { Documents, ScanOptions, ScanPage, StoredDocument, VersionedChange } from '../../ports.js'
+import { chooseChanges, chooseRows, requireExpected, rowOf, withVersions } from '../indexing/written-rows.js'
 import { tableOf } from './collection-tables.js'
-import { findRows, removeRow, writeRows } from './document-rows.js'
+import { findRows, removeRows, writeRows } from './document-rows.js'
 import { dropIndex, targetOf } from './index-rows.js'
 import type { Run } from './pool.js'
 import { bytesTextAt, isNullAt, numberAt, textAt } from './rows.js'
@@ -30,7 +30,7 @@ export function createDocuments(space: SpaceSchema): Documents {
         const target = await targetOf(unit.run, unit.schema, collection)
         const found = (await findRows(unit, target, [id])).get(id) ?? null
         requireExpected(found, ifVersion)
-        if (found !== null) await removeRow(unit, target, { id, found })
+        if (found !== null) await removeRows(unit, target, [{ id, found }])
         return found !== null
       }),
     putMany: (collection, rows, ifVersion) =>
@@ -44,6 +44,7 @@ export function createDocuments(space: SpaceSchema): Documents {
         await writeRows(unit, target, withVersions(chosen, unit.takeVersions(chosen.length)))
         return existing
       }),
+    changeMany: (collection, changes) => space.write((unit) => changeMany(unit, collection, changes)),
     drop: (collection) => space.write((unit) => drop(unit, collection)),
   }
 }
@@ -77,6 +78,16 @@ export function readDocuments(space: SchemaReader): Pick<Documents, 'get' | 'sca
         })),
       ),
   }
+}
+
+async function changeMany(unit: Unit, collection: string, changes: readonly VersionedChange[]) {
+  const target = await targetOf(unit.run, unit.schema, collection)
+  const ids = changes.map(({ id }) => id)
+  const stored = await findRows(unit, target, ids)
+  const { overtaken, removed, written } = chooseChanges(target, changes, (id) => stored.get(id) ?? null)
+  if (removed.length > 0) await removeRows(unit, target, removed)
+  if (written.length > 0) await writeRows(unit, target, withVersions(written, unit.takeVersions(written.length)))
+  return { changed: removed.length + written.length, overtaken }
 }
 
 /** The tables go later: `tidy.ts`. */

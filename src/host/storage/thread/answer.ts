@@ -1,9 +1,10 @@
 import { isWithinBounds } from '../../documents/bounded-json.js'
 import { queryInvalid } from '../../documents/store-error.js'
 import { type WireAnswer, type WireCall, wireFault, wireValue } from '../../documents/wire.js'
-import { type CallBounds, runCall, type SpacePorts } from '../calls.js'
+import { runCall, type SpacePorts } from '../calls.js'
+import type { CallBounds } from '../document-input.js'
 
-/** Arguments are at most a list of 1,000 rows with two fields each. */
+/** Arguments are at most a list of 1,000 rows with three fields each. */
 const argumentBounds = { depth: 8, parts: 10_000 }
 
 interface AnswerOptions extends CallBounds {

@@ -1,5 +1,15 @@
 import { keysIn } from '../indexing/document-keys.js'
-import { changesOf, type Found, growthOf, type Row, type Target, type WrittenRow } from '../indexing/written-rows.js'
+import {
+  changesOf,
+  type Found,
+  growthOf,
+  lossOf,
+  type RemovedRow,
+  type Row,
+  removalsOf,
+  type Target,
+  type WrittenRow,
+} from '../indexing/written-rows.js'
 import { createCollection, numberOf } from './collection-tables.js'
 import { bytesOf, changeEntries } from './entries.js'
 import { indexesOf } from './index-rows.js'
@@ -48,17 +58,16 @@ export function writeRows(file: SpaceFile, { collection, n, indexes }: Target, r
     on conflict (id) do update set ver = excluded.ver, body = excluded.body`
   for (const { id, body, version } of rows) file.run(sql, id, version, body)
   changeEntries(file, indexes, changesOf(rows))
-  const { count, bytes } = growthOf(rows)
-  resize(file, collection, count, bytes)
+  resize(file, collection, growthOf(rows))
 }
 
 /** Call it in a transaction. */
-export function removeRow(file: SpaceFile, { collection, n, indexes }: Target, id: string, found: Found): void {
-  file.run(`delete from c${n} where id = ?`, id)
-  changeEntries(file, indexes, [{ id, before: found.keys, after: null }])
-  resize(file, collection, -1, -found.bytes)
+export function removeRows(file: SpaceFile, { collection, n, indexes }: Target, rows: readonly RemovedRow[]): void {
+  for (const { id } of rows) file.run(`delete from c${n} where id = ?`, id)
+  changeEntries(file, indexes, removalsOf(rows))
+  resize(file, collection, lossOf(rows))
 }
 
-function resize(file: SpaceFile, collection: string, count: number, bytes: number): void {
+function resize(file: SpaceFile, collection: string, { count, bytes }: { count: number; bytes: number }): void {
   file.run('update collections set count = count + ?, bytes = bytes + ? where name = ?', count, bytes, collection)
 }

@@ -1,7 +1,15 @@
-import type { Documents, ScanPage, StoredDocument } from '../../ports.js'
-import { chooseRows, type Row, requireExpected, rowOf, type Target, withVersions } from '../indexing/written-rows.js'
+import type { Documents, ScanPage, StoredDocument, VersionedChange } from '../../ports.js'
+import {
+  chooseChanges,
+  chooseRows,
+  type Row,
+  requireExpected,
+  rowOf,
+  type Target,
+  withVersions,
+} from '../indexing/written-rows.js'
 import { numberOf, tableOf } from './collection-tables.js'
-import { findRow, removeRow, roomFor, takeVersions, targetOf, writeRows } from './document-rows.js'
+import { findRow, removeRows, roomFor, takeVersions, targetOf, writeRows } from './document-rows.js'
 import { dropIndex, indexesOf } from './index-rows.js'
 import { numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
@@ -33,7 +41,7 @@ export function createDocuments(file: SpaceFile): Documents {
         const target = targetOf(file, collection)
         const found = findRow(file, target, id)
         requireExpected(found, ifVersion)
-        if (found !== null) removeRow(file, target, id, found)
+        if (found !== null) removeRows(file, target, [{ id, found }])
         return found !== null
       })
     },
@@ -44,6 +52,7 @@ export function createDocuments(file: SpaceFile): Documents {
       file.requireRoom(roomFor(rows))
       return file.transaction(() => putMany(file, target, rows, ifVersion))
     },
+    changeMany: async (collection, changes) => file.transaction(() => changeMany(file, collection, changes)),
     async count(collection) {
       const row = file.row('select count from collections where name = ?', collection)
       return row ? numberAt(row, 'count') : 0
@@ -68,6 +77,17 @@ function putMany(file: SpaceFile, target: Target, rows: readonly Row[], ifVersio
   const { existing, chosen } = chooseRows(rows, ifVersion, (id) => findRow(file, target, id))
   if (chosen.length > 0) writeRows(file, target, withVersions(chosen, takeVersions(file, chosen.length)))
   return existing
+}
+
+function changeMany(file: SpaceFile, collection: string, changes: readonly VersionedChange[]) {
+  const target = targetOf(file, collection)
+  const { overtaken, removed, written } = chooseChanges(target, changes, (id) => findRow(file, target, id))
+  if (removed.length > 0) removeRows(file, target, removed)
+  if (written.length > 0) {
+    file.requireRoom(roomFor(written))
+    writeRows(file, target, withVersions(written, takeVersions(file, written.length)))
+  }
+  return { changed: removed.length + written.length, overtaken }
 }
 
 function scan(

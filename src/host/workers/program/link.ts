@@ -30,7 +30,7 @@ export function createLink(post: (message: WorkerMessage) => void): Link {
         replies.set(id, resolve)
         post({ kind: 'call', id, path: wirePath({ port: to, verb }), body: JSON.stringify(input) })
       })
-      return readWireAnswer({ status: reply.status, text: textOf(reply.body) })
+      return readWireAnswer({ status: reply.status, text: reply.body })
     },
     async *pieces() {
       for (;;) {
@@ -55,10 +55,6 @@ export function createLink(post: (message: WorkerMessage) => void): Link {
       }
     },
   }
-}
-
-function textOf(body: string | Uint8Array): string {
-  return typeof body === 'string' ? body : new TextDecoder().decode(body)
 }
 
 /** Values for one taker, who waits for each. */
