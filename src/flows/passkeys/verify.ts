@@ -83,7 +83,7 @@ export async function judgeCounter(
   return {
     kind: 'passkey',
     id: passkey.id,
-    seenCount: passkey.signCount,
+    seenCount: passkey.synced ? null : passkey.signCount,
     signCount: claims.signCount,
     backedUp: claims.backedUp,
     userVerified: claims.userVerified,

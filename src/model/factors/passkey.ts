@@ -14,8 +14,8 @@ export interface Passkey {
 export interface PasskeyProof {
   kind: 'passkey'
   id: string
-  /** The counter as stored when the signature was verified. It must still be that. */
-  seenCount: number
+  /** The counter as stored when the signature was verified, which it must still be. null: of a synced one, which may go back. */
+  seenCount: number | null
   signCount: number
   backedUp: boolean
   /** Whether the authenticator checked a PIN, a finger or a face. */

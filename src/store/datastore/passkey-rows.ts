@@ -33,6 +33,7 @@ export async function spendPasskey(
   now: number,
 ): Promise<void> {
   const row = (await passkeysOf(unit, userId)).find((each) => each.id === id)
-  if (!row || row.suspended_at !== null || row.sign_count !== seenCount) throw new Refused()
+  if (!row || row.suspended_at !== null) throw new Refused()
+  if (seenCount !== null && row.sign_count !== seenCount) throw new Refused()
   unit.put(passkeys, { ...row, sign_count: signCount, backed_up: backedUp ? 1 : 0, last_used_at: now })
 }

@@ -57,13 +57,12 @@ export async function spendPasskey(
   { id, seenCount, signCount, backedUp }: PasskeyProof,
   now: number,
 ): Promise<void> {
-  await unit.db
+  const usable = unit.db
     .updateTable('latchkey_passkeys')
     .set({ sign_count: signCount, backed_up: backedUp ? 1 : 0, last_used_at: now })
     .where('id', '=', id)
     .where('user_id', '=', userId)
-    .where('sign_count', '=', seenCount)
     .where('suspended_at', 'is', null)
-    .executeTakeFirst()
-    .then(requireOne)
+  const spent = seenCount === null ? usable : usable.where('sign_count', '=', seenCount)
+  requireOne(await spent.executeTakeFirst())
 }

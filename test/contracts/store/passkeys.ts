@@ -199,6 +199,19 @@ function usingContract(current: () => TestStore): void {
     expect(results).toEqual([true, true, true])
   })
 
+  test('a synced passkey, whose counter may go back, opens as many sessions as it signs for', async () => {
+    const { store } = current()
+    const { user, passkey } = await withPasskey(store, { passkey: { signCount: 5 } })
+    let last = 9
+    const results = await atOnce(() => {
+      last -= 1
+      const facts = { kind: 'passkey', id: passkey.id, seenCount: null, signCount: last } as const
+      const limit = { maxSessions: 50, until, proof: { ...facts, backedUp: true, userVerified: true } }
+      return store.sessions.open(aSession(user.id), user.version, limit, anEvent())
+    }, 3)
+    expect(results).toEqual([true, true, true])
+  })
+
   test('a passkey of another user opens nothing', async () => {
     const { store } = current()
     const { passkey } = await withPasskey(store)

@@ -249,6 +249,24 @@ describe('a counter that goes back', () => {
     expect((await auth.audit.list({ event: 'passkey_counter' })).items).toHaveLength(1)
   })
 
+  it('lets all of twenty through at once that a synced one signs', async () => {
+    const { client, device, auth } = await withPasskey()
+    expect((await passkeyLogin(client(), device, { counter: 30 })).status).toBe(200)
+    const browsers = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const phone = client()
+        return { phone, options: await loginOptions(phone) }
+      }),
+    )
+    const answers = await Promise.all(
+      browsers.map(({ phone, options }, at) =>
+        phone.post(path, { response: device.sign(options, { counter: 20 - at }) }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect((await auth.audit.list({ event: 'passkey_counter' })).items).not.toEqual([])
+  })
+
   it('lets one of twenty through that saw the same one', async () => {
     const { client, device } = await withPasskey({}, { synced: false })
     const browsers = await Promise.all(
