@@ -119,6 +119,18 @@ test('a document is opened, saved in the version that was read, and deleted', as
   expect((await query('notes', { filter })).text).toContain('No documents match.')
 })
 
+test('a collection is downloaded as a file that an import takes', async () => {
+  const documents = [{ _id: 'a', text: 'ö' }, { _id: 'b' }]
+  await importAll('downloaded', documents)
+  const { text } = await show('/data/downloaded')
+  const path = '/auth/admin/api/spaces/dev/collections/downloaded/export?download=true'
+  expect(unescaped(text)).toContain(`<a href="${path}" download>`)
+  const file = await host.browser.get(path)
+  expect([file.status, file.text]).toEqual([200, documents.map((each) => `${JSON.stringify(each)}\n`).join('')])
+  expect(file.headers.get('content-disposition')).toBe('attachment; filename="downloaded.jsonl"')
+  expect((await show('/data/none')).text).not.toContain('/export')
+})
+
 test('a document that no form can send has no form', async () => {
   await importAll('large', [{ _id: 'a', text: 'x'.repeat(70_000) }])
   const { text } = await query('large', { filter: '{"_id":"a"}' })

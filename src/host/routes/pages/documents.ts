@@ -99,6 +99,7 @@ async function commonValues(context: AdminContext, ports: CollectionPorts, asked
       isUnique,
       isBuilding: state === 'building',
     })),
+    exportPath: known === undefined ? '' : `/collections/${collection}/export?download=true`,
     queryAction: `/collections/${collection}/query`,
     indexAction: `/collections/${collection}/indexes`,
     fault: { isConflict: false, detail: '' },
