@@ -16,6 +16,9 @@ const pages = [
   '/spaces/dev/tokens',
   '/spaces/dev/jwks',
   '/spaces/dev/access',
+  '/spaces/dev/data',
+  '/spaces/dev/data/orders',
+  '/spaces/dev/backup',
   '/project',
   '/admin-tokens',
 ]
@@ -34,6 +37,17 @@ describe.skipIf(isChromiumMissing())('the admin pages of a space host in Chromiu
     await post('/admintokens', { owner: 'personal', name: 'pipeline', spaces: 'dev', commands: 'deploy' })
     await post('/teams', { name: 'deployers', right: 'ADMIN' })
     await post('/project/users', { email: 'a.rather.long.address@subdomain.of.a.company.example', right: 'MEMBER' })
+    await post('/spaces/dev/collections/orders/indexes', { fields: 'status' })
+    const documents = Array.from({ length: 60 }, (_, n) => ({
+      _id: `order-${n}`,
+      status: 'open',
+      text: 'x'.repeat(300),
+    }))
+    await fetch(`${host.adminUrl}/auth/admin/api/spaces/dev/collections/orders/import`, {
+      method: 'POST',
+      headers: { cookie: host.browser.cookie(), origin: host.adminUrl, 'content-type': 'application/jsonl' },
+      body: documents.map((document) => `${JSON.stringify(document)}\n`).join(''),
+    }).then((answer) => answer.text())
     await host.deploy('dev', 'prints')
     await host.deploy('dev', 'friendly')
   })
@@ -101,6 +115,33 @@ describe.skipIf(isChromiumMissing())('the admin pages of a space host in Chromiu
       await page.getByRole('link', { name: 'I have kept it' }).click()
       await says(page, `${token.slice(0, 5)}…`)
       expect(await page.content()).not.toContain(token)
+      await close()
+    },
+  )
+
+  test.each(ways)(
+    'a document is found, edited and deleted, and all are downloaded, %s',
+    async (_, javaScriptEnabled) => {
+      const { page, close } = await opened({ javaScriptEnabled, bypassCSP: javaScriptEnabled })
+      const id = javaScriptEnabled ? 'order-1' : 'order-2'
+      await page.goto(`${host.adminUrl}/auth/admin/spaces/dev/data`)
+      await page.getByRole('link', { name: 'orders' }).click()
+      await page.locator('#filter').fill(`{"_id": "${id}"}`)
+      await press(page, 'Apply')
+      const text = await page.locator('#document-text').inputValue()
+      await page.locator('#document-text').fill(text.replace('open', 'paid'))
+      if (javaScriptEnabled) expect(await axeFaults(page)).toEqual([])
+      await press(page, 'Save the document')
+      await says(page, 'The document is saved.')
+      await page.locator('#filter').fill('{"status": "paid"}')
+      await press(page, 'Apply')
+      await page.getByRole('button', { name: `Open ${id}` }).click()
+      await ask(page, 'Delete…')
+      await press(page, 'Delete the document')
+      await says(page, 'The document is deleted.')
+      const downloaded = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Download all documents' }).click()
+      expect((await downloaded).suggestedFilename()).toBe('orders.jsonl')
       await close()
     },
   )
