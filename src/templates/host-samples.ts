@@ -103,6 +103,7 @@ export const hostSamples: Readonly<Record<string, Values>> = {
     fault: { isConflict: false, detail: 'replace is no JSON.' },
     saved: true,
     indexes: [{ field: 'customer', isUnique: true, isBuilding: true }],
+    exportPath: '/collections/orders/export?download=true',
     queryAction: '/collections/orders/query',
     indexAction: '/collections/orders/indexes',
   },

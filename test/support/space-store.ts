@@ -56,6 +56,9 @@ function createDocuments(): Documents {
       return of(name).delete(id)
     },
     async changeMany(name, changes) {
+      const ids = new Set(changes.map(({ id }) => id))
+      if (changes.length > 1_000 || ids.size < changes.length)
+        throw new StoreError('query_invalid', 'The ids are not distinct, or too many.')
       const isCurrent = ({ id, version }: VersionedChange) => of(name).get(id)?.version === version
       const current = changes.filter(isCurrent)
       for (const { id, body } of current) {

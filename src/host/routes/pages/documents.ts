@@ -28,7 +28,8 @@ export function documentsPage(ports: () => CollectionPorts): Route {
   return defineAdminPage({
     ...place,
     home: 'space',
-    summary: 'Shows the documents of a collection by a filter; edits and deletes one; downloads all; builds and removes indexes.',
+    summary:
+      'Shows the documents of a collection by a filter; edits and deletes one; downloads all; builds and removes indexes.',
     values: (context) => foundValues(context, ports(), everything),
   })
 }
