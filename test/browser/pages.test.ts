@@ -385,9 +385,7 @@ describe.skipIf(isChromiumMissing())('our pages in Chromium', () => {
   // Any two of the choices meet.
   test.each([
     ['light', 1280, 'ltr'],
-    ['light', 360, 'rtl'],
-    ['dark', 1280, 'rtl'],
-    ['dark', 360, 'ltr'],
+    ['dark', 360, 'rtl'],
   ] as const)(
     'in %s at %i px and %s axe finds nothing, nothing hangs over, and every target is large enough',
     async (colorScheme, width, direction) => {
