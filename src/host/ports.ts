@@ -59,7 +59,8 @@ export interface Documents {
   ): Promise<readonly string[]>
   /**
    * At most 1,000 changes in one transaction, each of another document. `overtaken` are the `_id`s of those that had changed
-   * since they were read, or were gone: they are left alone.
+   * since they were read, or were gone: they are left alone. They may not pass on unique values to each other. A call whose
+   * outcome is unknown must not be repeated: its own changes would then be overtaken ones.
    */
   changeMany(
     collection: string,

@@ -507,7 +507,34 @@ describe('writes at once', () => {
       Array.from({ length: 10 }, () => ({ text: 'x'.repeat(300_000) })),
     )
     expect(await collections.updateMany('rows', {}, { seen: true })).toBe(10)
-    expect(sizes).toEqual([4, 4, 2])
+    expect(sizes).toEqual([3, 3, 3, 1])
+    sizes.length = 0
+    expect(await collections.replaceMany('rows', {}, { n: 1 })).toBe(10)
+    expect(sizes).toEqual([3, 3, 3, 1])
+    // Small ones that become large.
+    sizes.length = 0
+    expect(await collections.updateMany('rows', {}, { text: 'y'.repeat(500_000) })).toBe(10)
+    expect(sizes).toEqual([2, 2, 2, 2, 2])
+  })
+
+  test('a batch that the store refuses is written in halves, so that one document is at fault', async () => {
+    const { documents } = createSpaceStore()
+    let calls = 0
+    const unique: Documents = {
+      ...documents,
+      async changeMany(name, changes) {
+        calls += 1
+        if (changes.some(({ id }) => id === 'r300')) throw new StoreError('already_exists', 'The value is taken.')
+        return documents.changeMany(name, changes)
+      },
+    }
+    const { collections } = bed({ documents: unique })
+    const rows = Array.from({ length: 500 }, (_, n) => ({ _id: `r${String(n).padStart(3, '0')}` }))
+    await collections.insertMany('rows', rows)
+    const refused = collections.updateMany('rows', {}, { seen: true })
+    await expect(refused).rejects.toMatchObject({ code: 'already_exists' })
+    expect(await idsOf(collections, { seen: true })).toHaveLength(300)
+    expect(calls).toBeLessThan(20)
   })
 
   test('a fault at one of many leaves those before it changed, and is told', async () => {

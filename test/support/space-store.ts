@@ -61,6 +61,8 @@ function createDocuments(): Documents {
         throw new StoreError('query_invalid', 'The ids are not distinct, or too many.')
       const isCurrent = ({ id, version }: VersionedChange) => of(name).get(id)?.version === version
       const current = changes.filter(isCurrent)
+      const bytes = current.reduce((sum, { id }) => sum + Buffer.byteLength(of(name).get(id)?.body ?? ''), 0)
+      if (bytes > 16 * 1024 * 1024) throw new StoreError('query_invalid', 'They are too large together.')
       for (const { id, body } of current) {
         if (body === null) of(name).delete(id)
         else write(name, id, body)

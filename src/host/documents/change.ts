@@ -1,6 +1,6 @@
-import type { Documents } from '../ports.js'
+import type { Documents, VersionedChange } from '../ports.js'
 import { type FindPorts, findFirst, findWhole, type Selection } from './find.js'
-import { type InsertPorts, insert } from './insert.js'
+import { batched, type InsertPorts, insert } from './insert.js'
 import type { Queues } from './queues.js'
 import type { Candidate } from './reading/sort.js'
 import { isStoreError, StoreError } from './store-error.js'
@@ -16,7 +16,7 @@ export interface ChangePorts extends FindPorts, InsertPorts {
 /** Makes the changed document. */
 export type Change = (document: Document) => Document
 
-/** What is written at once, as it was found: a data thread must not be busy for long. */
+/** Limits of one call that changes many. A larger one would keep the data thread busy for too long. */
 const writeLimits = { rows: 500, bytes: 1024 * 1024 }
 /** Faults after which it is certain that nothing was written. */
 const writesNothing = ['already_exists', 'query_invalid', 'quota_exceeded'] as const
@@ -58,12 +58,9 @@ export async function changeFirst(
   throw overtaken()
 }
 
-/** Changes all documents that match, and returns how many. Before a fault, some of them have changed. */
+/** Changes all documents that match, and returns how many. After a fault, those before it stay changed. */
 export function changeAll(ports: ChangePorts, selection: Selection, change: Change): Promise<number> {
-  return writeAll(ports, selection, {
-    bodyOf: (document) => encode(change(document)),
-    write: (id) => changeMatch(ports, selection, id, change),
-  })
+  return writeAll(ports, selection, (document) => encode(change(document)))
 }
 
 /** Removes the first document that matches, and returns its `_id`. null when none matches. */
@@ -71,7 +68,7 @@ export async function removeFirst(ports: ChangePorts, selection: Selection): Pro
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const found = await findFirst(ports, selection)
     if (!found) return null
-    if (await removeMatch(ports, selection, found._id)) return found._id
+    if (await writeOne(ports, selection, found._id, nothing)) return found._id
     await ports.pause(attempt)
   }
   throw overtaken()
@@ -79,62 +76,64 @@ export async function removeFirst(ports: ChangePorts, selection: Selection): Pro
 
 /** Removes all documents that match, and returns how many. */
 export function removeAll(ports: ChangePorts, selection: Selection): Promise<number> {
-  return writeAll(ports, selection, { bodyOf: () => null, write: (id) => removeMatch(ports, selection, id) })
+  return writeAll(ports, selection, nothing)
 }
 
-interface Writing {
-  /** What is written over a document that matches; null removes it. */
-  bodyOf(document: Document): string | null
-  /** Writes one document, if it still matches. False or null if not. */
-  write(id: string): Promise<unknown>
-}
+/** The text of the document as it is to be; null to remove it. */
+type BodyOf = (document: Document) => string | null
 
-async function writeAll(ports: ChangePorts, selection: Selection, writing: Writing): Promise<number> {
+const nothing: BodyOf = () => null
+
+async function writeAll(ports: ChangePorts, selection: Selection, bodyOf: BodyOf): Promise<number> {
   let count = 0
-  let batch: Candidate[] = []
-  let bytes = 0
-  for await (const found of findWhole(ports, { ...selection, once: true })) {
-    batch.push(found)
-    bytes += found.bytes
-    if (batch.length < writeLimits.rows && bytes < writeLimits.bytes) continue
-    count += await writeBatch(ports, selection, batch, writing)
-    batch = []
-    bytes = 0
+  const changes = changesOf(findWhole(ports, { ...selection, once: true }), bodyOf)
+  for await (const batch of batched(changes, writeLimits, ({ bytes }) => bytes)) {
+    count += await writeBatch(ports, selection, batch, bodyOf)
   }
-  return count + (await writeBatch(ports, selection, batch, writing))
-}
-
-/** Those that changed since they were found are written one by one. */
-async function writeBatch(
-  ports: ChangePorts,
-  { collection }: Selection,
-  batch: readonly Candidate[],
-  writing: Writing,
-): Promise<number> {
-  const left = await tryBatch(ports, collection, batch, writing)
-  let count = batch.length - left.length
-  for (const id of left) if (await writing.write(id)) count += 1
   return count
 }
 
-/**
- * Returns the `_id`s that were not written. A batch with a fault is not written at all: then they are all of them, so that
- * those before the fault are written, and the fault is told.
- */
-async function tryBatch(
-  { documents }: ChangePorts,
-  collection: string,
-  batch: readonly Candidate[],
-  { bodyOf }: Writing,
-): Promise<readonly string[]> {
-  if (batch.length === 0) return []
-  try {
-    const changes = batch.map(({ document, version }) => ({ id: document._id, version, body: bodyOf(document) }))
-    return (await documents.changeMany(collection, changes)).overtaken
-  } catch (error) {
-    if (!writesNothing.some((code) => isStoreError(error, code))) throw error
-    return batch.map(({ document }) => document._id)
+async function* changesOf(found: AsyncIterable<Candidate>, bodyOf: BodyOf) {
+  for await (const { document, version, bytes } of found) {
+    const body = bodyOf(document)
+    yield { id: document._id, version, body, bytes: Math.max(bytes, Buffer.byteLength(body ?? '')) }
   }
+}
+
+/**
+ * Writes documents over the versions that were found, and returns how many. Those that changed since are written one by one. When
+ * the store refuses the batch, halves of it are written, so that one faulty document is refused alone.
+ */
+async function writeBatch(
+  ports: ChangePorts,
+  selection: Selection,
+  batch: readonly VersionedChange[],
+  bodyOf: BodyOf,
+): Promise<number> {
+  try {
+    const sent = batch.map(({ id, version, body }) => ({ id, version, body }))
+    const { changed, overtaken } = await ports.documents.changeMany(selection.collection, sent)
+    let count = changed
+    for (const id of overtaken) if (await writeOne(ports, selection, id, bodyOf)) count += 1
+    return count
+  } catch (error) {
+    if (batch.length === 1 || !writesNothing.some((code) => isStoreError(error, code))) throw error
+    const middle = Math.ceil(batch.length / 2)
+    const before = await writeBatch(ports, selection, batch.slice(0, middle), bodyOf)
+    return before + (await writeBatch(ports, selection, batch.slice(middle), bodyOf))
+  }
+}
+
+/** Whether the document still matched, and was written. */
+async function writeOne(ports: ChangePorts, selection: Selection, id: string, bodyOf: BodyOf): Promise<boolean> {
+  const { collection } = selection
+  const written = await writeMatch(ports, selection, id, async (document, version) => {
+    const body = bodyOf(document)
+    if (body === null) await ports.documents.remove(collection, id, version)
+    else await ports.documents.put(collection, id, body, version)
+    return true
+  })
+  return written === true
 }
 
 function changeMatch(ports: ChangePorts, selection: Selection, id: string, change: Change): Promise<Document | null> {
@@ -143,13 +142,6 @@ function changeMatch(ports: ChangePorts, selection: Selection, id: string, chang
     await ports.documents.put(selection.collection, id, encode(changed), version)
     return changed
   })
-}
-
-async function removeMatch(ports: ChangePorts, selection: Selection, id: string): Promise<boolean> {
-  const removed = await writeMatch(ports, selection, id, (_, version) =>
-    ports.documents.remove(selection.collection, id, version),
-  )
-  return removed === true
 }
 
 /**

@@ -9,8 +9,6 @@ export interface InsertPorts {
   newId(): string
 }
 
-type Row = Parameters<Documents['putMany']>[1][number]
-
 /** The port takes 1,000 documents at once. In a request to the data socket, quotation marks can double these bytes. */
 export const batchLimits = { rows: 1_000, bytes: 4 * 1024 * 1024 }
 
@@ -38,7 +36,7 @@ export async function insertMany(
   const made = sent.map((each) => withId(each, newId))
   if (new Set(made.map(({ _id }) => _id)).size < made.length) throw duplicate()
   const rows = made.map((document) => ({ id: document._id, body: encode(document) }))
-  for (const batch of batches(rows)) {
+  for await (const batch of batched(rows, batchLimits, ({ body }) => Buffer.byteLength(body))) {
     const existing = await documents.putMany(collection, batch, 'absent')
     if (existing.length > 0) throw duplicate()
   }
@@ -51,18 +49,28 @@ export function requireDocument(sent: unknown): Record<string, unknown> {
   return sent
 }
 
-function* batches(rows: readonly Row[]): Generator<Row[], void, undefined> {
-  let batch: Row[] = []
+/** Lists of rows, each within the limits or of one row. After a fault, what came before it is given first. */
+export async function* batched<T>(
+  rows: Iterable<T> | AsyncIterable<T>,
+  limits: { rows: number; bytes: number },
+  bytesOf: (row: T) => number,
+): AsyncGenerator<T[], void, undefined> {
+  let batch: T[] = []
   let bytes = 0
-  for (const row of rows) {
-    const size = Buffer.byteLength(row.body)
-    if (batch.length > 0 && (batch.length >= batchLimits.rows || bytes + size > batchLimits.bytes)) {
-      yield batch
-      batch = []
-      bytes = 0
+  try {
+    for await (const row of rows) {
+      const size = bytesOf(row)
+      if (batch.length > 0 && (batch.length >= limits.rows || bytes + size > limits.bytes)) {
+        yield batch
+        batch = []
+        bytes = 0
+      }
+      batch.push(row)
+      bytes += size
     }
-    batch.push(row)
-    bytes += size
+  } catch (error) {
+    if (batch.length > 0) yield batch
+    throw error
   }
   if (batch.length > 0) yield batch
 }

@@ -1,9 +1,11 @@
+import type { HttpResponse } from '../../http/message.js'
 import type { Route } from '../../http/route.js'
 import { ndjson } from '../../http/streams/ndjson.js'
+import type { Visitor } from '../../model/visitor.js'
 import { defineTokenRoute } from '../../routes/admin/control-route.js'
 import { queryChoice } from '../../routes/admin/fields.js'
 import { type Backup, backUp } from '../flows/backups/backup.js'
-import { exportCollection } from '../flows/backups/export.js'
+import { exportCollection, exportFile } from '../flows/backups/export.js'
 import type { BackupPorts } from '../flows/backups/ports.js'
 
 /** Below `/spaces/:space`. @param ports those of the running host */
@@ -25,13 +27,8 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
       async handle(context) {
         const { space = '', collection = '' } = context.params
         const isFile = queryChoice(context.request, 'download', ['true', 'false']) === 'true'
-        const lines = await exportCollection(ports(), { space, collection, visitor: context.caller.visitor })
-        if (!isFile) return ndjson(context, lines)
-        return {
-          status: 200,
-          headers: fileHeaders('application/jsonl', `${collection}.jsonl`),
-          body: documentsOf(lines),
-        }
+        const named = { space, collection, visitor: context.caller.visitor }
+        return isFile ? fileAnswer(ports(), named) : ndjson(context, await exportCollection(ports(), named))
       },
     }),
     defineTokenRoute({
@@ -54,9 +51,14 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
   ]
 }
 
-/** A fault on the way breaks the download off. */
-async function* documentsOf(lines: Awaited<ReturnType<typeof exportCollection>>): AsyncGenerator<Uint8Array> {
-  for await (const line of lines) if (typeof line === 'string') yield Buffer.from(line)
+/** An error on the way cuts the response off. */
+async function fileAnswer(
+  ports: BackupPorts,
+  named: { space: string; collection: string; visitor: Visitor },
+): Promise<HttpResponse> {
+  const { count, file } = await exportFile(ports, named)
+  const headers = fileHeaders('application/jsonl', `${named.collection}.jsonl`)
+  return { status: 200, headers: { ...headers, 'x-latchkey-documents': String(count) }, body: file }
 }
 
 /** Both parts of the name are plain: a space's name, and digits. The counts are for the tool. */

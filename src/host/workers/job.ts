@@ -72,7 +72,9 @@ export function startJob(options: JobOptions): Job {
 
   function receive(message: WorkerMessage): void {
     if (message.kind === 'call') {
-      const done = call(message).finally(() => calls.delete(done))
+      const done = call(message)
+        .catch(fail)
+        .finally(() => calls.delete(done))
       calls.add(done)
     } else if (message.kind === 'read') void upload.read()
     else if (message.kind === 'fault') fail(new StoreError(message.fault.code, message.fault.message))
@@ -164,7 +166,7 @@ async function answered({ answers, start }: JobOptions, path: string, body: stri
   return { ...reply, wrote: reply.status === 200 && isChange ? writtenBy(call, reply) : 0 }
 }
 
-/** How many documents a call has written. Imports tell more with their progress. */
+/** How many documents a call has written. Of `putMany` it says only that it wrote: an import counts rows by its progress events. */
 function writtenBy({ verb }: WireCall, { status, body }: Awaited<ReturnType<SpaceData['answer']>>): number {
   return verb === 'changeMany' ? readOutcome(readWireAnswer({ status, text: body })).changed : 1
 }

@@ -14,7 +14,7 @@ export interface Passkey {
 export interface PasskeyProof {
   kind: 'passkey'
   id: string
-  /** The counter as stored when the signature was verified, which it must still be. null: of a synced one, which may go back. */
+  /** The counter that was stored when the signature was verified. It must still be that. null: any, for a synced passkey. */
   seenCount: number | null
   signCount: number
   backedUp: boolean

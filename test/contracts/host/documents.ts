@@ -165,6 +165,26 @@ export function documentsContract(name: string, open: () => Promise<DocumentsBed
       await expect(documents.changeMany('notes', tooMany)).rejects.toMatchObject({ code: 'query_invalid' })
     })
 
+    test('1,000 changes are one call, unless their documents are too large together', async () => {
+      const documents = await store()
+      const rows = Array.from({ length: 1_000 }, (_, n) => ({ id: `m${n}`, body: '{"old":true}' }))
+      await documents.putMany('small', rows, 'absent')
+      const small = (await documents.scan('small', whole)).documents
+      const changes = small.map(({ id, version }, at) => ({ id, version, body: at % 2 === 0 ? null : '{"new":1}' }))
+      expect(await documents.changeMany('small', changes)).toEqual({ changed: 1_000, overtaken: [] })
+      expect(await documents.list()).toEqual([{ name: 'small', count: 500, bytes: 4_500 }])
+
+      const body = JSON.stringify({ text: 'x'.repeat(3 * 1024 * 1024) })
+      const large: { id: string; version: number; body: null }[] = []
+      for (let n = 0; n < 6; n += 1) {
+        large.push({ id: `l${n}`, version: await documents.put('large', `l${n}`, body, 'absent'), body: null })
+      }
+      await expect(documents.changeMany('large', large)).rejects.toMatchObject({ code: 'query_invalid' })
+      // Those of another version are not even read.
+      const stale = large.map((change, at) => (at < 2 ? { ...change, version: 1 } : change))
+      expect(await documents.changeMany('large', stale)).toEqual({ changed: 4, overtaken: ['l0', 'l1'] })
+    })
+
     test('the list names each collection with its size, and not one that was dropped', async () => {
       const documents = await store()
       await documents.put('b.two', 'a', '{}', 'absent')

@@ -234,6 +234,9 @@ function usingContract(current: () => TestStore): void {
     const secondStep = { challengeId: challenge.id, proof: { ...proof, backedUp: true, userVerified: true } }
     const limit = { maxSessions: 50, until, secondStep }
     expect(await store.sessions.open(aSession(user.id), user.version + 1, limit, anEvent())).toBe(false)
+    const synced = { ...secondStep.proof, seenCount: null }
+    const alone = { maxSessions: 50, until, proof: synced }
+    expect(await store.sessions.open(aSession(user.id), user.version + 1, alone, anEvent())).toBe(false)
   })
 
   test('the suspension of a passkey ends every session, pending second steps and older access tokens', async () => {

@@ -53,6 +53,22 @@ const since = (store: SqliteStore) => {
   return () => store.calls.filter((call) => call !== 'indexes/list')
 }
 
+test('ATK-206 an update of many in a unique field ends as it would one by one, however many there are', async () => {
+  for (const count of [3, 600]) {
+    const { collections, store } = await bed()
+    await makeIndex(store.indexes, 'notes', 'n', true)
+    await collections.insertMany(
+      'notes',
+      rows(count, (n) => ({ n })),
+    )
+    expect(await collections.updateMany('notes', {}, { $inc: { n: -1 } })).toBe(count)
+    await expect(collections.updateMany('notes', {}, { $inc: { n: 1 } })).rejects.toMatchObject({
+      code: 'already_exists',
+    })
+    expect((await all(collections, { n: -1 })).length).toBe(1)
+  }
+})
+
 test('a find reads the index, and its order without a sort stays that of _id', async () => {
   const { store, collections } = await bed()
   await collections.insertMany(

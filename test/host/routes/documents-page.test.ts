@@ -128,7 +128,13 @@ test('a collection is downloaded as a file that an import takes', async () => {
   const file = await host.browser.get(path)
   expect([file.status, file.text]).toEqual([200, documents.map((each) => `${JSON.stringify(each)}\n`).join('')])
   expect(file.headers.get('content-disposition')).toBe('attachment; filename="downloaded.jsonl"')
+  expect(file.headers.get('x-latchkey-documents')).toBe('2')
   expect((await show('/data/none')).text).not.toContain('/export')
+  expect((await host.browser.get(path.replace('true', 'yes'))).status).toBe(400)
+  // An answer whose body nobody reads keeps no snapshot: a space has four of them.
+  const headers = { cookie: host.browser.cookie() }
+  for (let n = 0; n < 6; n += 1) await fetch(`${host.adminUrl}${path}`, { method: 'HEAD', headers })
+  expect((await host.browser.get(path)).status).toBe(200)
 })
 
 test('a document that no form can send has no form', async () => {

@@ -41,7 +41,10 @@ test('the quota counts rows, and what is deleted is free again', async () => {
   await expect(keyValues.set({ keyspace: '', key: 'k' }, body, null)).rejects.toMatchObject(full)
   expect(await documents.count('notes')).toBe(3)
   expect(await usedBytes()).toBeLessThanOrEqual(10_000)
-  await documents.put('notes', 'a', '{}', 'any')
+  const version = (await documents.get('notes', 'a'))?.version ?? 0
+  const change = { id: 'a', version, body: JSON.stringify({ text: 'x'.repeat(9_000) }) }
+  await expect(documents.changeMany('notes', [change])).rejects.toMatchObject(full)
+  expect(await documents.changeMany('notes', [{ ...change, body: '{}' }])).toEqual({ changed: 1, overtaken: [] })
   await keyValues.set({ keyspace: '', key: 'k' }, body, 1_000)
   await documents.drop('notes')
   await schemas.advance(1_000)

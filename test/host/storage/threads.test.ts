@@ -121,6 +121,36 @@ test('a space whose quota is used up refuses writes, still deletes, and then wri
   expect(await documents.count('notes')).toBe(1)
 })
 
+test('a change of many finds the room that the log takes up, and is refused when there is none', async () => {
+  const { documents } = await start().open(place(newFile(), { quotaBytes: 1024 * 1024 }))
+  const bodyOf = (n: number, bytes = 50_000) => JSON.stringify({ n, text: 'x'.repeat(bytes) })
+  const versions: number[] = []
+  for (let n = 0; n < 8; n += 1) versions.push(await documents.put('notes', `n${n}`, bodyOf(n), 'absent'))
+  const changed = (body: (n: number) => string | null) =>
+    versions.map((version, n) => ({ id: `n${n}`, version, body: body(n) }))
+  // Each adds to the log what it writes, until the log is emptied.
+  for (let round = 0; round < 8; round += 1) {
+    await documents.changeMany(
+      'notes',
+      changed((n) => bodyOf(n + round)),
+    )
+    for (const [n] of versions.entries()) versions[n] = (await documents.get('notes', `n${n}`))?.version ?? 0
+  }
+  await expect(
+    documents.changeMany(
+      'notes',
+      changed((n) => bodyOf(n, 500_000)),
+    ),
+  ).rejects.toMatchObject(full)
+  expect(await documents.get('notes', 'n7')).toMatchObject({ body: bodyOf(14) })
+  expect(
+    await documents.changeMany(
+      'notes',
+      changed(() => null),
+    ),
+  ).toEqual({ changed: 8, overtaken: [] })
+})
+
 test('small rows with large overhead stay within the quota too', async () => {
   const { documents, usage } = await start().open(place(newFile(), { quotaBytes: 512 * 1024 }))
   await expect(async () => {

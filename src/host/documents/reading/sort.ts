@@ -104,5 +104,9 @@ function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: Sort): Ca
       .sort({ ...sort })
       .all(),
   )
-  return ordered.flatMap((document) => candidateOf.get(document) ?? [])
+  return ordered.map((document) => {
+    const candidate = candidateOf.get(document)
+    if (!candidate) throw new Error('mingo has copied a document to sort it.')
+    return candidate
+  })
 }

@@ -10,15 +10,35 @@ import type { BackupPorts } from './ports.js'
 
 type Line = string | { end: { count: number } }
 
+interface Exported {
+  space: string
+  collection: string
+  visitor: Visitor
+}
+
 /**
  * Every document of a collection in `_id` order, as it is stored, and at the end how many there were. Others go on writing.
  *
  * @throws {AuthError} `space_not_found`, `not_found`, `store_unavailable`
  */
-export async function exportCollection(
+export async function exportCollection(ports: BackupPorts, exported: Exported): Promise<AsyncIterable<Line>> {
+  const { snapshot } = await openExport(ports, exported)
+  return closing(linesOf(snapshot, exported.collection), () => snapshot.close())
+}
+
+/** As `exportCollection`, as the bytes of a file with nothing but the documents. */
+export async function exportFile(
   ports: BackupPorts,
-  { space: name, collection, visitor }: { space: string; collection: string; visitor: Visitor },
-): Promise<AsyncIterable<Line>> {
+  exported: Exported,
+): Promise<{ count: number; file: AsyncIterable<Uint8Array> }> {
+  const { snapshot, count } = await openExport(ports, exported)
+  return { count, file: closing(bytesOf(snapshot, exported.collection), () => snapshot.close()) }
+}
+
+async function openExport(
+  ports: BackupPorts,
+  { space: name, collection, visitor }: Exported,
+): Promise<{ snapshot: Snapshot; count: number }> {
   const space = await findJudged(ports, name, visitor)
   if (isHidden(collection)) throw new AuthError('not_found')
   const snapshot = await withFaults(async () => (await ports.data.open(space.id, space.generation)).snapshot())
@@ -27,11 +47,17 @@ export async function exportCollection(
     if (!found) throw new AuthError('not_found')
     const detail = { collection, count: found.count }
     await ports.audit.record(auditEvent(ports, 'data_exported', visitorIn(space, visitor), { detail }))
+    return { snapshot, count: found.count }
   } catch (error) {
     await snapshot.close()
     throw error
   }
-  return closing(linesOf(snapshot, collection), () => snapshot.close())
+}
+
+async function* bytesOf(snapshot: Snapshot, collection: string): AsyncGenerator<Uint8Array> {
+  for await (const documents of pagesOf(snapshot, collection)) {
+    if (documents.length > 0) yield Buffer.from(linesFrom(documents))
+  }
 }
 
 async function* linesOf(snapshot: Snapshot, collection: string): AsyncGenerator<Line> {

@@ -68,11 +68,15 @@ export function freeKeys(
   return wanted.filter(({ key, id }) => {
     const holder = holders.get(nameOf(key)) ?? holderOf(key)
     if (holder !== null && holder !== id) {
-      throw new StoreError('already_exists', `Another document has this value in the unique field ${field}.`)
+      throw valueTaken({ field })
     }
     holders.set(nameOf(key), id)
     return holder === null
   })
+}
+
+export function valueTaken({ field }: Pick<IndexRow, 'field'>): StoreError {
+  return new StoreError('already_exists', `Another document has this value in the unique field ${field}.`)
 }
 
 interface OwnChange {

@@ -1,7 +1,7 @@
-import { StoreError } from '../../documents/store-error.js'
+import { queryInvalid, StoreError } from '../../documents/store-error.js'
 import type { IfVersion, StoredDocument, VersionedChange } from '../../ports.js'
-import { type IndexKeys, keysIn } from './document-keys.js'
-import type { DocumentChange } from './entry-changes.js'
+import { type IndexKeys, keysIn, nameOf } from './document-keys.js'
+import { type DocumentChange, valueTaken } from './entry-changes.js'
 import type { IndexRow } from './index-row.js'
 
 /** A collection that is written to. */
@@ -64,22 +64,65 @@ export function chooseRows(
   return { existing, chosen: [...chosen.values()] }
 }
 
+/** A change with the keys of what is written; `row` null removes the document. */
+export interface ChangeRow extends Pick<VersionedChange, 'id' | 'version'> {
+  row: Row | null
+}
+
+export function changeRowsOf(target: Pick<Target, 'indexes'>, changes: readonly VersionedChange[]): ChangeRow[] {
+  return changes.map(({ id, version, body }) => ({
+    id,
+    version,
+    row: body === null ? null : rowOf(target, { id, body }),
+  }))
+}
+
 /** Which changes are made, and the `_id`s of those whose document changed since it was read. */
 export function chooseChanges(
-  target: Pick<Target, 'indexes'>,
-  changes: readonly VersionedChange[],
-  foundOf: (id: string) => Found | null,
+  { indexes }: Pick<Target, 'indexes'>,
+  changes: readonly ChangeRow[],
+  foundOf: (change: ChangeRow) => Found | null,
 ): { overtaken: string[]; removed: RemovedRow[]; written: FoundRow[] } {
   const overtaken: string[] = []
   const removed: RemovedRow[] = []
   const written: FoundRow[] = []
-  for (const { id, version, body } of changes) {
-    const found = foundOf(id)
+  for (const change of changes) {
+    const { id, version, row } = change
+    const found = foundOf(change)
     if (found?.version !== version) overtaken.push(id)
-    else if (body === null) removed.push({ id, found })
-    else written.push({ ...rowOf(target, { id, body }), found })
+    else if (row === null) removed.push({ id, found })
+    else written.push({ ...row, found })
   }
+  requireNoExchange(indexes, written)
   return { overtaken, removed, written }
+}
+
+/**
+ * Refuses documents that pass on a unique value to each other. One after another they may fail, as in MongoDB, and that must not
+ * depend on how many a call changes.
+ */
+function requireNoExchange(indexes: Target['indexes'], rows: readonly FoundRow[]): void {
+  for (const [at, index] of indexes.entries()) {
+    const holders = new Map<string, string>()
+    for (const { id, found } of rows) {
+      const key = found?.keys[at]?.unique
+      if (Buffer.isBuffer(key)) holders.set(nameOf(key), id)
+    }
+    for (const { id, keys } of rows) {
+      const key = keys[at]?.unique
+      const holder = Buffer.isBuffer(key) ? holders.get(nameOf(key)) : undefined
+      if (holder !== undefined && holder !== id) throw valueTaken(index)
+    }
+  }
+}
+
+/** What one call may find of the documents that it writes over: they are read for their keys, and freeing them takes time. */
+const maxFoundBytes = 16 * 1024 * 1024
+
+/** @throws {StoreError} `query_invalid` */
+export function requireFewBytes(found: number): void {
+  if (found <= maxFoundBytes) return
+  throw queryInvalid('The documents that this call changes are too large together. Change fewer at once.')
 }
 
 /** @param last the last of as many versions as there are rows */

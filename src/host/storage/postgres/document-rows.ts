@@ -7,6 +7,7 @@ import {
   lossOf,
   type RemovedRow,
   removalsOf,
+  requireFewBytes,
   type Target,
   type WrittenRow,
 } from '../indexing/written-rows.js'
@@ -19,22 +20,27 @@ import { rowBytes, type Unit } from './space-schema.js'
 /** Bodies that are read at once for their keys. */
 const bodiesBytes = 4 * 1024 * 1024
 
-/** Those documents that there are, by `_id`. */
+/**
+ * Those documents that there are, by `_id`.
+ *
+ * @param versions finds those documents in these versions only, by `_id`
+ * @throws {StoreError} `query_invalid` when they are too large together
+ */
 export async function findRows(
   { run, schema }: Unit,
   { n, indexes }: Target,
   ids: readonly string[],
+  versions?: ReadonlyMap<string, number>,
 ): Promise<Map<string, Found>> {
   if (n === null) return new Map()
   const rows = await run(
     `select id, ver, octet_length(body) as bytes from ${schema}.c${n} where id = any ($1::bytea[])`,
     ids.map((id) => Buffer.from(id)),
   )
-  const found = rows.map((row) => ({
-    id: bytesTextAt(row, 'id'),
-    version: numberAt(row, 'ver'),
-    bytes: numberAt(row, 'bytes'),
-  }))
+  const found = rows
+    .map((row) => ({ id: bytesTextAt(row, 'id'), version: numberAt(row, 'ver'), bytes: numberAt(row, 'bytes') }))
+    .filter(({ id, version }) => versions === undefined || versions.get(id) === version)
+  requireFewBytes(found.reduce((sum, { bytes }) => sum + bytes, 0))
   const keys = new Map<string, IndexKeys[]>()
   for (const part of indexes.length === 0 ? [] : partsOf(found)) {
     for (const { id, body } of await readBodies(run, `${schema}.c${n}`, part)) keys.set(id, keysIn(indexes, id, body))

@@ -1,5 +1,12 @@
 import type { Documents, ScanOptions, ScanPage, StoredDocument, VersionedChange } from '../../ports.js'
-import { chooseChanges, chooseRows, requireExpected, rowOf, withVersions } from '../indexing/written-rows.js'
+import {
+  changeRowsOf,
+  chooseChanges,
+  chooseRows,
+  requireExpected,
+  rowOf,
+  withVersions,
+} from '../indexing/written-rows.js'
 import { tableOf } from './collection-tables.js'
 import { findRows, removeRows, writeRows } from './document-rows.js'
 import { dropIndex, targetOf } from './index-rows.js'
@@ -82,9 +89,13 @@ export function readDocuments(space: SchemaReader): Pick<Documents, 'get' | 'sca
 
 async function changeMany(unit: Unit, collection: string, changes: readonly VersionedChange[]) {
   const target = await targetOf(unit.run, unit.schema, collection)
-  const ids = changes.map(({ id }) => id)
-  const stored = await findRows(unit, target, ids)
-  const { overtaken, removed, written } = chooseChanges(target, changes, (id) => stored.get(id) ?? null)
+  const versions = new Map(changes.map(({ id, version }) => [id, version]))
+  const stored = await findRows(unit, target, [...versions.keys()], versions)
+  const { overtaken, removed, written } = chooseChanges(
+    target,
+    changeRowsOf(target, changes),
+    ({ id }) => stored.get(id) ?? null,
+  )
   if (removed.length > 0) await removeRows(unit, target, removed)
   if (written.length > 0) await writeRows(unit, target, withVersions(written, unit.takeVersions(written.length)))
   return { changed: removed.length + written.length, overtaken }

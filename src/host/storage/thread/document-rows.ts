@@ -7,6 +7,7 @@ import {
   type RemovedRow,
   type Row,
   removalsOf,
+  requireFewBytes,
   type Target,
   type WrittenRow,
 } from '../indexing/written-rows.js'
@@ -26,15 +27,35 @@ export function roomFor(rows: readonly Row[]): number {
   return rows.reduce((sum, { id, body, keys }) => sum + Buffer.byteLength(body) + bytesOf(id, keys), 0)
 }
 
-export function findRow(file: SpaceFile, { n, indexes }: Target, id: string): Found | null {
+/** @param wanted finds it in this version only */
+export function findRow(file: SpaceFile, { n, indexes }: Target, id: string, wanted?: number): Found | null {
   if (n === null) return null
   const columns = indexes.length === 0 ? `'' as body` : 'body'
-  const row = file.row(`select ver, octet_length(body) as bytes, ${columns} from c${n} where id = ?`, id)
+  const versions = wanted === undefined ? '' : 'and ver = ?'
+  const row = file.row(
+    `select ver, octet_length(body) as bytes, ${columns} from c${n} where id = ? ${versions}`,
+    ...(wanted === undefined ? [id] : [id, wanted]),
+  )
   if (!row) return null
   return {
     version: numberAt(row, 'ver'),
     bytes: numberAt(row, 'bytes'),
     keys: keysIn(indexes, id, textAt(row, 'body')),
+  }
+}
+
+/**
+ * Finds documents for one call, as `findRow` does.
+ *
+ * @throws {StoreError} `query_invalid` when they are too large together
+ */
+export function boundedFinder(file: SpaceFile, target: Target): (id: string, version?: number) => Found | null {
+  let bytes = 0
+  return (id, version) => {
+    const found = findRow(file, target, id, version)
+    bytes += found?.bytes ?? 0
+    requireFewBytes(bytes)
+    return found
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Documents, ScanPage, StoredDocument, VersionedChange } from '../../ports.js'
 import {
+  changeRowsOf,
   chooseChanges,
   chooseRows,
   type Row,
@@ -9,7 +10,7 @@ import {
   withVersions,
 } from '../indexing/written-rows.js'
 import { numberOf, tableOf } from './collection-tables.js'
-import { findRow, removeRows, roomFor, takeVersions, targetOf, writeRows } from './document-rows.js'
+import { boundedFinder, findRow, removeRows, roomFor, takeVersions, targetOf, writeRows } from './document-rows.js'
 import { dropIndex, indexesOf } from './index-rows.js'
 import { numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
@@ -52,7 +53,7 @@ export function createDocuments(file: SpaceFile): Documents {
       file.requireRoom(roomFor(rows))
       return file.transaction(() => putMany(file, target, rows, ifVersion))
     },
-    changeMany: async (collection, changes) => file.transaction(() => changeMany(file, collection, changes)),
+    changeMany: async (collection, changes) => changeMany(file, targetOf(file, collection), changes),
     async count(collection) {
       const row = file.row('select count from collections where name = ?', collection)
       return row ? numberAt(row, 'count') : 0
@@ -74,20 +75,22 @@ export function createDocuments(file: SpaceFile): Documents {
 }
 
 function putMany(file: SpaceFile, target: Target, rows: readonly Row[], ifVersion: 'absent' | 'any'): string[] {
-  const { existing, chosen } = chooseRows(rows, ifVersion, (id) => findRow(file, target, id))
+  const { existing, chosen } = chooseRows(rows, ifVersion, boundedFinder(file, target))
   if (chosen.length > 0) writeRows(file, target, withVersions(chosen, takeVersions(file, chosen.length)))
   return existing
 }
 
-function changeMany(file: SpaceFile, collection: string, changes: readonly VersionedChange[]) {
-  const target = targetOf(file, collection)
-  const { overtaken, removed, written } = chooseChanges(target, changes, (id) => findRow(file, target, id))
-  if (removed.length > 0) removeRows(file, target, removed)
-  if (written.length > 0) {
-    file.requireRoom(roomFor(written))
-    writeRows(file, target, withVersions(written, takeVersions(file, written.length)))
-  }
-  return { changed: removed.length + written.length, overtaken }
+function changeMany(file: SpaceFile, target: Target, sent: readonly VersionedChange[]) {
+  const changes = changeRowsOf(target, sent)
+  const rows = changes.flatMap(({ row }) => row ?? [])
+  if (rows.length > 0) file.requireRoom(roomFor(rows))
+  return file.transaction(() => {
+    const find = boundedFinder(file, target)
+    const { overtaken, removed, written } = chooseChanges(target, changes, ({ id, version }) => find(id, version))
+    if (removed.length > 0) removeRows(file, target, removed)
+    if (written.length > 0) writeRows(file, target, withVersions(written, takeVersions(file, written.length)))
+    return { changed: removed.length + written.length, overtaken }
+  })
 }
 
 function scan(
