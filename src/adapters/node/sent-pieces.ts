@@ -18,8 +18,14 @@ export function cancelPieces(pieces: AsyncIterable<Uint8Array>): void {
 /**
  * Sends pieces at the pace of the client. When the client leaves, the iterator's `return` is called at once. An error of the
  * iterator cuts the answer off, so that the client does not take a part for the whole.
+ *
+ * @param end called after the last piece
  */
-export async function sendPieces(res: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+export async function sendPieces(
+  res: ServerResponse,
+  pieces: AsyncIterable<Uint8Array>,
+  end: () => void,
+): Promise<void> {
   const iterator = pieces[Symbol.asyncIterator]()
   let isOver = false
   let wake = () => {}
@@ -46,7 +52,7 @@ export async function sendPieces(res: ServerResponse, pieces: AsyncIterable<Uint
       if (isOver) return
     }
     isOver = true
-    res.end()
+    end()
   } catch {
     isOver = true
     res.destroy()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createContinueListener, createListener } from '../../../src/adapters/node/listener.js'
 import { AuthError } from '../../../src/errors.js'
@@ -59,7 +59,7 @@ async function serving(routes: readonly Route[], events: 'request' | 'checkConti
     const headers = { 'x-admintoken': 'good', ...options.headers }
     return request({ port, host: '127.0.0.1', method, path: api + path, agent: false, ...options, headers })
   }
-  return { asked, lines, open }
+  return { asked, lines, open, port }
 }
 
 async function answerOf(
@@ -262,6 +262,30 @@ describe('a body in pieces', () => {
     expect(await refused(form)).toEqual([415, 'unsupported_media_type', 'close'])
     expect(await refused({ 'content-encoding': 'gzip' })).toEqual([415, 'unsupported_media_type', 'close'])
     expect([read.mock.calls.length, asked]).toEqual([0, ['bad']])
+  })
+
+  test.each<[string, (pieces: AsyncIterable<Uint8Array>) => Promise<object>, Record<string, string>]>([
+    ['before it is read', async () => ({}), {}],
+    ['before its route is asked', async () => ({}), { 'x-admintoken': 'bad' }],
+    ['after its first piece', async (pieces) => ({ done: (await pieces[Symbol.asyncIterator]().next()).done }), {}],
+  ])('is answered %s, and the client that goes on sending still gets the answer', async (_, handle, headers) => {
+    const { port } = await serving([inRoute(handle, 64 * mebibyte)])
+    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    const head = { host: 'localhost', 'x-admintoken': 'good', connection: 'close', ...headers }
+    const lines = Object.entries({ ...head, 'content-length': `${32 * mebibyte}` }).map(
+      ([name, value]) => `${name}: ${value}`,
+    )
+    socket.write(`POST ${api}/in HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    for (let sent = 0; sent < 32; sent += 1) {
+      await new Promise<void>((resolve, reject) => {
+        socket.write(Buffer.alloc(mebibyte), (error) => (error ? reject(error) : resolve()))
+      })
+    }
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text).toMatch(/^HTTP\/1\.1 (200|401) /)
+    expect(text.trimEnd().endsWith('}')).toBe(true)
   })
 
   test('the client that asks first is told to go on once the body is read', async () => {
