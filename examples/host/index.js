@@ -1,4 +1,4 @@
-// An application for a space host: orders of a shop. Deploy it with `latchkey deploy --dir examples/host`.
+// An application for a space host: orders of a shop. README.md says how to deploy it.
 // Programs call /api with an API token of the space; everybody may read /products.
 import { app, Datastore } from 'codehooks-js'
 

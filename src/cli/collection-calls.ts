@@ -1,7 +1,11 @@
 /** Calls on the data of the chosen space. Each is one route. A refusal rejects with a `ToolError`. */
 export interface DataCalls {
   /** Builds one index a field. Resolves to the number of documents of the collection. @throws `index_exists`, `query_invalid` */
-  createIndex(collection: string, fields: readonly string[], onStep: OnIndexStep): Promise<number>
+  createIndex(
+    collection: string,
+    wanted: { fields: readonly string[]; unique: boolean },
+    onStep: OnIndexStep,
+  ): Promise<number>
   /** @throws `not_found` */
   removeIndex(collection: string, fields: readonly string[]): Promise<void>
   /** The rows of a query, each as JSON text. @throws `query_invalid`; `answer_cut` after the rows that have arrived */

@@ -17,8 +17,10 @@ export function dataCalls(client: Client, address: Address, below: () => string)
     return { ...call, method: 'POST', idleMs, mostBytes: progressBytes }
   }
   return {
-    createIndex: (collection, fields, onStep) =>
-      createIndex(client, address, post({ path: target(collection, 'indexes'), body: { fields } }), onStep),
+    createIndex: (collection, { fields, unique }, onStep) => {
+      const body = { fields, ...(unique && { unique }) }
+      return createIndex(client, address, post({ path: target(collection, 'indexes'), body }), onStep)
+    },
     async removeIndex(collection, fields) {
       const body = { fields, confirm: fields.join(',') }
       await client.answer({ method: 'DELETE', path: target(collection, 'indexes'), body })

@@ -139,6 +139,8 @@ test('createindex and removeindex', async () => {
   const made = await latchkey(['createindex', 'users', 'email'])
   expect(made).toMatchObject({ code: 0, stdout: 'Finished creating index for 2 objects\n' })
   expect(JSON.parse(seen[0]?.text ?? '')).toEqual({ fields: ['email'] })
+  expect((await latchkey(['createindex', 'users', 'email', '--unique'])).code).toBe(0)
+  expect(JSON.parse(seen[1]?.text ?? '')).toEqual({ fields: ['email'], unique: true })
   const removed = await latchkey(['removeindex', '-c', 'users', '-i', 'email'])
   expect(removed).toMatchObject({ code: 0, stdout: 'Removed index for email\n' })
 })

@@ -157,3 +157,9 @@ test('keys rotate needs the folder of a host', async () => {
   expect(await desk.run(['--url', 'http://127.0.0.1:1', 'keys', 'rotate'])).toMatchObject({ code: 4 })
   expect(await desk.run(['keys', 'rotate'])).toMatchObject({ code: 2 })
 })
+
+test('serve refuses --env-file, because it would read no variable of it', async () => {
+  const desk = await openHostDesk()
+  const { code, stderr } = await desk.run(['serve', '--env-file', '.env'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('The host reads no --env-file.')])
+})

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { SettingsError } from '../../../errors.js'
 import type { Tool } from '../../tool.js'
-import { ToolError } from '../../tool-error.js'
+import { ToolError, usage } from '../../tool-error.js'
 
 interface Options {
   masterKeyFile?: string
@@ -13,7 +13,8 @@ export function define(command: Command, open: () => Tool): void {
   command
     .option('--master-key-file <file>', 'The key that opens the encrypted environment, one a line')
     .action(async ({ masterKeyFile }: Options) => {
-      const { config = null } = open().options
+      const { config = null, envFile } = open().options
+      if (envFile !== undefined) throw usage('The host reads no --env-file. Set its variables in its environment.')
       const { serve, isMorePackages } = await import('../../../host/serve.js')
       // The host ends by these signals itself, after it has answered what runs.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal)
