@@ -160,6 +160,8 @@ test('keys rotate needs the folder of a host', async () => {
 
 test('serve refuses --env-file, because it would read no variable of it', async () => {
   const desk = await openHostDesk()
+  // Node 20 looks for the file itself.
+  await writeFile(join(desk.folder, '.env'), '')
   const { code, stderr } = await desk.run(['serve', '--env-file', '.env'])
   expect([code, stderr]).toEqual([2, expect.stringContaining('The host reads no --env-file.')])
 })
