@@ -1,7 +1,7 @@
 import type { Indexes } from '../ports.js'
 import { type Change, type ChangePorts, changeAll, changeFirst, removeAll, removeFirst } from './change.js'
 import { compileFilter } from './filter.js'
-import { everything, type FindOptions, find, findFirst, type Selection } from './find.js'
+import { everything, type FindOptions, find, findFirst, findWhole, type Selection } from './find.js'
 import { insert, insertMany, requireDocument } from './insert.js'
 import { requireCollection } from './names.js'
 import { createQueues } from './queues.js'
@@ -37,6 +37,12 @@ export interface WriteOptions {
 export interface Collections {
   /** A fault in the filter throws at once, before a response has begun. */
   find(collection: string, filter: unknown, options?: ChosenOptions): AsyncGenerator<Document, void, undefined>
+  /** As `find`, whole documents, each with the version in which it was found. */
+  findVersions(
+    collection: string,
+    filter: unknown,
+    options?: ChosenOptions,
+  ): AsyncGenerator<{ document: Document; version: number }, void, undefined>
   /** null when no document matches. */
   findOne(collection: string, filter: unknown): Promise<Document | null>
   insert(collection: string, document: unknown): Promise<Document>
@@ -76,6 +82,7 @@ export function createCollections(options: CollectionsOptions): Collections {
 
   return {
     find: (name, filter, chosen) => find(ports, select(name, filter, chosen)),
+    findVersions: (name, filter, chosen) => findWhole(ports, select(name, filter, chosen)),
     findOne: (name, filter) => findFirst(ports, select(name, filter)),
     insert: (name, document) => insert(ports, requireCollection(name), document),
     insertMany: (name, sent) => insertMany(ports, requireCollection(name), sent),

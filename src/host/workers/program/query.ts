@@ -57,9 +57,10 @@ async function giveRows(ports: QueryPorts, { collection, filter, options, versio
     characters = 0
     if (text !== '') await ports.report(text)
   }
-  for await (const document of ports.collections.find(collection, filter, chosen)) {
-    const row = versions ? await versionRow(ports, collection, document) : encode(document)
-    if (row === null) continue
+  const rows = versions
+    ? versionRows(ports.collections.findVersions(collection, filter, chosen))
+    : textsOf(ports.collections.find(collection, filter, chosen))
+  for await (const row of rows) {
     waiting.push(`${row}\n`)
     characters += row.length
     given += 1
@@ -69,14 +70,12 @@ async function giveRows(ports: QueryPorts, { collection, filter, options, versio
   return given
 }
 
-/** Read again, so that version and document belong together. null when it is gone by now. */
-async function versionRow(
-  { documents }: QueryPorts,
-  collection: string,
-  { _id: id }: Document,
-): Promise<string | null> {
-  const stored = await documents.get(collection, id)
-  return stored && `{"version":${stored.version},"document":${encode(decode(stored.id, stored.body))}}`
+async function* textsOf(found: AsyncIterable<Document>): AsyncGenerator<string> {
+  for await (const document of found) yield encode(document)
+}
+
+async function* versionRows(found: AsyncIterable<{ document: Document; version: number }>): AsyncGenerator<string> {
+  for await (const { document, version } of found) yield `{"version":${version},"document":${encode(document)}}`
 }
 
 /** Changes one document if it still has the version that the caller has read. */
