@@ -545,6 +545,32 @@ describe('writes at once', () => {
     expect(await idsOf(collections, { 'toString.x': 1 })).toEqual(['id0001', 'id0002'])
   })
 
+  test('a fault of a document that changed meanwhile leaves the others changed once', async () => {
+    const { documents } = createSpaceStore()
+    const racing: Documents = {
+      ...documents,
+      async changeMany(name, changes) {
+        if (changes.length === 3) await documents.put(name, 'b', '{"_id":"b","n":2,"toString":1}', 'any')
+        return documents.changeMany(name, changes)
+      },
+      async put(name, id, body, ifVersion) {
+        if (body.includes('toString')) throw new StoreError('already_exists', 'The value is taken.')
+        return documents.put(name, id, body, ifVersion)
+      },
+    }
+    const { collections } = bed({ documents: racing })
+    await collections.insertMany(
+      'rows',
+      ['a', 'b', 'c'].map((_id) => ({ _id, n: 1 })),
+    )
+    await expect(collections.updateMany('rows', {}, { $inc: { n: 10 } })).rejects.toMatchObject({
+      code: 'already_exists',
+    })
+    const found: unknown[] = []
+    for await (const { n } of collections.find('rows', {})) found.push(n)
+    expect(found).toEqual([11, 2, 11])
+  })
+
   test('a batch whose outcome is unknown is not written again', async () => {
     const { documents } = createSpaceStore()
     const lost: Documents = {

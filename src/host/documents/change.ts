@@ -110,17 +110,29 @@ async function writeBatch(
   batch: readonly VersionedChange[],
   bodyOf: BodyOf,
 ): Promise<number> {
-  try {
-    const sent = batch.map(({ id, version, body }) => ({ id, version, body }))
-    const { changed, overtaken } = await ports.documents.changeMany(selection.collection, sent)
-    let count = changed
-    for (const id of overtaken) if (await writeOne(ports, selection, id, bodyOf)) count += 1
-    return count
-  } catch (error) {
-    if (batch.length === 1 || !writesNothing.some((code) => isStoreError(error, code))) throw error
+  const outcome = await tryBatch(ports.documents, selection.collection, batch)
+  if (outcome === null) {
     const middle = Math.ceil(batch.length / 2)
     const before = await writeBatch(ports, selection, batch.slice(0, middle), bodyOf)
     return before + (await writeBatch(ports, selection, batch.slice(middle), bodyOf))
+  }
+  let count = outcome.changed
+  for (const id of outcome.overtaken) if (await writeOne(ports, selection, id, bodyOf)) count += 1
+  return count
+}
+
+/** null when the store refused the batch, of which nothing is written then. */
+async function tryBatch(
+  documents: Pick<Documents, 'changeMany'>,
+  collection: string,
+  batch: readonly VersionedChange[],
+): Promise<Awaited<ReturnType<Documents['changeMany']>> | null> {
+  try {
+    const sent = batch.map(({ id, version, body }) => ({ id, version, body }))
+    return await documents.changeMany(collection, sent)
+  } catch (error) {
+    if (batch.length === 1 || !writesNothing.some((code) => isStoreError(error, code))) throw error
+    return null
   }
 }
 

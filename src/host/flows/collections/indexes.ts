@@ -71,6 +71,11 @@ async function openFields(
   { fields, unique }: { fields: readonly string[]; unique: boolean },
 ): Promise<string[]> {
   const known = await indexes.list(collection)
+  const plain = known.find(({ field, isUnique }) => unique && !isUnique && fields.includes(field))
+  if (plain) {
+    const detail = `The index on ${plain.field} exists and is not unique. Remove it first.`
+    throw new AuthError('index_exists', { detail })
+  }
   const open = fields.filter((field) => isOpen(known, field, unique))
   if (open.length === 0) throw new AuthError('index_exists')
   return open

@@ -75,7 +75,8 @@ export function createDocuments(file: SpaceFile): Documents {
 }
 
 function putMany(file: SpaceFile, target: Target, rows: readonly Row[], ifVersion: 'absent' | 'any'): string[] {
-  const { existing, chosen } = chooseRows(rows, ifVersion, boundedFinder(file, target))
+  const find = ifVersion === 'any' ? boundedFinder(file, target) : (id: string) => findRow(file, target, id)
+  const { existing, chosen } = chooseRows(rows, ifVersion, find)
   if (chosen.length > 0) writeRows(file, target, withVersions(chosen, takeVersions(file, chosen.length)))
   return existing
 }
