@@ -3,8 +3,9 @@ import { type HttpResponse, isPieces } from '../../http/message.js'
 import { failure } from '../adapter.js'
 import type { NodeRequest } from './message.js'
 import { cancelPieces, sendPieces } from './sent-pieces.js'
+import { endAfterBody, isCutOff } from './unread-body.js'
 
-/** Sends our response. Node drains a body that was not read; 413 closes the connection. */
+/** Sends our response. 413 closes the connection. */
 export function answer(req: NodeRequest, res: ServerResponse, response: HttpResponse): void {
   if (res.headersSent) {
     if (isPieces(response.body)) cancelPieces(response.body)
@@ -36,33 +37,6 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
   if (!isCut) return void res.end(body)
   res.write(body)
   endAfterBody(req, res)
-}
-
-/** How long an answer waits for the rest of a body that no route reads. */
-const restMs = 5_000
-
-/**
- * Ends an answer that was written. A connection that is closed before all that the client sent was read is reset, and the client
- * may lose the answer (RFC 9112 §9.6). So the rest of the body is read first, and dropped.
- */
-function endAfterBody(req: NodeRequest, res: ServerResponse): void {
-  if (!isCutOff(req, res)) return void res.end()
-  const end = () => {
-    clearTimeout(timer)
-    res.end()
-  }
-  const timer = setTimeout(end, restMs)
-  req.once('end', end).once('close', end)
-  // A reader by pieces keeps the stream from flowing, also after it has left.
-  req.on('readable', () => {
-    while (req.read() !== null);
-  })
-}
-
-/** Whether the rest of the body would be lost with the connection. Node reads it itself where no route began to and the connection stays. */
-function isCutOff(req: NodeRequest, res: ServerResponse): boolean {
-  if (req.complete !== false || isHeldBack(req)) return false
-  return req.readableDidRead || !res.shouldKeepAlive || res.getHeader('connection') === 'close'
 }
 
 /** The client waits for a word before it sends its body. It got the answer instead, so the body may never come. */

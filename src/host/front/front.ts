@@ -39,7 +39,7 @@ export type Front = (request: IncomingMessage, response: ServerResponse, expects
 
 export const limits: FrontSizes = { target: 16 * 1024, headers: 32 * 1024 }
 
-/** What is left of a body after a refusal is read up to this size; beyond it the connection closes. */
+/** After a refusal, a connection on which more of the body is to come closes. */
 const drainedBytes = 64 * 1024
 
 interface Wired extends FrontOptions {
@@ -101,23 +101,38 @@ async function handle(wired: Wired, exchange: Exchange): Promise<void> {
   }
   const space = wired.spaces.find(target.space)
   if (space === null) throw new AuthError('space_not_found')
-  enter(wired, space, response)
-
-  const verdict = await space.guard.decide(new FrontRequest(request, target))
-  if (verdict.kind === 'answer') send(exchange, verdict.response)
-  else await passOn(wired, exchange, { space, target, pass: verdict })
+  const leave = enter(wired, space, response)
+  try {
+    const verdict = await space.guard.decide(new FrontRequest(request, target))
+    if (verdict.kind === 'pass') return await passOn(wired, exchange, { space, target, pass: verdict })
+    leave()
+    send(exchange, verdict.response)
+  } catch (error) {
+    leave()
+    throw error
+  }
 }
 
-/** Counts the request until its answer has ended. @throws {AuthError} `busy` */
-function enter({ open }: Wired, { id, limits: { connections } }: Space, response: ServerResponse): void {
+/**
+ * Counts the request until its answer has ended, or until the result is called: a refusal that waits for the rest of a body takes
+ * no place.
+ *
+ * @throws {AuthError} `busy`
+ */
+function enter({ open }: Wired, { id, limits: { connections } }: Space, response: ServerResponse): () => void {
   const count = open.get(id) ?? 0
   if (count >= connections) throw new AuthError('busy', { retryAfterSeconds: 1 })
   open.set(id, count + 1)
-  response.once('close', () => {
+  let hasLeft = false
+  const leave = () => {
+    if (hasLeft) return
+    hasLeft = true
     const left = (open.get(id) ?? 1) - 1
     if (left > 0) open.set(id, left)
     else open.delete(id)
-  })
+  }
+  response.once('close', leave)
+  return leave
 }
 
 interface Admitted {

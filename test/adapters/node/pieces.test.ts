@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type RequestOptions, request } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestOptions, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createContinueListener, createListener } from '../../../src/adapters/node/listener.js'
@@ -46,7 +46,11 @@ async function serving(routes: readonly Route[], events: 'request' | 'checkConti
   const server = createServer()
   const listener = createListener(auth.handle)
   const continuing = createContinueListener(auth.handle)
-  server.on('request', (req, res) => listener(req, res, () => res.end()))
+  const responses: ServerResponse[] = []
+  server.on('request', (req, res) => {
+    responses.push(res)
+    listener(req, res, () => res.end())
+  })
   if (events === 'checkContinue') server.on('checkContinue', (req, res) => continuing(req, res, () => res.end()))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -59,7 +63,7 @@ async function serving(routes: readonly Route[], events: 'request' | 'checkConti
     const headers = { 'x-admintoken': 'good', ...options.headers }
     return request({ port, host: '127.0.0.1', method, path: api + path, agent: false, ...options, headers })
   }
-  return { asked, lines, open, port }
+  return { asked, lines, open, port, responses }
 }
 
 async function answerOf(
@@ -267,6 +271,7 @@ describe('a body in pieces', () => {
   test.each<[string, (pieces: AsyncIterable<Uint8Array>) => Promise<object>, Record<string, string>]>([
     ['before it is read', async () => ({}), {}],
     ['before its route is asked', async () => ({}), { 'x-admintoken': 'bad' }],
+    ['although Node has told it to go on', async () => ({}), { 'x-admintoken': 'bad', expect: '100-continue' }],
     ['after its first piece', async (pieces) => ({ done: (await pieces[Symbol.asyncIterator]().next()).done }), {}],
   ])('is answered %s, and the client that goes on sending still gets the answer', async (_, handle, headers) => {
     const { port } = await serving([inRoute(handle, 64 * mebibyte)])
@@ -284,8 +289,32 @@ describe('a body in pieces', () => {
     }
     let text = ''
     for await (const chunk of socket) text += chunk
-    expect(text).toMatch(/^HTTP\/1\.1 (200|401) /)
+    expect(text).toMatch(/^(HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (200|401) /)
     expect(text.trimEnd().endsWith('}')).toBe(true)
+  })
+
+  test('is answered at once when it never comes, and the connection closes soon after', async () => {
+    const { port } = await serving([inRoute(sizeOf, 64 * mebibyte)])
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST ${api}/in HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 1000\r\n\r\n`)
+    const [first] = await once(socket, 'data')
+    expect(String(first)).toMatch(/^HTTP\/1\.1 401 [\s\S]*\}$/)
+    await once(socket, 'end')
+  })
+
+  test('of a client that has gone keeps no answer waiting', async () => {
+    const ended = vi.fn()
+    const route = inRoute(async (pieces) => {
+      await sizeOf(pieces).catch(ended)
+      throw new AuthError('invalid_request')
+    }, mebibyte)
+    const { port, responses } = await serving([route])
+    const socket = connect(port, '127.0.0.1')
+    socket.write(`POST ${api}/in HTTP/1.1\r\nhost: localhost\r\nx-admintoken: good\r\ncontent-length: 1000\r\n\r\nhalf`)
+    await vi.waitFor(() => expect(responses).toHaveLength(1))
+    socket.resetAndDestroy()
+    await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce())
+    await vi.waitFor(() => expect(responses[0]?.writableEnded).toBe(true), { timeout: 400 })
   })
 
   test('the client that asks first is told to go on once the body is read', async () => {
