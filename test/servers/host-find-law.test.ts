@@ -2,6 +2,7 @@ import { vi } from 'vitest'
 import { openSchema } from '../../src/host/storage/postgres/open-schema.js'
 import { openPools } from '../../src/host/storage/postgres/pool.js'
 import { schemaName } from '../../src/host/storage/postgres/schema.js'
+import { defaultLimits } from '../../src/host/storage/threads.js'
 import { findLaw } from '../contracts/host/find-law.js'
 import { randomId } from '../support/databases.js'
 import { recordedStore } from '../support/recorded-store.js'
@@ -14,7 +15,7 @@ vi.setConfig({ testTimeout: 120_000 + 20 * finds })
 findLaw('PostgreSQL', finds, async () => {
   const database = await createDatabase('postgres')
   const pools = openPools(`${database.url}?options=-c%20synchronous_commit%3Doff`)
-  const data = await openSchema(pools, schemaName(randomId(), 1), 1024 ** 3)
+  const data = await openSchema(pools, schemaName(randomId(), 1), defaultLimits)
   return {
     store: recordedStore(data),
     async tidy() {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { openSchema } from '../../src/host/storage/postgres/open-schema.js'
 import { openPools, type Pool, type Pools } from '../../src/host/storage/postgres/pool.js'
 import { schemaName } from '../../src/host/storage/postgres/schema.js'
+import { defaultLimits } from '../../src/host/storage/threads.js'
 import { randomId } from '../support/databases.js'
 import { makeIndex, scanOf } from '../support/index-scans.js'
 import { createDatabase, type TestDatabase } from '../support/servers.js'
@@ -46,7 +47,7 @@ test.each([1, -1, null] as const)(
   'a document whose value changes while a page is read is in the page once, in order %s',
   async (order) => {
     const { pools, schema } = await opened()
-    const { documents, indexes } = await openSchema(pools, schema, 1024 ** 3)
+    const { documents, indexes } = await openSchema(pools, schema, defaultLimits)
     for (const [id, n] of [
       ['a', 1],
       ['b', 2],
@@ -55,7 +56,7 @@ test.each([1, -1, null] as const)(
     }
     await makeIndex(indexes, 'notes', 'n')
     const change = () => documents.put('notes', 'a', '{"n":3}', 'any')
-    const reader = await openSchema({ ...pools, calls: watched(pools.calls, change) }, schema, 1024 ** 3)
+    const reader = await openSchema({ ...pools, calls: watched(pools.calls, change) }, schema, defaultLimits)
 
     const page = await reader.indexes.scan('notes', scanOf('n', { order }))
     const seen = page.documents.map(({ id, body }) => `${id} ${body}`)

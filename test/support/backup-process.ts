@@ -18,7 +18,7 @@ const policy = policyOf(readSettings(testSettings(), { testing: true }))
 const keyring = createKeyring(['a secret of the accounts, long enough'])
 
 export const space = 'dev'
-export const dataLimits = { spaceBytes: 64 * 1024 ** 2, documentBytes: 4 * 1024 ** 2 }
+export const dataLimits = { spaceBytes: 64 * 1024 ** 2, documentBytes: 4 * 1024 ** 2, depth: 32, indexes: 64 }
 
 /**
  * A process of a host, without HTTP and children, whose data is on the disk or on a server. Its caller closes it.

@@ -1,6 +1,7 @@
 import { remoteDocuments, remoteIndexes, remoteKeyValues } from '../../src/host/documents/remote-ports.js'
 import type { WirePort } from '../../src/host/documents/wire.js'
 import { runCall, type SpacePorts } from '../../src/host/storage/calls.js'
+import { defaultLimits } from '../../src/host/storage/threads.js'
 import type { SpaceStore } from './space-store.js'
 
 export interface RecordedStore extends SpaceStore {
@@ -17,9 +18,7 @@ export function recordedStore(ports: SpacePorts): RecordedStore {
     calls.push(`${port}/${verb}`)
     const shorter = verb === 'scan' ? input.map((each) => withLimit(each, store.pageRows)) : input
     const sent: unknown = JSON.parse(JSON.stringify(shorter))
-    const value = await runCall(ports, { port, verb }, Array.isArray(sent) ? sent : [], {
-      documentBytes: 4 * 1024 ** 2,
-    })
+    const value = await runCall(ports, { port, verb }, Array.isArray(sent) ? sent : [], defaultLimits)
     return JSON.parse(JSON.stringify(value ?? null))
   }
   const store: RecordedStore = {

@@ -4,6 +4,7 @@ import { runCall } from '../../src/host/storage/calls.js'
 import type { OpenedData } from '../../src/host/storage/opened-space.js'
 import { openSchema } from '../../src/host/storage/postgres/open-schema.js'
 import { schemaName } from '../../src/host/storage/postgres/schema.js'
+import { defaultLimits } from '../../src/host/storage/threads.js'
 import { randomId } from './databases.js'
 import { startPostgres } from './pglite.js'
 import { standingClock } from './postgres-clock.js'
@@ -25,9 +26,9 @@ export async function startSpaceSchemas(): Promise<SpaceSchemas> {
   return {
     async open(quotaBytes = 1024 ** 3) {
       const schema = schemaName(randomId(), 1)
-      const data = await openSchema(pools, schema, quotaBytes)
+      const data = await openSchema(pools, schema, { ...defaultLimits, quotaBytes })
       const call = (port: WirePort, verb: string, ...input: readonly unknown[]) =>
-        runCall(data, { port, verb }, input, { documentBytes: 4 * 1024 ** 2 })
+        runCall(data, { port, verb }, input, defaultLimits)
       const ports = {
         documents: remoteDocuments(call),
         indexes: remoteIndexes(call),

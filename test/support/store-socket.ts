@@ -1,6 +1,7 @@
 import { judgeFault } from '../../src/host/storage/faults.js'
 import { serveData } from '../../src/host/storage/server.js'
 import { answerCall } from '../../src/host/storage/thread/answer.js'
+import { defaultLimits } from '../../src/host/storage/threads.js'
 import type { SpaceStore } from './space-store.js'
 
 export interface StoreSocket {
@@ -12,7 +13,7 @@ export interface StoreSocket {
 /** The front's side of the data socket, over any implementation of the ports. */
 export async function serveStore(store: SpaceStore, socketPath: string, key: string): Promise<StoreSocket> {
   const calls: string[] = []
-  const bounds = { documentBytes: 4 * 1024 * 1024, judge: judgeFault }
+  const bounds = { ...defaultLimits, judge: judgeFault }
   const server = await serveData({
     socketPath,
     key,

@@ -21,7 +21,8 @@ const written = z.strictObject({
   log: size('64KiB', '1GiB').prefault('5MiB'),
   env: wholeNumber(1, 1_000).default(100),
   document: size('1KiB', '16MiB').prefault('4MiB'),
-  depth: wholeNumber(4, 200).default(32),
+  // `maxDepth` of host/documents is the most.
+  depth: wholeNumber(4, 32).default(32),
   indexes: wholeNumber(1, 1_000).default(64),
   space: size('1MiB', '1024GiB').prefault('10GiB'),
 })

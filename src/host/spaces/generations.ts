@@ -16,7 +16,7 @@ export interface SpacesDataOptions extends Pick<DataThreadsOptions, 'world' | 'p
   disk: Pick<Disk, 'mayWrite'>
   /** null: files in the folder. */
   schemas: GenerationPlaces | null
-  limits: Pick<HostLimits, 'spaceBytes' | 'documentBytes'>
+  limits: Pick<HostLimits, 'spaceBytes' | 'documentBytes' | 'depth' | 'indexes'>
   logger: Logger
 }
 
@@ -50,8 +50,9 @@ export function openSpacesData({ folder, disk, schemas, limits, logger, ...optio
     onFault: (fault) => logger.error({ event: 'space_data', ...fault }, 'The data of a space could not be used.'),
   })
   const places = schemas ?? filePlaces(folder.spaces)
+  const { spaceBytes: quotaBytes, documentBytes, depth, indexes } = limits
   const openPlace: OpenPlace = (spaceId, place) =>
-    threads.open({ spaceId, ...place, quotaBytes: limits.spaceBytes, documentBytes: limits.documentBytes })
+    threads.open({ spaceId, ...place, quotaBytes, documentBytes, depth, indexes })
   return { ...livingGenerations(threads, openPlace, places), ...otherGenerations(openPlace, places) }
 }
 

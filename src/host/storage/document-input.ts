@@ -1,14 +1,16 @@
 import { isWithinBounds } from '../documents/bounded-json.js'
 import { requireId } from '../documents/names.js'
 import { queryInvalid, StoreError } from '../documents/store-error.js'
-import { isPlain, maxDepth } from '../documents/values.js'
+import { isPlain } from '../documents/values.js'
 import { wireLimits } from '../documents/wire.js'
 import type { VersionedChange } from '../ports.js'
 import { misshapen } from './scan-input.js'
 
-/** A document's text, or a pair's value, in UTF-8 bytes. */
 export interface CallBounds {
+  /** Of a document's text, or a pair's value, in UTF-8. */
   documentBytes: number
+  /** Levels of a document, which is itself level 0. */
+  depth: number
 }
 
 const maxRows = 1_000
@@ -33,15 +35,16 @@ export function requireSize(text: string, { documentBytes }: CallBounds): string
 }
 
 /**
- * The database checks that it is JSON. `maxDepth` counts the document itself as level 0.
+ * The database checks that it is JSON.
  *
  * @throws {StoreError} `query_invalid`, `quota_exceeded`
  */
 export function requireBody(value: unknown, bounds: CallBounds): string {
   const body = requireSize(requireText(value), bounds)
   if (!body.startsWith('{')) throw queryInvalid('A document must be a JSON object.')
-  if (isWithinBounds(body, { depth: maxDepth + 1, parts: Number.POSITIVE_INFINITY })) return body
-  throw queryInvalid(`The document nests deeper than ${maxDepth} levels.`)
+  const { depth } = bounds
+  if (isWithinBounds(body, { depth: depth + 1, parts: Number.POSITIVE_INFINITY })) return body
+  throw queryInvalid(`The document nests deeper than ${depth} levels.`)
 }
 
 /** @throws {StoreError} `query_invalid`, `quota_exceeded` */

@@ -8,7 +8,18 @@ export type StoragePlace =
   | { /** May hold a password. */ url: string; schema: string }
 
 /** A space as a thread opens it. */
-export type OpenPlace = StoragePlace & { quotaBytes: number; documentBytes: number }
+export type OpenPlace = StoragePlace & SpaceLimits
+
+export interface SpaceLimits {
+  /** `limits.space`. The write-ahead log of a file counts. */
+  quotaBytes: number
+  /** `limits.document`. Also of a value under a key. */
+  documentBytes: number
+  /** `limits.depth`: levels of a document. */
+  depth: number
+  /** `limits.indexes`: those of a collection. */
+  indexes: number
+}
 
 /** What is read from a snapshot. */
 export type SnapshotRead =

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { isAbsolute } from 'node:path'
 import type { World } from '../../lib/runtime.js'
 import { unavailable } from './faults.js'
-import type { StoragePlace } from './messages.js'
+import type { SpaceLimits, StoragePlace } from './messages.js'
 import { createPlaces } from './snapshots.js'
 import { type OpenedSpace, openSpace, type SpaceData } from './space.js'
 import { createThreadLink, type ThreadLink } from './thread-link.js'
@@ -20,13 +20,8 @@ export interface DataThreadsOptions {
   program?: URL
 }
 
-export type SpacePlace = StoragePlace & {
-  spaceId: string
-  /** `limits.space`; default 10 GiB. The write-ahead log of a file counts. */
-  quotaBytes?: number
-  /** `limits.document`; default 4 MiB. Also of a value under a key. */
-  documentBytes?: number
-}
+/** The limits default to those of the settings of a host. */
+export type SpacePlace = StoragePlace & Partial<SpaceLimits> & { spaceId: string }
 
 /** The threads that run the SQL of all spaces. */
 export interface DataThreads {
@@ -41,7 +36,13 @@ export interface DataThreads {
   close(): Promise<void>
 }
 
-const defaults = { quotaBytes: 10 * 1024 ** 3, documentBytes: 4 * 1024 ** 2 }
+/** As the settings of a host have them. */
+export const defaultLimits: SpaceLimits = {
+  quotaBytes: 10 * 1024 ** 3,
+  documentBytes: 4 * 1024 ** 2,
+  depth: 32,
+  indexes: 64,
+}
 const hourMs = 60 * 60 * 1000
 /** Of all spaces. */
 const mostSnapshots = 16
@@ -79,7 +80,7 @@ export function createDataThreads(options: DataThreadsOptions): DataThreads {
       const number = lastSpace
       spaceIds.set(number, spaceId)
       try {
-        const space = await openSpace(link, number, { ...defaults, ...given }, spaceWorld)
+        const space = await openSpace(link, number, { ...defaultLimits, ...given }, spaceWorld)
         spaces.add(space)
         void space.tidy()
         return {

@@ -14,7 +14,7 @@ test('a request that found a space before its removal does not make its data ane
     folder,
     disk: { mayWrite: () => true },
     schemas: null,
-    limits: { spaceBytes: 1024 ** 3, documentBytes: 1024 ** 2 },
+    limits: { spaceBytes: 1024 ** 3, documentBytes: 1024 ** 2, depth: 32, indexes: 64 },
     logger: { warn: () => {}, error: () => {} },
     world: createTestClock(),
     program,

@@ -7,6 +7,7 @@ import { createKeyValues } from '../../../src/host/storage/thread/key-values.js'
 import { numberAt } from '../../../src/host/storage/thread/rows.js'
 import { openSpaceFile } from '../../../src/host/storage/thread/space-file.js'
 import { tidy } from '../../../src/host/storage/thread/tidy.js'
+import { defaultLimits } from '../../../src/host/storage/threads.js'
 import { temporaryFolder } from '../../support/auth.js'
 import { makeIndex, scanAll, scanOf } from '../../support/index-scans.js'
 
@@ -27,8 +28,7 @@ test('ATK-203 the arguments of a scan through an index are checked', async () =>
   const ports = await openFile()
   await makeIndex(ports.indexes, 'notes', 'n')
   await ports.documents.put('notes', 'a', bodyOf({ n: 1 }), 'absent')
-  const call = (scan: unknown) =>
-    runCall(ports, { port: 'indexes', verb: 'scan' }, ['notes', scan], { documentBytes: 4 * 1024 ** 2 })
+  const call = (scan: unknown) => runCall(ports, { port: 'indexes', verb: 'scan' }, ['notes', scan], defaultLimits)
   const good = scanOf('n')
   expect(await call(good)).toMatchObject({ documents: [{ id: 'a' }] })
   const range = { from: '20', to: '30' }

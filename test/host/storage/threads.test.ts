@@ -151,6 +151,22 @@ test('a change of many finds the room that the log takes up, and is refused when
   ).toEqual({ changed: 8, overtaken: [] })
 })
 
+test('documents and indexes keep within the limits of the settings', async () => {
+  const { documents, indexes } = await start().open(place(newFile(), { depth: 4, indexes: 2 }))
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  await documents.put('notes', 'a', nested(5), 'absent')
+  await expect(documents.put('notes', 'b', nested(6), 'absent')).rejects.toMatchObject({
+    code: 'query_invalid',
+    message: 'The document nests deeper than 4 levels.',
+  })
+  expect([await indexes.create('notes', 'a', false), await indexes.create('notes', 'b', true)]).toEqual([true, true])
+  await expect(indexes.create('notes', 'c', false)).rejects.toMatchObject({
+    code: 'quota_exceeded',
+    message: 'A collection has at most 2 indexes.',
+  })
+  expect(await indexes.create('others', 'c', false)).toBe(true)
+})
+
 test('small rows with large overhead stay within the quota too', async () => {
   const { documents, usage } = await start().open(place(newFile(), { quotaBytes: 512 * 1024 }))
   await expect(async () => {

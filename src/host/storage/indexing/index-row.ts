@@ -18,8 +18,6 @@ export interface IndexRow {
   uniqueKeys: string
 }
 
-/** Each makes every write of its collection slower. */
-const maxIndexes = 64
 /** Opening the data reads the definition of each table. Removed ones count until their entries are gone. */
 const maxTables = 2_000
 
@@ -49,14 +47,12 @@ export function requirePlanned(index: IndexRow | null, { seen, after }: IndexSca
 /**
  * Before an index is made.
  *
- * @param own how many its collection has
+ * @param own how many its collection has, of `most`
  * @param tables those of all indexes of the space, of removed ones too
  * @throws {StoreError} `quota_exceeded`
  */
-export function requireFewIndexes(own: number, tables: number): void {
-  if (own >= maxIndexes) {
-    throw new StoreError('quota_exceeded', `A collection has at most ${maxIndexes} indexes.`)
-  }
+export function requireFewIndexes(own: number, most: number, tables: number): void {
+  if (own >= most) throw new StoreError('quota_exceeded', `A collection has at most ${most} indexes.`)
   if (tables < maxTables) return
   throw new StoreError(
     'quota_exceeded',

@@ -9,10 +9,10 @@ import { entryTable, uniqueTable } from './schema.js'
 import type { SchemaReader, SpaceSchema, Unit } from './space-schema.js'
 
 /** The indexes in a space's schema. Its callers have checked names, fields and scans. */
-export function createIndexes(space: SpaceSchema): Indexes {
+export function createIndexes(space: SpaceSchema, most: number): Indexes {
   return {
     ...readIndexes(space),
-    create: (collection, field, isUnique) => space.write((unit) => create(unit, { collection, field, isUnique })),
+    create: (collection, field, isUnique) => space.write((unit) => create(unit, { collection, field, isUnique, most })),
     build: (collection, field) => buildPage(space, collection, field),
     scan: (collection, scan) =>
       space.readAtOnce(async (run) => {
@@ -37,7 +37,7 @@ export function readIndexes({ schema, read }: SchemaReader): Pick<Indexes, 'list
 
 async function create(
   { run, schema }: Unit,
-  { collection, field, isUnique }: { collection: string; field: string; isUnique: boolean },
+  { collection, field, isUnique, most }: { collection: string; field: string; isUnique: boolean; most: number },
 ): Promise<boolean> {
   const target = await targetOf(run, schema, collection)
   if (target.indexes.some((each) => each.field === field)) return false
@@ -45,7 +45,7 @@ async function create(
     `select (select count(*) + count(*) filter (where is_unique) from ${schema}.indexes)
       + (select count(*) from ${schema}.dropped where name not like 'c%') as tables`,
   )
-  requireFewIndexes(target.indexes.length, numberAt(sums, 'tables'))
+  requireFewIndexes(target.indexes.length, most, numberAt(sums, 'tables'))
   const n = target.n ?? (await createCollection(run, schema, collection))
   const sql = `insert into ${schema}.indexes (n, field, is_unique) values ($1, $2, $3) returning i`
   const { entries, uniqueKeys } = tablesOf(n, numberAt((await run(sql, n, field, isUnique))[0], 'i'))

@@ -1,3 +1,4 @@
+import type { SpaceLimits } from '../messages.js'
 import type { OpenedData } from '../opened-space.js'
 import { createDocuments } from './documents.js'
 import { createIndexes } from './indexes.js'
@@ -12,12 +13,12 @@ import { tidy } from './tidy.js'
  *
  * @throws {StoreError} `store_unavailable` for a schema of a newer version; any other error of the driver
  */
-export async function openSchema(pools: Pools, name: string, quotaBytes: number): Promise<OpenedData> {
-  const space = await openSpaceSchema(pools.calls, name, quotaBytes)
+export async function openSchema(pools: Pools, name: string, limits: SpaceLimits): Promise<OpenedData> {
+  const space = await openSpaceSchema(pools.calls, name, limits.quotaBytes)
   const snapshots = createSnapshots(pools.snapshots, space.schema)
   return {
     documents: createDocuments(space),
-    indexes: createIndexes(space),
+    indexes: createIndexes(space, limits.indexes),
     keyValues: createKeyValues(space),
     snapshots,
     versions: space.raiseVersions,

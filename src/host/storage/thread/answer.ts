@@ -17,10 +17,10 @@ export async function answerCall(
   ports: SpacePorts,
   call: WireCall,
   body: string,
-  { documentBytes, judge }: AnswerOptions,
+  { judge, ...bounds }: AnswerOptions,
 ): Promise<WireAnswer> {
   try {
-    return wireValue(await runCall(ports, call, readArguments(body), { documentBytes }))
+    return wireValue(await runCall(ports, call, readArguments(body), bounds))
   } catch (error) {
     return wireFault(judge(error))
   }

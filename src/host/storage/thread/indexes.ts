@@ -11,8 +11,12 @@ import type { SpaceFile } from './space-file.js'
 /** Two tables and their first pages. */
 const newBytes = 16 * 1024
 
-/** The indexes in a space's file. Its callers have checked names, fields and scans. */
-export function createIndexes(file: SpaceFile): Indexes {
+/**
+ * The indexes in a space's file. Its callers have checked names, fields and scans.
+ *
+ * @param most indexes of a collection
+ */
+export function createIndexes(file: SpaceFile, most = 64): Indexes {
   return {
     list: async (collection) => indexesOf(file, numberOf(file, collection)).map(stateOf),
     async create(collection, field, isUnique) {
@@ -20,7 +24,7 @@ export function createIndexes(file: SpaceFile): Indexes {
       return file.transaction(() => {
         const n = numberOf(file, collection) ?? createCollection(file, collection)
         if (findIndex(file, n, field)) return false
-        requireNumber(file, n)
+        requireNumber(file, n, most)
         file.run('insert into indexes (n, field, is_unique) values (?, ?, ?)', n, field, Number(isUnique))
         const made = findIndex(file, n, field)
         if (made) file.run(entryTable(made.entries))
@@ -48,9 +52,9 @@ export function createIndexes(file: SpaceFile): Indexes {
   }
 }
 
-function requireNumber(file: SpaceFile, n: number): void {
+function requireNumber(file: SpaceFile, n: number, most: number): void {
   const sums = file.row(
     'select (select count(*) + total(is_unique) from indexes) as living, (select count(*) from dropped_entries) as dropped',
   )
-  requireFewIndexes(indexesOf(file, n).length, numberAt(sums, 'living') + numberAt(sums, 'dropped'))
+  requireFewIndexes(indexesOf(file, n).length, most, numberAt(sums, 'living') + numberAt(sums, 'dropped'))
 }

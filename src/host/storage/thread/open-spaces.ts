@@ -1,7 +1,8 @@
 import type { WireAnswer } from '../../documents/wire.js'
 import { requirePairs, runCall } from '../calls.js'
+import type { CallBounds } from '../document-input.js'
 import { judgeFault, unavailable } from '../faults.js'
-import type { OpenPlace, ThreadRequest } from '../messages.js'
+import type { OpenPlace, SpaceLimits, ThreadRequest } from '../messages.js'
 import type { OpenedData } from '../opened-space.js'
 import { openSchema } from '../postgres/open-schema.js'
 import { openPools, type Pools } from '../postgres/pool.js'
@@ -24,9 +25,7 @@ export interface OpenSpaces {
   run(request: ThreadRequest, report: (error: unknown) => void): Promise<unknown>
 }
 
-interface OpenSpace extends OpenedData {
-  documentBytes: number
-}
+type OpenSpace = OpenedData & CallBounds
 
 export function createOpenSpaces(): OpenSpaces {
   const spaces = new Map<number, Promise<OpenSpace>>()
@@ -40,12 +39,10 @@ export function createOpenSpaces(): OpenSpaces {
   }
 
   async function open(place: OpenPlace): Promise<OpenSpace> {
-    const { quotaBytes, documentBytes } = place
+    const { documentBytes, depth } = place
     const data =
-      'file' in place
-        ? await openFile(place, () => nowMs)
-        : await openSchema(poolsOf(place.url), place.schema, quotaBytes)
-    return { ...data, documentBytes }
+      'file' in place ? await openFile(place, () => nowMs) : await openSchema(poolsOf(place.url), place.schema, place)
+    return { ...data, documentBytes, depth }
   }
 
   return {
@@ -83,12 +80,15 @@ export function createOpenSpaces(): OpenSpaces {
   }
 }
 
-async function openFile(place: SpaceFileOptions, now: () => number): Promise<OpenedData> {
+async function openFile(
+  place: SpaceFileOptions & Pick<SpaceLimits, 'indexes'>,
+  now: () => number,
+): Promise<OpenedData> {
   const file = await openSpaceFile(place)
   const snapshots = createSnapshots(place)
   return {
     documents: createDocuments(file),
-    indexes: createIndexes(file),
+    indexes: createIndexes(file, place.indexes),
     keyValues: createKeyValues(file, now),
     snapshots,
     versions: async (above) => raiseVersions(file, above),
@@ -111,7 +111,7 @@ function answer(
     report(error)
     return judgeFault(error)
   }
-  return answerCall(space, call, textOf(body), { documentBytes: space.documentBytes, judge })
+  return answerCall(space, call, textOf(body), { ...space, judge })
 }
 
 function textOf(body: string | Uint8Array<ArrayBuffer>): string {
