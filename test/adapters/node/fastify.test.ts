@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, type RouteHandlerMethod } from 'fastify'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fastify as adapter } from '../../../src/adapters/node/fastify.js'
 import { type Handle, type Pass, privately, type Verdict } from '../../../src/http/verdict.js'
 import { SettingsError } from '../../../src/index.js'
@@ -273,6 +273,25 @@ describe('Fastify', () => {
     session.destroy()
     await app.close()
     expect(headers).toMatchObject({ ':status': 200, 'x-own': '1', vary: expected })
+  })
+
+  test('a refusal over http2 ends while the body is still open', async () => {
+    const app = Fastify({ http2: true })
+    const text = '{"code":"unauthenticated"}'
+    mount(app, () => ({ kind: 'answer', response: { status: 401, headers: {}, body: text } }))
+    const session = openHttp2(await app.listen({ port: 0, host: '127.0.0.1' }))
+    // Nothing may wait for a timer.
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const stream = session.request(
+      { ':path': '/api/secret', ':method': 'POST', 'content-length': '1000' },
+      { endStream: false },
+    )
+    let received = ''
+    for await (const chunk of stream) received += chunk
+    expect([received, stream.writableEnded]).toEqual([text, false])
+    session.destroy()
+    await app.close()
   })
 
   test('applications are recognised, other things are not', () => {
