@@ -89,6 +89,9 @@ function createDocuments(): Documents {
     },
     async putMany(name, rows, ifVersion) {
       if (rows.length > 1_000) throw new StoreError('query_invalid', 'At most 1,000 documents at once.')
+      const found = ifVersion === 'any' ? rows.map(({ id }) => of(name).get(id)?.body ?? '') : []
+      if (found.join('').length > 16 * 1024 * 1024)
+        throw new StoreError('query_invalid', 'They are too large together.')
       const existing = rows.map(({ id }) => id).filter((id) => of(name).has(requireId(id)))
       for (const { id, body } of rows) if (ifVersion === 'any' || !existing.includes(id)) write(name, id, body)
       return existing

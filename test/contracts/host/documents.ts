@@ -180,6 +180,9 @@ export function documentsContract(name: string, open: () => Promise<DocumentsBed
         large.push({ id: `l${n}`, version: await documents.put('large', `l${n}`, body, 'absent'), body: null })
       }
       await expect(documents.changeMany('large', large)).rejects.toMatchObject({ code: 'query_invalid' })
+      const again = large.map(({ id }) => ({ id, body: '{}' }))
+      expect(await documents.putMany('large', again, 'absent')).toHaveLength(6)
+      await expect(documents.putMany('large', again, 'any')).rejects.toMatchObject({ code: 'query_invalid' })
       // Those of another version are not even read.
       const stale = large.map((change, at) => (at < 2 ? { ...change, version: 1 } : change))
       expect(await documents.changeMany('large', stale)).toEqual({ changed: 4, overtaken: ['l0', 'l1'] })

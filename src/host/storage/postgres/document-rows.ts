@@ -23,14 +23,14 @@ const bodiesBytes = 4 * 1024 * 1024
 /**
  * Those documents that there are, by `_id`.
  *
- * @param versions finds those documents in these versions only, by `_id`
+ * @param wanted `versions`: finds them in these versions only, by `_id`; `leftAlone`: they may be large together
  * @throws {StoreError} `query_invalid` when they are too large together
  */
 export async function findRows(
   { run, schema }: Unit,
   { n, indexes }: Target,
   ids: readonly string[],
-  versions?: ReadonlyMap<string, number>,
+  { versions, leftAlone = false }: { versions?: ReadonlyMap<string, number>; leftAlone?: boolean } = {},
 ): Promise<Map<string, Found>> {
   if (n === null) return new Map()
   const rows = await run(
@@ -40,7 +40,7 @@ export async function findRows(
   const found = rows
     .map((row) => ({ id: bytesTextAt(row, 'id'), version: numberAt(row, 'ver'), bytes: numberAt(row, 'bytes') }))
     .filter(({ id, version }) => versions === undefined || versions.get(id) === version)
-  requireFewBytes(found.reduce((sum, { bytes }) => sum + bytes, 0))
+  if (!leftAlone) requireFewBytes(found.reduce((sum, { bytes }) => sum + bytes, 0))
   const keys = new Map<string, IndexKeys[]>()
   for (const part of indexes.length === 0 ? [] : partsOf(found)) {
     for (const { id, body } of await readBodies(run, `${schema}.c${n}`, part)) keys.set(id, keysIn(indexes, id, body))

@@ -44,7 +44,7 @@ export function createDocuments(space: SpaceSchema): Documents {
       space.write(async (unit) => {
         const target = await targetOf(unit.run, unit.schema, collection)
         const ids = rows.map(({ id }) => id)
-        const stored = await findRows(unit, target, ids)
+        const stored = await findRows(unit, target, ids, { leftAlone: ifVersion === 'absent' })
         const sent = rows.map((row) => rowOf(target, row))
         const { existing, chosen } = chooseRows(sent, ifVersion, (id) => stored.get(id) ?? null)
         if (chosen.length === 0) return existing
@@ -90,7 +90,7 @@ export function readDocuments(space: SchemaReader): Pick<Documents, 'get' | 'sca
 async function changeMany(unit: Unit, collection: string, changes: readonly VersionedChange[]) {
   const target = await targetOf(unit.run, unit.schema, collection)
   const versions = new Map(changes.map(({ id, version }) => [id, version]))
-  const stored = await findRows(unit, target, [...versions.keys()], versions)
+  const stored = await findRows(unit, target, [...versions.keys()], { versions })
   const { overtaken, removed, written } = chooseChanges(
     target,
     changeRowsOf(target, changes),
