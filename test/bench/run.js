@@ -1,5 +1,5 @@
 // npm run bench [guard] [storm] [start] [memory] [first] [allow-list] [lists] [revoke] [changes] [tool] [hashing] [refresh]
-// [million] [documents] [-- --write]: measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
+// [million] [documents] [host] [-- --write]: measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
 // three. `guard express` is that framework alone. With --write their tables go into docs/benchmarks.md, with versions and date, and
 // the picture of the guard beside this file.
 // Method: every contender in a process of its own, 5 interleaved rounds or more, medians, ratios inside a round.
@@ -37,6 +37,7 @@ const alone = {
   refresh: async () => (await import('./refresh.js')).benchRefresh(),
   million: async () => (await import('./crowd.js')).benchCrowd(),
   documents: async () => (await import('./documents.js')).benchDocuments(),
+  host: async () => (await import('./host.js')).benchHost(),
   lists: async () => (await import('./lists.js')).benchLists(),
 }
 const known = { ...benches, ...alone }
