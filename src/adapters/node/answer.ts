@@ -27,7 +27,7 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
   if (status === 413 || isHeldBack(req)) res.setHeader('connection', 'close')
   if (body === null) return void res.end()
   if (isPieces(body)) {
-    if (req.method !== 'HEAD') return void sendPieces(res, body, () => endAfterBody(req, res))
+    if (req.method !== 'HEAD') return void sendPieces(req, res, body, () => endAfterBody(req, res))
     cancelPieces(body)
     return void res.end()
   }

@@ -1,3 +1,4 @@
+import { late, realTimer, within } from '../../lib/runtime.js'
 import { toAuthError } from '../faults.js'
 import type { HttpResponse } from '../message.js'
 import { problemBody } from '../problem.js'
@@ -11,10 +12,14 @@ const headers = {
   'x-accel-buffering': 'no',
 }
 
+/** Proxies cut an answer of which nothing comes for a while: nginx after 60 s. */
+const quietMs = 15_000
+const emptyLine = Buffer.from('\n')
+
 /**
  * Answers with one JSON object a line, each sent as soon as it is there; a text is sent as it is and holds whole lines. An error of
  * `lines` becomes the last line, `{ error: <problem> }`, because the status has been sent by then. When the client leaves, `return`
- * of the iterator is called.
+ * of the iterator is called. When nothing comes for 15 s, an empty line is sent, so that proxies keep the connection.
  */
 export function ndjson(
   { requestId, report }: Pick<RouteContext, 'requestId' | 'report'>,
@@ -31,11 +36,16 @@ export function ndjson(
 function written(lines: AsyncIterator<object | string>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
   const end = { done: true, value: undefined } as const
   let ended = false
+  let coming: ReturnType<typeof lines.next> | null = null
   return {
     async next() {
       if (ended) return end
       try {
-        const { done, value } = await lines.next()
+        coming ??= lines.next()
+        const come = await within(realTimer, quietMs, coming)
+        if (come === late) return { done: false, value: emptyLine }
+        coming = null
+        const { done, value } = come
         if (done) return end
         return { done: false, value: lineOf(value) }
       } catch (error) {

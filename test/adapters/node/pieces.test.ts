@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createContinueListener, createListener } from '../../../src/adapters/node/listener.js'
 import { AuthError } from '../../../src/errors.js'
+import { isPieces } from '../../../src/http/message.js'
 import { json } from '../../../src/http/problem.js'
 import type { Route, RouteContext } from '../../../src/http/route.js'
 import { ndjson } from '../../../src/http/streams/ndjson.js'
@@ -36,6 +37,20 @@ function inRoute(handle: (pieces: AsyncIterable<Uint8Array>) => Promise<object>,
     ...route,
     answers: { 200: 'lines' },
     handle: async (context) => json(200, await handle(context.upload(limitBytes))),
+  })
+}
+
+/** Answers `{"read":n}` for each piece of the body, then what `end` gives. */
+function bothRoute(end: () => object, limitBytes = 64 * mebibyte): Route {
+  const route = { ...described, method: 'POST', path: '/both', adminToken: 'import', streams: 'both' } as const
+  async function* rows(pieces: AsyncIterable<Uint8Array>) {
+    for await (const piece of pieces) yield { read: piece.length }
+    yield end()
+  }
+  return defineTokenRoute({
+    ...route,
+    answers: { 200: 'lines' },
+    handle: async (context) => ndjson(context, rows(context.upload(limitBytes))),
   })
 }
 
@@ -166,6 +181,35 @@ describe('an answer in pieces', () => {
     let size = 0
     for await (const chunk of response) size += chunk.length
     expect(size).toBe(256 * mebibyte)
+  })
+
+  test('sends an empty line when nothing comes for 15 s, so that no proxy cuts it off', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let open = () => {}
+    async function* lines() {
+      yield { line: 1 }
+      await new Promise<void>((resolve) => {
+        open = resolve
+      })
+      yield { line: 2 }
+    }
+    const answer = ndjson({ requestId: 'one', report: () => {} }, lines())
+    if (!isPieces(answer.body)) throw new TypeError('The answer has no pieces.')
+    const pieces = answer.body[Symbol.asyncIterator]()
+    const next = async () => String((await pieces.next()).value)
+    expect(await next()).toBe('{"line":1}\n')
+    for (let quiet = 0; quiet < 2; quiet += 1) {
+      const coming = next()
+      await vi.advanceTimersByTimeAsync(14_999)
+      expect(await Promise.race([coming, Promise.resolve('nothing')])).toBe('nothing')
+      await vi.advanceTimersByTimeAsync(1)
+      expect(await coming).toBe('\n')
+    }
+    open()
+    expect(await next()).toBe('{"line":2}\n')
+    expect((await pieces.next()).done).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   test('ends its source when the client leaves', async () => {
@@ -341,6 +385,61 @@ describe('a body in pieces', () => {
       sent.destroy()
     }
     expect(went).not.toHaveBeenCalled()
+  })
+
+  test('is read whole before its answer begins, because nginx passes on no more of it from then on', async () => {
+    const { port, open, responses } = await serving([
+      bothRoute(() => ({ done: true })),
+      outRoute(async function* () {}),
+    ])
+    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    let text = ''
+    socket.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+    })
+    const head = `host: localhost\r\nx-admintoken: good\r\nconnection: close\r\ncontent-length: 10`
+    socket.write(`POST ${api}/both HTTP/1.1\r\n${head}\r\n\r\n`)
+    for (const [index, part] of ['first', 'rest'].entries()) {
+      socket.write(part)
+      await vi.waitFor(() => expect(responses[0]?.req.readableLength).toBe(0))
+      // Whatever the first answer sends by now is there before this one.
+      await answerOf(open('GET', '/out').end())
+      expect([text, responses[0]?.headersSent, responses.length]).toEqual(['', false, index + 2])
+    }
+    socket.write('!')
+    await once(socket, 'end')
+    expect(text).toMatch(/^HTTP\/1\.1 200 /)
+    expect(text.match(/\{.*?\}/g)).toEqual(['{"read":5}', '{"read":4}', '{"read":1}', '{"done":true}'])
+  })
+
+  test('that is too large ends its answer at once', async () => {
+    const { open } = await serving([bothRoute(() => ({ done: true }), 8)])
+    const sent = open('POST', '/both')
+    onTestFinished(() => void sent.destroy())
+    sent.on('error', () => {}).write('more than eight bytes')
+    const [response] = await once(sent, 'response')
+    const [line] = await once(response, 'data')
+    expect(JSON.parse(String(line))).toMatchObject({ error: { code: 'payload_too_large' } })
+  })
+
+  test('holds back no more than a mebibyte of its answer', async () => {
+    const route = { ...described, method: 'POST', path: '/long', adminToken: 'import', streams: 'both' } as const
+    async function* lines(pieces: AsyncIterable<Uint8Array>) {
+      await pieces[Symbol.asyncIterator]().next()
+      for (;;) yield { text: 'x'.repeat(64 * 1024) }
+    }
+    const long = defineTokenRoute({
+      ...route,
+      answers: { 200: 'lines' },
+      handle: async (context) => ndjson(context, lines(context.upload(mebibyte))),
+    })
+    const { open } = await serving([long])
+    const sent = open('POST', '/long')
+    onTestFinished(() => void sent.destroy())
+    sent.on('error', () => {}).write('a part')
+    const [response] = await once(sent, 'response')
+    expect(response.statusCode).toBe(200)
   })
 
   test('is read by lines, wherever the pieces are cut', async () => {
