@@ -125,6 +125,6 @@ function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? error.errors[0] : error
   const code = first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : null
   if (code !== null && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/.test(code))
-    return `its certificate is not trusted (${code})`
+    return `its certificate is not trusted (${code}). If it is your own, set NODE_EXTRA_CA_CERTS to its file`
   return code ?? 'the connection failed'
 }
