@@ -10,7 +10,7 @@ import { forgotPageRoute, resetPageRoute } from './password/pages.js'
 import { registerPageRoute } from './registration/register-page.js'
 import { verifyEmailPageRoute } from './registration/verify-email-page.js'
 import { signedOutPageRoute } from './session/signed-out-page.js'
-import { twoFactorPageRoute } from './two-factor/login.js'
+import { twoFactorPageRoute } from './two-factor/login-page.js'
 import { twoFactorSetupPageRoute } from './two-factor/setup.js'
 
 /** The pages of the route table. */

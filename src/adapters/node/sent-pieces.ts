@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { isPieces, type ResponseBody } from '../../http/message.js'
 import type { NodeRequest } from './message.js'
-
-/** What an answer holds back at most while the body of its request still comes. */
-const mostHeldBytes = 1024 * 1024
+import { startAfterBody } from './unread-body.js'
 
 /** The body where pieces cannot be sent; they leave it empty. */
 export function wholeIn(body: ResponseBody): string | Uint8Array {
@@ -21,9 +19,7 @@ export function cancelPieces(pieces: AsyncIterable<Uint8Array>): void {
 
 /**
  * Sends pieces at the pace of the client. When the client leaves, the iterator's `return` is called at once. An error of the
- * iterator cuts the answer off, so that the client does not take a part for the whole. While the body of the request still comes,
- * the answer does not begin: nginx passes on no more of a body once it has the head of the answer.
- *
+ * iterator cuts the answer off, so that the client does not take a part for the whole. *
  * @param end called after the last piece
  */
 export async function sendPieces(
@@ -62,36 +58,5 @@ export async function sendPieces(
   } catch {
     isOver = true
     res.destroy()
-  }
-}
-
-interface Start {
-  /** Whether the piece waits for the start. */
-  holds(piece: Uint8Array): boolean
-  now(): void
-}
-
-/** Without a body, the client learns at once that its request was accepted. */
-function startAfterBody(req: NodeRequest, res: ServerResponse): Start {
-  const held: Uint8Array[] = []
-  let heldBytes = 0
-  let hasStarted = false
-  const now = () => {
-    if (hasStarted || res.destroyed) return
-    hasStarted = true
-    res.flushHeaders()
-    for (const piece of held.splice(0)) res.write(piece)
-  }
-  if (req.complete === false) req.once('end', now)
-  else now()
-  return {
-    holds(piece) {
-      if (hasStarted) return false
-      held.push(piece)
-      heldBytes += piece.length
-      if (heldBytes > mostHeldBytes) now()
-      return true
-    },
-    now,
   }
 }

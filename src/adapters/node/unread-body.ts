@@ -4,6 +4,8 @@ import type { NodeRequest } from './message.js'
 
 /** How long the end of an answer waits for the rest of a body: as long as bytes come, and for 5 s at most. */
 const rest = { idleMs: 500, mostMs: 5_000 }
+/** What the start of an answer holds back at most while the body still comes. */
+const mostHeldBytes = 1024 * 1024
 
 /**
  * Ends an answer that was written. A connection that is closed before all that the client sent was read is reset, and the client
@@ -33,4 +35,38 @@ export function isCutOff(req: NodeRequest, res: ServerResponse): boolean {
   const { headers } = req
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return false
   return req.readableDidRead || !res.shouldKeepAlive || res.getHeader('connection') === 'close'
+}
+
+interface Start {
+  /** Whether the piece waits for the start. */
+  holds(piece: Uint8Array): boolean
+  now(): void
+}
+
+/**
+ * Starts an answer in pieces when the body was read to its end: nginx passes on no more of a body once it has the head of the
+ * answer. Without a body it starts at once, so that the client learns that its request was accepted.
+ */
+export function startAfterBody(req: NodeRequest, res: ServerResponse): Start {
+  const held: Uint8Array[] = []
+  let heldBytes = 0
+  let hasStarted = false
+  const now = () => {
+    if (hasStarted || res.destroyed) return
+    hasStarted = true
+    res.flushHeaders()
+    for (const piece of held.splice(0)) res.write(piece)
+  }
+  if (req.httpVersionMajor === 1 && req.complete === false) req.once('end', now)
+  else now()
+  return {
+    holds(piece) {
+      if (hasStarted) return false
+      held.push(piece)
+      heldBytes += piece.length
+      if (heldBytes > mostHeldBytes) now()
+      return true
+    },
+    now,
+  }
 }

@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { hasFactor } from '../../model/factors/kinds.js'
 import { isUsable, type PasskeyProof } from '../../model/factors/passkey.js'
 import type { RequestOptions, SignedResponse } from '../../model/factors/webauthn.js'
 import type { UserRecord } from '../../model/user.js'
@@ -41,14 +42,20 @@ export async function startPasskeyStep(
   return passkeyOptions(ports, found.user, secondStepOf(challenge))
 }
 
-/** Whether the account of that first step has a passkey for the second one. */
-export async function offersPasskey(
+/** What the account of a first step may answer the second one with. */
+export interface StepWays {
+  code: boolean
+  passkey: boolean
+}
+
+/** For the page of the second step. A challenge that has ended is answered with a code, which then says so. */
+export async function waysOfStep(
   ports: Pick<Ports, 'oneTimeTokens' | 'users' | 'keyring' | 'clock' | 'policy'>,
   challenge: string | null,
-): Promise<boolean> {
-  if (ports.policy.passkeys === null) return false
-  const found = await findChallenge(ports, challenge)
-  return found !== null && hasPasskeyHere(ports, found.user)
+): Promise<StepWays> {
+  const found = ports.policy.passkeys === null ? null : await findChallenge(ports, challenge)
+  if (found === null) return { code: true, passkey: false }
+  return { code: hasFactor(found.user), passkey: hasPasskeyHere(ports, found.user) }
 }
 
 /** A security key that only asks to be touched suffices: the first step has proved something else. */

@@ -6,9 +6,15 @@ import { showPage } from '../show-page.js'
 
 const path = '/passkeys/new'
 
-/** Where a sign-in by password leads first: the page asks the password manager for a passkey, and then leads on. */
+/**
+ * Where a sign-in by password leads first: the page asks the password manager for a passkey, and then leads on.
+ *
+ * @param returnTo a refused sign-in comes back with the address of this page itself
+ */
 export function upgradeUrl(authPath: string, returnTo: string): string {
-  return withReturnTo(`${authPath}${path}?upgrade=1`, returnTo)
+  const address = `${authPath}${path}?upgrade=1`
+  const isHere = returnTo === address || returnTo.startsWith(`${address}&`)
+  return isHere ? returnTo : withReturnTo(address, returnTo)
 }
 
 /** Where a user goes who has no password yet. */
@@ -25,14 +31,16 @@ export const newPasskeyPageRoute = defineRoute({
   summary: 'Shows the page that adds a passkey.',
   async handle(context) {
     const { session, settings, authPath, request } = context
-    await session()
+    const { principal } = await session()
     const { error, redirect: returnTo } = pageValues(context)
     const next = returnTo || settings.redirectSuccessUrl
-    if (!settings.passkeys.enabled) return redirect(303, next)
+    const upgrade = new URLSearchParams(request.query).has('upgrade')
+    // Who has just used a passkey needs no other one.
+    if (!settings.passkeys.enabled || (upgrade && principal.amr.includes('pop'))) return redirect(303, next)
     return showPage(context, 'passkey-new', {
       error,
       passkeys: true,
-      upgrade: new URLSearchParams(request.query).has('upgrade'),
+      upgrade,
       next,
       here: newPasskeyUrl(authPath, returnTo),
     })

@@ -9,7 +9,7 @@ import { factorCodeField, passwordField } from '../fields.js'
 import { issuedAnswer } from '../session/answer.js'
 import { sessionCookies } from '../session/cookies.js'
 import { showBackupCodes } from './backup-codes-page.js'
-import { showSetup } from './setup.js'
+import { showSetup } from './show-setup.js'
 
 const enrolmentSchema = z.object({
   secret: z.string().describe('To type into the authenticator app, base32.'),
