@@ -18,8 +18,8 @@ export interface TestClock {
    * threads) may still be under way: wait for its effect, as `mailbox.waitFor` does. Two calls at once run one after
    * the other.
    *
-   * The first 250 timers run like this. A way that holds more (an hour of a poll twice a second) is finished in 50
-   * equal strides; after each of them, every timer that is then overdue runs once, as in `set`.
+   * If more than 250 timers fall due, as in an hour of a poll twice a second, the clock moves the rest of the way in 50
+   * equal strides. After each of them, every timer that is then overdue runs once, so a timer may run one stride late.
    *
    * @example
    * await clock.advance('15m')

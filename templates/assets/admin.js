@@ -69,7 +69,11 @@
     const show = (text) => {
       const rows = `${rest}${text}`.split('\n')
       rest = rows.pop()
-      const added = rows.map((row) => JSON.parse(row)).filter(({ at }) => at)
+      // An empty line only keeps the connection open.
+      const added = rows
+        .filter((row) => row !== '')
+        .map((row) => JSON.parse(row))
+        .filter(({ at }) => at)
       if (added.length === 0) return
       const follows = atEnd()
       lines = [...(lines ?? []), ...added.map((row) => `${row.at} ${row.level} ${row.text}\n`)].slice(-500)

@@ -146,6 +146,15 @@ describe.skipIf(isChromiumMissing())('the admin pages of a space host in Chromiu
     },
   )
 
+  test('the log goes on after an empty line, which only keeps the connection open', async () => {
+    const { page, close } = await opened()
+    const line = JSON.stringify({ at: '2026-01-31T12:00:00.000Z', level: 'info', text: 'after the pause' })
+    await page.route('**/logs?follow=true*', (route) => route.fulfill({ body: `\n${line}\n` }))
+    await page.goto(`${host.adminUrl}/auth/admin/spaces/dev/logs`)
+    await page.getByText('after the pause').waitFor()
+    await close()
+  })
+
   test('the log grows as the application prints', async () => {
     const { page, close } = await opened()
     await page.goto(`${host.adminUrl}/auth/admin/spaces/dev/logs`)

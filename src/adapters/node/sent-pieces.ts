@@ -19,7 +19,8 @@ export function cancelPieces(pieces: AsyncIterable<Uint8Array>): void {
 
 /**
  * Sends pieces at the pace of the client. When the client leaves, the iterator's `return` is called at once. An error of the
- * iterator cuts the answer off, so that the client does not take a part for the whole. *
+ * iterator cuts the answer off, so that the client does not take a part for the whole.
+ *
  * @param end called after the last piece
  */
 export async function sendPieces(

@@ -4,7 +4,7 @@ import type { NodeRequest } from './message.js'
 
 /** How long the end of an answer waits for the rest of a body: as long as bytes come, and for 5 s at most. */
 const rest = { idleMs: 500, mostMs: 5_000 }
-/** What the start of an answer holds back at most while the body still comes. */
+/** What an answer holds back at most while the body still comes: some ten million lines of an import. Beyond, it starts all the same. */
 const mostHeldBytes = 1024 * 1024
 
 /**
@@ -29,11 +29,15 @@ export function endAfterBody(req: NodeRequest, res: ServerResponse): void {
   })
 }
 
+/** Whether more of the body may come. */
+function hasMore(req: NodeRequest): boolean {
+  if (req.httpVersionMajor !== 1 || req.complete !== false || req.destroyed) return false
+  return req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined
+}
+
 /** Whether closing the connection now would reset it. Node itself reads the rest of a body that no route began to read, if it stays open. */
 export function isCutOff(req: NodeRequest, res: ServerResponse): boolean {
-  if (req.httpVersionMajor !== 1 || req.complete !== false || req.destroyed || res.destroyed) return false
-  const { headers } = req
-  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return false
+  if (!hasMore(req) || res.destroyed) return false
   return req.readableDidRead || !res.shouldKeepAlive || res.getHeader('connection') === 'close'
 }
 
@@ -57,7 +61,8 @@ export function startAfterBody(req: NodeRequest, res: ServerResponse): Start {
     res.flushHeaders()
     for (const piece of held.splice(0)) res.write(piece)
   }
-  if (req.httpVersionMajor === 1 && req.complete === false) req.once('end', now)
+  // The body of a GET is not read.
+  if (hasMore(req) && req.method === 'POST') req.once('end', now)
   else now()
   return {
     holds(piece) {

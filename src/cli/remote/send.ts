@@ -124,7 +124,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof TooSlow) return `no answer within ${limitMs / 1000} s`
   const first = error instanceof AggregateError ? error.errors[0] : error
   const code = first instanceof Error && 'code' in first && typeof first.code === 'string' ? first.code : null
-  if (code !== null && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS/.test(code))
-    return `its certificate is not trusted (${code}). If it is your own, set NODE_EXTRA_CA_CERTS to its file`
+  if (code !== null && /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(code))
+    return `its certificate is not trusted (${code}). If it is your own, set NODE_EXTRA_CA_CERTS to the path of its CA`
+  if (code !== null && /CERT|TLS/.test(code)) return `its certificate is not trusted (${code})`
   return code ?? 'the connection failed'
 }

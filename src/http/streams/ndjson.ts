@@ -1,4 +1,4 @@
-import { late, realTimer, within } from '../../lib/runtime.js'
+import { realTimer } from '../../lib/runtime.js'
 import { toAuthError } from '../faults.js'
 import type { HttpResponse } from '../message.js'
 import { problemBody } from '../problem.js'
@@ -36,22 +36,54 @@ export function ndjson(
 function written(lines: AsyncIterator<object | string>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
   const end = { done: true, value: undefined } as const
   let ended = false
-  let coming: ReturnType<typeof lines.next> | null = null
+  let isAsked = false
+  let come: { result: IteratorResult<object | string> } | { error: unknown } | null = null
+  let wake = () => {}
+
+  function ask(): void {
+    if (isAsked) return
+    isAsked = true
+    lines.next().then(
+      (result) => {
+        come = { result }
+        wake()
+      },
+      (error: unknown) => {
+        come = { error }
+        wake()
+      },
+    )
+  }
+
+  /** What has come by then; null when nothing has for a while. */
+  async function taken(): Promise<typeof come> {
+    ask()
+    if (come === null) {
+      await new Promise<void>((resolve) => {
+        const cancel = realTimer(quietMs, resolve)
+        wake = () => {
+          cancel()
+          resolve()
+        }
+      })
+    }
+    const took = come
+    if (took !== null) isAsked = false
+    come = null
+    return took
+  }
+
   return {
     async next() {
       if (ended) return end
-      try {
-        coming ??= lines.next()
-        const come = await within(realTimer, quietMs, coming)
-        if (come === late) return { done: false, value: emptyLine }
-        coming = null
-        const { done, value } = come
-        if (done) return end
-        return { done: false, value: lineOf(value) }
-      } catch (error) {
+      const took = await taken()
+      if (took === null) return { done: false, value: emptyLine }
+      if ('error' in took) {
         ended = true
-        return { done: false, value: lineOf(last(error)) }
+        return { done: false, value: lineOf(last(took.error)) }
       }
+      const { done, value } = took.result
+      return done === true ? end : { done: false, value: lineOf(value) }
     },
     async return() {
       ended = true

@@ -35,7 +35,7 @@ export const newPasskeyPageRoute = defineRoute({
     const { error, redirect: returnTo } = pageValues(context)
     const next = returnTo || settings.redirectSuccessUrl
     const upgrade = new URLSearchParams(request.query).has('upgrade')
-    // Who has just used a passkey needs no other one.
+    // A session that used a passkey needs no other one.
     if (!settings.passkeys.enabled || (upgrade && principal.amr.includes('pop'))) return redirect(303, next)
     return showPage(context, 'passkey-new', {
       error,

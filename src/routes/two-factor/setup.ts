@@ -30,6 +30,7 @@ export const twoFactorSetupPageRoute = defineRoute({
       stale: !hasPassword && !isRecent,
       required: lacksFactor(settings.twoFactor, principal),
       hasPasskey,
+      isRecent,
     })
   },
 })

@@ -13,6 +13,7 @@ export function showSetup(
   returnTo: string,
   values: Readonly<Record<string, unknown>>,
 ): Promise<HttpResponse> {
+  const here = withReturnTo(`${context.authPath}${setupPath}`, returnTo)
   const none = {
     secret: '',
     uri: '',
@@ -28,8 +29,10 @@ export function showSetup(
     ...values,
     redirect: returnTo,
     passkeys: context.settings.passkeys.enabled,
-    newPasskeyUrl: newPasskeyUrl(context.authPath, returnTo),
-    here: withReturnTo(`${context.authPath}${setupPath}`, returnTo),
+    // The account page takes the password that an older sign-in needs.
+    newPasskeyUrl:
+      values.isRecent === true ? newPasskeyUrl(context.authPath, here) : `${context.authPath}/account#passkeys`,
+    here,
     nextUrl: returnTo || `${context.authPath}/account`,
     againUrl: withReturnTo(`${context.authPath}${setupPath}?again=1`, returnTo),
     signInAgainUrl: signInAgainUrl(context, withReturnTo(setupPath, returnTo)),

@@ -423,23 +423,65 @@ describe('a body in pieces', () => {
     expect(JSON.parse(String(line))).toMatchObject({ error: { code: 'payload_too_large' } })
   })
 
-  test('holds back no more than a mebibyte of its answer', async () => {
+  test('holds back no more than a mebibyte of its answer, and loses none of it', async () => {
     const route = { ...described, method: 'POST', path: '/long', adminToken: 'import', streams: 'both' } as const
+    const text = 'x'.repeat(64 * 1024)
+    let isFull = () => {}
+    let goOn = () => {}
+    const full = new Promise<void>((resolve) => {
+      isFull = resolve
+    })
     async function* lines(pieces: AsyncIterable<Uint8Array>) {
       await pieces[Symbol.asyncIterator]().next()
-      for (;;) yield { text: 'x'.repeat(64 * 1024) }
+      for (let row = 0; row < 15; row += 1) yield { row, text }
+      isFull()
+      await new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+      for (let row = 15; row < 20; row += 1) yield { row, text }
     }
     const long = defineTokenRoute({
       ...route,
       answers: { 200: 'lines' },
       handle: async (context) => ndjson(context, lines(context.upload(mebibyte))),
     })
-    const { open } = await serving([long])
+    const { open, responses } = await serving([long])
     const sent = open('POST', '/long')
-    onTestFinished(() => void sent.destroy())
-    sent.on('error', () => {}).write('a part')
+    sent.write('a part')
+    await full
+    expect(responses[0]?.headersSent).toBe(false)
+    goOn()
     const [response] = await once(sent, 'response')
-    expect(response.statusCode).toBe(200)
+    sent.end()
+    let answer = ''
+    for await (const chunk of response) answer += chunk
+    const rows = answer.trim().split('\n')
+    expect(rows.map((row) => JSON.parse(row).row)).toEqual(Array.from({ length: 20 }, (_, row) => row))
+  })
+
+  test('of a client that has gone while the answer is held back ends the source of the answer', async () => {
+    const left = vi.fn()
+    const route = { ...described, method: 'POST', path: '/held', adminToken: 'import', streams: 'both' } as const
+    const held = defineTokenRoute({
+      ...route,
+      answers: { 200: 'lines' },
+      handle: async (context) => {
+        const pieces = context.upload(mebibyte)[Symbol.asyncIterator]()
+        await pieces.next()
+        let sends = 0
+        const next = () => {
+          sends += 1
+          return sends === 1 ? Promise.resolve({ done: false, value: {} }) : new Promise<never>(() => {})
+        }
+        return ndjson(context, { [Symbol.asyncIterator]: () => ({ next, return: async () => left() }) })
+      },
+    })
+    const { open, responses } = await serving([held])
+    const sent = open('POST', '/held')
+    sent.on('error', () => {}).write('a part')
+    await vi.waitFor(() => expect(responses).toHaveLength(1))
+    sent.destroy()
+    await vi.waitFor(() => expect(left).toHaveBeenCalledOnce())
   })
 
   test('is read by lines, wherever the pieces are cut', async () => {

@@ -39,6 +39,7 @@ function proxyTo(socketPath) {
       answer.writeHead(got.statusCode, got.headers)
       got.pipe(answer)
     })
+    onward.on('error', () => answer.destroy())
     asked.pipe(onward)
   }
 }

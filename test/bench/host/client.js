@@ -5,8 +5,12 @@ import { percentile } from '../numbers.js'
 const agent = new Agent({ keepAlive: true })
 const piece = Buffer.alloc(64 * 1024, 'x')
 const deeds = { down, up, pace }
+let stopped = false
 
-process.on('message', async ({ deed, ...given }) => process.send(await deeds[deed](given)))
+process.on('message', async (asked) => {
+  if (asked === 'stop') stopped = true
+  else process.send(await deeds[asked.deed](asked))
+})
 process.on('disconnect', () => process.exit())
 process.send('ready')
 
@@ -38,13 +42,17 @@ async function up({ url, headers, mebibytes }) {
   })
 }
 
-/** So many requests a second, however long each takes. `others`: answers that are no 2xx, by status. */
-async function pace({ url, headers, rate, seconds }) {
+/**
+ * So many requests a second, however long each takes, for that long or until `stop` comes. `others`: answers that are no whole 2xx, by
+ * status.
+ */
+async function pace({ url, headers, rate, seconds = Number.POSITIVE_INFINITY }) {
+  stopped = false
   const latencies = []
   const others = {}
   const begun = []
   const start = performance.now()
-  for (let sent = 0; sent < rate * seconds; sent += 1) {
+  for (let sent = 0; sent < rate * seconds && !stopped; sent += 1) {
     const due = start + (sent * 1_000) / rate
     const wait = due - performance.now()
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
@@ -65,7 +73,7 @@ async function once(url, headers) {
     const answer = await answerOf(request(url, { headers, agent }).end())
     answer.resume()
     await new Promise((resolve) => answer.once('close', resolve))
-    return answer.statusCode
+    return answer.complete ? answer.statusCode : 0
   } catch {
     return 0
   }

@@ -21,9 +21,9 @@ function parentOf(pid) {
   }
 }
 
-/** All threads of a process on one core. */
-export function pin(pid, core) {
-  spawnSync('taskset', ['-a', '-c', '-p', String(core), String(pid)])
+/** All threads of a process, and what it starts from then on, on these cores: `0`, `1` or `0,1`. */
+export function pin(pid, cores) {
+  spawnSync('taskset', ['-a', '-c', '-p', cores, String(pid)])
 }
 
 /** Proportional set size, in MiB: shared pages count in parts. */

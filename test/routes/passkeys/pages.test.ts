@@ -51,10 +51,21 @@ describe('where a second factor is required', () => {
     const other = client()
     await other.signUp({ ...ada, email: 'eve@example.test' })
     const text = await page(other, '/two-factor/setup?redirect=/notes')
-    expect(text).toContain('href="/auth/passkeys/new?redirect=%2Fnotes"')
+    // The setup page again, which then asks for the passkey that was added.
+    expect(text).toContain('href="/auth/passkeys/new?redirect=%2Fauth%2Ftwo-factor%2Fsetup%3Fredirect%3D%252Fnotes"')
     await addPasskey(other, createAuthenticator({ origin }))
     expect(await page(other, '/two-factor/setup?redirect=/notes')).toContain('data-next="/notes"')
   })
+})
+
+it('an older sign-in adds its passkey on the account page, which asks for the password', async () => {
+  const { client, runtime } = await withPasskey(required)
+  const other = client()
+  await other.signUp({ ...ada, email: 'eve@example.test' })
+  await runtime.clock.advance('6m')
+  const text = await page(other, '/two-factor/setup')
+  expect(text).toContain('href="/auth/account#passkeys"')
+  expect(await page(other, '/account')).toContain('id="passkey-password"')
 })
 
 describe('the passkey that a sign-in by password asks for in passing', () => {
@@ -69,7 +80,7 @@ describe('the passkey that a sign-in by password asks for in passing', () => {
     expect(second).toBe(first)
   })
 
-  it('is not asked for after a second step by passkey', async () => {
+  it('is not asked for after a sign-in by passkey', async () => {
     const { client, device } = await withPasskey()
     const phone = client()
     await passkeyLogin(phone, device)
