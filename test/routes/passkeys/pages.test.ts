@@ -23,6 +23,7 @@ describe('the page of the second step', () => {
     const text = await page(phone, '/two-factor')
     expect([text.includes(code), text.includes(asksForPasskey)]).toEqual([false, true])
     expect(text).toContain('Confirm with your passkey that it is you.')
+    expect(text).toContain('<noscript><p>A passkey needs scripts.')
   })
 
   it('asks for a code, or the passkey instead, where it has both', async () => {
@@ -33,6 +34,7 @@ describe('the page of the second step', () => {
     const text = await page(phone, '/two-factor')
     expect([text.includes(code), text.includes(asksForPasskey)]).toEqual([true, true])
     expect(text).toContain('Use a passkey instead')
+    expect(text).not.toContain('<noscript>')
   })
 })
 
