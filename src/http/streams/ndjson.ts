@@ -35,29 +35,49 @@ export function ndjson(
 
 function written(lines: AsyncIterator<object | string>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
   const end = { done: true, value: undefined } as const
+  const take = createTaking(lines)
   let ended = false
-  let isAsked = false
-  let come: { result: IteratorResult<object | string> } | { error: unknown } | null = null
-  let wake = () => {}
-
-  function ask(): void {
-    if (isAsked) return
-    isAsked = true
-    lines.next().then(
-      (result) => {
-        come = { result }
-        wake()
-      },
-      (error: unknown) => {
-        come = { error }
-        wake()
-      },
-    )
+  return {
+    async next() {
+      if (ended) return end
+      try {
+        const took = await take()
+        if (took === null) return { done: false, value: emptyLine }
+        if ('error' in took) throw took.error
+        const { done, value } = took.result
+        return done === true ? end : { done: false, value: lineOf(value) }
+      } catch (error) {
+        ended = true
+        return { done: false, value: lineOf(last(error)) }
+      }
+    },
+    async return() {
+      ended = true
+      await lines.return?.()
+      return end
+    },
   }
+}
 
-  /** What has come by then; null when nothing has for a while. */
-  async function taken(): Promise<typeof come> {
-    ask()
+type Taken = { result: IteratorResult<object | string> } | { error: unknown }
+
+/** Takes the next line, or null when none comes for a while; the next call goes on waiting for it. One call at a time. */
+function createTaking(lines: AsyncIterator<object | string>): () => Promise<Taken | null> {
+  let isAsked = false
+  let come: Taken | null = null
+  let wake = () => {}
+  const arrive = (arrived: Taken) => {
+    come = arrived
+    wake()
+  }
+  return async () => {
+    if (!isAsked) {
+      isAsked = true
+      lines.next().then(
+        (result) => arrive({ result }),
+        (error: unknown) => arrive({ error }),
+      )
+    }
     if (come === null) {
       await new Promise<void>((resolve) => {
         const cancel = realTimer(quietMs, resolve)
@@ -67,29 +87,10 @@ function written(lines: AsyncIterator<object | string>, last: (error: unknown) =
         }
       })
     }
-    const took = come
+    const took: Taken | null = come
     if (took !== null) isAsked = false
     come = null
     return took
-  }
-
-  return {
-    async next() {
-      if (ended) return end
-      const took = await taken()
-      if (took === null) return { done: false, value: emptyLine }
-      if ('error' in took) {
-        ended = true
-        return { done: false, value: lineOf(last(took.error)) }
-      }
-      const { done, value } = took.result
-      return done === true ? end : { done: false, value: lineOf(value) }
-    },
-    async return() {
-      ended = true
-      await lines.return?.()
-      return end
-    },
   }
 }
 

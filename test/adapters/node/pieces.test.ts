@@ -148,6 +148,16 @@ describe('an answer in pieces', () => {
     expect(JSON.stringify(logged)).not.toContain('secret')
   })
 
+  test('ends with the problem when a row is no JSON', async () => {
+    async function* lines() {
+      yield { step: 1 }
+      yield { step: 2n }
+    }
+    const { open } = await serving([outRoute(lines)])
+    const { text } = await answerOf(open('GET', '/out').end())
+    expect(text).toMatch(/^\{"step":1\}\n\{"error":\{.*"code":"internal_error".*\}\}\n$/)
+  })
+
   test('of bytes is cut off by an error, so that nobody takes a part for the whole', async () => {
     async function* bytes() {
       yield Buffer.from('a part')
