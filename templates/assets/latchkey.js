@@ -441,7 +441,7 @@
   // jump to a part of the page takes the focus away.
   addEventListener('load', () => {
     const refused = all('[aria-invalid="true"]').find((field) => field.offsetParent !== null)
-    const place = refused ?? document.querySelector('[role="alert"]')
+    const place = refused ?? document.querySelector('[role="alert"]') ?? document.querySelector('[autofocus]')
     place?.focus()
   })
 

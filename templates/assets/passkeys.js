@@ -38,7 +38,8 @@ function go(address, parameters = {}) {
 function showError(place, error) {
   const { here = location.pathname, at } = place.dataset
   const code = error.name === 'PasskeyError' ? `passkey_${error.code}` : (error.code ?? 'internal_error')
-  go(here, { error: code, ...(at && { at }) })
+  const shown = code === 'invalid_token' ? 'passkey_expired' : code
+  go(here, { error: shown, ...(at && { at }) })
 }
 
 /** A button, or a place with one, and what it does. `data-next` is where that leads; `data-here` shows an error. */
@@ -125,10 +126,9 @@ function start() {
   for (const place of all('[data-passkey]')) offer(place)
   for (const button of all('[data-without-password]')) offerWithoutPassword(button)
   for (const form of all('form[data-upgrade]')) void leadToUpgrade(form)
-  for (const section of all('[data-passkey-signals]')) {
-    section.hidden = false
-    void passkeys.signal()
-  }
+  const own = all('[data-passkey-section]')
+  for (const place of own) place.hidden = false
+  if (own.length > 0) void passkeys.signal()
   const signIn = document.querySelector('[data-passkey="sign-in"]')
   for (const field of signIn ? all('input[autocomplete~="webauthn"]') : []) {
     passkeys.autofill(field, {

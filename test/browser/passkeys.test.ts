@@ -147,6 +147,8 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
 
     await open('/account')
     await page.getByText('No passkeys yet.').waitFor()
+    await page.getByRole('link', { name: 'Passkeys' }).click()
+    expect(new URL(page.url()).hash).toBe('#passkeys')
     await expectAccessible('account-none')
     await press('Add a passkey')
     await page.getByText('Passkey added.').waitFor()
@@ -170,7 +172,11 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await isIn()
     await open('/account')
     await passkeys().locator('summary').click()
-    await page.getByLabel('Name of the passkey').fill('My <b>phone</b>')
+    const name = page.getByLabel('Name of the passkey')
+    await name.fill('   ')
+    await page.locator('#passkeys').getByRole('button', { name: 'Save' }).click()
+    expect(await page.locator('#passkeys input:invalid').count()).toBe(1)
+    await name.fill('My <b>phone</b>')
     await expectAccessible('account-open')
     await page.locator('#passkeys').getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
@@ -227,6 +233,17 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await expect.poll(() => phone.credentials()).toEqual([])
   })
 
+  test('a passkey that is used too late is refused in words about passkeys', async () => {
+    await enrolled('dot@example.test')
+    await page.route('**/passkeys/login', async (route) => {
+      await clock.advance('6m')
+      await route.continue()
+    })
+    await open('/login')
+    await press('Sign in with a passkey')
+    await page.getByText('That took too long, or was answered in another tab.').waitFor()
+  })
+
   test('without the check of a finger, a face or a PIN it does not sign in, and the page says so', async () => {
     await enrolled('dan@example.test')
     await phone.setUserVerified(false)
@@ -243,6 +260,7 @@ describe.skipIf(isChromiumMissing())('passkeys on our pages in Chromium', () => 
     await withFactor('eve@example.test')
     await signIn('eve@example.test')
     await page.getByText('One more step').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe('code')
     await expectAccessible('two-factor')
     await press('Use a passkey instead')
     await isIn()

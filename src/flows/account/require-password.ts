@@ -31,7 +31,7 @@ export async function requirePassword(
   const facts: AuditFacts = { userId: user.id, sessionId: session.id, outcome: 'failure' }
   await ports.audit.record(auditEvent(ports, input.event, input.visitor, facts))
   await ports.passwords.floor(startedAt)
-  throw new AuthError('invalid_credentials')
+  throw new AuthError('invalid_credentials', { detail: 'The password is wrong.' })
 }
 
 /**

@@ -68,9 +68,16 @@ export async function claimOneOf<Of extends ChallengeOf>(
   encoded: string,
 ): Promise<{ of: Of; clientData: ClientData }> {
   const clientData = ports.webauthn.readClientData(encoded)
-  if (clientData === null) throw new AuthError('invalid_token')
+  if (clientData === null) throw overdue()
   for (const of of choices) if (await isClaimed(ports, of, clientData)) return { of, clientData }
-  throw new AuthError('invalid_token')
+  throw overdue()
+}
+
+/** Unknown, used, expired and foreign look alike. */
+function overdue(): AuthError {
+  return new AuthError('invalid_token', {
+    detail: 'This passkey request is not valid. It may have been answered or expired. Start again.',
+  })
 }
 
 async function isClaimed(ports: ChallengePorts, of: ChallengeOf, { challenge }: ClientData): Promise<boolean> {
