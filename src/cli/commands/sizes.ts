@@ -13,3 +13,8 @@ export function megabytes(bytes: number): string {
 export function seconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(1)} s`
 }
+
+/** `1 collection`, `12 collections` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

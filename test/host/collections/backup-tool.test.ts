@@ -38,7 +38,7 @@ test('a space is backed up to a file, restored from it, and that is undone', asy
   const sha256 = createHash('sha256')
     .update(await readFile(file))
     .digest('hex')
-  expect(made.stdout).toBe(`Backup of dev: 1 collections, 2 objects, sha256 ${sha256}\nWritten to dev.tar.gz\n`)
+  expect(made.stdout).toBe(`Backup of dev: 1 collection, 2 objects, sha256 ${sha256}\nWritten to dev.tar.gz\n`)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await latchkey(['backup', '-f', 'dev.tar.gz'])).toMatchObject({ code: 2, stdout: '' })
   expect((await latchkey(['backup', '-f', 'dev.tar.gz', '--force', '--json'])).stdout).toContain('"objects": 2')
@@ -48,7 +48,7 @@ test('a space is backed up to a file, restored from it, and that is undone', asy
   await host.importText('notes', '{"_id":"later"}\n')
   const verified = await latchkey(['restore', 'dev.tar.gz', '--verify-only'])
   expect(verified.stdout).toMatch(
-    /^The archive is whole: 1 collections, 2 objects of [-\dT:]{16}Z\. Nothing was changed\.\n$/,
+    /^The archive is whole: 1 collection, 2 objects of [-\dT:]{16}Z\.\nNothing was changed\.\n$/,
   )
   expect(await ids()).toHaveLength(3)
 

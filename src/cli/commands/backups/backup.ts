@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { requireTarget, writePartFile } from '../../files/part-file.js'
 import { startProgress } from '../../progress.js'
 import type { Tool } from '../../tool.js'
-import { size } from '../sizes.js'
+import { counted, size } from '../sizes.js'
 
 interface Options {
   file?: string
@@ -39,7 +39,7 @@ export function define(command: Command, open: () => Tool): void {
       const sha256 = seen.hash.digest('hex')
       const result = { space, file: target.path, collections, objects: documents, bytes: seen.bytes, sha256 }
       output.result(result, [
-        `Backup of ${space}: ${collections} collections, ${documents} objects, sha256 ${sha256}`,
+        `Backup of ${space}: ${counted(collections, 'collection')}, ${counted(documents, 'object')}, sha256 ${sha256}`,
         `Written to ${target.path}`,
       ])
     })

@@ -1,10 +1,12 @@
 import type { Restored } from '../../host-home.js'
 import type { Tool } from '../../tool.js'
+import { counted } from '../sizes.js'
 
 export function showVerified({ output }: Tool, restored: Restored): void {
   const { time, collections, documents } = restored
   output.result({ ...restored, verified: true }, [
-    `The archive is whole: ${collections} collections, ${documents} objects of ${minute(time)}. Nothing was changed.`,
+    `The archive is whole: ${counted(collections, 'collection')}, ${counted(documents, 'object')} of ${minute(time)}.`,
+    'Nothing was changed.',
     ...notesOf(restored),
   ])
 }

@@ -46,7 +46,7 @@ export function documentsScript(name: string, open: () => Promise<CollectionsHos
     expect(stdout).toContain(`Finished import ${documents} objects`)
     expect(stdout).toContain(`Finished creating index for ${documents} objects`)
     expect(stdout).toContain('"price":2')
-    expect(stdout).toMatch(new RegExp(`Backup of dev: 1 collections, ${documents} objects, sha256 [0-9a-f]{64}`))
+    expect(stdout).toMatch(new RegExp(`Backup of dev: 1 collection, ${documents} objects, sha256 [0-9a-f]{64}`))
     expect(stdout).toMatch(/^Restored dev to [-\dT:]{16}Z\. Undo within 24 h: latchkey restore --undo$/m)
     expect(stdout.trimEnd().split('\n').slice(-3)).toEqual([
       '0',
