@@ -68,6 +68,8 @@ describe('filters', () => {
     [{ text: { $startsWith: 'a.' } }, ['b']],
     [{ text: { $startsWith: 'a', $endsWith: 'pple' } }, ['b', 'd']],
     [{ text: { $not: { $startsWith: 'a' } } }, ['a', 'c']],
+    [{ text: /a/y }, ['b', 'c', 'd']],
+    [{ text: { $regex: 'p', $options: 'gi' } }, ['a', 'b', 'c', 'd']],
     [{ $or: [{ n: 2 }, { text: { $endsWith: 'ear' } }] }, ['b', 'c']],
     [{ at: { $gt: { $date: '2024-01-15' } } }, ['b']],
     [{ at: new Date('2024-01-02') }, ['a']],
@@ -108,6 +110,17 @@ describe('filters', () => {
       expect(() => collections.find(name, {})).toThrow(expect.objectContaining(invalid))
     }
   })
+
+  test.each([/^a/g, /^a/gy, { $regex: '^a', $options: 'g' }])(
+    '%s tests each value from its beginning, whatever was tested before',
+    async (pattern) => {
+      const collections = await filled([
+        { _id: 'a', text: 'ab' },
+        { _id: 'b', text: [['ab']] },
+      ])
+      expect(await idsOf(collections, { text: pattern })).toEqual(['a', 'b'])
+    },
+  )
 })
 
 describe('order, limits and fields', () => {
@@ -309,6 +322,7 @@ describe('updates', () => {
     [{ n: 1, m: 1 }, { $unset: { m: '' } }, { n: 1 }],
     [{ l: [1] }, { $push: { l: { $each: [2, 3] } } }, { l: [1, 2, 3] }],
     [{ l: [1, 2, 1] }, { $pull: { l: 1 } }, { l: [2] }],
+    [{ l: ['ab', [['ab']], 'b'] }, { $pull: { l: /^a/g } }, { l: ['b'] }],
     [{ l: [1, 2, 3] }, { $pullAll: { l: [1, 2] } }, { l: [3] }],
     [{ l: [1, 2] }, { $pop: { l: 1 } }, { l: [1] }],
     [{ l: [1] }, { $addToSet: { l: 1 } }, { l: [1] }],

@@ -39,23 +39,35 @@ export function asQueryFault<T>(run: () => T): T {
   }
 }
 
+/** Conditions of a filter, or of `$pull`: a copy with dates and ids read, and with the two operators that mingo does not know. */
+export function readConditions(conditions: unknown): unknown {
+  return read(conditions, 0)
+}
+
 function toCriteria(sent: unknown): Record<string, unknown> {
-  const criteria = read(sent, 0)
+  const criteria = readConditions(sent)
   if (!isPlain(criteria)) throw queryInvalid('A filter must be an object.')
   return criteria
 }
 
-/** A copy with dates and ids read, and with the two operators that mingo does not know. */
 function read(value: unknown, depth: number): unknown {
   if (depth > maxDepth) throw queryInvalid(`The filter nests deeper than ${maxDepth} levels.`)
   if (Array.isArray(value)) return value.map((each) => read(each, depth + 1))
+  if (value instanceof RegExp) return new RegExp(value, withoutState(value.flags))
   if (!isPlain(value)) return value
   const only = Object.keys(value).length === 1
   if (only && typeof value.$oid === 'string') return value.$oid
   if (only && Object.hasOwn(value, '$date')) return readDate(value)
   const entries = Object.entries(value).filter(([name]) => name !== '$startsWith' && name !== '$endsWith')
   const copy = entries.map(([name, each]): [string, unknown] => [requireName(name), read(each, depth + 1)])
-  return { ...Object.fromEntries(copy), ...textEnds(value) }
+  const { $options: flags } = value
+  const stateless = typeof flags === 'string' ? { $options: withoutState(flags) } : {}
+  return { ...Object.fromEntries(copy), ...stateless, ...textEnds(value) }
+}
+
+/** With these flags a match depends on the text that was matched before. MongoDB has neither. */
+function withoutState(flags: string): string {
+  return flags.replaceAll(/[gy]/g, '')
 }
 
 function requireName(name: string): string {

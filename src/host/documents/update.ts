@@ -1,4 +1,4 @@
-import { asQueryFault } from './filter.js'
+import { asQueryFault, readConditions } from './filter.js'
 import { type Mingo, queryOptions } from './mingo.js'
 import { queryInvalid } from './store-error.js'
 import { type Document, isPlain, requireShallow } from './values.js'
@@ -50,6 +50,9 @@ function toModifier(operations: unknown, id: string, inserted: boolean): Modifie
     else if (name === '$set' || (name === '$setOnInsert' && inserted)) Object.assign(set, value)
     else if (name !== '$setOnInsert' && Object.keys(value).length > 0) modifier[name] = value
   }
+  const { $pull: pulled } = modifier
+  if (pulled)
+    modifier.$pull = Object.fromEntries(Object.entries(pulled).map(([path, each]) => [path, readConditions(each)]))
   // A whole document may be sent back; mingo refuses even an unchanged _id.
   const { _id: sent = id, ...fields } = set
   if (sent !== id) throw queryInvalid('An update cannot change _id.')
