@@ -84,6 +84,7 @@ export async function restoreNow(
     archive: archive instanceof Uint8Array ? inPieces(archive, 64 * 1024) : archive,
     rules: { ...nothingMore, confirm: name, ...more },
     visitor: admin,
+    still: async () => {},
   })
   return { ...(await run((step) => steps.push(step))), steps }
 }

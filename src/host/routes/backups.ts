@@ -1,6 +1,7 @@
 import type { HttpResponse } from '../../http/message.js'
 import type { Route } from '../../http/route.js'
 import { ndjson } from '../../http/streams/ndjson.js'
+import { whileAllowed } from '../../http/streams/while-allowed.js'
 import type { Visitor } from '../../model/visitor.js'
 import { defineTokenRoute } from '../../routes/admin/control-route.js'
 import { queryChoice } from '../../routes/admin/fields.js'
@@ -28,7 +29,8 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
         const { space = '', collection = '' } = context.params
         const isFile = queryChoice(context.request, 'download', ['true', 'false']) === 'true'
         const named = { space, collection, visitor: context.caller.visitor }
-        return isFile ? fileAnswer(ports(), named) : ndjson(context, await exportCollection(ports(), named))
+        if (isFile) return fileAnswer(ports(), named, context.still)
+        return ndjson(context, whileAllowed(await exportCollection(ports(), named), context.still))
       },
     }),
     defineTokenRoute({
@@ -43,9 +45,9 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
       streams: 'out',
       summary: 'A backup of a space, as tar.gz.',
       errors: ['space_not_found'],
-      async handle({ params, caller }) {
+      async handle({ params, caller, still }) {
         const { archive, ...facts } = await backUp(ports(), { space: params.space ?? '', visitor: caller.visitor })
-        return { status: 200, headers: archiveHeaders(params.space ?? '', facts), body: archive }
+        return { status: 200, headers: archiveHeaders(params.space ?? '', facts), body: whileAllowed(archive, still) }
       },
     }),
   ]
@@ -55,10 +57,15 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
 async function fileAnswer(
   ports: BackupPorts,
   named: { space: string; collection: string; visitor: Visitor },
+  still: () => Promise<void>,
 ): Promise<HttpResponse> {
   const { count, file } = await exportFile(ports, named)
   const headers = fileHeaders('application/jsonl', `${named.collection}.jsonl`)
-  return { status: 200, headers: { ...headers, 'x-latchkey-documents': String(count) }, body: file }
+  return {
+    status: 200,
+    headers: { ...headers, 'x-latchkey-documents': String(count) },
+    body: whileAllowed(file, still),
+  }
 }
 
 /** Both parts of the name are plain: a space's name, and digits. The counts are for the tool. */

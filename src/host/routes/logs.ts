@@ -1,5 +1,6 @@
 import type { Route } from '../../http/route.js'
 import { ndjson } from '../../http/streams/ndjson.js'
+import { whileAllowed } from '../../http/streams/while-allowed.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { logRows } from './streams.js'
@@ -22,6 +23,6 @@ export function logRoute(ports: () => SpacePorts): Route {
     },
     answers: { 200: 'lines' },
     errors: ['space_not_found'],
-    handle: async (context) => ndjson(context, await logRows(ports(), context)),
+    handle: async (context) => ndjson(context, whileAllowed(await logRows(ports(), context), context.still)),
   })
 }

@@ -40,11 +40,12 @@ function restoreRoute(ports: () => BackupPorts): Route {
     answers: { 200: 'lines' },
     errors: ['space_not_found', 'quota_exceeded'],
     async handle(context) {
-      const { params, request, caller } = context
+      const { params, request, caller, still } = context
       const rules = rulesIn(request, caller.kind === 'session')
       await judgeToken(context, rules)
       const archive = context.upload(mostArchiveBytes(ports()))
-      const { run } = await restore(ports(), { space: params.space ?? '', archive, rules, visitor: caller.visitor })
+      const named = { space: params.space ?? '', visitor: caller.visitor }
+      const { run } = await restore(ports(), { ...named, archive, rules, still })
       const done = { done: true, verifyOnly: rules.verifyOnly }
       const restored = async (report: (row: Row) => void) => ({
         ...done,

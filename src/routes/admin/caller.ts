@@ -76,6 +76,29 @@ export async function requireCaller(
   return { caller: { kind: 'adminToken', token: admitted.token, visitor: inside.visitor }, ports: inside.ports }
 }
 
+/**
+ * Judges a caller again whose request takes long. It rejects once the token is removed, the session has ended, the account has
+ * changed, or the right is gone.
+ */
+export function stillAllowed(
+  { ports, adminToken, visitor }: RouteContext,
+  caller: Caller,
+  { who }: Pick<AskedOfCaller, 'who'>,
+): () => Promise<void> {
+  if (caller.kind === 'adminToken') {
+    return async () => void (await ports.adminTokens?.identify(adminToken ?? '', visitor))
+  }
+  const { principal } = caller
+  const version = ports.revocations.deadBelow(principal.userId)
+  return async () => {
+    const isOver =
+      ports.revocations.isEnded(principal.sessionId) || ports.revocations.deadBelow(principal.userId) > version
+    if (isOver) throw new AuthError('token_revoked')
+    const right = ports.rights.of(principal)
+    if (right === null || (who === 'admin' && right !== 'ADMIN')) throw new AuthError('forbidden')
+  }
+}
+
 /** @throws {AuthError} `admin_token_not_for_this`, or why the token counts for nothing */
 export async function refuseAnyAdminToken(
   { adminToken: text, ports, visitor }: RouteContext,

@@ -4,6 +4,7 @@ import { adminPagePath } from '../../http/placed-route.js'
 import { redirect } from '../../http/problem.js'
 import { type ControlRule, defineRoute, type Route, type RouteContext, type SignedIn } from '../../http/route.js'
 import { filledPath } from '../../http/route-table.js'
+import { whileAllowed } from '../../http/streams/while-allowed.js'
 import type { AdminCommand } from '../../model/admin-command.js'
 import { controlPath } from '../../model/control-path.js'
 import type { Right } from '../../model/right.js'
@@ -15,6 +16,7 @@ import {
   refuseAnyAdminToken,
   requireCaller,
   requireSession,
+  stillAllowed,
 } from './caller.js'
 import type { DoneCode } from './pages/outcomes.js'
 
@@ -69,12 +71,15 @@ export interface ControlContext extends RouteContext {
   right: Right
   /** A form of an admin page sent the request, so its answer is a page. */
   asPage: boolean
+  /** Rejects once the caller may not call the route any more, for what takes long. `upload` asks it by itself. */
+  still(): Promise<void>
 }
 
 /** The same where the caller may be an admin token. */
 export interface CallerContext extends RouteContext {
   caller: Caller
   asPage: boolean
+  still(): Promise<void>
 }
 
 /** A route of the control API that needs no credential. */
@@ -102,9 +107,11 @@ export function defineOpenRoute<Schema extends z.ZodType>({ path, command, ...ro
 /** Checks the caller before the route runs. Without `admin.enabled` the route is a 404. */
 export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute<Schema>): Route {
   return assembled<Schema, ControlContext>(route, undefined, async (context, asked, asPage) => {
-    const { principal, right, visitor } = await requireSession(context, asked)
+    const caller = await requireSession(context, asked)
+    const { principal, right, visitor } = caller
     const inside = await inSpace(context, visitor)
-    return { ...context, ports: inside.ports, admin: { principal, visitor: inside.visitor }, right, asPage }
+    const admin = { principal, visitor: inside.visitor }
+    return { ...context, ...lasting(context, caller, asked), ports: inside.ports, admin, right, asPage }
   })
 }
 
@@ -112,8 +119,13 @@ export function defineControlRoute<Schema extends z.ZodType>(route: ControlRoute
 export function defineTokenRoute<Schema extends z.ZodType>(route: TokenRoute<Schema>): Route {
   return assembled<Schema, CallerContext>(route, route.adminToken, async (context, asked, asPage) => {
     const { ports, caller } = await requireCaller(context, { ...asked, command: route.adminToken })
-    return { ...context, ports, caller, asPage }
+    return { ...context, ...lasting(context, caller, asked), ports, caller, asPage }
   })
+}
+
+function lasting(context: RouteContext, caller: Caller, asked: AskedOfCaller): Pick<CallerContext, 'still' | 'upload'> {
+  const still = stillAllowed(context, caller, asked)
+  return { still, upload: (limitBytes) => whileAllowed(context.upload(limitBytes), still) }
 }
 
 type Enter<Context> = (context: RouteContext, asked: AskedOfCaller, asPage: boolean) => Promise<Context>

@@ -24,6 +24,8 @@ export interface Restoration {
   archive: AsyncIterable<Uint8Array>
   rules: RestoreRules
   visitor: Visitor
+  /** Rejects once the caller may not restore any more: asked before anything is put in force. */
+  still(): Promise<void>
 }
 
 /** What a restore has done, or would do. */
@@ -101,7 +103,7 @@ interface Filled {
 async function fill(
   ports: BackupPorts,
   draft: Draft,
-  { archive, rules }: Restoration,
+  { archive, rules, still }: Restoration,
   report: RestoreReport,
 ): Promise<Filled> {
   const began = ports.monotonic()
@@ -109,6 +111,7 @@ async function fill(
     const backup = await readBackup(archive, draft.rule, draft.parts)
     const isForeign = judgeSignature(ports, backup, rules)
     const release = await draft.finish(backup)
+    await still()
     report({ step: 'checked', ms: Math.round(ports.monotonic() - began) })
     return { backup, isForeign, release }
   } catch (error) {
