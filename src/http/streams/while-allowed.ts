@@ -1,4 +1,4 @@
-import { late, realMonotonic, realTimer, within } from '../../lib/runtime.js'
+import { realTimer } from '../../lib/runtime.js'
 
 /** A removal or a sign-out is in force within a second. */
 const everyMs = 1_000
@@ -15,7 +15,7 @@ export function whileAllowed<T>(items: AsyncIterable<T>, judge: () => Promise<vo
 
 function judged<T>(iterator: AsyncIterator<T>, judge: () => Promise<void>): AsyncIterator<T> {
   const end = { done: true, value: undefined } as const
-  let nextAt = realMonotonic() + everyMs
+  const period = createPeriod()
   let isOver = false
 
   async function judgeNow(): Promise<void> {
@@ -27,25 +27,54 @@ function judged<T>(iterator: AsyncIterator<T>, judge: () => Promise<void>): Asyn
       void iterator.return?.().catch(() => {})
       throw error
     }
-    nextAt = realMonotonic() + everyMs
+    period.begin()
   }
 
   return {
     async next() {
       if (isOver) return end
       const coming = iterator.next()
+      coming.catch(() => {})
       for (;;) {
-        const item = await within(realTimer, Math.max(0, nextAt - realMonotonic()), coming)
-        if (item === late || item.done === true || realMonotonic() >= nextAt) await judgeNow()
-        if (item === late) continue
+        const item = await Promise.race([coming, period.over()])
+        if (item === null || item.done === true || period.isOver()) await judgeNow()
+        if (item === null) continue
         isOver = item.done === true
+        if (isOver) period.cancel()
         return item
       }
     },
     async return() {
       isOver = true
+      period.cancel()
       await iterator.return?.()
       return end
     },
+  }
+}
+
+/** One second after the other, each begun anew. */
+function createPeriod() {
+  let isOver = false
+  let wake = () => {}
+  let cancel = () => {}
+  function begin(): void {
+    isOver = false
+    cancel()
+    cancel = realTimer(everyMs, () => {
+      isOver = true
+      wake()
+    })
+  }
+  begin()
+  return {
+    begin,
+    cancel: () => cancel(),
+    isOver: () => isOver,
+    over: () =>
+      new Promise<null>((resolve) => {
+        wake = () => resolve(null)
+        if (isOver) wake()
+      }),
   }
 }
