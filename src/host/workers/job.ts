@@ -1,12 +1,13 @@
 import type { World } from '../../lib/runtime.js'
 import { readOutcome } from '../documents/remote-ports.js'
-import { queryInvalid, StoreError } from '../documents/store-error.js'
+import { StoreError } from '../documents/store-error.js'
 import { parseWirePath, readWireAnswer, type WireCall, wireFault } from '../documents/wire.js'
 import { isWriting } from '../storage/calls.js'
 import { unavailable } from '../storage/faults.js'
 import type { SpaceData } from '../storage/space.js'
+import { endedEarly, tookTooLong } from './task-faults.js'
 import type { ImportState, TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
-import { startProcess, type WorkerProcess } from './worker-process.js'
+import { startProcess, type WorkerEnd, type WorkerProcess } from './worker-process.js'
 
 /** A task in its worker, a process of its own. */
 export interface Job {
@@ -16,7 +17,7 @@ export interface Job {
    * @throws {StoreError} why the task ended early
    */
   next(): Promise<TaskEvent>
-  /** How many documents the calls of a task have written. */
+  /** How many documents the task has written. */
   written(): number
   /** What reading the upload threw, which ended the import; null: nothing. */
   uploadFault(): unknown
@@ -46,27 +47,27 @@ export interface JobOptions {
 export function startJob(options: JobOptions): Job {
   const { mostMs, timer } = options
   const calls = new Set<Promise<void>>()
-  const events = createEvents()
-  let written = 0
+  const tally = createTally()
+  const events = createEvents(tally.reported)
   let ending: Promise<void> | null = null
   const worker = startProcess(options.program, { receive, ended })
   const upload = readerOf(options.pieces, worker)
-  const cancel = mostMs === null ? () => {} : timer(mostMs, () => fail(tookTooLong(mostMs)))
+  const cancel = mostMs === null ? () => {} : timer(mostMs, () => fail(tookTooLong(options.start.task, mostMs)))
 
   function fail(error: unknown): void {
     events.fail(error)
     void stop()
   }
 
-  function ended(fault: StoreError, reason: string): void {
+  function ended(end: WorkerEnd): void {
     if (ending !== null) return
-    if (fault.code === 'store_unavailable') options.onFault(reason)
-    fail(fault)
+    if (!end.outOfMemory) options.onFault(end.reason)
+    fail(endedEarly(options.start.task, end))
   }
 
   async function call({ id, path, body }: Extract<WorkerMessage, { kind: 'call' }>): Promise<void> {
-    const { status, body: answer, wrote } = await answered(options, path, body)
-    written += wrote
+    const { status, body: answer, call: made } = await answered(options, path, body)
+    if (made !== null && status === 200) tally.called(made, { body, answer })
     worker.post({ kind: 'reply', id, status, body: answer })
   }
 
@@ -100,20 +101,18 @@ export function startJob(options: JobOptions): Job {
       worker.post({ kind: 'next' })
       return events.next()
     },
-    ...{ written: () => written, uploadFault: () => upload.fault(), progress: () => events.progress(), stop },
+    ...{ written: tally.written, uploadFault: () => upload.fault(), progress: tally.progress, stop },
   }
 }
 
 /** Events for one reader. After a failure those that are there are still read. */
-function createEvents() {
+function createEvents(reported: (state: ImportState) => void) {
   const waiting: TaskEvent[] = []
-  let progress: ImportState = { processed: 0, imported: 0, faults: 0 }
   let failure: { error: unknown } | null = null
   let wake = () => {}
   return {
-    progress: () => progress,
     put(event: TaskEvent): void {
-      if (event.kind === 'progress') progress = event.state
+      if (event.kind === 'progress') reported(event.state)
       waiting.push(event)
       wake()
     },
@@ -152,7 +151,43 @@ function readerOf(pieces: JobOptions['pieces'], worker: WorkerProcess) {
   }
 }
 
-/** Answers a call of a worker. A query that only reads may not write. */
+/** A call that has written, and its answer. */
+interface Written {
+  body: string
+  answer: string | Uint8Array
+}
+
+/** Counts what a task has written. An import says itself how far it is, except for the calls after its last report. */
+function createTally() {
+  let state: ImportState = { processed: 0, imported: 0, faults: 0 }
+  let changed = 0
+  let batches: Written[] = []
+  return {
+    reported(reported: ImportState): void {
+      state = reported
+      batches = []
+    },
+    called({ verb }: WireCall, { body, answer }: Written): void {
+      if (verb === 'putMany') batches.push({ body, answer })
+      else changed += verb === 'changeMany' ? readOutcome(readWireAnswer({ status: 200, text: answer })).changed : 1
+    },
+    progress: () => state,
+    written: () => state.imported + changed + batches.reduce((sum, each) => sum + rowsPut(each), 0),
+  }
+}
+
+/** A call of `putMany` sends `[collection, rows, …]`, and its answer names those that were refused. */
+function rowsPut({ body, answer }: Written): number {
+  const [, rows]: unknown[] = JSON.parse(body)
+  const refused = readWireAnswer({ status: 200, text: answer })
+  return Array.isArray(rows) && Array.isArray(refused) ? rows.length - refused.length : 0
+}
+
+/**
+ * Answers a call of a worker. A query that only reads may not write.
+ *
+ * @returns also the call, when it has changed something
+ */
 async function answered({ answers, start }: JobOptions, path: string, body: string) {
   const call = parseWirePath(path)
   const mayWrite = start.task.kind === 'import' ? !start.task.dryrun : start.task.change !== null
@@ -160,19 +195,7 @@ async function answered({ answers, start }: JobOptions, path: string, body: stri
   const isAllowed = call?.port === 'documents' ? mayWrite || !isChange : call?.port === 'indexes' && !isChange
   if (call === null || !isAllowed) {
     const { status, text } = wireFault(unavailable())
-    return { status, body: text, wrote: 0 }
+    return { status, body: text, call: null }
   }
-  const reply = await answers.answer(call, body)
-  return { ...reply, wrote: reply.status === 200 && isChange ? writtenBy(call, reply) : 0 }
-}
-
-/** How many documents a call has written. Of `putMany` it says only that it wrote: an import counts rows by its progress events. */
-function writtenBy({ verb }: WireCall, { status, body }: Awaited<ReturnType<SpaceData['answer']>>): number {
-  return verb === 'changeMany' ? readOutcome(readWireAnswer({ status, text: body })).changed : 1
-}
-
-function tookTooLong(mostMs: number): StoreError {
-  return queryInvalid(
-    `The query was stopped after ${mostMs / 1_000} s. Filter by an indexed field, set a limit, or use a simpler expression.`,
-  )
+  return { ...(await answers.answer(call, body)), call: isChange ? call : null }
 }

@@ -1,11 +1,13 @@
 import { AuthError } from '../../errors.js'
+import type { World } from '../../lib/runtime.js'
 
-/** Who may run: one task a space, and few in all. Others wait in their order. */
+/** Who may run: one task a space, and few in all. Others wait in their order, for as long as a proxy lets them. */
 export interface Places {
   /**
    * Resolves when the task may run, to the function that frees its place.
    *
-   * @throws {AuthError} `space_busy` when too many tasks of this space wait, `busy` when too many wait in all
+   * @throws {AuthError} `space_busy` when too many tasks of this space wait, or one of them runs for long; `busy` when too many
+   *   wait in all, or those that run take long
    */
   take(spaceId: string): Promise<() => void>
 }
@@ -22,7 +24,10 @@ interface Waiting {
   start(): void
 }
 
-export function createPlaces(most: MostPlaces): Places {
+/** nginx gives up after 60 s: it gets an answer before. */
+const longestWaitMs = 45_000
+
+export function createPlaces(most: MostPlaces, timer: World['timer']): Places {
   const running = new Set<string>()
   const waiting: Waiting[] = []
 
@@ -49,14 +54,28 @@ export function createPlaces(most: MostPlaces): Places {
     async take(spaceId) {
       if (mayStart(spaceId)) return enter(spaceId)
       const ofThisSpace = waiting.filter((each) => each.spaceId === spaceId).length
-      if (ofThisSpace >= most.waitingOfOne) {
-        const detail = 'Too many queries or imports of this space wait already. Try again when they have ended.'
-        throw new AuthError('space_busy', { detail })
-      }
-      if (waiting.length >= most.waiting) throw new AuthError('busy', { retryAfterSeconds: 5 })
-      return new Promise((resolve) => {
-        waiting.push({ spaceId, start: () => resolve(enter(spaceId)) })
+      if (ofThisSpace >= most.waitingOfOne) throw spaceBusy('Too many queries or imports of this space wait already.')
+      if (waiting.length >= most.waiting) throw busy()
+      return new Promise((resolve, reject) => {
+        const cancel = timer(longestWaitMs, () => {
+          waiting.splice(waiting.indexOf(own), 1)
+          reject(running.has(spaceId) ? spaceBusy('Another query or import of this space takes long.') : busy())
+        })
+        const start = () => {
+          cancel()
+          resolve(enter(spaceId))
+        }
+        const own: Waiting = { spaceId, start }
+        waiting.push(own)
       })
     },
   }
+}
+
+function spaceBusy(why: string): AuthError {
+  return new AuthError('space_busy', { detail: `${why} Try again later.` })
+}
+
+function busy(): AuthError {
+  return new AuthError('busy', { retryAfterSeconds: 5 })
 }

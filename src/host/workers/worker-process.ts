@@ -1,6 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { queryInvalid, type StoreError } from '../documents/store-error.js'
-import { unavailable } from '../storage/faults.js'
 import type { FrontMessage, WorkerMessage } from './tasks.js'
 
 /** The process of a worker. A thread would not do: one that runs out of memory can end the process around it. */
@@ -10,18 +8,29 @@ export interface WorkerProcess {
   kill(): Promise<void>
 }
 
-const memoryMegabytes = 256
+/** How much a worker may use. */
+export const memoryMegabytes = 256
 
-/** @param on `ended` is called with an exit code or signal, also after `kill` */
+/** How a worker ended. */
+export interface WorkerEnd {
+  outOfMemory: boolean
+  /** Its exit code or signal, or the name of an error. */
+  reason: string
+  error?: Error
+}
+
+/** @param on `ended` is called also after `kill` */
 export function startProcess(
   program: URL,
-  on: { receive(message: WorkerMessage): void; ended(fault: StoreError, reason: string): void },
+  on: { receive(message: WorkerMessage): void; ended(end: WorkerEnd): void },
 ): WorkerProcess {
   const child = spawn(program)
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()))
   child.on('message', on.receive)
-  child.once('error', (error) => on.ended(unavailable(error), error.name))
-  child.once('exit', (code, signal) => on.ended(faultOf(code, signal), signal ?? `exit ${code}`))
+  child.once('error', (error) => on.ended({ outOfMemory: false, reason: error.name, error }))
+  child.once('exit', (code, signal) => {
+    on.ended({ outOfMemory: ranOutOfMemory(code, signal), reason: signal ?? `exit ${code}` })
+  })
   return {
     // Without a callback, a process that has just ended would be an error.
     post: (message) => void (child.connected && child.send(message, () => {})),
@@ -33,12 +42,8 @@ export function startProcess(
 }
 
 /** Node aborts when its heap is full; the kernel kills when the machine is. */
-function faultOf(code: number | null, signal: NodeJS.Signals | null): StoreError {
-  const isMemory = signal === 'SIGABRT' || signal === 'SIGKILL' || signal === 'SIGTRAP' || code === 134
-  if (!isMemory) return unavailable()
-  return queryInvalid(
-    `The query needs more than ${memoryMegabytes} MiB of memory. Set a limit, or sort and group fewer documents.`,
-  )
+function ranOutOfMemory(code: number | null, signal: NodeJS.Signals | null): boolean {
+  return signal === 'SIGABRT' || signal === 'SIGKILL' || signal === 'SIGTRAP' || code === 134
 }
 
 function spawn(program: URL): ChildProcess {

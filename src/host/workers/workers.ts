@@ -27,8 +27,8 @@ export interface TaskSpace {
 /** Processes in which queries and imports of the control API run, each in one of its own. */
 export interface Workers {
   /**
-   * Starts a task when its space and the host have a place for it: one query and one import a space, two of each in
-   * all. Its end frees the place.
+   * Starts a task when its space and the host have a place for it: one query and one import a space, in all two
+   * queries and four imports. Its end frees the place.
    *
    * @param pieces the upload of an import
    * @throws {AuthError} `space_busy`, `busy`
@@ -38,12 +38,17 @@ export interface Workers {
   close(): Promise<void>
 }
 
-const most = { running: 2, waitingOfOne: 4, waiting: 16 }
+const most = { waitingOfOne: 4, waiting: 16 }
+/** An import waits for its client much of the time. */
+const running = { query: 2, import: 4 }
 const defaultQueryMs = 30_000
 
 export function createWorkers(options: WorkersOptions): Workers {
   const program = options.program ?? new URL('./program/main.js', import.meta.url)
-  const places: Record<Task['kind'], Places> = { query: createPlaces(most), import: createPlaces(most) }
+  const places: Record<Task['kind'], Places> = {
+    query: createPlaces({ ...most, running: running.query }, options.timer),
+    import: createPlaces({ ...most, running: running.import }, options.timer),
+  }
   const jobs = new Set<Job>()
 
   return {

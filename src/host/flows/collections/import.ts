@@ -62,9 +62,9 @@ async function runToEnd(job: Job, report: (state: ImportState) => void): Promise
     }
   } catch (error) {
     await job.stop()
-    const { imported, faults } = job.progress()
+    const { faults } = job.progress()
     // The worker may have ended before it reported its last batch.
-    return { imported: Math.max(imported, job.written()), faults, failed: [], error: asAuthError(error) }
+    return { imported: job.written(), faults, failed: [], error: asAuthError(error) }
   } finally {
     await job.stop()
   }

@@ -1,4 +1,4 @@
-import { storeUnavailable } from '../../../errors.js'
+import { AuthError, storeUnavailable } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { SpaceRecord } from '../../store/spaces.js'
@@ -45,10 +45,17 @@ async function changed(
 ): Promise<QueryPart> {
   const end = await nextPart(job).catch(async (error: unknown) => {
     await record(ports, job, { ...of, outcome: 'failure' })
-    throw error
+    throw withCount(error, job.written())
   })
   await record(ports, job, { ...of, outcome: 'success' })
   return end
+}
+
+/** What was changed before a fault stays changed. */
+function withCount(error: unknown, count: number): unknown {
+  if (!(error instanceof AuthError) || count === 0) return error
+  const documents = count === 1 ? '1 document was' : `${count} documents were`
+  return new AuthError(error.code, { ...error.details, detail: `${error.message} Before that, ${documents} changed.` })
 }
 
 async function record(

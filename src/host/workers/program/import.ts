@@ -108,7 +108,7 @@ function readRow(
 ): ImportRow | LineFault | null {
   if ('text' in line && line.text.trim() === '') return null
   try {
-    const document = withId(parse(line), newId)
+    const document = withId(parse(line, documentBytes), newId)
     const body = encodeParsed(document)
     if (Buffer.byteLength(body) > documentBytes) throw refused(tooLarge)
     return { line: number, id: document._id, body }
@@ -119,12 +119,15 @@ function readRow(
 }
 
 /** @throws {StoreError} `query_invalid`. The message names what is wrong, and no value. */
-function parse(line: Line): unknown {
+function parse(line: Line, documentBytes: number): unknown {
   if ('fault' in line) {
     throw refused(line.fault === 'too_long' ? tooLarge : 'The line is not UTF-8.')
   }
-  if (!isWithinBounds(line.text, { depth: maxDepth + 1, parts: Number.POSITIVE_INFINITY })) {
-    throw refused(`The document nests deeper than ${maxDepth} levels.`)
+  const depth = maxDepth + 1
+  // Each part is at least one byte of the stored document, and much more memory while it is read.
+  if (!isWithinBounds(line.text, { depth, parts: documentBytes })) {
+    const isDeep = !isWithinBounds(line.text, { depth, parts: Number.POSITIVE_INFINITY })
+    throw refused(isDeep ? `The document nests deeper than ${maxDepth} levels.` : tooLarge)
   }
   try {
     return JSON.parse(line.text)
