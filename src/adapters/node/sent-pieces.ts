@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { isPieces, type ResponseBody } from '../../http/message.js'
+import { realTimer } from '../../lib/runtime.js'
 import type { NodeRequest } from './message.js'
 import { startAfterBody } from './unread-body.js'
+
+/** A client that takes nothing for as long is cut off: its answer holds memory and a connection. */
+const longestStallMs = 120_000
 
 /** The body where pieces cannot be sent; they leave it empty. */
 export function wholeIn(body: ResponseBody): string | Uint8Array {
@@ -19,7 +23,8 @@ export function cancelPieces(pieces: AsyncIterable<Uint8Array>): void {
 
 /**
  * Sends pieces at the pace of the client. When the client leaves, the iterator's `return` is called at once. An error of the
- * iterator cuts the answer off, so that the client does not take a part for the whole.
+ * iterator cuts the answer off, so that the client does not take a part for the whole; so does a client that takes nothing for
+ * two minutes.
  *
  * @param end called after the last piece
  */
@@ -49,7 +54,11 @@ export async function sendPieces(
       if (done === true) break
       if (start.holds(value) || res.write(value)) continue
       await new Promise<void>((resolve) => {
-        wake = resolve
+        const cancel = realTimer(longestStallMs, () => res.destroy())
+        wake = () => {
+          cancel()
+          resolve()
+        }
       })
       if (isOver) return
     }

@@ -193,6 +193,31 @@ describe('an answer in pieces', () => {
     expect(size).toBe(256 * mebibyte)
   })
 
+  test('ATK-208 is cut off when its client takes nothing for two minutes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    let left = 0
+    async function* bytes() {
+      try {
+        for (;;) yield Buffer.alloc(mebibyte)
+      } finally {
+        left += 1
+      }
+    }
+    const { open } = await serving([bytesRoute(bytes())])
+    const sent = open('GET', '/bytes').end()
+    const [response] = await once(sent, 'response')
+    response.pause()
+    const cut = once(response, 'error')
+    // What is sent before the client's buffers are full begins the wait anew.
+    while (left === 0) {
+      await new Promise(setImmediate)
+      await vi.advanceTimersByTimeAsync(1_000)
+    }
+    response.resume()
+    expect(await cut).toMatchObject([{ code: 'ECONNRESET' }])
+  })
+
   test('sends an empty line when nothing comes for 15 s, so that no proxy cuts it off', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
