@@ -201,6 +201,35 @@ test('ATK-202 beside an older host.db, data of a newer generation is set aside, 
   expect(checks.find(({ code }) => code === 'generation_lost')?.finding).toContain(join(own, 'lost'))
 })
 
+test('an application whose data is missing does not start on none, and a restore brings it back', async () => {
+  const at = await place()
+  const first = await listening(at)
+  const call = await setUp(at)
+  await call('POST', '/spaces', { name: 'dev' })
+  const made = await call('POST', '/admintokens', { owner: 'personal', name: 'ci' })
+  const token = { 'x-admintoken': String(made.body.token) }
+  await deploy(at, 'dev', token, 'friendly')
+  const backup = await fetch(`${at.adminUrl}/auth/admin/api/spaces/dev/backup`, { headers: token })
+  const archive = Buffer.from(await backup.arrayBuffer())
+  await first.close()
+  const [id = ''] = await readdir(join(at.data, 'spaces'))
+  const own = join(at.data, 'spaces', id)
+  const files = async () => (await readdir(own)).filter((name) => name.startsWith('g1.db'))
+  for (const name of await files()) await rm(join(own, name))
+
+  await listening(at)
+  const open = async () => (await ask(`${at.baseUrl}/dev/open`)).status
+  await vi.waitFor(async () => expect([502, 503]).toContain(await open()), { timeout: 20_000 })
+  expect(await files()).toEqual([])
+  const restored = await fetch(`${at.adminUrl}/auth/admin/api/spaces/dev/restore?confirm=dev`, {
+    method: 'POST',
+    headers: { ...token, 'content-type': 'application/gzip' },
+    body: archive,
+  })
+  expect(await restored.text()).toContain('"done":true')
+  await vi.waitFor(async () => expect(await open()).toBe(200), { timeout: 20_000 })
+})
+
 /** An issuer on loopback that publishes its key set, and signs tokens for it. */
 async function issuer() {
   const { publicKey, privateKey } = await generateKeyPair('RS256')

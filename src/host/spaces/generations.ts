@@ -30,6 +30,8 @@ export interface SpacesData extends GenerationFiles {
    * @throws {StoreError} `store_unavailable`
    */
   open(spaceId: string, generation: number): Promise<SpaceData>
+  /** The space has been used: data that is missing was lost, and is not made anew. */
+  expectData(spaceId: string): void
   /** The space is gone: its files and schemas may be removed. */
   remove(spaceId: string): Promise<void>
   close(): Promise<void>
@@ -56,7 +58,7 @@ export function openSpacesData({ folder, disk, schemas, limits, logger, ...optio
   return { ...livingGenerations(threads, openPlace, places), ...otherGenerations(openPlace, places) }
 }
 
-type Living = Pick<SpacesData, 'serve' | 'open' | 'refuse' | 'allow' | 'remove' | 'close'>
+type Living = Pick<SpacesData, 'serve' | 'open' | 'expectData' | 'refuse' | 'allow' | 'remove' | 'close'>
 
 /** Those in force, one a space. */
 function livingGenerations(threads: DataThreads, openPlace: OpenPlace, places: GenerationPlaces): Living {
@@ -83,6 +85,7 @@ function livingGenerations(threads: DataThreads, openPlace: OpenPlace, places: G
 
   return {
     open,
+    expectData: opened.expectData,
     async serve({ spaceId, generation, socketPath, key }) {
       const server = await serveData({ data: await open(spaceId, generation), socketPath, key })
       const running = servers.get(keyOf(spaceId, generation)) ?? new Set()
@@ -121,7 +124,7 @@ function closedWith(server: DataServer, running: Set<DataServer>): DataServer {
   }
 }
 
-interface OpenedGenerations {
+interface OpenedGenerations extends Pick<SpacesData, 'expectData'> {
   /** Closes another generation of the space that is open. A file that could not be opened is tried again at the next start. */
   get(spaceId: string, generation: number): Promise<SpaceData>
   /** @param generation default: whichever is open */
@@ -130,11 +133,12 @@ interface OpenedGenerations {
 
 function openedGenerations(openPlace: OpenPlace, places: GenerationPlaces): OpenedGenerations {
   const opened = new Map<string, OpenGeneration>()
+  const expected = new Set<string>()
 
   async function openLiving(spaceId: string, generation: number): Promise<SpaceData> {
     await places.adoptDraft(spaceId, generation)
-    // Only the first one is made by opening it.
-    if (generation > 1) await requireGeneration(places, spaceId, generation)
+    // Only the first one of a new space is made by opening it.
+    if (generation > 1 || expected.has(spaceId)) await requireGeneration(places, spaceId, generation)
     return openPlace(spaceId, await places.living(spaceId, generation))
   }
 
@@ -147,6 +151,7 @@ function openedGenerations(openPlace: OpenPlace, places: GenerationPlaces): Open
 
   return {
     close,
+    expectData: (spaceId) => void expected.add(spaceId),
     get(spaceId, generation) {
       const known = opened.get(spaceId)
       if (known?.generation === generation) return known.data

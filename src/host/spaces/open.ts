@@ -23,6 +23,7 @@ import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { Schemas } from '../storage/postgres/schemas.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
+import type { SpaceRecord } from '../store/spaces.js'
 import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
@@ -94,7 +95,7 @@ export async function openSpaces(
     for (const spaceId of await sweepRemovedSpaces(ports)) reportLeft(logger, spaceId)
     const spaces = await fillDirectory(ports)
     await settleGenerations(ports, { folder, spaces, logger })
-    supervisor.startAll(spaces.filter(({ release }) => release !== null).map(({ id }) => id))
+    startDeployed(supervisor, ground, spaces)
   } catch (error) {
     await close()
     throw error
@@ -110,6 +111,17 @@ export async function openSpaces(
     },
     close,
   }
+}
+
+/** An application that served before had data. Without it, it does not start: it would go on with nothing. */
+function startDeployed(
+  supervisor: Pick<Supervisor, 'startAll'>,
+  { data }: Pick<Ground, 'data'>,
+  spaces: readonly SpaceRecord[],
+): void {
+  const deployed = spaces.filter(({ release }) => release !== null).map(({ id }) => id)
+  for (const id of deployed) data.expectData(id)
+  supervisor.startAll(deployed)
 }
 
 /** The timer until `end` is called. What waits then is not called back. */

@@ -8,7 +8,7 @@ import { threadProgram } from '../../support/storage-threads.js'
 
 const program = await threadProgram()
 
-test('a request that found a space before its removal does not make its data anew', async () => {
+function spacesData() {
   const folder = { spaces: temporaryFolder() }
   const data = openSpacesData({
     folder,
@@ -20,6 +20,11 @@ test('a request that found a space before its removal does not make its data ane
     program,
   })
   onTestFinished(data.close)
+  return { folder, data }
+}
+
+test('a request that found a space before its removal does not make its data anew', async () => {
+  const { folder, data } = spacesData()
   const held = await data.open('gone', 1)
   await data.remove('gone')
   const files = join(folder.spaces, 'gone')
@@ -29,4 +34,15 @@ test('a request that found a space before its removal does not make its data ane
   await expect(held.documents.put('notes', 'a', '{}', 'any')).rejects.toMatchObject(unavailable)
   await expect(data.open('gone', 1)).rejects.toMatchObject(unavailable)
   await expect(access(files)).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
+test('of a space that was in use, missing data is not made anew', async () => {
+  const { folder, data } = spacesData()
+  data.expectData('lost')
+  const missing = { code: 'store_unavailable', message: expect.stringContaining('g1 of this space is missing') }
+  await expect(data.open('lost', 1)).rejects.toMatchObject(missing)
+  await expect(access(join(folder.spaces, 'lost', 'g1.db'))).rejects.toMatchObject({ code: 'ENOENT' })
+  await data.open('kept', 1)
+  data.expectData('kept')
+  await data.open('kept', 1)
 })
