@@ -32,16 +32,24 @@ export interface ReadBackup {
   checksums: Checksums
 }
 
-/** Longest texts. The settings hold 100 variables of 32 KiB, sealed, and thousands of tokens. */
-const mostBytes = {
-  manifest: 2 * 1024 * 1024,
-  indexes: 2 * 1024 * 1024,
-  settings: 16 * 1024 * 1024,
-  checksums: 8 * 1024 * 1024,
+/**
+ * What a text may have: bytes, and parts as `isWithinBounds` counts them, because many small values take a multiple of their size
+ * in memory. The settings hold 100 variables of 32 KiB, sealed, and tens of thousands of tokens.
+ */
+const bounds = {
+  manifest: { bytes: 2 * 1024 * 1024, parts: 200_000 },
+  indexes: { bytes: 2 * 1024 * 1024, parts: 200_000 },
+  settings: { bytes: 16 * 1024 * 1024, parts: 1_000_000 },
+  checksums: { bytes: 8 * 1024 * 1024, parts: 200_000 },
 } as const
 
-/** A text of many small values would take a multiple of its size in memory. */
-const textBounds = { depth: 8, parts: 200_000 }
+const deepest = 8
+
+/** Whether settings of a backup can be read again. */
+export function areSettingsReadable(text: string): boolean {
+  const { bytes, parts } = bounds.settings
+  return Buffer.byteLength(text) <= bytes && isWithinBounds(text, { depth: deepest, parts })
+}
 
 /**
  * Reads a backup as it arrives. The entries must stand in the order of the manifest, and `checksums.json` must list all of them.
@@ -109,7 +117,7 @@ class BackupReading {
   }
 
   private async takeManifest(entry: ArchiveEntry): Promise<void> {
-    const manifest = parsed(entry.path, readBackupManifest(await requireText(entry, mostBytes.manifest)))
+    const manifest = parsed(entry.path, readBackupManifest(await requireText(entry, bounds.manifest)))
     await this.parts.begin(manifest)
     this.read.manifest = manifest
     const { documents, pairs, release } = this.parts
@@ -120,21 +128,21 @@ class BackupReading {
         step(backupPaths.collection(at + 1), (each) => documents(collection, each)),
       ),
       step(backupPaths.indexes, async (each) => {
-        this.read.indexes = parsed(each.path, readBackupIndexes(await requireText(each, mostBytes.indexes)))
+        this.read.indexes = parsed(each.path, readBackupIndexes(await requireText(each, bounds.indexes)))
       }),
       step(backupPaths.pairs, pairs),
       ...(manifest.release === null
         ? []
         : [{ path: backupPaths.release, isFolder: true, take: within(backupPaths.release) }]),
       step(backupPaths.settings, async (each) => {
-        this.read.settings = parsed(each.path, readBackupSettings(await requireText(each, mostBytes.settings)))
+        this.read.settings = parsed(each.path, readBackupSettings(await requireText(each, bounds.settings)))
       }),
       step(backupPaths.checksums, (each) => this.takeChecksums(each)),
     ]
   }
 
   private async takeChecksums(entry: ArchiveEntry): Promise<void> {
-    const checksums = parsed(entry.path, readChecksums(await requireText(entry, mostBytes.checksums)))
+    const checksums = parsed(entry.path, readChecksums(await requireText(entry, bounds.checksums)))
     const { entries } = checksums
     for (const [at, { path, bytes, sha256 }] of this.found.entries()) {
       const listed = entries[at]
@@ -150,9 +158,9 @@ function step(path: string, take: Step['take']): Step {
   return { path, isFolder: false, take }
 }
 
-async function requireText(entry: ArchiveEntry, most: number): Promise<string> {
-  const text = await textOf(entry, most)
-  if (text !== null && isWithinBounds(text, textBounds)) return text
+async function requireText(entry: ArchiveEntry, { bytes, parts }: { bytes: number; parts: number }): Promise<string> {
+  const text = await textOf(entry, bytes)
+  if (text !== null && isWithinBounds(text, { depth: deepest, parts })) return text
   throw archiveInvalid(`${quoted(entry.path)} is too long, or no UTF-8.`)
 }
 

@@ -8,6 +8,7 @@ import type { Visitor } from '../../../model/visitor.js'
 import { type BackupManifest, backupPaths } from '../../archives/backup-manifest.js'
 import { signedText } from '../../archives/checksums.js'
 import { type ArchiveWriter, packEntries } from '../../archives/pack-entries.js'
+import { areSettingsReadable } from '../../archives/read-backup.js'
 import type { Snapshot } from '../../ports.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { findJudged, visitorIn } from '../spaces/find-space.js'
@@ -94,8 +95,16 @@ async function planBackup(
     },
     indexes: pretty({ indexes }),
     pairBytes: pairs.bytes,
-    settings: pretty(await readSettings(ports, space)),
+    settings: requireReadable(pretty(await readSettings(ports, space))),
   }
+}
+
+/** A backup that no restore would take is refused. @throws {AuthError} `quota_exceeded` */
+function requireReadable(settings: string): string {
+  if (areSettingsReadable(settings)) return settings
+  throw new AuthError('quota_exceeded', {
+    detail: 'The space has more API tokens than a backup can hold. Remove those that are not used.',
+  })
 }
 
 async function writeBackup(ports: BackupPorts, plan: Plan, archive: ArchiveWriter): Promise<void> {
