@@ -74,9 +74,9 @@ export async function requireAdminToken(
   const admitted = { token, visitor: { ...visitor, actor: { kind: 'adminToken', tokenId: token.tokenId } as const } }
   await requireRoom(ports, 'admin', token.tokenId)
   const { command } = rule
-  const isGood = command === 'any' || (command !== null && (token.commands?.includes(command) ?? true))
-  if (!isGood) await refuseAdminToken(ports, admitted, rule)
-  return admitted
+  if (command === null) return refuseAdminToken(ports, admitted, rule)
+  if (command === 'any' || (token.commands?.includes(command) ?? true)) return admitted
+  return refuseAdminToken(ports, admitted, { ...rule, detail: `This admin token is not for ${command}.` })
 }
 
 /**

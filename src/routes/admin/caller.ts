@@ -71,7 +71,7 @@ export async function requireCaller(
   })
   const space = inside?.visitor.space
   if (inside === null || (spaces !== null && space !== undefined && !spaces.includes(space.id))) {
-    return refuseAdminToken(ports, admitted, rule)
+    return refuseAdminToken(ports, admitted, { ...rule, detail: 'This admin token is not for this space.' })
   }
   return { caller: { kind: 'adminToken', token: admitted.token, visitor: inside.visitor }, ports: inside.ports }
 }

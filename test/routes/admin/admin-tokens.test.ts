@@ -208,14 +208,18 @@ describe('ATK-135 a narrowed admin token', () => {
     const { send, refusals } = await host({ spaces: [dev.id] })
     expect((await send('get', '/spaces/dev/exported')).status).toBe(200)
     for (const space of [prod.name, 'unknown']) {
-      expect(await send('get', `/spaces/${space}/exported`)).toMatchObject(forbidden('admin_token_not_for_this'))
+      const answer = await send('get', `/spaces/${space}/exported`)
+      expect(answer).toMatchObject(forbidden('admin_token_not_for_this'))
+      expect(answer).toMatchObject({ body: { detail: 'This admin token is not for this space.' } })
     }
     expect(await refusals()).toHaveLength(1)
   })
 
   test('ATK-135 to a command, it is good for that one', async () => {
     const { send } = await host({ commands: ['query'] })
-    expect(await send('get', '/spaces/dev/exported')).toMatchObject(forbidden('admin_token_not_for_this'))
+    const answer = await send('get', '/spaces/dev/exported')
+    expect(answer).toMatchObject(forbidden('admin_token_not_for_this'))
+    expect(answer).toMatchObject({ body: { detail: 'This admin token is not for export.' } })
     expect((await (await host({ commands: ['export'] })).send('get', '/spaces/dev/exported')).status).toBe(200)
   })
 
