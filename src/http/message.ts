@@ -74,7 +74,10 @@ export function isPieces(body: ResponseBody): body is AsyncIterable<Uint8Array> 
   return body !== null && typeof body !== 'string' && Symbol.asyncIterator in body
 }
 
-/** The same pieces. An error is reported before it reaches the adapter, which can only cut the answer off. */
+/**
+ * The same pieces. An error is reported before it reaches the adapter, which can only cut the answer off; not when the reader has
+ * left, and what it read from is closed.
+ */
 export function reported(
   pieces: AsyncIterable<Uint8Array>,
   report: (error: unknown) => void,
@@ -82,16 +85,18 @@ export function reported(
   return {
     [Symbol.asyncIterator]() {
       const iterator = pieces[Symbol.asyncIterator]()
+      let hasLeft = false
       return {
         async next() {
           try {
             return await iterator.next()
           } catch (error) {
-            report(error)
+            if (!hasLeft) report(error)
             throw error
           }
         },
         async return() {
+          hasLeft = true
           await iterator.return?.()
           return { done: true, value: undefined }
         },

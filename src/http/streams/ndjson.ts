@@ -47,6 +47,8 @@ function written(lines: AsyncIterator<object | string>, last: (error: unknown) =
         const { done, value } = took.result
         return done === true ? end : { done: false, value: lineOf(value) }
       } catch (error) {
+        // The reader has left, and what it read from is closed.
+        if (ended) return end
         ended = true
         return { done: false, value: lineOf(last(error)) }
       }

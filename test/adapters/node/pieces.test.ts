@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createContinueListener, createListener } from '../../../src/adapters/node/listener.js'
 import { AuthError } from '../../../src/errors.js'
-import { isPieces } from '../../../src/http/message.js'
+import { isPieces, reported } from '../../../src/http/message.js'
 import { json } from '../../../src/http/problem.js'
 import type { Route, RouteContext } from '../../../src/http/route.js'
 import { ndjson } from '../../../src/http/streams/ndjson.js'
@@ -266,6 +266,35 @@ describe('an answer in pieces', () => {
     expect(left).not.toHaveBeenCalled()
     sent.on('error', () => {}).destroy()
     await vi.waitFor(() => expect(left).toHaveBeenCalledOnce())
+  })
+
+  test('of a reader that has left reports no fault of its closed source', async () => {
+    const closing = () => {
+      let fail = (_: Error) => {}
+      const source: AsyncIterable<Uint8Array> = {
+        [Symbol.asyncIterator]: () => ({
+          next: () =>
+            new Promise((_, reject) => {
+              fail = reject
+            }),
+          async return() {
+            fail(new AuthError('store_unavailable'))
+            return { done: true, value: undefined }
+          },
+        }),
+      }
+      return source
+    }
+    const report = vi.fn()
+    const answer = ndjson({ requestId: 'one', report }, closing())
+    if (!isPieces(answer.body)) throw new TypeError('The answer has no pieces.')
+    for (const pieces of [answer.body, reported(closing(), report)]) {
+      const iterator = pieces[Symbol.asyncIterator]()
+      const coming = iterator.next().catch(() => ({ done: true }))
+      await iterator.return?.()
+      expect(await coming).toMatchObject({ done: true })
+    }
+    expect(report).not.toHaveBeenCalled()
   })
 
   test('of HEAD has no body, and its source ends', async () => {
