@@ -71,7 +71,7 @@ function declare(program: Command, [name, summary, load]: CommandLine, openTool:
 /** Too many words: of a group, the first is probably a command that is spelt wrong. */
 function refuseExcess(command: Command): void {
   const { args, registeredArguments, commands: known } = command
-  if (args.length <= registeredArguments.length) return
+  if (args.length <= registeredArguments.length || registeredArguments.at(-1)?.variadic) return
   const typed = args[0] ?? ''
   const path = commandPath(command)
   const near = nearest(

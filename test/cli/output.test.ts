@@ -134,6 +134,7 @@ describe('the command line', () => {
     [['add-token', '--readonley'], "unknown option '--readonley'", 'Did you mean --readonly?'],
     [['remove-token'], "missing required argument 'id'", ''],
     [['tokens', 'extra'], 'too many arguments', '--help'],
+    [['export', 'users', 'extra'], 'too many arguments', '--help'],
     [['users', '--limit', '0'], '--limit takes a number from 1 to 200', ''],
   ])('%j is exit 2: %s', async (args, message, hint) => {
     const desk = await openDesk()

@@ -141,6 +141,8 @@ test('createindex and removeindex', async () => {
   expect(JSON.parse(seen[0]?.text ?? '')).toEqual({ fields: ['email'] })
   expect((await latchkey(['createindex', 'users', 'email', '--unique'])).code).toBe(0)
   expect(JSON.parse(seen[1]?.text ?? '')).toEqual({ fields: ['email'], unique: true })
+  expect((await latchkey(['createindex', 'users', 'email', 'name'])).code).toBe(0)
+  expect(JSON.parse(seen[2]?.text ?? '')).toEqual({ fields: ['email', 'name'] })
   const removed = await latchkey(['removeindex', '-c', 'users', '-i', 'email'])
   expect(removed).toMatchObject({ code: 0, stdout: 'Removed index for email\n' })
 })
