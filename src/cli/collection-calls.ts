@@ -6,8 +6,8 @@ export interface DataCalls {
     wanted: { fields: readonly string[]; unique: boolean },
     onStep: OnIndexStep,
   ): Promise<number>
-  /** @throws `not_found` */
-  removeIndex(collection: string, fields: readonly string[]): Promise<void>
+  /** False: there was no such index. @throws `query_invalid` */
+  removeIndex(collection: string, field: string): Promise<boolean>
   /** The rows of a query, each as JSON text. @throws `query_invalid`; `answer_cut` after the rows that have arrived */
   query(collection: string, query: Query): Promise<Rows>
   /** How many documents a query finds, or a write has changed. */

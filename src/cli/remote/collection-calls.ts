@@ -2,7 +2,7 @@ import { type Fields, listIn, numberIn, textIn, WrongField } from '../../lib/jso
 import type { Address } from '../address.js'
 import type { DataCalls, Imported, OnIndexStep, Rows } from '../collection-calls.js'
 import { ToolError } from '../tool-error.js'
-import { type Client, path, type StreamCall } from './calls.js'
+import { type Call, type Client, path, type StreamCall } from './calls.js'
 import { notOurs } from './send.js'
 
 /** Longer than the host lets a query or a batch take. */
@@ -21,9 +21,9 @@ export function dataCalls(client: Client, address: Address, below: () => string)
       const body = { fields, ...(unique && { unique }) }
       return createIndex(client, address, post({ path: target(collection, 'indexes'), body }), onStep)
     },
-    async removeIndex(collection, fields) {
-      const body = { fields, confirm: fields.join(',') }
-      await client.answer({ method: 'DELETE', path: target(collection, 'indexes'), body })
+    removeIndex: (collection, field) => {
+      const body = { fields: [field], confirm: field }
+      return removeIndex(client, { method: 'DELETE', path: target(collection, 'indexes'), body })
     },
     query: async (collection, query) => readRows(client, post({ path: target(collection, 'query'), body: query })),
     count: (collection, query) => count(client, address, post({ path: target(collection, 'query'), body: query })),
@@ -52,6 +52,16 @@ async function createIndex(client: Client, { site }: Address, call: StreamCall, 
     } else return typeof row.finished === 'number' ? row.finished : documents
   }
   throw notOurs(site, 'no last row')
+}
+
+async function removeIndex(client: Client, call: Call): Promise<boolean> {
+  try {
+    await client.answer(call)
+    return true
+  } catch (error) {
+    if (error instanceof ToolError && error.code === 'not_found') return false
+    throw error
+  }
 }
 
 async function readRows(client: Client, call: StreamCall): Promise<Rows> {

@@ -3,11 +3,15 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { problem, type Reply } from '../../support/control-server.js'
 import { adminToken } from '../../support/host-control-server.js'
 import { type Desk, openDesk, type RunOptions } from '../../support/tool.js'
 
-/** A host that answers each call on the data of `dev` with this text, and keeps what it was sent. */
-async function startDataServer(answers: Readonly<Record<string, string>>) {
+/** By route: lines, or what a function makes of the text that was sent. */
+type Answers = Readonly<Record<string, string | ((text: string) => Reply)>>
+
+/** A host that answers each call on the data of `dev` with these, and keeps what it was sent. */
+async function startDataServer(answers: Answers) {
   const seen: { route: string; text: string }[] = []
   const server = createServer(async (request, response) => {
     let text = ''
@@ -16,8 +20,10 @@ async function startDataServer(answers: Readonly<Record<string, string>>) {
     const route = `${request.method} ${pathname.replace(/^\/auth\/admin\/api(\/spaces\/dev)?/, '') || '/'}${search}`
     if (route !== 'GET /') seen.push({ route, text })
     const home = { home: 'host', version: '0.2.0', project: 'shop', spaces: [], adminToken: { id: 'a41f' } }
-    response.writeHead(200, { 'content-type': 'application/jsonl' })
-    response.end(route === 'GET /' ? JSON.stringify(home) : (answers[route] ?? ''))
+    const answer = route === 'GET /' ? JSON.stringify(home) : (answers[route] ?? '')
+    const { status = 200, body, headers } = typeof answer === 'string' ? { body: answer } : answer(text)
+    response.writeHead(status, { 'content-type': 'application/jsonl', ...headers })
+    response.end(typeof body === 'object' ? JSON.stringify(body) : body)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())
@@ -34,7 +40,7 @@ beforeEach(async () => {
   desk = await openDesk()
 })
 
-async function at(answers: Readonly<Record<string, string>>) {
+async function at(answers: Answers) {
   const { url, seen } = await startDataServer(answers)
   const latchkey = (args: readonly string[], options: RunOptions = {}) =>
     desk.run(['--url', url, ...args], { ...options, env: { LATCHKEY_ADMIN_TOKEN: adminToken } })
@@ -145,4 +151,27 @@ test('createindex and removeindex', async () => {
   expect(JSON.parse(seen[2]?.text ?? '')).toEqual({ fields: ['email', 'name'] })
   const removed = await latchkey(['removeindex', '-c', 'users', '-i', 'email'])
   expect(removed).toMatchObject({ code: 0, stdout: 'Removed index for email\n' })
+})
+
+test('removeindex names the indexes that there were, and the others', async () => {
+  const remove = (text: string) => {
+    const [field] = JSON.parse(text).fields
+    return field === 'tags'
+      ? { status: 204 }
+      : problem(field === '$x' ? 400 : 404, field === '$x' ? 'query_invalid' : 'not_found')
+  }
+  const { latchkey, seen } = await at({ 'DELETE /collections/users/indexes': remove })
+  const some = await latchkey(['removeindex', 'users', 'nosuch', 'tags'])
+  expect(some).toMatchObject({ code: 6, stdout: 'Removed index for tags\n' })
+  expect(some.stderr).toContain('error: There is no index for nosuch in users.\n')
+  expect(seen.map(({ text }) => JSON.parse(text))).toEqual([
+    { fields: ['nosuch'], confirm: 'nosuch' },
+    { fields: ['tags'], confirm: 'tags' },
+  ])
+  const none = await latchkey(['removeindex', 'users', 'a,b'])
+  expect(none).toMatchObject({ code: 1, stdout: '' })
+  expect(none.stderr).toContain('error: There is no index for a, b in users.\n')
+  const broken = await latchkey(['removeindex', 'users', 'tags', '$x'])
+  expect(broken).toMatchObject({ code: 1, stdout: '' })
+  expect(broken.stderr).toContain('The server says query_invalid.\nRemoved before: index for tags\n')
 })

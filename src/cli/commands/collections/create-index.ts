@@ -7,7 +7,7 @@ import { type IndexOptions, requireFields, withIndexOptions } from './index-opti
 export const example = 'latchkey createindex users email'
 
 export function define(command: Command, open: () => Tool): void {
-  withIndexOptions(command)
+  withIndexOptions(command, 'fields, each of which gets an index of its own')
     .option('--unique', 'No two objects may have the same value in a field')
     .action(
       async (given: string | undefined, fields: readonly string[], options: IndexOptions & { unique?: boolean }) => {

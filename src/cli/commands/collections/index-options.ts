@@ -7,10 +7,11 @@ export interface IndexOptions {
   index?: readonly string[]
 }
 
-export function withIndexOptions(command: Command): Command {
+/** @param fields what they are for */
+export function withIndexOptions(command: Command, fields: string): Command {
   return command
     .argument('[collection]', 'the collection')
-    .argument('[field...]', 'fields, each of which gets an index of its own')
+    .argument('[field...]', fields)
     .option('-c, --collection <collection>', 'The collection, instead of the argument')
     .option('-i, --index <field>', 'A field (repeatable)', separated)
 }
