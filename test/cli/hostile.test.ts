@@ -81,7 +81,7 @@ describe('ATK-142 a hostile server', () => {
 
   test.each([
     ['HTML', { body: '<html>nginx</html>', headers: { 'content-type': 'text/html' } }],
-    ['HTML with an error', { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } }],
+    ['HTML with an error', { status: 500, body: '<html>', headers: { 'content-type': 'text/html' } }],
     ['no JSON', { body: '{' }],
     ['a list', { body: [] }],
     ['another shape', { body: { items: [{ id: 7 }], nextCursor: null } }],
@@ -94,6 +94,16 @@ describe('ATK-142 a hostile server', () => {
     expect(stderr).toContain('does not answer like a Latchkey control API')
     expect(stderr).not.toMatch(/^ +at /m)
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
+  })
+
+  test.each([502, 503, 504])('a proxy whose host does not answer is exit 5: %d', async (status) => {
+    const { server, latchkey } = await start()
+    server.answer('GET /tokens', { status, body: '<html>nginx</html>', headers: { 'content-type': 'text/html' } })
+    const { code, stdout, stderr } = await latchkey('tokens')
+    expect(stderr).toBe(`error: The host behind the proxy of ${server.url} does not answer (status ${status}).\n`)
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
+    const json = await latchkey('tokens', '--json')
+    expect(JSON.parse(json.stderr)).toMatchObject({ code: 'unreachable', status, exitCode: 5 })
   })
 
   test('a server that hangs up or does not exist is exit 5', async () => {

@@ -80,25 +80,32 @@ async function count(client: Client, { site }: Address, call: StreamCall): Promi
 }
 
 async function importRows(client: Client, { site }: Address, call: StreamCall): Promise<Imported> {
-  const { rows } = await client.stream(call)
+  let sent = 0
   let imported = 0
+  let isAnswered = false
+  const onSent = (bytes: number) => {
+    sent = bytes
+  }
   try {
+    const { rows } = await client.stream({ ...call, onSent })
+    isAnswered = true
     for await (const row of rows('finished')) {
       if (row.finished !== undefined) return asOurs(site, () => readImported(row))
       if (typeof row.imported === 'number') imported = row.imported
     }
   } catch (error) {
-    throw error instanceof ToolError ? withImported(error, imported) : error
+    if (!(error instanceof ToolError) || call.query?.dryrun !== undefined) throw error
+    // A connection or a proxy that breaks hides what the host has written.
+    const isBegun = isAnswered || (sent > 0 && error.code === 'unreachable')
+    throw isBegun ? withImported(error, imported) : error
   }
   throw notOurs(site, 'no last row')
 }
 
 /** What was written before the import broke off stays. */
 function withImported({ exitCode, code, message, details }: ToolError, imported: number): ToolError {
-  const lines = [
-    ...(details.lines ?? []),
-    `At least ${imported} objects were imported. Import the file again with --upsert, which replaces them.`,
-  ]
+  const count = imported === 0 ? 'Some objects may have been imported.' : `At least ${imported} objects were imported.`
+  const lines = [...(details.lines ?? []), `${count} Import the file again with --upsert, which replaces them.`]
   return new ToolError(exitCode, code, message, { ...details, lines })
 }
 

@@ -85,8 +85,16 @@ export function refuse({ status, header, text }: Answer, site: string): void {
   if (status >= 300 && status < 400)
     throw notOurs(site, `redirect with status ${status}, which the tool does not follow`)
   const problem = header('content-type')?.startsWith('application/problem+json') ? parseJson(text) : null
-  if (!isObject(problem) || typeof problem.code !== 'string') throw notOurs(site, `status ${status}`)
+  if (!isObject(problem) || typeof problem.code !== 'string') {
+    throw status === 502 || status === 503 || status === 504 ? noHost(site, status) : notOurs(site, `status ${status}`)
+  }
   throw refusalOf(status, problem.code, problem, header('retry-after'))
+}
+
+/** A proxy answers in the place of the host. */
+function noHost(site: string, status: number): ToolError {
+  const message = `The host behind the proxy of ${site} does not answer (status ${status}).`
+  return new ToolError(5, 'unreachable', message, { status })
 }
 
 /** Who is excluded cannot let themselves in again from here. */

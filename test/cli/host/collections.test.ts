@@ -103,6 +103,19 @@ describe('import', () => {
     expect(code).toBe(6)
   })
 
+  test.each([
+    ['a proxy', (): Reply => ({ status: 502, body: '<html>' }), 'Some objects may have been imported.', 5],
+    ['an answer', (): Reply => ({ body: '{"imported":1000}\n' }), 'At least 1000 objects were imported.', 1],
+  ])('that %s breaks off may have written, and a dry run has not', async (_, answer, sentence, exitCode) => {
+    const { latchkey } = await at({ [route]: answer, [`${route}?dryrun=true`]: answer })
+    const { code, stderr } = await latchkey(['import', '-', '-c', 'users'], { input: '{"a":1}\n' })
+    expect(stderr).toContain(`${sentence} Import the file again with --upsert, which replaces them.\n`)
+    expect(code).toBe(exitCode)
+    const dry = await latchkey(['import', '-', '-c', 'users', '--dryrun'], { input: '{"a":1}\n' })
+    expect(dry.stderr).not.toContain('imported')
+    expect(dry.code).toBe(exitCode)
+  })
+
   test('of JSONL sends the lines as they are', async () => {
     const { latchkey, seen } = await at({ [`${route}?dryrun=true&upsert=true`]: finished(2) })
     const input = '{"n":12345678901234567890}\n\n{"a" : 1}'
