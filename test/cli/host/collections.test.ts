@@ -59,6 +59,13 @@ describe('query', () => {
     expect(JSON.parse(seen[0]?.text ?? '')).toEqual({ filter: { age: { $gt: 3 } }, sort: { age: -1 } })
   })
 
+  test.each([['--sort', '-age'], ['age>3&sort=age']])('with --reverse and %s is refused', async (...sorted) => {
+    const { latchkey, seen } = await at({})
+    const { code, stderr } = await latchkey(['query', 'users', ...sorted, '--reverse'])
+    expect(stderr).toContain('error: --reverse does not go with a sort.')
+    expect([code, seen]).toEqual([2, []])
+  })
+
   test('ATK-193 an answer that ends early is exit 1, and no array', async () => {
     const { latchkey } = await at({ 'POST /collections/users/query': users })
     const { code, stdout, stderr } = await latchkey(['query', 'users'])

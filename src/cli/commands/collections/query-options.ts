@@ -29,7 +29,7 @@ export function queryOf(argument: string | undefined, options: QueryOptions): Qu
   if (argument !== undefined && options.query !== undefined) throw usage('Give the query as the argument or with -q.')
   const { sort, fields, limit, offset, reverse, useindex, start, end } = options
   if (useindex === undefined && (start ?? end) !== undefined) throw usage('--start and --end need --useindex <field>.')
-  return {
+  const query = {
     ...readQuery(options.query ?? argument ?? ''),
     ...readOptions({
       ...(sort !== undefined && { sort }),
@@ -37,6 +37,13 @@ export function queryOf(argument: string | undefined, options: QueryOptions): Qu
       ...(limit !== undefined && { limit }),
       ...(offset !== undefined && { offset }),
     }),
+  }
+  // The host would sort, and ignore the other.
+  if (reverse === true && query.sort !== undefined) {
+    throw usage('--reverse does not go with a sort. Write the sort in descending order instead, as in --sort -age.')
+  }
+  return {
+    ...query,
     ...(reverse === true && { reverse }),
     ...(useindex !== undefined && { useIndex: useindex }),
     ...(start !== undefined && { start: typedText(start) }),

@@ -21,7 +21,7 @@ export function define(command: Command, open: () => Tool): void {
     .option('--fields <fields>', 'Print these fields only')
     .option('--limit <number>', 'At most so many')
     .option('--offset <number>', 'Leave out the first ones')
-    .option('--reverse', 'In descending order')
+    .option('--reverse', 'In descending order; not with --sort')
     .option('--useindex <field>', 'Read the index of this field')
     .option('--start <value>', 'With --useindex: from this value on')
     .option('--end <value>', 'With --useindex: up to this value')
