@@ -16,7 +16,8 @@ const endings: Readonly<Record<string, string>> = {
 }
 
 /**
- * The rows of a CSV text in UTF-8, as objects of the names in its first line. A cell without quotes is typed.
+ * The rows of a CSV text in UTF-8, as objects of the names in its first line. A cell without quotes is typed,
+ * but not that of `_id`, which is always text.
  *
  * @throws {ToolError} usage, for a first line that names no fields, and a missing package
  */
@@ -73,7 +74,8 @@ function createReading(breaks: LineBreaks) {
       // `bytes` is where the cell ends, and the parser counts the line breaks of quoted cells in its own way.
       if (index === 0) line = breaks.lineAt(bytes) - (text.match(/\r\n|\n|\r/g)?.length ?? 0)
       if (names === null || quoting) return text
-      return text === '' ? absent : typedCell(text)
+      if (text === '') return absent
+      return names[index] === '_id' ? text : typedCell(text)
     },
     /** Its line and its JSON. */
     record(cells: readonly unknown[]): string[] | null {

@@ -102,6 +102,13 @@ describe('import', () => {
     expect(code).toBe(6)
   })
 
+  test('of CSV leaves every cell of _id text', async () => {
+    const { latchkey, seen } = await at({ [route]: finished(4) })
+    const input = 'n,_id\n1,1\n2,2024-01-02\n3,true\n4,\n'
+    expect((await latchkey(['import', '-', '-c', 'users', '--separator', ','], { input })).code).toBe(0)
+    expect(seen[0]?.text).toBe('\n{"n":1,"_id":"1"}\n{"n":2,"_id":"2024-01-02"}\n{"n":3,"_id":"true"}\n{"n":4}\n')
+  })
+
   test('of a JSON list names elements, and stops at a mistake', async () => {
     const { latchkey, seen } = await at({ [route]: finished(2) })
     const { code, stderr } = await latchkey(['import', '-', '-c', 'users'], { input: '[{"a":1},\n7,{"b":2},{"c"}]' })
