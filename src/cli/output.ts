@@ -19,6 +19,8 @@ export interface Output {
   record(value: unknown): void
   /** Prints a part of the result as it is, and waits for a slow reader. A terminal gets it printable. */
   part(text: string): Promise<void>
+  /** The same for bytes. */
+  bytes(part: Uint8Array): Promise<void>
   /** Prints rows below headings, aligned; with `--json` the value. */
   table(value: unknown, headings: readonly string[], rows: readonly (readonly string[])[]): void
   /** A line for people. Omitted with `--json`. */
@@ -40,6 +42,10 @@ export function createOutput(environment: Environment, json: boolean): Output {
     else for (const line of lines) onStdout(printable(line))
   }
 
+  async function write(part: string | Uint8Array): Promise<void> {
+    if (!stdout.write(part)) await once(stdout, 'drain')
+  }
+
   return {
     json,
     result,
@@ -47,10 +53,8 @@ export function createOutput(environment: Environment, json: boolean): Output {
       if (!json) onStdout(printable(line))
     },
     record: (value) => onStdout(printableJson(value)),
-    async part(text) {
-      const isTaken = stdout.write(stdout.isTTY === true ? text.replaceAll(/[^\n]+/g, printableText) : text)
-      if (!isTaken) await once(stdout, 'drain')
-    },
+    part: (text) => write(stdout.isTTY === true ? text.replaceAll(/[^\n]+/g, printableText) : text),
+    bytes: write,
     table(value, headings, rows) {
       if (json) {
         result(value, [])

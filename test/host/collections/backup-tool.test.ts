@@ -68,6 +68,20 @@ test('a space is backed up to a file, restored from it, and that is undone', asy
   expect((await latchkey(['restore', 'none.tar.gz', '--confirm', 'dev'])).code).toBe(2)
 })
 
+test('a backup to stdout is nothing but the archive', async () => {
+  const token = (await host.adminToken({ commands: ['backup'] }))['x-admintoken'] ?? ''
+  const line = `--url ${host.adminUrl} --admintoken ${token} backup -f -`
+  const { code, stderr } = await desk.shell(`${line} > dev.tar.gz`)
+  const archive = await readFile(join(desk.folder, 'dev.tar.gz'))
+  expect(archive.subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]))
+  expect(stderr).toMatch(/Backup of dev: 1 collection, \d+ objects, sha256 [0-9a-f]{64}\n$/)
+  expect(stderr).toContain(createHash('sha256').update(archive).digest('hex'))
+  expect(code).toBe(0)
+  expect(await readdir(desk.folder)).toEqual(['dev.tar.gz'])
+  const { code: atTerminal, screen } = await desk.type(line.split(' '), [])
+  expect([atTerminal, screen]).toEqual([2, expect.stringContaining('A backup is no text for a terminal.')])
+})
+
 test('what a token may not bring is refused before the archive was read, and another space wants both names', async () => {
   const latchkey = await withToken()
   await latchkey(['backup', '-f', 'dev.tar.gz'])
