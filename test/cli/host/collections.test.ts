@@ -151,6 +151,13 @@ describe('export', () => {
     expect(await latchkey(['export', 'users', '-f', 'u.jsonl'])).toMatchObject({ code: 2 })
   })
 
+  test('of a collection that is not there names it', async () => {
+    const { latchkey } = await at({ 'GET /collections/nosuch/export': () => problem(404, 'not_found') })
+    const { code, stderr } = await latchkey(['export', 'nosuch', '-f', 'u.jsonl'])
+    expect(stderr).toContain('error: There is no collection nosuch in dev.\n')
+    expect([code, await readdir(desk.folder)]).toEqual([1, []])
+  })
+
   test('ATK-193 what is not whole stays a .part, and is named', async () => {
     const { latchkey } = await at({ [route]: users })
     const { code, stderr } = await latchkey(['export', 'users', '-f', 'u.jsonl'])

@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
+import type { Rows } from '../../collection-calls.js'
 import { isInteractive } from '../../environment.js'
 import { requireTarget, writePartFile } from '../../files/part-file.js'
+import type { HostHome } from '../../host-home.js'
 import { startProgress } from '../../progress.js'
 import { toCsv } from '../../rows/csv-text.js'
 import type { Tool } from '../../tool.js'
+import { ToolError } from '../../tool-error.js'
 import { requireCollection } from './collection.js'
 import { requireOneForm } from './one-form.js'
 import { counted, jsonLines } from './streamed.js'
@@ -35,7 +38,7 @@ export function define(command: Command, open: () => Tool): void {
       const target = file === undefined || file === '-' ? null : { path: file, folder: environment.folder, force }
       if (target !== null) requireTarget(target)
       const host = await hostHome()
-      const rows = counted(await host.exportRows(collection))
+      const rows = counted(await exported(host, collection))
       const parts = csv ? toCsv(rows, safeCsv ?? isInteractive(environment)) : jsonLines(rows)
       if (target === null) {
         for await (const part of parts) await output.part(part)
@@ -46,4 +49,14 @@ export function define(command: Command, open: () => Tool): void {
       await writePartFile(target, parts).finally(progress.stop)
       output.result({ collection, file, count: rows.count() }, [`Exported ${rows.count()} objects to ${file}`])
     })
+}
+
+async function exported(host: HostHome, collection: string): Promise<Rows> {
+  try {
+    return await host.exportRows(collection)
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== 'not_found') throw error
+    const { exitCode, code, details } = error
+    throw new ToolError(exitCode, code, `There is no collection ${collection} in ${host.space()}.`, details)
+  }
 }
