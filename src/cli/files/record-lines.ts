@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { parseJson } from '../../lib/json-object.js'
 import type { Environment } from '../environment.js'
 import { usage } from '../tool-error.js'
-import { statOrNull } from './trusted-file.js'
+import { noFile, statOrNull } from './trusted-file.js'
 
 /** A record of a file, and its line from 1. In a JSON list, the records are counted. */
 export interface RecordLine {
@@ -36,7 +36,7 @@ export async function* readRecordLines(environment: Environment, name: string): 
 function inputOf({ stdin, folder }: Environment, name: string): NodeJS.ReadableStream {
   if (name === '-') return stdin
   const path = resolve(folder, name)
-  if (!statOrNull(path)?.isFile()) throw usage(`There is no file ${path}.`)
+  if (!statOrNull(path)?.isFile()) throw noFile(path)
   return createReadStream(path)
 }
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, type Stats, statSync } from 'node:fs'
 import type { Environment } from '../environment.js'
-import { usage } from '../tool-error.js'
+import { type ToolError, usage } from '../tool-error.js'
 
 /** The bits by which a group or everyone may write. */
 const writableByOthers = 0o022
@@ -22,6 +22,12 @@ export function distrustOf(path: string, environment: Environment): string | nul
 /** What is at a path, links not followed. Null when nothing is. */
 export function statOrNull(path: string): Stats | null {
   return lstatSync(path, { throwIfNoEntry: false }) ?? null
+}
+
+/** Why there is nothing to read at a path. Links are followed. */
+export function noFile(path: string): ToolError {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return usage(isFolder ? `${path} is a folder. Name a file.` : `There is no file ${path}.`)
 }
 
 /** @throws {ToolError} usage, for a file or folder that another user owns or may write to, or that cannot be read */

@@ -1,8 +1,8 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { isObject, parseJson } from '../../lib/json-object.js'
 import type { Environment } from '../environment.js'
-import { statOrNull } from '../files/trusted-file.js'
+import { noFile } from '../files/trusted-file.js'
 import { usage } from '../tool-error.js'
 import { readCsv } from './csv-rows.js'
 import { isUtf8, toUtf8, WrongEncoding } from './decode.js'
@@ -74,8 +74,8 @@ function inputOf(
 ): { bytes: AsyncIterable<Uint8Array>; size: number | null } {
   if (name === '-') return { bytes: piecesOf(stdin), size: null }
   const path = resolve(folder, name)
-  const stats = statOrNull(path)
-  if (!stats || stats.isDirectory()) throw usage(`There is no file ${path}.`)
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats || stats.isDirectory()) throw noFile(path)
   return { bytes: piecesOf(createReadStream(path)), size: stats.isFile() ? stats.size : null }
 }
 

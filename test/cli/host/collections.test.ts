@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
@@ -128,6 +128,19 @@ describe('import', () => {
     const dry = await latchkey(['import', '-', '-c', 'users', '--dryrun'], { input: '{"a":1}\n' })
     expect(dry.stderr).not.toContain('imported')
     expect(dry.code).toBe(exitCode)
+  })
+
+  test('of a folder says so', async () => {
+    const { latchkey, seen } = await at({})
+    await mkdir(join(desk.folder, 'rows'))
+    await symlink('rows', join(desk.folder, 'link'))
+    for (const name of ['rows', 'link']) {
+      const { code, stderr } = await latchkey(['import', name, '-c', 'users'])
+      expect([code, stderr]).toEqual([2, `error: ${join(desk.folder, name)} is a folder. Name a file.\n`])
+    }
+    const none = await latchkey(['import', 'none', '-c', 'users'])
+    expect([none.code, none.stderr]).toEqual([2, `error: There is no file ${join(desk.folder, 'none')}.\n`])
+    expect(seen).toEqual([])
   })
 
   test('of JSONL sends the lines as they are', async () => {

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { noFile } from '../../files/trusted-file.js'
 import type { HostHome, Restored, RestoreUpload } from '../../host-home.js'
 import { startProgress } from '../../progress.js'
 import type { Tool } from '../../tool.js'
-import { usage } from '../../tool-error.js'
 import { size } from '../sizes.js'
 
 type Archive = Pick<RestoreUpload, 'open' | 'size'>
@@ -11,7 +11,7 @@ type Archive = Pick<RestoreUpload, 'open' | 'size'>
 /** @throws {ToolError} usage, before anything is sent */
 export async function openArchive(path: string): Promise<Archive> {
   const found = await stat(path).catch(() => null)
-  if (found === null || !found.isFile()) throw usage(`There is no file ${path}.`)
+  if (found === null || !found.isFile()) throw noFile(path)
   return { open: () => createReadStream(path), size: found.size }
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { statOrNull } from '../../files/trusted-file.js'
+import { noFile, statOrNull } from '../../files/trusted-file.js'
 import { readSecret } from '../../secret-input.js'
 import type { Tool } from '../../tool.js'
 import { usage } from '../../tool-error.js'
@@ -33,7 +33,7 @@ async function readText(
 
 function readFile(path: string): string {
   const stats = statOrNull(path)
-  if (stats?.isDirectory() ?? true) throw usage(`There is no file ${path}.`)
+  if (stats?.isDirectory() ?? true) throw noFile(path)
   if ((stats?.size ?? 0) > mostBytes + 2) throw usage(`${path} has more than ${mostBytes / 1024} KiB.`)
   const bytes = readFileSync(path)
   const text = bytes.toString('utf8')
