@@ -70,7 +70,10 @@ test('what an admin token is made of is checked', async () => {
   ]) {
     expect([input, (await make(input)).status]).toEqual([input, 400])
   }
-  expect((await make({ spaces: ['unknown'] })).body).toMatchObject({ code: 'space_not_found' })
+  expect((await make({ spaces: ['unknown', 'dev', 'x\ny', 'unknown'] })).body).toMatchObject({
+    code: 'space_not_found',
+    detail: 'There is no such space: unknown, x y',
+  })
   const { body: team } = await admin.client.post<{ id: string }>(`${api}/teams`, { name: 'ops', right: 'ADMIN' })
   for (const owner of [team.id, 'unknown']) expect((await make({ owner })).status).toBe(404)
   expect((await make({ expiresAt: null })).body).toMatchObject({ expiresAt: null })

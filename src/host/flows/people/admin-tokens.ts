@@ -1,6 +1,7 @@
 import { AuthError, invalidField } from '../../../errors.js'
 import { requireCidrs, requireEnd, requireTokenName } from '../../../flows/control/require-api-token-fields.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
+import { oneLine } from '../../../lib/one-line.js'
 import type { AdminCommand } from '../../../model/admin-command.js'
 import { adminTokenPurpose } from '../../../model/admin-token.js'
 import type { Visitor } from '../../../model/visitor.js'
@@ -126,11 +127,12 @@ async function requireSpaces(
   names: readonly string[],
 ): Promise<readonly string[]> {
   const ids = await spaces.idsOf(requireSome(names, 'spaces'))
-  return [...new Set(names)].map((name) => {
-    const id = ids.get(name)
-    if (id === undefined) throw new AuthError('space_not_found')
-    return id
-  })
+  const missing = names.filter((name) => !ids.has(name))
+  if (missing.length > 0) {
+    const detail = `There is no such space: ${oneLine([...new Set(missing)].join(', ')).slice(0, 200)}`
+    throw new AuthError('space_not_found', { detail })
+  }
+  return [...new Set(names)].flatMap((name) => ids.get(name) ?? [])
 }
 
 /** An empty list is refused, because the caller may have computed it and meant none. */
