@@ -54,7 +54,7 @@ export function judgeManifest(
 export function requireForeign({ foreign, isSession }: RestoreRules): void {
   if (foreign && isSession) return
   const fault = 'The archive is of another installation, so its signature cannot be checked.'
-  const cure = 'If you trust its origin, sign in and restore it with foreign.'
+  const cure = 'If you trust its origin, sign in and restore it with foreign=true, or with --foreign of the tool.'
   if (isSession) throw archiveInvalid(fault, cure)
   throw new AuthError('admin_token_not_for_this', { detail: `${fault} ${cure}` })
 }

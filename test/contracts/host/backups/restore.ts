@@ -346,7 +346,7 @@ export function restoreContract(name: string, bed: BackupBed): void {
       const confirm = 'dev,dev'
       await expect(restoreNow(ports, archive, { confirm })).rejects.toMatchObject({
         code: 'archive_invalid',
-        message: expect.stringContaining('restore it with foreign'),
+        message: expect.stringContaining('restore it with foreign=true, or with --foreign of the tool'),
       })
       await expect(restoreNow(ports, archive, { confirm, foreign: true, isSession: false })).rejects.toMatchObject({
         code: 'admin_token_not_for_this',
