@@ -23,7 +23,7 @@ export function documentsScript(name: string, open: () => Promise<CollectionsHos
     const folder = await mkdtemp(join(tmpdir(), 'latchkey-script-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true }))
 
-    const commands = ['import', 'createindex', 'query', 'export', 'backup', 'restore']
+    const commands = ['import', 'createindex', 'removeindex', 'query', 'export', 'backup', 'restore']
     const { 'x-admintoken': token = '' } = await host.adminToken({ commands })
     const products = Array.from({ length: documents }, (_, n) => {
       const price = (n * 7_919) % documents
@@ -34,25 +34,36 @@ export function documentsScript(name: string, open: () => Promise<CollectionsHos
     await writeFile(join(folder, 'latchkey'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
     await chmod(join(folder, 'latchkey'), 0o700)
 
-    const { stdout } = await promisify(execFile)('sh', [script, 'products.jsonl', 'products', 'price'], {
-      cwd: folder,
-      env: {
-        PATH: `${folder}:/usr/bin:/bin`,
-        LATCHKEY_URL: host.adminUrl,
-        LATCHKEY_ADMIN_TOKEN: token,
-        LATCHKEY_SPACE: 'dev',
-      },
-    })
-    expect(stdout).toContain(`Finished import ${documents} objects`)
-    expect(stdout).toContain(`Finished creating index for ${documents} objects`)
-    expect(stdout).toContain('"price":2')
-    expect(stdout).toMatch(new RegExp(`Backup of dev: 1 collection, ${documents} objects, sha256 [0-9a-f]{64}`))
-    expect(stdout).toMatch(/^Restored dev to [-\dT:]{16}Z\. Undo within 24 h: latchkey restore --undo$/m)
-    expect(stdout.trimEnd().split('\n').slice(-3)).toEqual([
-      '0',
-      'dev has the data of before again. Switch forth again within 24 h: latchkey restore --undo',
-      String(documents),
+    const run = () =>
+      promisify(execFile)('sh', [script, 'products.jsonl', 'products', 'price'], {
+        cwd: folder,
+        env: {
+          PATH: `${folder}:/usr/bin:/bin`,
+          LATCHKEY_URL: host.adminUrl,
+          LATCHKEY_ADMIN_TOKEN: token,
+          LATCHKEY_SPACE: 'dev',
+        },
+      })
+    // The second run finds what the first one has left.
+    for (const collections of ['1 collection', '2 collections']) {
+      const { stdout } = await run()
+      const objects = documents * Number.parseInt(collections, 10)
+      expect(stdout).toContain(`Finished import ${documents} objects`)
+      expect(stdout).toContain(`Finished creating index for ${documents} objects`)
+      expect(stdout).toContain('"price":2')
+      expect(stdout).toMatch(new RegExp(`Backup of dev: ${collections}, ${objects} objects, sha256 [0-9a-f]{64}`))
+      expect(stdout).toMatch(/^Restored dev to [-\dT:]{16}Z\. Undo within 24 h: latchkey restore --undo$/m)
+      expect(stdout.trimEnd().split('\n').slice(-3)).toEqual([
+        '0',
+        'dev has the data of before again. Switch forth again within 24 h: latchkey restore --undo',
+        String(documents),
+      ])
+    }
+    const copy = { name: expect.stringMatching(/^copy-\d+$/), count: documents }
+    expect((await host.call('GET', '/collections')).body).toMatchObject([
+      copy,
+      copy,
+      { name: 'products', count: documents },
     ])
-    expect((await host.query('copy', { count: true })).rows).toEqual([{ end: { count: documents } }])
   })
 }
