@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { hasBetterSqlite } from '../support/addons.js'
 import { line, startControlServer } from '../support/control-server.js'
+import { startHostControlServer } from '../support/host-control-server.js'
 import { type LocalDesk, openLocalDesk } from '../support/local-desk.js'
 import { openDesk } from '../support/tool.js'
 
@@ -75,6 +76,24 @@ describe('an export that does not end', { timeout: 60_000 }, () => {
     const { code, stdout } = await desk.run(['users', 'export', '-f', 'accounts.jsonl'])
     expect(await exportsIn(desk.folder)).toEqual([])
     expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
+  })
+
+  test.each(signals)('of a collection stays a .part after %s, and is named', async (signal) => {
+    const [desk, server] = await Promise.all([openDesk(), startHostControlServer()])
+    await desk.signIn(server.api)
+    server.answer('GET /spaces/dev/collections/users/export', (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/jsonl' })
+      response.write('{"_id":"1"}\n'.repeat(300))
+      return null
+    })
+    const part = join(desk.folder, 'users.jsonl.part')
+    const isReady = () =>
+      vi.waitFor(async () => expect((await stat(part)).size).toBeGreaterThan(0), { timeout: 30_000, interval: 20 })
+    const args = ['export', 'users', '-f', 'users.jsonl', '--url', server.url]
+    const { code, stderr } = await desk.interrupt(args, signal, isReady)
+    expect(await exportsIn(desk.folder)).toEqual(['users.jsonl.part'])
+    expect(stderr).toContain(`What arrived is in ${part}. It is not whole.\n`)
+    expect(code).toBe(130)
   })
 
   test.each(signals)('of the audit log leaves no file behind after %s', async (signal) => {

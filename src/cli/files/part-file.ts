@@ -11,10 +11,12 @@ export interface Target {
   folder: string
   /** Replaces a file that is there. */
   force: boolean
+  /** Prints a line for people, when the command is interrupted. */
+  note(line: string): void
 }
 
 /** @throws {ToolError} usage, for a file or link that is there, unless `force` replaces it */
-export function requireTarget({ path: given, folder, force }: Target): string {
+export function requireTarget({ path: given, folder, force }: Omit<Target, 'note'>): string {
   const path = resolve(folder, given)
   const former = statOrNull(path)
   if (!force && former !== null) throw exists(path)
@@ -25,13 +27,18 @@ export function requireTarget({ path: given, folder, force }: Target): string {
 
 /**
  * Writes a new file of mode 0600. It is `<name>.part` until it is whole. One that does not become whole stays so, and the error
- * names it.
+ * names it, or a note when a signal ends the process.
  *
  * @throws {ToolError}
  */
 export async function writePartFile(target: Target, parts: AsyncIterable<string | Uint8Array>): Promise<void> {
   const path = requireTarget(target)
   const part = `${path}.part`
+  // A signal ends the process without `catch`.
+  const interrupted = () => {
+    if (statOrNull(part) !== null) target.note(leftIn(part))
+  }
+  process.once('exit', interrupted)
   try {
     await rm(part, { force: true })
     const file = await open(part, 'wx', 0o600)
@@ -49,6 +56,8 @@ export async function writePartFile(target: Target, parts: AsyncIterable<string 
     }
   } catch (error) {
     throw withPart(explained(error, path), part)
+  } finally {
+    process.off('exit', interrupted)
   }
 }
 
@@ -59,6 +68,10 @@ async function writeAll(file: FileHandle, parts: AsyncIterable<string | Uint8Arr
 function withPart(error: unknown, part: string): ToolError {
   const { exitCode, code, message, details } = toToolError(error)
   if (statOrNull(part) === null) return new ToolError(exitCode, code, message, details)
-  const lines = [...(details.lines ?? []), `What arrived is in ${part}. It is not whole.`]
+  const lines = [...(details.lines ?? []), leftIn(part)]
   return new ToolError(exitCode, code, message, { ...details, lines })
+}
+
+function leftIn(part: string): string {
+  return `What arrived is in ${part}. It is not whole.`
 }

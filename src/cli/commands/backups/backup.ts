@@ -23,7 +23,7 @@ export function define(command: Command, open: () => Tool): void {
     .option('--force', 'Replace the file if there is one')
     .action(async ({ file, force = false }: Options) => {
       const { environment, output, hostHome } = open()
-      const targetOf = (path: string) => ({ path, folder: environment.folder, force })
+      const targetOf = (path: string) => ({ path, folder: environment.folder, force, note: output.note })
       // Before the host reads anything.
       if (file === '-' && environment.stdout.isTTY) throw usage('A backup is no text for a terminal. Name a file.')
       if (file !== undefined && file !== '-') requireTarget(targetOf(file))

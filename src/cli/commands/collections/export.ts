@@ -35,7 +35,8 @@ export function define(command: Command, open: () => Tool): void {
       requireOneForm(options)
       const { environment, output, hostHome } = open()
       const collection = requireCollection(given)
-      const target = file === undefined || file === '-' ? null : { path: file, folder: environment.folder, force }
+      const { note } = output
+      const target = file === undefined || file === '-' ? null : { path: file, folder: environment.folder, force, note }
       if (target !== null) requireTarget(target)
       const host = await hostHome()
       const rows = counted(await exported(host, collection))
