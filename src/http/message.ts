@@ -75,8 +75,8 @@ export function isPieces(body: ResponseBody): body is AsyncIterable<Uint8Array> 
 }
 
 /**
- * The same pieces. An error is reported before it reaches the adapter, which can only cut the answer off; not when the reader has
- * left, and what it read from is closed.
+ * The same pieces. An error is reported before it reaches the adapter, which can only cut the answer off. Once the reader has left
+ * and the source was closed, an error is expected and not reported.
  */
 export function reported(
   pieces: AsyncIterable<Uint8Array>,

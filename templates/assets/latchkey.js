@@ -441,7 +441,9 @@
   // jump to a part of the page takes the focus away.
   addEventListener('load', () => {
     const refused = all('[aria-invalid="true"]').find((field) => field.offsetParent !== null)
-    const place = refused ?? document.querySelector('[role="alert"]') ?? document.querySelector('[autofocus]')
+    const isFree = document.activeElement === document.body
+    const first = isFree ? document.querySelector('[autofocus]') : null
+    const place = refused ?? document.querySelector('[role="alert"]') ?? first
     place?.focus()
   })
 

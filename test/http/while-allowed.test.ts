@@ -102,3 +102,23 @@ test('a reader that leaves lets their source go', async () => {
   await iterator.return?.()
   expect(items.left).toBe(true)
 })
+
+test('a reader that leaves while the judge is asked is judged no more', async () => {
+  const { items } = handed()
+  let decide = () => {}
+  let asked = 0
+  const judge = () => {
+    asked += 1
+    return new Promise<void>((resolve) => {
+      decide = resolve
+    })
+  }
+  const iterator = whileAllowed(items, judge)[Symbol.asyncIterator]()
+  void iterator.next()
+  await vi.advanceTimersByTimeAsync(1_000)
+  await iterator.return?.()
+  decide()
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(asked).toBe(1)
+  expect(vi.getTimerCount()).toBe(0)
+})

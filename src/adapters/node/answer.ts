@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { type HttpResponse, isPieces } from '../../http/message.js'
+import { type HttpResponse, isPieces, type ResponseBody } from '../../http/message.js'
 import { failure } from '../adapter.js'
 import type { NodeRequest } from './message.js'
 import { cancelPieces, sendPieces } from './sent-pieces.js'
@@ -42,4 +42,11 @@ function write(req: NodeRequest, res: ServerResponse, { status, headers, body }:
 /** The client waits for a word before it sends its body. It got the answer instead, so the body may never come. */
 function isHeldBack(req: NodeRequest): boolean {
   return req.headers?.expect !== undefined && !req.complete && req.readableDidRead === false
+}
+
+/** The body where pieces cannot be sent; they leave it empty. */
+export function wholeIn(body: ResponseBody): string | Uint8Array {
+  if (!isPieces(body)) return body ?? ''
+  cancelPieces(body)
+  return ''
 }

@@ -1,18 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { isPieces, type ResponseBody } from '../../http/message.js'
 import { realTimer } from '../../lib/runtime.js'
 import type { NodeRequest } from './message.js'
 import { startAfterBody } from './unread-body.js'
 
-/** A client that takes nothing for as long is cut off: its answer holds memory and a connection. */
+/** A client that takes nothing for two minutes is cut off: its answer holds memory and a connection. */
 const longestStallMs = 120_000
-
-/** The body where pieces cannot be sent; they leave it empty. */
-export function wholeIn(body: ResponseBody): string | Uint8Array {
-  if (!isPieces(body)) return body ?? ''
-  cancelPieces(body)
-  return ''
-}
+/** A longer piece is sent in parts, so that a slow client is seen to take them. */
+const partBytes = 256 * 1024
 
 /** For pieces that are not sent: lets their source end. */
 export function cancelPieces(pieces: AsyncIterable<Uint8Array>): void {
@@ -37,6 +31,14 @@ export async function sendPieces(
   const iterator = pieces[Symbol.asyncIterator]()
   let isOver = false
   let wake = () => {}
+  const drained = () =>
+    new Promise<void>((resolve) => {
+      const cancel = realTimer(longestStallMs, () => res.destroy())
+      wake = () => {
+        cancel()
+        resolve()
+      }
+    })
   const stop = () => {
     wake()
     if (isOver) return
@@ -52,15 +54,12 @@ export async function sendPieces(
       const { done, value } = await iterator.next()
       if (isOver) return
       if (done === true) break
-      if (start.holds(value) || res.write(value)) continue
-      await new Promise<void>((resolve) => {
-        const cancel = realTimer(longestStallMs, () => res.destroy())
-        wake = () => {
-          cancel()
-          resolve()
-        }
-      })
-      if (isOver) return
+      for (let at = 0; at < value.length; at += partBytes) {
+        const part = value.subarray(at, at + partBytes)
+        if (start.holds(part) || res.write(part)) continue
+        await drained()
+        if (isOver) return
+      }
     }
     isOver = true
     start.now()

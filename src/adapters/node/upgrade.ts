@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream'
 import type { HttpResponse } from '../../http/message.js'
 import type { Handle, Pass, Verdict, Watch } from '../../http/verdict.js'
 import { decide, type Emit } from '../adapter.js'
+import { wholeIn } from './answer.js'
 import { dressRequest } from './headers.js'
 import { readRequest } from './message.js'
-import { wholeIn } from './sent-pieces.js'
 
 /** The arguments of Node's `upgrade` and `connect` events: the request, its socket, and the first bytes after the request. */
 export type UpgradeArguments = [request: IncomingMessage, socket: Duplex, head: Buffer]

@@ -68,15 +68,15 @@ export async function claimOneOf<Of extends ChallengeOf>(
   encoded: string,
 ): Promise<{ of: Of; clientData: ClientData }> {
   const clientData = ports.webauthn.readClientData(encoded)
-  if (clientData === null) throw overdue()
+  if (clientData === null) throw challengeRefused()
   for (const of of choices) if (await isClaimed(ports, of, clientData)) return { of, clientData }
-  throw overdue()
+  throw challengeRefused()
 }
 
 /** Unknown, used, expired and foreign look alike. */
-function overdue(): AuthError {
+function challengeRefused(): AuthError {
   return new AuthError('invalid_token', {
-    detail: 'This passkey request is not valid. It may have been answered or expired. Start again.',
+    detail: 'This passkey request is not valid. It may have been answered, or may have expired. Start again.',
   })
 }
 

@@ -34,20 +34,21 @@ export interface ReadBackup {
 
 /**
  * What a text may have: bytes, and parts as `isWithinBounds` counts them, because many small values take a multiple of their size
- * in memory. The settings hold 100 variables of 32 KiB, sealed, and tens of thousands of tokens.
+ * in memory. A space may have 1,000 collections with 64 indexes each; the settings hold 100 variables of
+ * 32 KiB, sealed, and tens of thousands of tokens.
  */
 const bounds = {
   manifest: { bytes: 2 * 1024 * 1024, parts: 200_000 },
-  indexes: { bytes: 2 * 1024 * 1024, parts: 200_000 },
+  indexes: { bytes: 16 * 1024 * 1024, parts: 500_000 },
   settings: { bytes: 16 * 1024 * 1024, parts: 1_000_000 },
   checksums: { bytes: 8 * 1024 * 1024, parts: 200_000 },
 } as const
 
 const deepest = 8
 
-/** Whether settings of a backup can be read again. */
-export function areSettingsReadable(text: string): boolean {
-  const { bytes, parts } = bounds.settings
+/** Whether a text of a backup can be read again. */
+export function isReadable(part: keyof typeof bounds, text: string): boolean {
+  const { bytes, parts } = bounds[part]
   return Buffer.byteLength(text) <= bytes && isWithinBounds(text, { depth: deepest, parts })
 }
 

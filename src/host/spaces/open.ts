@@ -113,7 +113,7 @@ export async function openSpaces(
   }
 }
 
-/** An application that served before had data. Without it, it does not start: it would go on with nothing. */
+/** An application that served before had data. Without it, it does not start: it would start on an empty store. */
 function startDeployed(
   supervisor: Pick<Supervisor, 'startAll'>,
   { data }: Pick<Ground, 'data'>,

@@ -176,11 +176,15 @@ function createTally() {
   }
 }
 
-/** A call of `putMany` sends `[collection, rows, …]`, and its answer names those that were refused. */
+/**
+ * A call of `putMany` sends `[collection, rows, condition]`. Its answer names the documents that existed: with `absent` they were
+ * left alone, otherwise replaced.
+ */
 function rowsPut({ body, answer }: Written): number {
-  const [, rows]: unknown[] = JSON.parse(body)
-  const refused = readWireAnswer({ status: 200, text: answer })
-  return Array.isArray(rows) && Array.isArray(refused) ? rows.length - refused.length : 0
+  const [, rows, condition]: unknown[] = JSON.parse(body)
+  const existing = readWireAnswer({ status: 200, text: answer })
+  if (!Array.isArray(rows) || !Array.isArray(existing)) return 0
+  return condition === 'absent' ? rows.length - existing.length : rows.length
 }
 
 /**

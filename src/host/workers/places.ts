@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import type { World } from '../../lib/runtime.js'
 
-/** Who may run: one task a space, and few in all. Others wait in their order, for as long as a proxy lets them. */
+/** Who may run: one task a space, and few in all. Others wait in their order, for 45 s at most. */
 export interface Places {
   /**
    * Resolves when the task may run, to the function that frees its place.

@@ -47,7 +47,7 @@ function written(lines: AsyncIterator<object | string>, last: (error: unknown) =
         const { done, value } = took.result
         return done === true ? end : { done: false, value: lineOf(value) }
       } catch (error) {
-        // The reader has left, and what it read from is closed.
+        // The reader has left and its source was closed, so this error is expected.
         if (ended) return end
         ended = true
         return { done: false, value: lineOf(last(error)) }

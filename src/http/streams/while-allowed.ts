@@ -4,8 +4,8 @@ import { realTimer } from '../../lib/runtime.js'
 const everyMs = 1_000
 
 /**
- * The same items, as long as `judge` does not reject: it is asked every second, also while no item comes, and after the last one.
- * Its error ends them, as an error of their own would.
+ * The same items, as long as `judge` does not reject. It runs every second, also between items, and once more at the end. Its error
+ * ends the stream.
  *
  * @example context.upload = (limitBytes) => whileAllowed(upload(limitBytes), still)
  */
@@ -15,7 +15,7 @@ export function whileAllowed<T>(items: AsyncIterable<T>, judge: () => Promise<vo
 
 function judged<T>(iterator: AsyncIterator<T>, judge: () => Promise<void>): AsyncIterator<T> {
   const end = { done: true, value: undefined } as const
-  const period = createPeriod()
+  const second = createSecond()
   let isOver = false
 
   async function judgeNow(): Promise<void> {
@@ -27,54 +27,84 @@ function judged<T>(iterator: AsyncIterator<T>, judge: () => Promise<void>): Asyn
       void iterator.return?.().catch(() => {})
       throw error
     }
-    period.begin()
+    if (!isOver) second.restart()
   }
 
   return {
     async next() {
       if (isOver) return end
-      const coming = iterator.next()
-      coming.catch(() => {})
+      const arrived = createArrival(iterator.next())
       for (;;) {
-        const item = await Promise.race([coming, period.over()])
-        if (item === null || item.done === true || period.isOver()) await judgeNow()
-        if (item === null) continue
-        isOver = item.done === true
-        if (isOver) period.cancel()
+        await new Promise<void>((resolve) => {
+          arrived.wake(resolve)
+          second.wake(resolve)
+        })
+        const item = arrived.item()
+        if (second.isOver() || item?.done === true) await judgeNow()
+        if (item === null && !isOver) continue
+        if (item === null) return end
+        isOver ||= item.done === true
+        if (isOver) second.cancel()
         return item
       }
     },
     async return() {
       isOver = true
-      period.cancel()
+      second.cancel()
       await iterator.return?.()
       return end
     },
   }
 }
 
-/** One second after the other, each begun anew. */
-function createPeriod() {
+/** An item that may come late. It is asked for once, so that nothing piles up while it does not come. */
+function createArrival<T>(coming: Promise<IteratorResult<T>>) {
+  let come: { item: IteratorResult<T> } | { error: unknown } | null = null
+  let woken = () => {}
+  const arrive = (arrived: NonNullable<typeof come>) => {
+    come = arrived
+    woken()
+  }
+  coming.then(
+    (item) => arrive({ item }),
+    (error: unknown) => arrive({ error }),
+  )
+  return {
+    /** Calls back when the item is there. */
+    wake(callback: () => void): void {
+      woken = callback
+      if (come !== null) callback()
+    },
+    /** null: not there yet. @throws what the items throw */
+    item(): IteratorResult<T> | null {
+      if (come !== null && 'error' in come) throw come.error
+      return come === null ? null : come.item
+    },
+  }
+}
+
+/** A timer of one second that can be restarted. */
+function createSecond() {
   let isOver = false
-  let wake = () => {}
+  let woken = () => {}
   let cancel = () => {}
-  function begin(): void {
+  function restart(): void {
     isOver = false
     cancel()
     cancel = realTimer(everyMs, () => {
       isOver = true
-      wake()
+      woken()
     })
   }
-  begin()
+  restart()
   return {
-    begin,
+    restart,
     cancel: () => cancel(),
     isOver: () => isOver,
-    over: () =>
-      new Promise<null>((resolve) => {
-        wake = () => resolve(null)
-        if (isOver) wake()
-      }),
+    /** Calls back when it is over. */
+    wake(callback: () => void): void {
+      woken = callback
+      if (isOver) callback()
+    },
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '../../flows/control/require-admin.js'
 import type { RouteContext, SignedIn } from '../../http/route.js'
 import type { AdminCommand } from '../../model/admin-command.js'
+import { adminTokenMemorySeconds } from '../../model/admin-token.js'
 import { spacePath } from '../../model/control-path.js'
 import type { Right } from '../../model/right.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -77,8 +78,8 @@ export async function requireCaller(
 }
 
 /**
- * Judges a caller again whose request takes long. It rejects once the token is removed, the session has ended, the account has
- * changed, or the right is gone.
+ * Judges a caller again whose request takes long. It rejects once the token is removed or has expired, the session has ended, the
+ * account has changed, or the right is gone. While the store does not answer, a token counts for a minute.
  */
 export function stillAllowed(
   { ports, adminToken, visitor }: RouteContext,
@@ -86,7 +87,17 @@ export function stillAllowed(
   { who }: Pick<AskedOfCaller, 'who'>,
 ): () => Promise<void> {
   if (caller.kind === 'adminToken') {
-    return async () => void (await ports.adminTokens?.identify(adminToken ?? '', visitor))
+    let knownAtMs = ports.clock.monotonicMs()
+    return async () => {
+      try {
+        await ports.adminTokens?.identify(adminToken ?? '', visitor)
+        knownAtMs = ports.clock.monotonicMs()
+      } catch (error) {
+        // What this process remembers of a token is good for as long.
+        const isRecent = ports.clock.monotonicMs() - knownAtMs < adminTokenMemorySeconds * 1_000
+        if (!(error instanceof AuthError) || error.code !== 'store_unavailable' || !isRecent) throw error
+      }
+    }
   }
   const { principal } = caller
   const version = ports.revocations.deadBelow(principal.userId)

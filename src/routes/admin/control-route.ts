@@ -71,7 +71,7 @@ export interface ControlContext extends RouteContext {
   right: Right
   /** A form of an admin page sent the request, so its answer is a page. */
   asPage: boolean
-  /** Rejects once the caller may not call the route any more, for what takes long. `upload` asks it by itself. */
+  /** Rejects once the caller may not call the route any more. For long transfers; `upload` calls it itself. */
   still(): Promise<void>
 }
 

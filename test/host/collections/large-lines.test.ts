@@ -31,6 +31,9 @@ test('ATK-170 an import that needs too much memory says so, and counts what it h
   const { rows: counted } = await host.query('notes', { count: true })
   expect(counted).toEqual([{ end: { count: 1_000 } }])
   expect(await host.events('data_imported')).toMatchObject([{ outcome: 'failure', detail: { count: 1_000 } }])
+  // Rows that replace others count, too.
+  const again = await host.importText('notes', `${rows(1_000).join('')}${objects(20 * mebibyte)}`, '?upsert=true')
+  expect(again.rows.at(-1)).toMatchObject({ imported: 1_000, error: { code: 'query_invalid' } })
 })
 
 test('a change that is stopped says how many documents it has changed', async () => {

@@ -9,7 +9,7 @@ import { auditEvent } from '../../../src/flows/steps/audit.js'
 import { readBackupIndexes, readBackupManifest } from '../../../src/host/archives/backup-manifest.js'
 import { readBackupSettings } from '../../../src/host/archives/backup-settings.js'
 import { readChecksums, signedText } from '../../../src/host/archives/checksums.js'
-import { areSettingsReadable } from '../../../src/host/archives/read-backup.js'
+import { isReadable } from '../../../src/host/archives/read-backup.js'
 import { backUp } from '../../../src/host/flows/backups/backup.js'
 import { exportCollection } from '../../../src/host/flows/backups/export.js'
 import { setVariable } from '../../../src/host/flows/spaces/environment.js'
@@ -137,7 +137,12 @@ test('ATK-166 a backup has everything of a space, no readable secret, and true c
 
 test('a document that was stored under another _id cuts a backup off, and it is not listed', async () => {
   const { ports, data, id } = await backupWorld()
-  for (const body of ['{"_id":"b"}', '{"_id":"a","_id":"b"}']) {
+  for (const body of [
+    '{"_id":"b"}',
+    '{"_id":"a","_id":"b"}',
+    '{"_id":"a","_id" :"b"}',
+    '{"_id":"a","\\u005fid":"b"}',
+  ]) {
     await data.documents.put('notes', 'a', body, 'any')
     const { archive } = await backUp(ports, { space, visitor: admin })
     await expect(buffer(archive)).rejects.toThrow('under another _id')
@@ -145,7 +150,11 @@ test('a document that was stored under another _id cuts a backup off, and it is 
   expect(await ports.backups.list(id)).toEqual([])
 })
 
-test('settings with tens of thousands of API tokens can be read again, and larger ones are refused before', () => {
+test('all the indexes and tens of thousands of API tokens can be read again, and more is refused before', () => {
+  const index = { collection: 'a-collection-of-forty-characters-in-length', field: 'address.city', unique: false }
+  expect(isReadable('indexes', JSON.stringify({ indexes: Array.from({ length: 64_000 }, () => index) }, null, 2))).toBe(
+    true,
+  )
   const token = {
     id: 'abcdefghijklmnop',
     tokenHash: 'x'.repeat(43),
@@ -154,9 +163,9 @@ test('settings with tens of thousands of API tokens can be read again, and large
     cidrs: ['10.0.0.0/8'],
   }
   const settingsOf = (count: number) => JSON.stringify({ apiTokens: Array.from({ length: count }, () => token) })
-  expect(areSettingsReadable(settingsOf(40_000))).toBe(true)
-  expect(areSettingsReadable(settingsOf(200_000))).toBe(false)
-  expect(areSettingsReadable(`[${'{},'.repeat(600_000)}{}]`)).toBe(false)
+  expect(isReadable('settings', settingsOf(40_000))).toBe(true)
+  expect(isReadable('settings', settingsOf(200_000))).toBe(false)
+  expect(isReadable('settings', `[${'{},'.repeat(600_000)}{}]`)).toBe(false)
 })
 
 test('what holds over two collections holds in every backup that is made meanwhile', async () => {

@@ -35,8 +35,9 @@ export async function sizeOfLines(texts: AsyncIterable<string>): Promise<{ lines
 /** A restore takes the `_id` from the document. Ours writes it first, so most need not be parsed. */
 function requireOwnId(collection: string, { id, body }: StoredDocument): void {
   const start = `{"_id":${JSON.stringify(id)}`
-  // Of two, the last would count.
-  if (body.startsWith(start) && !body.includes('"_id":', start.length)) return
+  // Of two, the last would count. A name may be written with escapes, too.
+  const isOnly = !body.includes('"_id"', start.length) && !body.includes('\\u', start.length)
+  if (body.startsWith(start) && isOnly) return
   const document = parseJson(body)
   if (isObject(document) && document._id === id) return
   const cure = 'Remove it, or write it again by the application.'

@@ -8,7 +8,7 @@ import type { Visitor } from '../../../model/visitor.js'
 import { type BackupManifest, backupPaths } from '../../archives/backup-manifest.js'
 import { signedText } from '../../archives/checksums.js'
 import { type ArchiveWriter, packEntries } from '../../archives/pack-entries.js'
-import { areSettingsReadable } from '../../archives/read-backup.js'
+import { isReadable } from '../../archives/read-backup.js'
 import type { Snapshot } from '../../ports.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { findJudged, visitorIn } from '../spaces/find-space.js'
@@ -93,18 +93,17 @@ async function planBackup(
       collections: listed.map(({ name, count, bytes }) => ({ name, count, bytes })),
       pairs: pairs.lines,
     },
-    indexes: pretty({ indexes }),
+    indexes: readable(pretty({ indexes }), 'indexes'),
     pairBytes: pairs.bytes,
-    settings: requireReadable(pretty(await readSettings(ports, space))),
+    settings: readable(pretty(await readSettings(ports, space)), 'settings'),
   }
 }
 
 /** A backup that no restore would take is refused. @throws {AuthError} `quota_exceeded` */
-function requireReadable(settings: string): string {
-  if (areSettingsReadable(settings)) return settings
-  throw new AuthError('quota_exceeded', {
-    detail: 'The space has more API tokens than a backup can hold. Remove those that are not used.',
-  })
+function readable(text: string, part: 'indexes' | 'settings'): string {
+  if (isReadable(part, text)) return text
+  const what = part === 'indexes' ? 'indexes' : 'API tokens and variables'
+  throw new AuthError('quota_exceeded', { detail: `The space has more ${what} than a backup can hold. Remove some.` })
 }
 
 async function writeBackup(ports: BackupPorts, plan: Plan, archive: ArchiveWriter): Promise<void> {

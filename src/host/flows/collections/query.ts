@@ -55,7 +55,8 @@ async function changed(
 function withCount(error: unknown, count: number): unknown {
   if (!(error instanceof AuthError) || count === 0) return error
   const documents = count === 1 ? '1 document was' : `${count} documents were`
-  return new AuthError(error.code, { ...error.details, detail: `${error.message} Before that, ${documents} changed.` })
+  const why = error.message.endsWith('.') ? error.message : `${error.message}.`
+  return new AuthError(error.code, { ...error.details, detail: `${why} Before that, ${documents} changed.` })
 }
 
 async function record(

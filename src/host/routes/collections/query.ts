@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Route } from '../../../http/route.js'
 import { ndjson } from '../../../http/streams/ndjson.js'
+import { whileAllowed } from '../../../http/streams/while-allowed.js'
 import { defineTokenRoute } from '../../../routes/admin/control-route.js'
 import { flagField } from '../../../routes/admin/fields.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
@@ -64,7 +65,7 @@ export function queryRoute(ports: () => CollectionPorts): Route {
         return answerDocuments({ ...context, admin: caller, right: caller.right }, ports(), sent)
       }
       const named = { space: params.space ?? '', collection: params.c ?? '', visitor: caller.visitor }
-      return ndjson(context, await queryCollection(ports(), named, sent))
+      return ndjson(context, whileAllowed(await queryCollection(ports(), named, sent), context.still))
     },
   })
 }
