@@ -7,6 +7,7 @@ import { confirmField, flagField, listField } from '../../../routes/admin/fields
 import type { NamedCollection } from '../../flows/collections/find-collection.js'
 import { createIndexes, removeIndexes } from '../../flows/collections/indexes.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
+import { answerIndexes } from '../pages/documents.js'
 import { progressRows } from '../progress.js'
 
 const path = '/collections/:c/indexes'
@@ -25,17 +26,18 @@ export function indexRoutes(ports: () => CollectionPorts): readonly Route[] {
       who: 'admin',
       command: 'createindex',
       adminToken: 'createindex',
-      form: { page: '/data/:c', section: 'indexes', done: 'index_built' },
+      form: { page: '/data/:c', section: 'indexes', ownAnswer: true },
       streams: 'out',
       summary: 'Builds indexes of a collection, and answers with how far they are.',
       answers: { 200: 'lines' },
       errors: ['space_not_found', 'not_found', 'space_busy', 'index_exists', 'quota_exceeded', 'query_invalid'],
       async handle(context, { fields: sent, unique = false }) {
-        const { run } = await createIndexes(ports(), named(context), { fields: sent, unique })
-        if (context.asPage) {
-          await run(() => {})
-          return empty(204)
+        const { caller, asPage } = context
+        if (asPage && caller.kind === 'session') {
+          const admin = { ...context, admin: caller, right: caller.right }
+          return answerIndexes(admin, ports(), { fields: sent, unique })
         }
+        const { run } = await createIndexes(ports(), named(context), { fields: sent, unique })
         const built = progressRows(context, async (report) => {
           await run((progress) => report({ ...progress }))
           return { finished: true }

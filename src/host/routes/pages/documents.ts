@@ -4,6 +4,7 @@ import { redirect } from '../../../http/problem.js'
 import type { Route } from '../../../http/route.js'
 import { type AdminContext, defineAdminPage, pagePath, showAdminPage } from '../../../routes/admin/pages/admin-page.js'
 import type { NamedCollection } from '../../flows/collections/find-collection.js'
+import { createIndexes } from '../../flows/collections/indexes.js'
 import { listCollections } from '../../flows/collections/list.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
 import { queryCollection } from '../../flows/collections/query.js'
@@ -50,6 +51,25 @@ export async function answerDocuments(
     if (!(error instanceof AuthError) || error.status === 404) throw error
     context.report(error)
     return showAdminPage(context, place, await refusedValues(context, ports, { asked, sent, error }), error.status)
+  }
+}
+
+/** Builds the indexes of the form, and answers with the page: no address holds why it was refused, or what was typed. */
+export async function answerIndexes(
+  context: AdminContext,
+  ports: CollectionPorts,
+  sent: { fields: readonly string[]; unique: boolean },
+): Promise<HttpResponse> {
+  try {
+    const { run } = await createIndexes(ports, named(context), sent)
+    await run(() => {})
+    return redirect(303, `${pagePath(context, place)}?done=index_built&at=indexes#indexes`)
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.status === 404) throw error
+    context.report(error)
+    const indexForm = { fields: sent.fields.join(', '), isUnique: sent.unique, refused: error.message }
+    const values = { ...(await foundValues(context, ports, everything)), indexForm }
+    return showAdminPage(context, place, values, error.status)
   }
 }
 
@@ -104,6 +124,7 @@ async function commonValues(context: AdminContext, ports: CollectionPorts, asked
     queryAction: `/collections/${collection}/query`,
     indexAction: `/collections/${collection}/indexes`,
     fault: { isConflict: false, detail: '' },
+    indexForm: { fields: '', isUnique: false, refused: '' },
     saved: false,
   }
 }
