@@ -105,6 +105,7 @@ export const hostSamples: Readonly<Record<string, Values>> = {
     saved: true,
     indexes: [{ field: 'customer', isUnique: true, isBuilding: true }],
     exportPath: '/collections/orders/export?download=true',
+    queryCommand: 'query orders',
     queryAction: '/collections/orders/query',
     indexAction: '/collections/orders/indexes',
   },

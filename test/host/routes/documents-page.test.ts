@@ -38,6 +38,7 @@ test('collections are listed with their size and indexes, and hidden ones are no
   expect(text).toContain('href="/auth/admin/spaces/dev/data/orders"')
   expect(text).toContain('<bdi>status</bdi>')
   expect((await show('/data/_hidden')).status).toBe(404)
+  expect((await show('/data/none')).text).toContain('<code>latchkey query none --space dev</code>')
   expect((await show('')).text).toContain('href="/auth/admin/spaces/dev/data"')
 })
 

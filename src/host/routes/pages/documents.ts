@@ -121,6 +121,7 @@ async function commonValues(context: AdminContext, ports: CollectionPorts, asked
       isBuilding: state === 'building',
     })),
     exportPath: known === undefined ? '' : `/collections/${collection}/export?download=true`,
+    queryCommand: `query ${collection}`,
     queryAction: `/collections/${collection}/query`,
     indexAction: `/collections/${collection}/indexes`,
     fault: { isConflict: false, detail: '' },
