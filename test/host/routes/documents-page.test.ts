@@ -120,6 +120,20 @@ test('a document is opened, saved in the version that was read, and deleted', as
   expect((await query('notes', { filter })).text).toContain('No documents match.')
 })
 
+test('a text with another _id is not saved, and stays in the editor', async () => {
+  await importAll('renamed', [{ _id: 'a', text: 'one' }])
+  const filter = '{"_id":"a"}'
+  const ifVersion = versionOn((await query('renamed', { filter })).text)
+  for (const replace of ['{"_id":"other","text":"two"}', '{"_id":null,"text":"two"}', '{"_id":{"$oid":"b"}}']) {
+    const { status, text } = await query('renamed', { filter, ifVersion, replace })
+    expect([status, editorOn(text), versionOn(text)]).toEqual([422, replace, ifVersion])
+    expect(text).toContain('_id cannot be changed.')
+  }
+  expect(editorOn((await query('renamed', { filter })).text)).toContain('"one"')
+  const saved = await query('renamed', { filter, ifVersion, replace: '{"text":"two"}' })
+  expect([saved.status, JSON.parse(editorOn(saved.text))]).toEqual([200, { _id: 'a', text: 'two' }])
+})
+
 test('a collection is downloaded as a file that an import takes', async () => {
   const documents = [{ _id: 'a', text: 'ö' }, { _id: 'b' }]
   await importAll('downloaded', documents)

@@ -42,7 +42,7 @@ export async function findRows(ports: CollectionPorts, named: NamedCollection, a
     limit: rowsOfPage + 1,
     versions: true,
   })
-  const isOne = namesOne(filter)
+  const isOne = idIn(filter) !== null
   const rows: ShownRow[] = []
   for await (const part of parts) {
     if (typeof part !== 'string') continue
@@ -51,10 +51,10 @@ export async function findRows(ports: CollectionPorts, named: NamedCollection, a
   return { rows: rows.slice(0, rowsOfPage), hasMore: rows.length > rowsOfPage }
 }
 
-/** Whether a filter compares `_id` and nothing else. */
-function namesOne(filter: string): boolean {
+/** The `_id` of a filter that compares `_id` and nothing else. */
+export function idIn(filter: string): string | null {
   const parsed = parseJson(filter)
-  return isPlain(parsed) && Object.keys(parsed).length === 1 && typeof parsed._id === 'string'
+  return isPlain(parsed) && Object.keys(parsed).length === 1 && typeof parsed._id === 'string' ? parsed._id : null
 }
 
 function toRow(line: string, isOne: boolean): ShownRow {
