@@ -100,7 +100,7 @@ export const hostSamples: Readonly<Record<string, Values>> = {
     previous: '0',
     next: '100',
     editor: { filter: '{"_id":"a1"}', version: '3', text: '{\n  "_id": "a1"\n}', isTooLarge: false },
-    fault: { isConflict: false, detail: 'replace is no JSON.' },
+    fault: { isConflict: false, detail: 'The document is no JSON.' },
     indexForm: { fields: 'customer, total', isUnique: true, refused: 'No unique index on customer.' },
     saved: true,
     indexes: [{ field: 'customer', isUnique: true, isBuilding: true }],

@@ -111,6 +111,11 @@ test('a document is opened, saved in the version that was read, and deleted', as
   expect(editorOn(current.text)).toContain('two')
   const broken = await query('notes', { filter, ifVersion: versionOn(current.text), replace: '{"text": ' })
   expect([broken.status, editorOn(broken.text)]).toEqual([422, '{"text": '])
+  expect(broken.text).toContain('The document is no JSON.')
+  const deep = `{"text":${'['.repeat(33)}${']'.repeat(33)}}`
+  const nested = await query('notes', { filter, ifVersion: versionOn(current.text), replace: deep })
+  expect([nested.status, editorOn(nested.text)]).toEqual([422, deep])
+  expect(nested.text).toContain('The document nests deeper than 32 levels.')
   const gone = await query('notes', { filter, ifVersion: versionOn(current.text), delete: 'true' })
   expect([gone.status, gone.location]).toEqual([
     303,

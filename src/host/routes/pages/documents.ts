@@ -10,7 +10,7 @@ import type { CollectionPorts } from '../../flows/collections/ports.js'
 import { queryCollection } from '../../flows/collections/query.js'
 import { changesDocuments, type SentQuery } from '../../flows/collections/read-query.js'
 import { type AskedRows, type FoundRows, findRows, rowsOfPage } from './document-rows.js'
-import { requireSameId } from './edited-document.js'
+import { requireEdited } from './edited-document.js'
 
 const place = { path: '/data/:c', at: 'collections', template: 'documents' } as const
 
@@ -76,7 +76,7 @@ export async function answerIndexes(
 
 /** To its end. */
 async function change(context: AdminContext, ports: CollectionPorts, sent: SentQuery): Promise<void> {
-  if (sent.replace !== undefined) requireSameId(textOf(sent.replace), textOf(sent.filter))
+  if (sent.replace !== undefined) requireEdited(textOf(sent.replace), textOf(sent.filter))
   for await (const _part of await queryCollection(ports, named(context), sent));
 }
 
