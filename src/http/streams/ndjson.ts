@@ -3,6 +3,7 @@ import { toAuthError } from '../faults.js'
 import type { HttpResponse } from '../message.js'
 import { problemBody } from '../problem.js'
 import type { RouteContext } from '../route.js'
+import { createTaking } from './taking.js'
 
 /** `X-Accel-Buffering`: nginx passes on each line at once. */
 const headers = {
@@ -35,7 +36,7 @@ export function ndjson(
 
 function written(lines: AsyncIterator<object | string>, last: (error: unknown) => object): AsyncIterator<Uint8Array> {
   const end = { done: true, value: undefined } as const
-  const take = createTaking(lines)
+  const take = createTaking(lines, (wake) => realTimer(quietMs, wake))
   let ended = false
   return {
     async next() {
@@ -58,41 +59,6 @@ function written(lines: AsyncIterator<object | string>, last: (error: unknown) =
       await lines.return?.()
       return end
     },
-  }
-}
-
-type Taken = { result: IteratorResult<object | string> } | { error: unknown }
-
-/** Takes the next line, or null when none comes for a while; the next call goes on waiting for it. One call at a time. */
-function createTaking(lines: AsyncIterator<object | string>): () => Promise<Taken | null> {
-  let isAsked = false
-  let come: Taken | null = null
-  let wake = () => {}
-  const arrive = (arrived: Taken) => {
-    come = arrived
-    wake()
-  }
-  return async () => {
-    if (!isAsked) {
-      isAsked = true
-      lines.next().then(
-        (result) => arrive({ result }),
-        (error: unknown) => arrive({ error }),
-      )
-    }
-    if (come === null) {
-      await new Promise<void>((resolve) => {
-        const cancel = realTimer(quietMs, resolve)
-        wake = () => {
-          cancel()
-          resolve()
-        }
-      })
-    }
-    const took: Taken | null = come
-    if (took !== null) isAsked = false
-    come = null
-    return took
   }
 }
 

@@ -1,4 +1,5 @@
 import { realTimer } from '../../lib/runtime.js'
+import { createTaking } from './taking.js'
 
 /** A removal or a sign-out is in force within a second. */
 const everyMs = 1_000
@@ -16,13 +17,19 @@ export function whileAllowed<T>(items: AsyncIterable<T>, judge: () => Promise<vo
 function judged<T>(iterator: AsyncIterator<T>, judge: () => Promise<void>): AsyncIterator<T> {
   const end = { done: true, value: undefined } as const
   const second = createSecond()
+  const take = createTaking(iterator, second.whenOver)
   let isOver = false
+
+  function stop(): void {
+    isOver = true
+    second.cancel()
+  }
 
   async function judgeNow(): Promise<void> {
     try {
       await judge()
     } catch (error) {
-      isOver = true
+      stop()
       // A generator that waits for its own next item answers `return` only then.
       void iterator.return?.().catch(() => {})
       throw error
@@ -32,53 +39,24 @@ function judged<T>(iterator: AsyncIterator<T>, judge: () => Promise<void>): Asyn
 
   return {
     async next() {
-      if (isOver) return end
-      const arrived = createArrival(iterator.next())
       for (;;) {
-        await new Promise<void>((resolve) => {
-          arrived.wake(resolve)
-          second.wake(resolve)
-        })
-        const item = arrived.item()
+        if (isOver) return end
+        const took = await take()
+        if (took !== null && 'error' in took) {
+          stop()
+          throw took.error
+        }
+        const item = took?.result ?? null
         if (second.isOver() || item?.done === true) await judgeNow()
-        if (item === null && !isOver) continue
-        if (item === null) return end
-        isOver ||= item.done === true
-        if (isOver) second.cancel()
+        if (item === null) continue
+        if (item.done === true) stop()
         return item
       }
     },
     async return() {
-      isOver = true
-      second.cancel()
+      stop()
       await iterator.return?.()
       return end
-    },
-  }
-}
-
-/** An item that may come late. It is asked for once, so that nothing piles up while it does not come. */
-function createArrival<T>(coming: Promise<IteratorResult<T>>) {
-  let come: { item: IteratorResult<T> } | { error: unknown } | null = null
-  let woken = () => {}
-  const arrive = (arrived: NonNullable<typeof come>) => {
-    come = arrived
-    woken()
-  }
-  coming.then(
-    (item) => arrive({ item }),
-    (error: unknown) => arrive({ error }),
-  )
-  return {
-    /** Calls back when the item is there. */
-    wake(callback: () => void): void {
-      woken = callback
-      if (come !== null) callback()
-    },
-    /** null: not there yet. @throws what the items throw */
-    item(): IteratorResult<T> | null {
-      if (come !== null && 'error' in come) throw come.error
-      return come === null ? null : come.item
     },
   }
 }
@@ -101,10 +79,13 @@ function createSecond() {
     restart,
     cancel: () => cancel(),
     isOver: () => isOver,
-    /** Calls back when it is over. */
-    wake(callback: () => void): void {
-      woken = callback
-      if (isOver) callback()
+    /** Calls back when it is over; returns how to cancel that. */
+    whenOver(wake: () => void): () => void {
+      woken = wake
+      if (isOver) wake()
+      return () => {
+        woken = () => {}
+      }
     },
   }
 }
