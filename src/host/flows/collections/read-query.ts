@@ -64,8 +64,13 @@ function readChange(sent: SentQuery): Change | null {
   return changes[0] ?? null
 }
 
-/** A text is JSON, of which nothing is built beyond the bounds. */
-function readJson(value: unknown, name: string): unknown {
+/**
+ * A text is JSON, of which nothing is built beyond the bounds.
+ *
+ * @param name what the message calls it
+ * @throws {AuthError} `query_invalid`
+ */
+export function readJson(value: unknown, name: string): unknown {
   if (typeof value !== 'string') return value
   const isBounded = isWithinBounds(value, { depth: maxDepth + 1, parts: Number.POSITIVE_INFINITY })
   if (!isBounded) throw refused(`${name} nests deeper than ${maxDepth} levels.`)

@@ -1,7 +1,6 @@
 import { AuthError } from '../../../errors.js'
-import { parseJson } from '../../../lib/json-object.js'
-import { isWithinBounds } from '../../documents/bounded-json.js'
-import { isPlain, maxDepth } from '../../documents/values.js'
+import { isPlain } from '../../documents/values.js'
+import { readJson } from '../../flows/collections/read-query.js'
 import { idIn } from './document-rows.js'
 
 /**
@@ -11,15 +10,8 @@ import { idIn } from './document-rows.js'
  * @throws {AuthError} `query_invalid`
  */
 export function requireEdited(text: string, filter: string): void {
-  const isBounded = isWithinBounds(text, { depth: maxDepth + 1, parts: Number.POSITIVE_INFINITY })
-  if (!isBounded) throw refused(`The document nests deeper than ${maxDepth} levels.`)
-  const document = parseJson(text)
-  if (document === undefined) throw refused('The document is no JSON.')
+  const document = readJson(text, 'The document')
   const id = idIn(filter)
-  const isRenamed = id !== null && isPlain(document) && document._id !== undefined && document._id !== id
-  if (isRenamed) throw refused('_id cannot be changed. Restore it, or leave it out.')
-}
-
-function refused(detail: string): AuthError {
-  return new AuthError('query_invalid', { detail })
+  if (id === null || !isPlain(document) || document._id === undefined || document._id === id) return
+  throw new AuthError('query_invalid', { detail: '_id cannot be changed. Restore it, or leave it out.' })
 }
