@@ -15,6 +15,6 @@ export function seconds(milliseconds: number): string {
 }
 
 /** `1 collection`, `12 collections` */
-export function counted(count: number, noun: string): string {
+export function quantity(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

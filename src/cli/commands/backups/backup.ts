@@ -5,7 +5,7 @@ import type { Output } from '../../output.js'
 import { startProgress } from '../../progress.js'
 import type { Tool } from '../../tool.js'
 import { usage } from '../../tool-error.js'
-import { counted, size } from '../sizes.js'
+import { quantity, size } from '../sizes.js'
 
 interface Options {
   file?: string
@@ -43,7 +43,7 @@ export function define(command: Command, open: () => Tool): void {
       const target = file === '-' ? null : targetOf(file ?? name)
       await write(output, target, passed()).finally(progress.stop)
       const sha256 = seen.hash.digest('hex')
-      const sum = `Backup of ${space}: ${counted(collections, 'collection')}, ${counted(documents, 'object')}, sha256 ${sha256}`
+      const sum = `Backup of ${space}: ${quantity(collections, 'collection')}, ${quantity(documents, 'object')}, sha256 ${sha256}`
       if (target === null) output.note(sum)
       else {
         const result = { space, file: target.path, collections, objects: documents, bytes: seen.bytes, sha256 }

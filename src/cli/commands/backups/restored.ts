@@ -1,11 +1,11 @@
 import type { Restored } from '../../host-home.js'
 import type { Tool } from '../../tool.js'
-import { counted } from '../sizes.js'
+import { quantity } from '../sizes.js'
 
 export function showVerified({ output }: Tool, restored: Restored): void {
   const { time, collections, documents } = restored
   output.result({ ...restored, verified: true }, [
-    `The archive is whole: ${counted(collections, 'collection')}, ${counted(documents, 'object')} of ${minute(time)}.`,
+    `The archive is whole: ${quantity(collections, 'collection')}, ${quantity(documents, 'object')} of ${minute(time)}.`,
     'Nothing was changed.',
     ...notesOf(restored),
   ])
