@@ -34,8 +34,8 @@ export interface ReadBackup {
 
 /**
  * What a text may have: bytes, and parts as `isWithinBounds` counts them, because many small values take a multiple of their size
- * in memory. A space may have 1,000 collections with 64 indexes each; the settings hold 100 variables of
- * 32 KiB, sealed, and tens of thousands of tokens.
+ * in memory. A space may have 1,000 collections with 64 indexes each; the settings hold 100 variables of 32 KiB, sealed, and tens of
+ * thousands of tokens.
  */
 const bounds = {
   manifest: { bytes: 2 * 1024 * 1024, parts: 200_000 },

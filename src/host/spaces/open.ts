@@ -113,7 +113,7 @@ export async function openSpaces(
   }
 }
 
-/** An application that served before had data. Without it, it does not start: it would start on an empty store. */
+/** An application that served before had data. When that is missing, it does not start, so that it does not go on with an empty store. */
 function startDeployed(
   supervisor: Pick<Supervisor, 'startAll'>,
   { data }: Pick<Ground, 'data'>,
