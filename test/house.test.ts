@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { floorFaults, ownerFaults, weightFaults } from './support/house-floors.js'
 import {
-  codeLines,
   type Exceptions,
   exportFaults,
   sizeFaults,
@@ -33,7 +32,6 @@ const exceptions: Exceptions = {
     'src/routes/index.ts',
     'src/cli/commands/index.ts',
   ],
-  longAdapters: ['src/adapters/node/message.ts', 'src/adapters/node/headers.ts', 'src/adapters/hono/message.ts'],
   boundaries: ['src/http/route.ts#checked'],
 }
 
@@ -148,11 +146,11 @@ describe('rooms', () => {
   })
 
   test.each([
-    ['src/flows/steps', 20],
-    ['src/guard', 20],
-    ['src', 20],
-    ['src/lib', 36],
-    ['src/store/sql', 36],
+    ['src/flows/steps', 30],
+    ['src/guard', 30],
+    ['src', 30],
+    ['src/lib', 38],
+    ['src/store/sql', 38],
   ])('one file more in %s than %i is a fault; files of its rooms do not count', (folder, most) => {
     const files = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`${folder}/f${at}.ts`, '']))
@@ -290,16 +288,12 @@ describe('packages', () => {
 })
 
 describe('sizes', () => {
-  test('files, functions, adapters, flows and routes stay small', () => {
+  test('files and functions stay small', () => {
     expect(sizeFaults(sources, exceptions)).toEqual([])
   })
 
   test.each([
     ['src/lib/url.ts', 'const a = 1\n'.repeat(301)],
-    ['src/adapters/node/express.ts', 'const a = 1\n'.repeat(61)],
-    ['src/flows/password/login.ts', 'const a = 1\n'.repeat(121)],
-    ['src/routes/password/login.ts', 'const a = 1\n'.repeat(61)],
-    ['src/cli/commands/tokens/list.ts', 'const a = 1\n'.repeat(61)],
     ['src/lib/url.ts', `function long() {\n${'  go()\n'.repeat(59)}}\n`],
     ['src/lib/url.ts', `const long = () => {\n${'  go()\n'.repeat(59)}}\n`],
     ['src/lib/url.ts', `class Long {\n  go() {\n${'    go()\n'.repeat(59)}  }\n}\n`],
@@ -308,8 +302,12 @@ describe('sizes', () => {
     expect(sizeFaults(house({ [path]: text.replace('const a = 1\n', '').replace(/ +go\(\)\n/, '') }))).toEqual([])
   })
 
-  test('comments and blank lines are no code', () => {
-    expect(codeLines('/**\n * Says why.\n */\n\n// and cites\nconst a = 1 // here\nconst b = 2\n')).toBe(2)
+  test.each([
+    `function table() {\n  return {\n${'    a: 1,\n'.repeat(70)}  }\n}\n`,
+    `function table() {\n  return object({\n${'    a: 1,\n'.repeat(70)}  })\n}\n`,
+    `const table = () => [\n${'  1,\n'.repeat(70)}]\n`,
+  ])('a function that returns a table of data may be longer', (text) => {
+    expect(sizeFaults(house({ 'src/lib/url.ts': text }))).toEqual([])
   })
 })
 

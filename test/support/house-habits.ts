@@ -7,63 +7,53 @@ export interface Exceptions {
   unmeasured?: readonly string[]
   /** Parse functions, `path#function`: `as` may stand in them, and their comment says `Boundary:` and why. */
   boundaries?: readonly string[]
-  /** Adapters that may be longer. */
-  longAdapters?: readonly string[]
 }
 
-/** A file of the control API holds all routes of its noun, each with the data of its row. */
-const maximum = { file: 300, function: 60, adapter: 60, flow: 120, route: 60, controlRoute: 180, command: 60 }
+const maximum = { file: 300, function: 60 }
 
-/** The first that fits. */
-const folders = [
-  ['controlRoute', 'src/routes/admin/'],
-  ['adapter', 'src/adapters/'],
-  ['flow', 'src/flows/'],
-  ['route', 'src/routes/'],
-  ['command', 'src/cli/commands/'],
-] as const
-
-/** Files, functions, adapters, flows and routes stay small enough to be read at once. */
+/** One bound for all files and one for all functions, so that each can be read whole. */
 export function sizeFaults(sources: readonly Source[], exceptions: Exceptions = {}): string[] {
   return sources
     .filter((source) => !exceptions.unmeasured?.includes(source.path))
-    .flatMap((source) => [...fileSizeFaults(source, exceptions), ...functionSizeFaults(source)])
+    .flatMap((source) => [...fileSizeFaults(source), ...functionSizeFaults(source)])
 }
 
-function fileSizeFaults(source: Source, exceptions: Exceptions): string[] {
-  const faults: string[] = []
+function fileSizeFaults(source: Source): string[] {
   const lines = source.text.trimEnd().split('\n').length
-  if (lines > maximum.file) faults.push(`${source.path} has ${lines} lines, at most ${maximum.file}`)
-
-  const [kind] = folders.find(([, folder]) => source.path.startsWith(folder)) ?? []
-  const code = codeLines(source.text)
-  if (kind && code > maximum[kind] && !exceptions.longAdapters?.includes(source.path)) {
-    faults.push(`${source.path} has ${code} lines of code, at most ${maximum[kind]} for an ${kind}`)
-  }
-  return faults
+  if (lines <= maximum.file) return []
+  return [
+    `${source.path} has ${lines} lines. A file may have ${maximum.file}. Move one topic of it to a file or a room of its own.`,
+  ]
 }
 
 function functionSizeFaults(source: Source): string[] {
   const faults: string[] = []
   walk(source.tree, (node) => {
-    if (!ts.isFunctionLike(node)) return
+    if (!ts.isFunctionLike(node) || isTable(node)) return
     const first = lineOf(source, node)
     const lines = source.tree.getLineAndCharacterOfPosition(node.getEnd()).line + 2 - first
-    if (lines > maximum.function) faults.push(`${source.path}:${first} is a function of ${lines} lines, at most 60`)
+    if (lines <= maximum.function) return
+    faults.push(
+      `${source.path}:${first} is a function of ${lines} lines. A function may have ${maximum.function}. Give one step of it a function with a name.`,
+    )
   })
   return faults
 }
 
-/** Lines that are neither blank nor comment; a comment has lines of its own in this house. */
-export function codeLines(text: string): number {
-  let inComment = false
-  return text.split('\n').filter((line) => {
-    const trimmed = line.trim()
-    if (!inComment && trimmed.startsWith('/*')) inComment = true
-    const isCode = !inComment && trimmed !== '' && !trimmed.startsWith('//')
-    if (inComment && trimmed.endsWith('*/')) inComment = false
-    return isCode
-  }).length
+/** Whether a function only returns a list or an object, written out or as the argument of a call: a table of data. */
+function isTable(node: ts.SignatureDeclaration): boolean {
+  const body = 'body' in node ? node.body : undefined
+  if (!body) return false
+  if (!ts.isBlock(body)) return isLiteral(body)
+  const [only, ...others] = body.statements
+  if (!only || others.length > 0 || !ts.isReturnStatement(only) || !only.expression) return false
+  const value = only.expression
+  return isLiteral(value) || (ts.isCallExpression(value) && value.arguments.every(isLiteral))
+}
+
+function isLiteral(node: ts.Node): boolean {
+  if (ts.isParenthesizedExpression(node)) return isLiteral(node.expression)
+  return ts.isObjectLiteralExpression(node) || ts.isArrayLiteralExpression(node)
 }
 
 /** No default export, no `export *`, no barrel but the public doors. */
