@@ -65,7 +65,8 @@ test.each<[string, Forgery, RegExp]>([
   ['UV', { userVerified: false }, /verification/],
   ['BS without BE', { synced: false, backedUp: true }, /backed up/],
   ['topOrigin', { topOrigin: 'https://evil.example.net', crossOrigin: true }, /cross-origin|top.?origin/i],
-  ['base64', { encode: (bytes: Buffer) => bytes.toString('base64') }, /base64url|ID/i],
+  // A random signature may read the same in base64 and in base64url. This one never does.
+  ['base64', { encode: (bytes) => bytes.toString('base64'), signature: Buffer.alloc(64, 0xfb) }, /base64url/i],
   ['a key twice', { clientData: (text) => text.replace('{', '{"type":"webauthn.get","type":"x",') }, /verif|^$/],
 ])('%s can be forged, and the judge sees it', async (name, forged, message) => {
   const phone = createAuthenticator({ origin })
