@@ -14,11 +14,16 @@ import { pack } from 'tar-stream'
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const administrator = { email: 'ann@example.com', password: 'a difference engine of brass' }
 
-/** The application as a deploy sends it, and its bundle as a file. */
-export async function bundled(folder) {
+/**
+ * An application as a deploy sends it, and its bundle as a file.
+ *
+ * @param define constants of the application, as esbuild takes them
+ */
+export async function bundled(folder, entry = new URL('application.js', import.meta.url), define = {}) {
   const outfile = join(folder, 'bundle.mjs')
   await build({
-    entryPoints: [fileURLToPath(new URL('application.js', import.meta.url))],
+    entryPoints: [fileURLToPath(entry)],
+    define,
     outfile,
     bundle: true,
     platform: 'node',
@@ -45,14 +50,55 @@ async function archiveOf(outfile) {
 }
 
 export async function openHost(limits = {}) {
+  const place = await prepareHost({ limits })
+  const child = startHost(place.folder)
+  await printed(child, 'is served at')
+  const { call, deploy } = await setUp(place)
+  return {
+    ...{ baseUrl: place.baseUrl, folder: place.folder, pid: child.pid, call, deploy },
+    /** A space with the application, and the header that lets one in. */
+    async space(name, archive) {
+      await call('POST', '/spaces', { name })
+      await deploy(name, archive)
+      const { token } = await call('POST', `/spaces/${name}/tokens`, { name: 'bench' })
+      return { url: `${place.baseUrl}/${name}`, headers: { 'x-apikey': token } }
+    },
+    close: () =>
+      new Promise((resolve) => {
+        child.once('exit', () => {
+          rmSync(place.folder, { recursive: true, force: true })
+          resolve()
+        })
+        child.kill('SIGTERM')
+      }),
+  }
+}
+
+/** A folder with the settings of a host, which nothing serves yet. */
+export async function prepareHost(settings = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const [front, admin] = [await freePort(), await freePort()]
   const [baseUrl, adminUrl] = [front, admin].map((port) => `http://127.0.0.1:${port}`)
   const sockets = { listen: `127.0.0.1:${front}`, adminListen: `127.0.0.1:${admin}` }
   const auth = { password: { checkBreached: false } }
-  writeFileSync(join(folder, 'latchkey.host.json'), JSON.stringify({ baseUrl, adminUrl, ...sockets, limits, auth }))
-  const child = spawn(process.execPath, [join(root, 'dist/cli/main.js'), 'serve'], { cwd: folder, stdio: 'pipe' })
-  await printed(child, 'is served at')
+  writeFileSync(
+    join(folder, 'latchkey.host.json'),
+    JSON.stringify({ baseUrl, adminUrl, ...sockets, auth, ...settings }),
+  )
+  return { folder, baseUrl, adminUrl }
+}
+
+/** `latchkey serve` in this folder. */
+export function startHost(folder, { execArgv = [], env = process.env } = {}) {
+  return spawn(process.execPath, [...execArgv, join(root, 'dist/cli/main.js'), 'serve'], {
+    cwd: folder,
+    stdio: 'pipe',
+    env,
+  })
+}
+
+/** Makes the first administrator of a host that is served for the first time. Returns its calls of the control API. */
+export async function setUp({ folder, adminUrl }) {
   const key = new URL(readFileSync(join(folder, 'latchkey-data/setup-url'), 'utf8').trim()).searchParams.get('key')
   const headers = { origin: adminUrl, 'content-type': 'application/json' }
   const created = await fetch(`${adminUrl}/auth/setup`, {
@@ -76,31 +122,16 @@ export async function openHost(limits = {}) {
     return text === '' ? null : JSON.parse(text.trim().split('\n').at(-1))
   }
   return {
-    ...{ baseUrl, folder, pid: child.pid, call },
+    call,
     async deploy(space, archive) {
       const row = await call('POST', `/spaces/${space}/releases`, archive, { 'content-type': 'application/gzip' })
       if (row.error) throw new Error(`deploy ${space}: ${JSON.stringify(row.error)}`)
       return row
     },
-    /** A space with the application, and the header that lets one in. */
-    async space(name, archive) {
-      await call('POST', '/spaces', { name })
-      await this.deploy(name, archive)
-      const { token } = await call('POST', `/spaces/${name}/tokens`, { name: 'bench' })
-      return { url: `${baseUrl}/${name}`, headers: { 'x-apikey': token } }
-    },
-    close: () =>
-      new Promise((resolve) => {
-        child.once('exit', () => {
-          rmSync(folder, { recursive: true, force: true })
-          resolve()
-        })
-        child.kill('SIGTERM')
-      }),
   }
 }
 
-function printed(child, wanted) {
+export function printed(child, wanted) {
   return new Promise((resolve, reject) => {
     let text = ''
     const read = (piece) => {
