@@ -39,7 +39,8 @@ export interface Disabling {
 
 /**
  * The canonical addresses that give the role ADMIN. With them, a step refuses (`last_admin`, and nothing changed) to take away
- * the last account that has the role and is not disabled. Of concurrent steps, one account stays.
+ * the last account that has the role and is usable: its address is proved, it is not disabled and needs no new password. Of
+ * concurrent steps, one account stays. In the host the rights decide instead.
  */
 export type AdminEmails = readonly string[]
 
@@ -64,6 +65,8 @@ export interface EmailChange {
   version: number
   /** Takes the former address back. While this token is live, no other account can get that address. */
   undo: { token: OneTimeToken; mail: OutboxMail }
+  /** The last administrator stays one: with this address, and proved. */
+  keepAdmin?: AdminEmails
 }
 
 /** The parts of an undo of a change of address. */
@@ -124,14 +127,14 @@ export interface Users {
    * an address, exactly one gets the user.
    * Null, and nothing changed, when the token is gone or expired, or when the user is disabled, no longer at that version,
    * or no longer has the undo's address. `taken`, and nothing changed, when another user has the new address or may take
-   * it back.
+   * it back. `last_admin` by `keepAdmin`.
    */
   changeEmail(
     tokenId: string,
     change: EmailChange,
     now: number,
     step: AccountStep,
-  ): Promise<UserRecord | 'taken' | null>
+  ): Promise<UserRecord | 'taken' | 'last_admin' | null>
 
   /**
    * Consumes the undo and gives its user the address back, as typed and verified but not proved, raising the version (a change row), also
@@ -139,7 +142,8 @@ export interface Users {
    * except earlier undos. Identities and passkeys that were added since the change are removed: they may be the thief's.
    * If the second factor that was on at the change is still on, the undo needs a proof of it and uses it up. A factor that
    * was turned on since is removed with its backup codes. Of concurrent calls, exactly one gets the user. Null, and nothing
-   * changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone.
+   * changed, when the token is gone or expired, or the proof is used up, missing, or of a factor that is gone. It takes back
+   * the last administrator's account, too: a reset, mailed to that address, makes it usable again.
    */
   undoEmail(tokenId: string, undo: EmailUndo, now: number, step: AccountStep): Promise<UserRecord | null>
 
@@ -185,7 +189,12 @@ export interface Users {
    * mail is the step's. Raises the version (a change row), ends every session and drops the user's known devices and every
    * other one-time token except undos. Null when there is no such user.
    */
-  demandReset(id: string, reset: OneTimeToken, step: AccountStep): Promise<UserRecord | null>
+  demandReset(
+    id: string,
+    reset: OneTimeToken,
+    step: AccountStep,
+    keepAdmin?: AdminEmails,
+  ): Promise<UserRecord | 'last_admin' | null>
 
   /**
    * Makes the account an administrator's, for the owner of the application: marks the address as proved, sets the hash (null:

@@ -8,11 +8,22 @@ import type { Drafted } from '../registration/draft.js'
 import { auditEvent } from '../steps/audit.js'
 import { draftEmailToken, findEmailToken, undoDays } from '../steps/email-tokens.js'
 import { changeMattersUntil, type IssuedSession, issueAccess } from '../steps/issue-tokens.js'
+import { lastAdminFault } from '../steps/last-admin.js'
 import { circumstances } from '../steps/notices.js'
 
 export type ConfirmEmailPorts = Pick<
   Ports,
-  'users' | 'sessions' | 'oneTimeTokens' | 'tokens' | 'proofs' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'
+  | 'users'
+  | 'sessions'
+  | 'oneTimeTokens'
+  | 'tokens'
+  | 'proofs'
+  | 'keyring'
+  | 'mails'
+  | 'random'
+  | 'clock'
+  | 'policy'
+  | 'home'
 >
 
 export interface ConfirmEmailInput {
@@ -30,7 +41,8 @@ export interface ConfirmEmailInput {
  * signed in as that user gets a fresh one.
  *
  * @throws {AuthError} `invalid_token` (unknown, used, replaced, expired, and of a disabled account look alike),
- *   `email_taken` when another account got the address meanwhile
+ *   `email_taken` when another account got the address meanwhile, `would_lock_out` for the last administrator (in the host
+ *   `last_admin`), whose account would be none with this address, or not proved
  */
 export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmailInput): Promise<IssuedSession | null> {
   const found = await findEmailToken(ports, 'email_change', input.token)
@@ -43,14 +55,21 @@ export async function confirmEmail(ports: ConfirmEmailPorts, input: ConfirmEmail
   const visitor = own ? signedInVisitor(input.visitor, own) : input.visitor
   // A click alone does not show that the account is the mailbox owner's: a stranger may have sent them the link.
   const verifiedBy = own ? 'mailbox' : null
-  const change = { email: typed, verifiedBy, version, undo: draftUndo(ports, user, visitor) } as const
+  const undo = draftUndo(ports, user, visitor)
+  const change = { email: typed, verifiedBy, version, undo, keepAdmin: ports.policy.adminEmails } as const
   const changed = await ports.users.changeEmail(token.id, change, ports.clock.now(), {
     until: changeMattersUntil(ports),
     audit: auditEvent(ports, 'email_changed', visitor, { userId: user.id }),
   })
+  if (changed === 'last_admin') throw lastAdminFault(ports, lastAdminCure(ports))
   if (changed === 'taken') throw new AuthError('email_taken')
   if (!changed) throw new AuthError('invalid_token')
   return freshAccess(ports, changed, input)
+}
+
+function lastAdminCure({ home }: Pick<Ports, 'home'>): string {
+  const cure = 'You are the last administrator. Open the link in the browser where you are signed in.'
+  return home === 'host' ? cure : `${cure} The new address must be one of admin.emails.`
 }
 
 /** The notice to the former address. It does not name the new one, which may be a thief's or private. */

@@ -18,7 +18,7 @@ export const confirmEmailRoute = defineRoute({
   keepsOnError: ['token'],
   summary: 'Changes the address with the mailed link, with or without a session.',
   answers: { 200: emailChangedSchema },
-  errors: ['invalid_token', 'email_taken'],
+  errors: ['invalid_token', 'email_taken', 'would_lock_out'],
   cookies: ['access'],
   async handle(context, { token }) {
     const { ports, mode, form, authPath, visitor } = context

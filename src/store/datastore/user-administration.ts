@@ -37,7 +37,11 @@ export function administerUsers(
       }, null),
     enable: (id, now, step) => change(steps, id, enabledAccount(now), step),
     setPassword: (id, hash, step) => change(steps, id, replacedPassword(hash), step),
-    demandReset: (id, reset, step) => change(steps, id, demandedReset, step, reset),
+    demandReset: (id, reset, step, keepAdmin = []) =>
+      steps.step<UserRecord | 'last_admin' | null>(async (unit) => {
+        if (await isLastAdmin(unit, id, keepAdmin, Math.floor(step.audit.atMs / 1000))) return 'last_admin'
+        return apply(unit, id, demandedReset, step, reset)
+      }, null),
 
     list: ({ after, limit, ...filter }) =>
       steps.glance(async (view) => {
@@ -68,14 +72,8 @@ function fits(row: UsersTable, { query, verifiedAs, role, state }: Conditions): 
   return state.is === (verified ? 'active' : 'unverified')
 }
 
-function change(
-  steps: Steps,
-  id: string,
-  change: AccountChange,
-  step: AccountStep,
-  kept?: OneTimeToken,
-): Promise<UserRecord | null> {
-  return steps.step<UserRecord | null>((unit) => apply(unit, id, change, step, kept), null)
+function change(steps: Steps, id: string, change: AccountChange, step: AccountStep): Promise<UserRecord | null> {
+  return steps.step<UserRecord | null>((unit) => apply(unit, id, change, step), null)
 }
 
 async function apply(

@@ -3,7 +3,7 @@ import type { UserRecord } from '../../model/user.js'
 import { changedAddress, restoredAddress } from '../account-changes.js'
 import { noFactor, toFactors } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
-import { Refused, unlessTaken } from '../refused.js'
+import { Refused, unlessLastAdmin, unlessTaken } from '../refused.js'
 import type { OneTimeTokensTable, UsersTable } from '../rows.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
 import { dropLosses } from './account-losses.js'
@@ -11,6 +11,7 @@ import type { Steps } from './engine/steps.js'
 import { oneTimeTokens } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
 import { dropIdentities, linkedProviders } from './identity-rows.js'
+import { keepingAdmin } from './last-admin.js'
 import { dropRegistrations, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropPasskeysSince } from './passkey-rows.js'
@@ -21,7 +22,7 @@ import { changeUser, requireAt, requireUser } from './user-rows.js'
 export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEmail'> {
   return {
     changeEmail: (tokenId, change, now, step) =>
-      unlessTaken(() => steps.step((unit) => moveTo(unit, change, { tokenId, now, step }))),
+      unlessLastAdmin(() => unlessTaken(() => steps.step((unit) => moveTo(unit, change, { tokenId, now, step })))),
 
     undoEmail: (tokenId, undo, now, step) =>
       steps.step<UserRecord | null>((unit) => takeBack(unit, undo, { tokenId, now, step }), null),
@@ -37,7 +38,7 @@ interface Move {
 
 async function moveTo(
   unit: Unit,
-  { email, verifiedBy, version, undo }: EmailChange,
+  { email, verifiedBy, version, undo, keepAdmin: emails = [] }: EmailChange,
   { tokenId, now, step }: Move,
 ): Promise<UserRecord> {
   const token = await requireToken(unit, tokenId, { purpose: 'email_change', now })
@@ -53,7 +54,7 @@ async function moveTo(
     unit.put(oneTimeTokens, toTokenRow(undo.token, unit))
     writeMail(unit, undo.mail)
   }
-  return changeUser(unit, { ...row, ...values }, step)
+  return keepingAdmin(unit, { id: row.id, emails, now }, () => changeUser(unit, { ...row, ...values }, step))
 }
 
 async function takeBack(

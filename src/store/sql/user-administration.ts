@@ -35,7 +35,11 @@ export function administerUsers(
       }, null),
     enable: (id, now, step) => change(steps, id, enabledAccount(now), step),
     setPassword: (id, hash, step) => change(steps, id, replacedPassword(hash), step),
-    demandReset: (id, reset, step) => change(steps, id, demandedReset, step, reset),
+    demandReset: (id, reset, step, keepAdmin = []) =>
+      steps.transaction<UserRecord | 'last_admin' | null>(async (unit) => {
+        if (await unit.isLastAdmin(unit, id, keepAdmin, Math.floor(step.audit.atMs / 1000))) return 'last_admin'
+        return apply(unit, id, demandedReset, step, reset)
+      }, null),
 
     list: ({ after, limit, ...filter }) =>
       steps.step(async (db) => {
@@ -85,14 +89,8 @@ function rolesWith(role: string): string[] {
   return ['[', ','].map((before) => before + JSON.stringify(role))
 }
 
-function change(
-  steps: Steps,
-  id: string,
-  change: AccountChange,
-  step: AccountStep,
-  kept?: OneTimeToken,
-): Promise<UserRecord | null> {
-  return steps.transaction<UserRecord | null>((unit) => apply(unit, id, change, step, kept), null)
+function change(steps: Steps, id: string, change: AccountChange, step: AccountStep): Promise<UserRecord | null> {
+  return steps.transaction<UserRecord | null>((unit) => apply(unit, id, change, step), null)
 }
 
 /** One statement for values and version, then the losses, then the token to keep and the records of the change. */

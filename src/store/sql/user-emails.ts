@@ -2,11 +2,12 @@ import type { UserRecord } from '../../model/user.js'
 import { changedAddress, restoredAddress } from '../account-changes.js'
 import { noFactor, raisedStep } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
-import { unlessTaken } from '../refused.js'
+import { unlessLastAdmin, unlessTaken } from '../refused.js'
 import type { AccountStep, EmailChange, EmailUndo, Users } from '../users.js'
 import { dropLosses } from './account-losses.js'
 import type { Steps, Unit } from './engine/steps.js'
 import { dropIdentitiesSince } from './identity-rows.js'
+import { keepingAdmin } from './last-admin.js'
 import { consumeToken, ownerOf, type TokenOwner, tokenColumns } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropPasskeysSince } from './passkey-rows.js'
@@ -21,7 +22,15 @@ export function changeEmails(steps: Steps): Pick<Users, 'changeEmail' | 'undoEma
     async changeEmail(tokenId, change, now, step) {
       const owner = await ownerOf(steps, tokenId, 'email_change')
       if (!owner) return null
-      return unlessTaken(() => steps.transaction((unit) => moveTo(unit, owner, { ...change, tokenId, now, step })))
+      const { id } = owner
+      const emails = change.keepAdmin ?? []
+      return unlessLastAdmin(() =>
+        unlessTaken(() =>
+          steps.transaction((unit) =>
+            keepingAdmin(unit, { id, emails, now }, () => moveTo(unit, owner, { ...change, tokenId, now, step })),
+          ),
+        ),
+      )
     },
 
     async undoEmail(tokenId, undo, now, step) {

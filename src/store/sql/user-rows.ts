@@ -37,6 +37,11 @@ export function isDisabled(now: number) {
     ])
 }
 
+/** A condition: the password of the account counts. */
+export function needsNoReset(eb: ExpressionBuilder<Tables, 'latchkey_users'>) {
+  return eb.or([eb('latchkey_users.must_reset', 'is', null), eb('latchkey_users.must_reset', '=', 0)])
+}
+
 export const userColumns = [
   'id',
   'email',

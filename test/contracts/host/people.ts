@@ -3,9 +3,11 @@ import type { AdminTokenRecord } from '../../../src/host/store/admin-tokens.js'
 import type { PeopleNouns } from '../../../src/host/store/people.js'
 import { peopleExtension } from '../../../src/host/store/sql/people.js'
 import type { Change } from '../../../src/model/change.js'
+import type { UserRecord } from '../../../src/model/user.js'
 import { openExtended, type SqlStoreOptions } from '../../../src/store/sql/store.js'
 import type { Store } from '../../../src/store/store.js'
 import { storeOptions } from '../../support/databases.js'
+import { lossOfAdmin, usableAmong } from '../store/last-admin.js'
 import { anEvent, aUser, now } from '../store/rows.js'
 
 const until = now + 180
@@ -35,6 +37,19 @@ export function peopleContract(open: () => Promise<SqlStoreOptions['database']>)
     await store.users.create(user, anEvent())
     if (right) await people.projectRights.grant(user.id, right, step())
     return user.id
+  }
+
+  async function found(id: string): Promise<UserRecord> {
+    const user = await store.users.findById(id)
+    if (!user) throw new TypeError('There is no such user.')
+    return user
+  }
+
+  /** Deletes the administrators of the rounds before. */
+  async function retireOthers(kept: readonly string[]): Promise<void> {
+    for (const { id } of await people.projectRights.list()) {
+      if (!kept.includes(id)) expect(await store.users.delete(id, until, anEvent())).toBe(true)
+    }
   }
 
   async function team(right: 'ADMIN' | 'MEMBER', ...members: string[]): Promise<string> {
@@ -75,6 +90,38 @@ export function peopleContract(open: () => Promise<SqlStoreOptions['database']>)
     )
     const found = await Promise.all(left.map(({ id }) => store.users.findById(id)))
     expect(found.filter((user) => user?.disabledAt === null)).toHaveLength(1)
+  })
+
+  test('ATK-239 of two administrators who become unusable at once, by any two of the steps, one stays', async () => {
+    const { projectRights, teams } = people
+    const byRight: Record<string, (user: UserRecord) => Promise<unknown>> = {
+      ...Object.fromEntries(
+        Object.entries(lossOfAdmin).map(([way, lose]) => [way, (user: UserRecord) => lose(store, user)]),
+      ),
+      'is demoted': ({ id }) => projectRights.change(id, 'MEMBER', step()),
+      'is removed': ({ id }) => projectRights.remove(id, step()),
+    }
+    const ways: Record<string, (user: UserRecord, teamId: string) => Promise<unknown>> = {
+      ...byRight,
+      'leaves the team': ({ id }, teamId) => teams.removeMember(teamId, id, step()),
+      'has a team that is demoted': (_, teamId) => teams.change(teamId, { right: 'MEMBER' }, step()),
+      'has a team that is removed': (_, teamId) => teams.remove(teamId, step()),
+    }
+    for (const [first, loseFirst] of Object.entries(byRight)) {
+      for (const [second, loseSecond] of Object.entries(ways)) {
+        const isByTeam = !(second in byRight)
+        const [one, other] = [await account('ADMIN'), await account(isByTeam ? undefined : 'ADMIN')]
+        const owners = isByTeam ? await team('ADMIN', other) : ''
+        await retireOthers([one, other])
+        const [own, member] = [await found(one), await found(other)]
+        const answers = await Promise.all([loseFirst(own), loseSecond(member, owners)])
+        const left = (await projectRights.list()).filter(
+          ({ right, teams: of }) => right === 'ADMIN' || of.some((each) => each.right === 'ADMIN'),
+        )
+        const refused = answers.filter((answer) => answer === 'last_admin')
+        expect([first, second, (await usableAmong(store, left)).length, refused.length]).toEqual([first, second, 1, 1])
+      }
+    }
   })
 
   test('a right is granted once, changed and taken away, each with a change row', async () => {

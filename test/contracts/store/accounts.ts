@@ -3,6 +3,7 @@ import type { AccountState } from '../../../src/model/account.js'
 import type { UserRecord } from '../../../src/model/user.js'
 import type { Users } from '../../../src/store/users.js'
 import type { TestStore } from '../../support/databases.js'
+import { lastAdminContract } from './last-admin.js'
 import {
   aMail,
   anEvent,
@@ -128,51 +129,6 @@ function disablingContract(current: () => TestStore): void {
     expect(changes.map(({ version }) => version)).toEqual([2, 3, 4, 5])
     const events = (await auditedEvents(store)).filter((event) => event !== 'account_created')
     expect(events).toEqual(['account_disabled', 'account_disabled', 'account_disabled', 'account_enabled'])
-  })
-}
-
-function lastAdminContract(current: () => TestStore): void {
-  const proved = { emailVerified: true, verifiedBy: 'mailbox' } as const
-  const disabling = { at: now, until: null, reason: null }
-
-  test('the last administrator who is not disabled is neither disabled nor deleted', async () => {
-    const { store, changes } = current()
-    const [admin, second, shut, unproved, other] = [
-      await createdUser(store, proved),
-      await createdUser(store, { ...proved, verifiedBy: 'provider' }),
-      await createdUser(store, { ...proved, disabledAt: now - 5 }),
-      await createdUser(store, { emailVerified: true, verifiedBy: 'trusted_provider' }),
-      await createdUser(store, proved),
-    ]
-    const emails = [admin, second, shut, unproved].map(({ emailCanonical }) => emailCanonical)
-    const step = () => aStep({ audit: anEvent({ event: 'account_disabled' }) })
-    expect(await store.users.disable(second.id, disabling, step(), emails)).toMatchObject({ disabledAt: now })
-    const before = [changes.length, (await auditedEvents(store)).length]
-    expect(await store.users.disable(admin.id, disabling, step(), emails)).toBe('last_admin')
-    expect(await store.users.delete(admin.id, until, anEvent(), emails)).toBe('last_admin')
-    expect(await store.users.findById(admin.id)).toEqual(admin)
-    expect([changes.length, (await auditedEvents(store)).length]).toEqual(before)
-
-    for (const { id } of [other, shut, unproved])
-      expect(await store.users.delete(id, until, anEvent(), emails)).toBe(true)
-    expect(await store.users.delete('unknown', until, anEvent(), emails)).toBe(false)
-    expect(await store.users.delete(admin.id, until, anEvent())).toBe(true)
-  })
-
-  test('ATK-125 of many that take away an administrator at once, one administrator stays', async () => {
-    const { store } = current()
-    const admins = await Promise.all(Array.from({ length: 4 }, () => createdUser(store, proved)))
-    const emails = admins.map(({ emailCanonical }) => emailCanonical)
-    const results = await Promise.all(
-      admins.map(({ id }, index) =>
-        index % 2 === 0
-          ? store.users.delete(id, until, anEvent(), emails)
-          : store.users.disable(id, disabling, aStep({ audit: anEvent() }), emails),
-      ),
-    )
-    expect(results.filter((result) => result === 'last_admin')).toHaveLength(1)
-    const left = await Promise.all(admins.map(({ id }) => store.users.findById(id)))
-    expect(left.filter((user) => user && user.disabledAt === null)).toHaveLength(1)
   })
 }
 

@@ -58,7 +58,7 @@ async function moved(store: Store, user: UserRecord, email = nextCanonical, undo
   const token = await keptToken(store, aChange(user, email))
   const change = changeOf(user, { email, undo: { token: anUndo(user, undo), mail: aMail() } })
   const after = await store.users.changeEmail(token.id, change, now, aStep())
-  if (after === null || after === 'taken') throw new Error('The address could not be changed.')
+  if (after === null || typeof after === 'string') throw new Error('The address could not be changed.')
   return { user: after, undo: change.undo.token }
 }
 

@@ -46,6 +46,10 @@ export function aUser(overrides: Partial<UserRecord> = {}): UserRecord {
   }
 }
 
+export function randomEmail(): string {
+  return `${randomId().toLowerCase()}@example.com`
+}
+
 /** A login at a provider that belongs to that user. */
 export function anIdentity(userId: string, overrides: Partial<Identity> = {}): Identity {
   return { provider: 'google', subject: randomId(), userId, linkedAt: now, ...overrides }

@@ -69,6 +69,39 @@ test('ATK-125 of two administrators who demote each other at once, exactly one r
   expect(outcomes(answers).filter((outcome) => outcome === 'done')).toHaveLength(1)
 })
 
+test('ATK-239 of two administrators who demand a reset of each other at once, or disable, exactly one remains', async () => {
+  const steps = [
+    ['reset-password', {}],
+    ['disable', { reason: 'left' }],
+  ] as const
+  for (const [first, firstBody] of steps) {
+    for (const [second, secondBody] of steps) {
+      const { world, ann, bob } = await twoAdmins()
+      const answers = await Promise.all([
+        ann.client.post(`${api}/users/${bob.id}/${first}`, firstBody),
+        bob.client.post(`${api}/users/${ann.id}/${second}`, secondBody),
+      ])
+      expect(outcomes(answers).filter((outcome) => outcome === 'done')).toHaveLength(1)
+      const found = await Promise.all([ann, bob].map(({ id }) => world.running.store.users.findById(id)))
+      expect(found.filter((user) => user?.disabledAt === null && !user.mustReset)).toHaveLength(1)
+      const client = answers[0].status < 300 ? ann.client : bob.client
+      expect((await client.get(api)).body).toMatchObject({ user: { right: 'ADMIN' } })
+    }
+  }
+})
+
+test('ATK-239 the last administrator changes the address only where the new one is proved', async () => {
+  const world = await hostWorld()
+  const { client, id, email } = await world.signedIn('ann@example.test', 'ADMIN')
+  await client.post('/auth/email/change', { newEmail: 'ann@new.test', password })
+  const token = world.mailbox.token(await world.mailbox.waitFor('ann@new.test'))
+  const elsewhere = await world.client().post('/auth/email/confirm', { token })
+  expect(elsewhere).toMatchObject({ status: 409, body: { code: 'last_admin' } })
+  expect(await world.running.store.users.findById(id)).toMatchObject({ email, verifiedBy: 'mailbox' })
+  expect((await client.post('/auth/email/confirm', { token })).status).toBe(200)
+  expect((await client.get(api)).body).toMatchObject({ user: { email: 'ann@new.test', right: 'ADMIN' } })
+})
+
 test('ATK-125 of 20 steps at once that each remove an administrator in another way, one administrator remains', async () => {
   const world = await hostWorld()
   const { ann, member, teamId } = await withTeam(world, 'bob@example.test')

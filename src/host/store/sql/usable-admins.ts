@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { provingWays } from '../../../model/admin-role.js'
 import type { Tables } from '../../../store/sql/engine/schema.js'
 import type { LastAdminCheck, Unit } from '../../../store/sql/engine/steps.js'
-import { isEnabled } from '../../../store/sql/user-rows.js'
+import { isEnabled, needsNoReset } from '../../../store/sql/user-rows.js'
 import { withPeople } from './people-tables.js'
 
 /**
@@ -35,7 +35,7 @@ export async function usableAdmins(db: Kysely<Tables>, now: number): Promise<rea
     .where('email_verified', '=', 1)
     .where('verified_by', 'in', provingWays)
     .where(isEnabled(now))
-    .where((eb) => eb.or([eb('must_reset', 'is', null), eb('must_reset', '=', 0)]))
+    .where(needsNoReset)
     .execute()
   return usable.map(({ id }) => id)
 }
