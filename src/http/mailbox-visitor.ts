@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { isLoopbackIp } from '../lib/ip-address.js'
 import { isLoopbackHost } from '../lib/url.js'
 import { type HttpRequest, singleHeader } from './message.js'
+import { queryOf } from './query.js'
 
 const forwardingHeaders = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
@@ -14,7 +15,7 @@ export function isMailboxVisitor(request: HttpRequest, key: string | null): bool
   if (forwardingHeaders.some((name) => request.headers[name] !== undefined)) return false
   const host = singleHeader(request, 'host')
   if (host === null || !isLoopbackHost(host.replace(/:\d+$/, ''))) return false
-  const given = Buffer.from(new URLSearchParams(request.query).get('key') ?? '')
+  const given = Buffer.from(queryOf(request).get('key') ?? '')
   const expected = Buffer.from(key)
   return given.length === expected.length && timingSafeEqual(given, expected)
 }

@@ -7,6 +7,7 @@ import { allowedReturnTo, withReturnTo } from './landing.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { isForEyes } from './navigation.js'
 import { html, problem, redirect } from './problem.js'
+import { changedQuery, queryOf } from './query.js'
 import type { Acting, Route } from './route.js'
 import { filledPath } from './route-table.js'
 
@@ -168,11 +169,10 @@ function signInAgain({ settings }: RefusalOptions, refused: Refused): string | n
   if (!route?.signedIn || !signedOutCodes.has(fault.code)) return null
   if (form) return pageWith(refused, 'session_ended')
   if (route.method !== 'GET' || route.answers !== undefined) return null
-  const query = new URLSearchParams(request.query)
-  const path = filledPath(route.path, params)
   // Only an allowed return address is passed on.
-  if (allowedReturnTo(settings, query.get('redirect')) === null) query.delete('redirect')
-  return `${path}${query.size === 0 ? '' : `?${query}`}`
+  const [redirect = null, ...more] = queryOf(request).all('redirect')
+  const returnTo = more.length > 0 ? null : allowedReturnTo(settings, redirect)
+  return `${filledPath(route.path, params)}${changedQuery(request, { redirect: returnTo })}`
 }
 
 /** Fields that the page gets again. The token of an invalid link is dropped. */

@@ -2,7 +2,7 @@ import type { KnownAsker, MailPurpose } from '../model/mail-limit.js'
 import type { Limit, LimitKind } from '../settings.js'
 
 /** The kinds with a limit per account (a user or an address). Settings change the first three. */
-export type AccountKind = 'login' | 'guess' | 'admin' | 'keySetCheck' | 'impersonation' | DeviceKind
+export type AccountKind = 'login' | 'guess' | 'admin' | 'keySetCheck' | 'impersonation' | 'oauthUnasked' | DeviceKind
 
 /** Approvals of a tool's sign-in: wrong codes of a session and of an account, and how often the tool asks. */
 type DeviceKind = 'deviceCode' | 'deviceCodes' | 'devicePoll'

@@ -1,6 +1,7 @@
 import { withReturnTo } from '../http/landing.js'
 import type { HttpResponse } from '../http/message.js'
 import { redirect } from '../http/problem.js'
+import type { Query } from '../http/query.js'
 import type { RouteContext } from '../http/route.js'
 import { errorAt, type FieldName } from './page-values.js'
 
@@ -52,7 +53,7 @@ function fieldsOf(section: string): FieldName[] {
 }
 
 /** The outcome of a form, and which form it was. The page ignores the rest of the query. */
-export function accountOutcome(given: URLSearchParams) {
+export function accountOutcome(given: Query) {
   const error = given.get('error') ?? ''
   const sections = Object.entries(accountSections)
   // A provider leads back without the name of a part of our page.

@@ -1,3 +1,4 @@
+import { queryOf } from '../http/query.js'
 import { defineRoute } from '../http/route.js'
 import { pageValues } from './page-values.js'
 import { showPage } from './show-page.js'
@@ -9,7 +10,7 @@ export const errorPageRoute = defineRoute({
   body: null,
   summary: 'Shows the message of an error, for forms without a page of their own.',
   handle(context) {
-    const given = new URLSearchParams(context.request.query).get('request') ?? ''
+    const given = queryOf(context.request).get('request') ?? ''
     // Only ids in our own format. Any other text in the URL could be a message of an attacker.
     const requestId = /^[\w-]{12}-[0-9a-z]{1,11}$/.test(given) ? given : ''
     const startUrl = context.settings.redirectSuccessUrl

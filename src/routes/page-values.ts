@@ -1,4 +1,5 @@
 import { allowedReturnTo, withReturnTo } from '../http/landing.js'
+import { type Query, queryOf } from '../http/query.js'
 import type { RouteContext } from '../http/route.js'
 
 /** The values in the query of a page. */
@@ -25,7 +26,7 @@ export interface PageValues {
  * The error that a page shows. `invalid_token` is one code for programs, but a person reads whether a link or a code was
  * refused. `email_not_verified` also says whether a new mail was sent.
  */
-function errorIn(given: URLSearchParams): string {
+function errorIn(given: Query): string {
   const error = given.get('error') ?? ''
   const [proof, mail] = [given.get('proof'), given.get('mail')]
   if (error === 'invalid_token' && proof !== null) return proof === 'code' ? 'wrong_code' : 'invalid_link'
@@ -63,7 +64,7 @@ export function mailLimit({ settings }: Pick<RouteContext, 'settings'>): string 
 
 /** Reads the page's query: the link's token, the outcome of its form, and where it leads. */
 export function pageValues({ request, settings }: Pick<RouteContext, 'request' | 'settings'>): PageValues {
-  const given = new URLSearchParams(request.query)
+  const given = queryOf(request)
   const returnTo = allowedReturnTo(settings, given.get('redirect'))
   return {
     token: given.get('token') ?? '',

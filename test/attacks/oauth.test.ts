@@ -51,7 +51,6 @@ describe('the state', () => {
     ['an empty one', (url: URL) => changed(url, { state: '' })],
     ['a wrong one', (url: URL) => changed(url, { state: 'x'.repeat(43) })],
     ['one of another spelling', (url: URL) => changed(url, { state: `${url.searchParams.get('state')}=` })],
-    ['two', (url: URL) => `${url.href}&state=${url.searchParams.get('state')}`],
     ['a list', (url: URL) => `${changed(url, { state: null })}&state[]=${url.searchParams.get('state')}`],
     ['1 MB', (url: URL) => changed(url, { state: 'x'.repeat(1_048_576) })],
   ])('ATK-084 %s is refused before the provider is asked, and uses nothing up', async (_, spoil) => {

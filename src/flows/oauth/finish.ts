@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.js'
+import { limitKey } from '../../lib/ip-address.js'
 import { signedInVisitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SignInResult } from '../session/sign-in.js'
@@ -8,7 +9,7 @@ import { type Completed, type CompleteOAuthPorts, completeOAuth, type OAuthRetur
 import { isBrowserOf } from './link-identity.js'
 import { type Landing, noteLanding, type OAuthState, takeState } from './state.js'
 
-export type FinishOAuthPorts = CompleteOAuthPorts & Pick<Ports, 'audit'>
+export type FinishOAuthPorts = CompleteOAuthPorts & Pick<Ports, 'audit' | 'limiter'>
 
 export interface FinishedOAuth {
   landing: Landing
@@ -29,7 +30,7 @@ export async function finishOAuth(ports: FinishOAuthPorts, input: OAuthReturn): 
   return orFailure(null, async () => {
     const taken = await takeState(ports, input)
     if (taken?.kind === 'landed') return { landing: taken.landing, result: null, fault: null }
-    if (!taken) return land(ports, input, null, { kind: 'failure', code: 'oauth_state' })
+    if (!taken) return refuseUnasked(ports, input)
 
     const { id, state } = taken
     const finished = await orFailure(state, async () =>
@@ -41,21 +42,35 @@ export async function finishOAuth(ports: FinishOAuthPorts, input: OAuthReturn): 
   })
 }
 
+/**
+ * A callback that this browser did not ask for. Any web page can make its visitors send such requests, so one event stands for
+ * all of an address in an hour.
+ */
+async function refuseUnasked(ports: FinishOAuthPorts, { provider, visitor }: OAuthReturn): Promise<FinishedOAuth> {
+  const address = visitor.ip === null ? 'unknown' : limitKey(visitor.ip)
+  const verdict = await ports.limiter.account('oauthUnasked', address)
+  if (verdict === null || verdict.allowed) {
+    const detail = { method: `oauth:${provider}`, reason: 'oauth_state', covers: '1h' }
+    await ports.audit.record(auditEvent(ports, 'login', visitor, { outcome: 'failure', detail }))
+  }
+  return { landing: failure(null, 'oauth_state'), result: null, fault: null }
+}
+
 /** Where the browser goes. A failure is recorded as a failed sign-in (ASVS 5.0, 16.3.1). */
 async function land(
   ports: FinishOAuthPorts,
   input: OAuthReturn,
-  state: OAuthState | null,
+  state: OAuthState,
   completed: Completed,
 ): Promise<FinishedOAuth> {
   if (completed.kind !== 'failure') {
-    const landing = { to: destinationOf(completed), returnTo: state?.returnTo ?? null, code: null, mailSent: null }
+    const landing = { to: destinationOf(completed), returnTo: state.returnTo, code: null, mailSent: null }
     return { landing, result: completed.kind === 'signed_in' ? completed.result : null, fault: null }
   }
-  const { code, mail, userId = state?.link?.userId ?? null } = completed
+  const { code, mail, userId = state.link?.userId ?? null } = completed
   const detail = { method: `oauth:${input.provider}`, reason: code }
   // With `oauth_state`, the session has ended or is not the one that asked.
-  const owner = state?.link && code !== 'oauth_state' && isBrowserOf(ports, state.link, input) ? state.link : null
+  const owner = state.link && code !== 'oauth_state' && isBrowserOf(ports, state.link, input) ? state.link : null
   const visitor = owner ? signedInVisitor(input.visitor, owner) : input.visitor
   await ports.audit.record(auditEvent(ports, 'login', visitor, { userId, outcome: 'failure', detail }))
   const landing = { ...failure(state, code), mailSent: mail?.mailSent ?? null }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queryOf } from '../../http/query.js'
 import { defineRoute, type Route } from '../../http/route.js'
 import { sessionSchema } from '../../routes/answer-schemas.js'
 import { emailField, nameField, passwordField } from '../../routes/fields.js'
@@ -24,7 +25,7 @@ function setupPageRoute(setup: Setup): Route {
     summary: 'Shows the page that creates the first administrator of the host.',
     async handle(context) {
       await requireNoAdmin(setup)
-      const key = new URLSearchParams(context.request.query).get('key') ?? ''
+      const key = queryOf(context.request).get('key') ?? ''
       const values = pageValues(context)
       const isOver = !setup.accepts(key)
       const link = isOver ? { key: '', error: 'invalid_link' } : { key }

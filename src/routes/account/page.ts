@@ -2,6 +2,7 @@ import { type Account, readAccount } from '../../flows/account/read.js'
 import { backupCodes } from '../../flows/two-factor/backup-codes.js'
 import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 import { lacksFactor } from '../../settings/required-factor.js'
 import { accountOutcome, signInAgainUrl } from '../account-form.js'
@@ -24,7 +25,7 @@ export const accountPageRoute = defineRoute({
   async handle(context) {
     const { ports, session, settings, authPath, landing } = context
     const { principal } = await session()
-    const given = new URLSearchParams(context.request.query)
+    const given = queryOf(context.request)
     const { redirect: returnTo, reasons, wrong } = pageValues(context)
     if (given.has('enrol')) return redirect(303, withReturnTo(`${authPath}/two-factor/setup`, returnTo || landing))
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { invalidField } from '../../errors.js'
 import type { HttpRequest } from '../../http/message.js'
+import { queryOf } from '../../http/query.js'
 
 /** A list in JSON; in a form, one entry a line. */
 export const listField = z.union([
@@ -36,10 +37,13 @@ export const pagingQuery = {
   cursor: '`nextCursor` of the page before.',
 }
 
-/** A query parameter that is given once and not empty. */
+/**
+ * A query parameter that is not empty.
+ *
+ * @throws {AuthError} `invalid_request` when it comes more than once: a filter that counts as absent would show more than asked for
+ */
 export function queryText(request: Pick<HttpRequest, 'query'>, name: string): string | undefined {
-  const values = new URLSearchParams(request.query).getAll(name)
-  return values.length === 1 && values[0] !== '' ? values[0] : undefined
+  return queryOf(request).get(name) || undefined
 }
 
 /** The fields of the query that flows take as they are. Absent ones are left out. */

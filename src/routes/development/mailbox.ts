@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { isMailboxVisitor } from '../../http/mailbox-visitor.js'
 import { html } from '../../http/problem.js'
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 
 /** Our script refreshes the list. Mails have inline styles and are shown in sandboxed frames, in which no script runs. */
@@ -17,7 +18,7 @@ export const mailboxRoute = defineRoute({
   async handle({ mailbox, request, templates, settings, authPath }) {
     if (mailbox === null || !isMailboxVisitor(request, mailbox.key)) throw new AuthError('not_found')
     await templates.prepare()
-    const given = new URLSearchParams(request.query)
+    const given = queryOf(request)
     const samples = given.has('samples')
     // In the time zone of this machine, which is the developer's.
     const clock = new Intl.DateTimeFormat(settings.locale, { dateStyle: 'medium', timeStyle: 'medium' })

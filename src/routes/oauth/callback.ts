@@ -1,6 +1,7 @@
 import { finishOAuth } from '../../flows/oauth/finish.js'
 import { newcomerSeconds } from '../../flows/oauth/newcomer.js'
 import { redirect } from '../../http/problem.js'
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 import { withQuery } from '../../lib/url.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
@@ -9,11 +10,14 @@ import { browserCookie, hasProviders, landingUrl } from './landing.js'
 import { navigating } from './navigating.js'
 import { returnedByProvider } from './return.js'
 
+/** An answer that names a parameter twice. */
+const malformed = { to: 'failure', returnTo: null, code: 'oauth_failed' } as const
+
 /** The cookie stays, because other tabs may be at a provider and this callback may be repeated. It gives no access. */
 export const finishOAuthRoute = defineRoute({
   method: 'GET',
   path: '/oauthcallback/:provider',
-  limit: 'other',
+  limit: 'login',
   body: null,
   changes: true,
   enabled: hasProviders,
@@ -28,13 +32,15 @@ export const finishOAuthRoute = defineRoute({
     const provider = params.provider ?? ''
     return navigating(context, { provider, returnTo: null }, async () => {
       const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
-      const given = new URLSearchParams(request.query)
+      const given = queryOf(request)
+      const returned = returnedByProvider(given)
+      // Before the state is looked up, so a stranger's request uses up and writes nothing.
+      if (!returned) return redirect(302, landingUrl(context, provider, malformed))
       if (settings.cookies.sameSite === 'strict' && !given.has('here')) {
         // A navigation or redirect from another site sends no strict cookie. So a page of ours forwards the browser.
         const url = withQuery(`${authPath}/oauthcallback/${provider}?${request.query}`, { here: '1' })
         return showPage(context, 'oauth-return', { url })
       }
-      const returned = returnedByProvider(given)
       const held = { accessToken, refreshToken, handle, device }
       const { landing, result, fault } = await finishOAuth(ports, { provider, ...returned, ...held, visitor })
       if (fault) context.report(fault)

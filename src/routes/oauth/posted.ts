@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { redirect } from '../../http/problem.js'
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 import { withQuery } from '../../lib/url.js'
 import { hasProviders } from './landing.js'
@@ -22,7 +23,9 @@ export const postedOAuthRoute = defineRoute({
   browserOnly: true,
   async handle({ params, authPath }, body) {
     const posted = Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
-    const { state, code, error, issuer } = returnedByProvider(new URLSearchParams(posted))
+    // No field of a form comes twice.
+    const returned = returnedByProvider(queryOf({ query: String(new URLSearchParams(posted)) }))
+    const { state = null, code = null, error = null, issuer = null } = returned ?? {}
     const named = Object.entries({ state, code, error, iss: issuer }).flatMap(([name, value]) =>
       value === null ? [] : [[name, value] as const],
     )

@@ -1,4 +1,6 @@
-/** The parameters of a provider's answer. Each is null unless it occurs once and has a plausible length. */
+import type { Query } from '../../http/query.js'
+
+/** The parameters of a provider's answer. Each is null unless it has a plausible length. */
 export interface ProviderReturn {
   state: string | null
   code: string | null
@@ -10,12 +12,15 @@ export interface ProviderReturn {
 /** Upper bounds. Our states have 43 characters. Some providers use whole tokens as codes. */
 const longest = { state: 128, code: 4096, error: 128, iss: 2048 } as const
 
-export function returnedByProvider(given: URLSearchParams): ProviderReturn {
-  const once = (name: keyof typeof longest): string | null => {
-    const [value = '', ...more] = given.getAll(name)
-    return value === '' || more.length > 0 || value.length > longest[name] ? null : value
+/** Null when one of them comes more than once (RFC 6749 §3.1, RFC 9207 §2.4): nothing of such an answer counts. */
+export function returnedByProvider(given: Query): ProviderReturn | null {
+  const names = ['state', 'code', 'error', 'iss'] as const
+  if (names.some((name) => given.all(name).length > 1)) return null
+  const read = (name: keyof typeof longest): string | null => {
+    const value = given.get(name) ?? ''
+    return value === '' || value.length > longest[name] ? null : value
   }
   // An error parameter of any form counts as an error.
-  const error = given.has('error') ? (once('error') ?? 'invalid') : null
-  return { state: once('state'), code: once('code'), error, issuer: once('iss') }
+  const error = given.has('error') ? (read('error') ?? 'invalid') : null
+  return { state: read('state'), code: read('code'), error, issuer: read('iss') }
 }

@@ -3,6 +3,7 @@ import { startOAuth } from '../../flows/oauth/start.js'
 import { stateSeconds } from '../../flows/oauth/state.js'
 import { allowedReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 import { browserCookie, hasProviders, landingUrl } from './landing.js'
 import { navigating } from './navigating.js'
@@ -27,7 +28,7 @@ export const startOAuthRoute = defineRoute({
   handle(context) {
     const { ports, params, request, cookies, settings, session } = context
     const provider = params.provider ?? ''
-    const given = new URLSearchParams(request.query)
+    const given = queryOf(request)
     const returnTo = allowedReturnTo(settings, given.get('redirect'))
     const asked = { provider, returnTo, handle: cookies.oauth }
     const links = given.get('link') === '1'

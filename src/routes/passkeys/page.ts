@@ -1,5 +1,6 @@
 import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 import { pageValues } from '../page-values.js'
 import { showPage } from '../show-page.js'
@@ -34,7 +35,7 @@ export const newPasskeyPageRoute = defineRoute({
     const { principal } = await session()
     const { error, redirect: returnTo } = pageValues(context)
     const next = returnTo || settings.redirectSuccessUrl
-    const upgrade = new URLSearchParams(request.query).has('upgrade')
+    const upgrade = queryOf(request).has('upgrade')
     // A session that used a passkey needs no other one.
     if (!settings.passkeys.enabled || (upgrade && principal.amr.includes('pop'))) return redirect(303, next)
     return showPage(context, 'passkey-new', {

@@ -1,4 +1,5 @@
 import { withReturnTo } from '../../http/landing.js'
+import { queryOf } from '../../http/query.js'
 import type { RouteContext } from '../../http/route.js'
 import { withQuery } from '../../lib/url.js'
 
@@ -39,7 +40,7 @@ export function cookieOutcome(
   context: Omit<Context, 'cookies'>,
   ...cookies: readonly (string | null)[]
 ): 'kept' | 'refused' | null {
-  const proof = new URLSearchParams(context.request.query).get(cookieSet)
+  const proof = queryOf(context.request).get(cookieSet)
   if (proof === null || !isProof(context, proof)) return null
   return cookies.every((cookie) => cookie === null) ? 'refused' : 'kept'
 }

@@ -1,3 +1,4 @@
+import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
 import { showPage } from '../show-page.js'
 
@@ -9,7 +10,7 @@ export const signedOutPageRoute = defineRoute({
   summary: 'Says that the user has signed out. redirectLogoutUrl may point here.',
   handle(context) {
     const { redirectFailUrl, redirectLogoutUrl } = context.settings
-    const deleted = new URLSearchParams(context.request.query).has('deleted')
+    const deleted = queryOf(context.request).has('deleted')
     return showPage(context, 'signed-out', { deleted, signInUrl: redirectFailUrl, startUrl: redirectLogoutUrl })
   },
 })

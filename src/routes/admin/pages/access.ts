@@ -1,4 +1,5 @@
 import { readAccess } from '../../../flows/control/access-settings.js'
+import { queryOf } from '../../../http/query.js'
 import { createAllowRule } from '../../../lib/ip-ranges.js'
 import { defineAdminPage } from './admin-page.js'
 
@@ -29,7 +30,7 @@ export const accessPage = defineAdminPage({
         const excludesOwn = !isLast && !allows(rest)
         return { network, index, isLast, excludesOwn, question: questionOf({ isLast, excludesOwn }) }
       }),
-      kept: new URLSearchParams(request.query).get('network') ?? '',
+      kept: queryOf(request).get('network') ?? '',
     }
   },
 })

@@ -5,6 +5,7 @@ import { enrolUrl, withReturnTo } from '../../../http/landing.js'
 import type { HttpResponse } from '../../../http/message.js'
 import { adminPagePath } from '../../../http/placed-route.js'
 import { html, redirect } from '../../../http/problem.js'
+import { changedQuery, queryOf } from '../../../http/query.js'
 import { defineRoute, type Route, type RouteContext, type SignedIn } from '../../../http/route.js'
 import { filledPath } from '../../../http/route-table.js'
 import { controlPath } from '../../../model/control-path.js'
@@ -111,7 +112,7 @@ export async function showAdminPage(
   status = 200,
 ): Promise<HttpResponse> {
   const { templates, settings, authPath, ports, admin, right, request } = context
-  const given = new URLSearchParams(request.query)
+  const given = queryOf(request)
   const { user, hasPasskey } = await readStanding(ports, admin.principal)
   const adminPath = adminPathOf(context)
   const stale = !isRecentSignIn(ports, admin.principal)
@@ -172,14 +173,9 @@ export function listed<Item>(
   context: RouteContext,
   { items, nextCursor }: { items: Item[]; nextCursor: string | null },
 ) {
-  const given = new URLSearchParams(context.request.query)
-  for (const name of ['error', 'done', 'at', 'fields']) given.delete(name)
-  const linked = (cursor: string | null) => {
-    if (cursor === null) given.delete('cursor')
-    else given.set('cursor', cursor)
-    return `?${given}`
-  }
-  const isFirst = !given.has('cursor')
+  const outcome = { error: null, done: null, at: null, fields: null }
+  const linked = (cursor: string | null) => changedQuery(context.request, { ...outcome, cursor }) || '?'
+  const isFirst = !queryOf(context.request).has('cursor')
   return {
     items,
     pager: { first: isFirst ? '' : linked(null), next: nextCursor === null ? '' : linked(nextCursor) },

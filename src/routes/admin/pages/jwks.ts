@@ -1,5 +1,6 @@
 import { readAccess } from '../../../flows/control/access-settings.js'
 import type { HttpResponse } from '../../../http/message.js'
+import { queryOf } from '../../../http/query.js'
 import type { KeySetCheck, KeySetRules } from '../../../model/key-set.js'
 import { queryText } from '../fields.js'
 import { type AdminContext, defineAdminPage, showAdminPage } from './admin-page.js'
@@ -42,7 +43,7 @@ async function jwksValues({ ports, request, space }: AdminContext, checked: Chec
     keys: keySet?.keys ?? [],
     keySet: keySet && { ...keySet, faultText: faultText(keySet.fault) },
     checked: checked && { ...checked, faultText: faultText(checked.fault) },
-    kept: new URLSearchParams(request.query).get('url') ?? '',
+    kept: queryOf(request).get('url') ?? '',
     shapes,
   }
 }

@@ -1,3 +1,4 @@
+import type { Query } from '../../../http/query.js'
 /** What a form of an admin page has done: each has a label `admin.done.<code>`. */
 export const doneCodes = [
   'token_removed',
@@ -80,7 +81,7 @@ export interface Outcome {
 }
 
 /** The outcome in the query of a page, by the section that it belongs to. Unknown words are dropped. */
-export function outcomesIn(given: URLSearchParams): Readonly<Record<string, Outcome>> {
+export function outcomesIn(given: Query): Readonly<Record<string, Outcome>> {
   const section = given.get('at') ?? ''
   if (!/^[a-z-]{1,32}$/.test(section)) return {}
   const error = given.get('error') ?? ''

@@ -1,5 +1,6 @@
 import { listApiTokens } from '../../../flows/control/api-tokens.js'
 import type { HttpResponse } from '../../../http/message.js'
+import { type Query, queryOf } from '../../../http/query.js'
 import type { ApiTokenEntry, CreatedApiToken } from '../../../model/api-token.js'
 import { paging, pagingQuery } from '../fields.js'
 import { type AdminContext, defineAdminPage, listed } from './admin-page.js'
@@ -16,13 +17,12 @@ export const tokensPage = defineAdminPage({
     const { ports, request } = context
     const { items, pager } = listed(context, await listApiTokens(ports, paging(request)))
     const now = ports.clock.now() * 1_000
-    return { items: items.map((token) => shownToken(token, now)), pager, kept: keptFields(request.query) }
+    return { items: items.map((token) => shownToken(token, now)), pager, kept: keptFields(queryOf(request)) }
   },
 })
 
 /** The fields of a creation that was refused. */
-function keptFields(query: string) {
-  const given = new URLSearchParams(query)
+function keptFields(given: Query) {
   const text = (name: string) => given.get(name) ?? ''
   const [expiresAt, cidrs] = [text('expiresAt'), text('cidrs')]
   return {
