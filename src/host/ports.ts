@@ -268,7 +268,7 @@ export interface PrintedLines {
 }
 
 export interface ChildStatus {
-  /** `crashed`: not started again until the next deploy or activation. */
+  /** `crashed`: down, and after many crashes it is started again at long intervals only. */
   state: 'stopped' | 'starting' | 'ready' | 'crashed'
   /** Of the child that takes new requests; null when there is none. */
   release: number | null

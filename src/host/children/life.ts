@@ -1,17 +1,16 @@
 import { AuthError } from '../../errors.js'
 import { late, within } from '../../lib/runtime.js'
 import type { Child } from '../front/space.js'
-import type { ChildEnd } from './child-process.js'
 import type { OpenLog } from './logs.js'
 import type { ChildPlan } from './plan.js'
 import { ReleaseFault } from './release-fault.js'
 import { createRestarts, type Restarts } from './restarts.js'
-import { type Premises, type RunningChild, startChild } from './start.js'
+import { type Premises, type RunningChild, type RunningEnd, startChild } from './start.js'
 import { retire } from './switch.js'
 
 /** How a space stands. */
 export interface SpaceStatus {
-  /** `crashed`: not started again until the next deploy. */
+  /** `crashed`: down, and after many crashes it is started again at long intervals only. */
   state: 'stopped' | 'starting' | 'ready' | 'crashed'
   /** `pid`, `release` and `startedAt` describe the child that takes new requests. All three are null while no child does. */
   pid: number | null
@@ -44,12 +43,11 @@ interface LifeOptions {
   premises: Premises
   log: OpenLog
   planOf: PlanOf
-  /** The application crashes too often and is not started again. */
+  /** The application has crashed too often. Called once, until a deploy or a life of a minute. */
   onCrashed(): void
 }
 
 const requestWaitMs = 2_000
-const crashedRetrySeconds = 30
 /** How long a restart waits for what belonged to the process before. */
 const cleanUpMs = 2_000
 
@@ -68,6 +66,8 @@ export class SpaceLife {
   private readonly processes = new Set<Promise<void>>()
   private current: RunningChild | null = null
   private readyAt = 0
+  /** Of `monotonic`. */
+  private nextStartAt = 0
   /** What is so while there is no current child. */
   private absence: 'stopped' | 'starting' | 'crashed' = 'stopped'
   private starts = 0
@@ -114,7 +114,7 @@ export class SpaceLife {
   async child(): Promise<Child> {
     if (this.current !== null) return this.current.child
     if (this.starts === 0 && this.absence !== 'starting') {
-      throw starting(this.absence === 'crashed' ? crashedRetrySeconds : 1)
+      throw starting(this.absence === 'crashed' ? this.retrySeconds() : 1)
     }
     let remove = () => {}
     const next = new Promise<Child>((resolve, reject) => {
@@ -165,7 +165,7 @@ export class SpaceLife {
 
   private async tryRestart(): Promise<void> {
     const { signal } = this.restarting
-    if (this.current !== null || this.absence !== 'starting' || this.isRestarting) return
+    if (this.current !== null || this.absence === 'stopped' || this.isRestarting) return
     this.cancelRestart()
     this.isRestarting = true
     const error = await this.launch(this.options.planOf, signal).then(() => null, toError)
@@ -214,17 +214,21 @@ export class SpaceLife {
     this.restarting = new AbortController()
   }
 
-  private onExit(running: RunningChild, { code, signal }: ChildEnd): void {
+  private onExit(running: RunningChild, { code, signal, isByRequest }: RunningEnd): void {
     if (this.current !== running) return
     const { log, premises } = this.options
     this.current = null
     log.note(
       'error',
-      `Latchkey: the process of release ${running.release} has ended, with ${signal ?? `code ${code}`}.`,
+      `Latchkey: the process of release ${running.release} has ended, with ${signal ?? `code ${code}`}.${isByRequest ? ' A request took it down, so it counts as no crash.' : ''}`,
     )
     const livedMs = premises.world.monotonic() - this.readyAt
     // What it printed last is still to be read.
-    void within(premises.world.timer, cleanUpMs, running.ended).then(() => this.onCrash(livedMs))
+    void within(premises.world.timer, cleanUpMs, running.ended).then(() => {
+      if (this.current !== null || this.absence === 'stopped') return
+      if (isByRequest) this.restartIn(this.restarts.afterRequest(livedMs))
+      else this.onCrash(livedMs)
+    })
   }
 
   private onFailedRestart(error: Error): void {
@@ -242,23 +246,27 @@ export class SpaceLife {
   }
 
   private onCrash(livedMs: number): void {
-    if (this.current !== null || this.absence !== 'starting') return
-    const waitMs = this.restarts.afterCrash(livedMs)
-    if (waitMs !== null) {
-      this.restartIn(waitMs)
-      return
-    }
+    if (this.current !== null || this.absence === 'stopped') return
+    const { waitMs, isCrashed, isFirst } = this.restarts.afterCrash(livedMs)
+    this.restartIn(waitMs)
+    if (!isCrashed) return
     this.absence = 'crashed'
-    if (this.starts === 0) this.refuseWaiting(starting(crashedRetrySeconds))
-    this.options.onCrashed()
+    if (this.starts === 0) this.refuseWaiting(starting(this.retrySeconds()))
+    if (isFirst) this.options.onCrashed()
   }
 
   private restartIn(milliseconds: number): void {
+    const { monotonic, timer } = this.options.premises.world
     this.cancelRestart()
-    this.cancelRestart = this.options.premises.world.timer(milliseconds, () => {
+    this.nextStartAt = monotonic() + milliseconds
+    this.cancelRestart = timer(milliseconds, () => {
       this.restarted += 1
       void this.restart()
     })
+  }
+
+  private retrySeconds(): number {
+    return Math.max(1, Math.ceil((this.nextStartAt - this.options.premises.world.monotonic()) / 1_000))
   }
 
   private refuseWaiting(error: unknown): void {

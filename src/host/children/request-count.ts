@@ -3,12 +3,15 @@ export interface RequestCount {
   /** Counts one; the result ends it, once. */
   begin(): () => void
   running(): number
+  /** All that ever began. */
+  begun(): number
   /** Resolves as soon as none runs. */
   whenNone(): Promise<void>
 }
 
 export function countRequests(): RequestCount {
   let count = 0
+  let begun = 0
   let waiting: (() => void)[] = []
 
   function end(): void {
@@ -22,6 +25,7 @@ export function countRequests(): RequestCount {
   return {
     begin() {
       count += 1
+      begun += 1
       let isRunning = true
       return () => {
         if (isRunning) end()
@@ -29,6 +33,7 @@ export function countRequests(): RequestCount {
       }
     },
     running: () => count,
+    begun: () => begun,
     whenNone: () =>
       new Promise((resolve) => {
         if (count === 0) resolve()

@@ -1,4 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import type { RandomSource } from '../../lib/random.js'
 import type { World } from '../../lib/runtime.js'
@@ -38,6 +39,11 @@ interface Start {
   signal: AbortSignal
 }
 
+export interface RunningEnd extends ChildEnd {
+  /** A request brought the process beyond a bound: of memory, of its heap, or of time. */
+  isByRequest: boolean
+}
+
 /** A child that serves. */
 export interface RunningChild {
   child: Child
@@ -53,7 +59,7 @@ export interface RunningChild {
   kill(reason: string): void
   terminate(): void
   /** The process is gone. */
-  exited: Promise<ChildEnd>
+  exited: Promise<RunningEnd>
   /** So is all that belonged to it: its data socket, its sockets and its pid file. */
   ended: Promise<void>
 }
@@ -71,8 +77,9 @@ export async function startChild(start: Start): Promise<RunningChild> {
   const left: Left = { data, files: Object.values(options.sockets) }
   try {
     signal.throwIfAborted()
-    const process = await launch(start, options, left)
-    return runningChild(start, options, process, () => cleanUp(premises, left))
+    const requests = countRequests()
+    const process = await launch(start, options, left, requests)
+    return runningChild(start, options, { process, requests, cleanUp: () => cleanUp(premises, left) })
   } catch (error) {
     await cleanUp(premises, left)
     throw error
@@ -121,9 +128,11 @@ async function cleanUp({ run }: Premises, { data, files }: Left): Promise<void> 
 interface Launched extends SpawnedChild {
   notRun: readonly string[]
   watchdog: Watchdog
+  /** The watchdog ended it while a request was running. */
+  isEndedByRequest(): boolean
 }
 
-async function launch(start: Start, options: StartOptions, left: Left): Promise<Launched> {
+async function launch(start: Start, options: StartOptions, left: Left, requests: RequestCount): Promise<Launched> {
   const { plan, log, premises, signal } = start
   const { world, facts, random } = premises
   const { temporaryFolder, releaseFolder } = plan
@@ -132,7 +141,12 @@ async function launch(start: Start, options: StartOptions, left: Left): Promise<
   const command = isolate({ ...premises, releaseFolder, temporaryFolder, memoryBytes }, premises.setpriv)
   const process = await spawnChild({ command, options, log, world, onHeartbeat: () => onHeartbeat() })
   const bounds = { pid: process.pid, memoryBytes, temporaryFolder, temporaryBytes }
-  const watchdog = startWatchdog({ ...bounds, facts, world, onBreach: process.kill })
+  let isEndedByRequest = false
+  const onBreach = (reason: string) => {
+    isEndedByRequest = requests.running() > 0
+    process.kill(reason)
+  }
+  const watchdog = startWatchdog({ ...bounds, facts, world, onBreach })
   onHeartbeat = watchdog.heartbeat
   void process.exited.then(watchdog.stop)
   const noted = premises.run.note(plan.spaceId, process.pid).then(
@@ -144,16 +158,14 @@ async function launch(start: Start, options: StartOptions, left: Left): Promise<
     () => noted,
   )
   watchdog.heartbeat()
-  return { ...process, watchdog, notRun: await process.listening }
+  return { ...process, watchdog, notRun: await process.listening, isEndedByRequest: () => isEndedByRequest }
 }
 
 function runningChild(
   { plan, premises }: Start,
   { keys, sockets }: StartOptions,
-  process: Launched,
-  cleanUp: () => Promise<void>,
+  { process, requests, cleanUp }: Pick<RunningChild, 'requests'> & { process: Launched; cleanUp(): Promise<void> },
 ): RunningChild {
-  const requests = countRequests()
   const eventStreams = countRequests()
   const begin: Child['begin'] = (kind) => (kind === 'eventStream' ? eventStreams : requests).begin()
   return {
@@ -167,7 +179,16 @@ function runningChild(
     memoryBytes: process.watchdog.memoryBytes,
     kill: process.kill,
     terminate: process.terminate,
-    exited: process.exited,
+    exited: process.exited.then((end) => {
+      const isByRequest = process.isEndedByRequest() || (isHeapDeath(end) && requests.begun() > 0)
+      return { ...end, isByRequest }
+    }),
     ended: process.closed.then(cleanUp),
   }
+}
+
+/** Node ends by one of these signals when the heap is full; `sh` and a sandbox answer 128 and the signal's number. */
+function isHeapDeath({ code, signal }: ChildEnd): boolean {
+  const signals: readonly NodeJS.Signals[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV']
+  return signals.some((each) => signal === each || code === 128 + constants.signals[each])
 }

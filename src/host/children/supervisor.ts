@@ -15,7 +15,7 @@ import { createStartQueue } from './start-queue.js'
 export interface SupervisorOptions {
   /** Asked at each start. A rejection with `space_not_found` means that nothing is deployed; any other one is tried again. */
   planOf: PlanOf
-  /** A space is in the state `crashed`; the last lines of its log. */
+  /** A space has come into the state `crashed`; the last lines of its log. */
   onCrashed(spaceId: string, lastLines: readonly LogLine[]): void
   /** Absolute path of the folder for sockets and pid files. Made when it is missing. */
   runFolder: string

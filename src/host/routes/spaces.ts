@@ -14,7 +14,9 @@ const spaceSchema = z
     url: z.string(),
     createdAt: time('When it was created.'),
     release: z.number().nullable().describe('The number of the release in force; null: nothing is deployed.'),
-    state: z.enum(['stopped', 'starting', 'ready', 'crashed']).describe('`crashed`: until the next deploy.'),
+    state: z
+      .enum(['stopped', 'starting', 'ready', 'crashed'])
+      .describe('`crashed`: down after ten crashes. It is tried again at long intervals.'),
     memoryBytes: z.number(),
     restarts: z.number().describe('How often its process was started again without being asked to.'),
     requests: z.number().describe('How many requests it answers now.'),

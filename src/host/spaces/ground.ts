@@ -25,7 +25,7 @@ export interface OpenSpaces {
   directory: SpaceDirectory
   /** For the control API. */
   find: HostParts<never>['findSpace']
-  /** Names of the spaces that crashed too often, so that they are not started any more. */
+  /** Names of the spaces that are down because they crashed too often. */
   crashed(): Promise<readonly string[]>
   deployed(): Promise<readonly DeployedCode[]>
   backups(): Promise<readonly SpaceBackup[]>

@@ -36,7 +36,8 @@ export const hostCheckRows = {
   space_crashed: {
     where: ['S'],
     level: 'error',
-    cause: 'The application of a space crashed ten times in ten minutes, so it is not started any more.',
+    cause:
+      'The application of a space crashed ten times in ten minutes, so it is started at long intervals only, and is down in between.',
     cure: 'Read `latchkey log`. Then deploy a mended release, or run `latchkey deploy --rollback`.',
   },
   query_scope: {

@@ -19,6 +19,19 @@ async function close(host: Supervised, clock: TestClock): Promise<void> {
   await closed
 }
 
+function isReady(host: Supervised): Promise<void> {
+  return vi.waitFor(() => expect(host.supervisor.status('dev').state).toBe('ready'), { timeout: 20_000 })
+}
+
+/** The restart is put on the clock once the output has been read. Small steps, so that the start itself does not time out. */
+async function isRestarted(host: Supervised, clock: TestClock, times: number): Promise<void> {
+  const step = async () => {
+    await clock.advance('1s')
+    expect(host.supervisor.status('dev').restarts).toBe(times)
+  }
+  await vi.waitFor(step, { timeout: 30_000, interval: 20 })
+}
+
 describe('a crash', () => {
   test('ATK-162 is followed by a restart, and requests wait for it', async () => {
     const host = await workshop.open()
@@ -59,33 +72,30 @@ describe('a crash', () => {
     await close(host, clock)
   })
 
-  test('ATK-162 the tenth in 10 minutes is the last; a deploy starts the space again', async () => {
+  test('ATK-162 the tenth in 10 minutes makes restarts slow; a deploy starts the space at once', async () => {
     const clock = createTestClock()
     const host = await workshop.open({ world: clock })
     host.deployed.set('dev', { bundle: 'prints' })
     await host.supervisor.start('dev')
     for (let crashes = 1; crashes <= 10; crashes += 1) {
-      await vi.waitFor(() => expect(host.supervisor.status('dev').state).toBe('ready'), { timeout: 10_000 })
+      await isReady(host)
       await host.ask('dev', '/dev/print', { out: [`life ${crashes}\n`] })
       await crash(host)
       await vi.waitFor(() => expect(host.supervisor.status('dev').state).not.toBe('ready'))
-      // The restart is put on the clock once the output has been read. Small steps, so that the start itself does not time out.
-      await vi.waitFor(
-        async () => {
-          await clock.advance('1s')
-          expect(host.supervisor.status('dev').restarts + host.crashes.length).toBe(crashes)
-        },
-        { timeout: 20_000, interval: 20 },
-      )
+      if (crashes < 10) await isRestarted(host, clock, crashes)
     }
+    await vi.waitFor(() => expect(host.crashes).toHaveLength(1))
     expect(host.supervisor.status('dev')).toMatchObject({ state: 'crashed', pid: null, restarts: 9 })
     expect(host.crashes).toEqual([{ spaceId: 'dev', lines: expect.any(Array) }])
     expect(host.crashes[0]?.lines.map(({ text }) => text)).toEqual(
       expect.arrayContaining(['life 10', 'Latchkey: the process of release 1 has ended, with code 3.']),
     )
     expect(host.crashes[0]?.lines.length).toBeLessThanOrEqual(50)
-    await expect(host.supervisor.child('dev')).rejects.toMatchObject(starting)
-    await clock.advance('1h')
+    await expect(host.supervisor.child('dev')).rejects.toMatchObject({
+      ...starting,
+      details: { retryAfterSeconds: 30 },
+    })
+    await clock.advance('29s')
     expect(host.supervisor.status('dev').state).toBe('crashed')
 
     host.deployed.set('dev', { bundle: 'exits' })
@@ -94,6 +104,41 @@ describe('a crash', () => {
     host.deployed.set('dev', { bundle: 'prints', release: 2 })
     await host.supervisor.start('dev')
     expect(host.supervisor.status('dev')).toMatchObject({ state: 'ready', release: 2 })
+    await close(host, clock)
+  })
+
+  test('ATK-237 a space that crashed too often serves again by itself, and is reported once', async () => {
+    const clock = createTestClock()
+    const host = await workshop.open({ world: clock })
+    host.deployed.set('dev', { bundle: 'prints' })
+    await host.supervisor.start('dev')
+    for (let crashes = 1; crashes <= 11; crashes += 1) {
+      await isReady(host)
+      await crash(host)
+      await vi.waitFor(() => expect(host.supervisor.status('dev').state).not.toBe('ready'))
+      await isRestarted(host, clock, crashes)
+    }
+    await isReady(host)
+    expect((await host.ask('dev', '/dev/release')).status).toBe(200)
+    expect(host.crashes).toHaveLength(1)
+    await close(host, clock)
+  })
+
+  test('ATK-237 ten requests that exceed the heap leave no state behind, and the space serves again', async () => {
+    const clock = createTestClock()
+    const host = await workshop.open({ world: clock })
+    host.deployed.set('dev', { bundle: 'hostile', limits: { memoryBytes: 32 * 1024 * 1024 } })
+    await host.supervisor.start('dev')
+    for (let kills = 1; kills <= 10; kills += 1) {
+      await isReady(host)
+      await host.ask('dev', '/dev/heap').catch(() => {})
+      await vi.waitFor(() => expect(host.supervisor.status('dev').state).toBe('starting'), { timeout: 20_000 })
+      await isRestarted(host, clock, kills)
+    }
+    await isReady(host)
+    expect((await host.ask('dev', '/dev/try/evil')).status).toBe(200)
+    expect(host.log('dev')).toContain('A request took it down, so it counts as no crash.')
+    expect(host.crashes).toEqual([])
     await close(host, clock)
   })
 

@@ -37,9 +37,12 @@ async function isReplaced(spaceId: string, pid: number): Promise<void> {
 describe('a child is killed, and started anew, that', () => {
   // Both are noticed after 10 s.
   test.concurrent.each([
-    ['ATK-161 loops endlessly', 'loop', 'no heartbeat for 10 s'],
-    ['ATK-161 fills the disk', 'disk', 'temporary files have more than 16 MiB'],
-  ])('%s', (_what, route, reason) => dies(route, reason))
+    ['ATK-161 ATK-237 loops endlessly', 'loop', 'no heartbeat for 10 s', true],
+    ['ATK-161 fills the disk', 'disk', 'temporary files have more than 16 MiB', false],
+  ] as const)('%s', async (_what, route, reason, isByRequest) => {
+    await dies(route, reason)
+    expect(host.log(route).includes('A request took it down')).toBe(isByRequest)
+  })
 
   test.each([
     ['ATK-161 fills memory by Buffers', 'buffers', 'MiB of memory'],

@@ -118,8 +118,8 @@ describe('the former child', () => {
   function child(): { running: RunningChild; calls: string[]; exit(): void } {
     const calls: string[] = []
     let exit = () => {}
-    const exited = new Promise<{ code: number; signal: null }>((resolve) => {
-      exit = () => resolve({ code: 0, signal: null })
+    const exited = new Promise<{ code: number; signal: null; isByRequest: boolean }>((resolve) => {
+      exit = () => resolve({ code: 0, signal: null, isByRequest: false })
     })
     const [requests, eventStreams] = [countRequests(), countRequests()]
     const running = {

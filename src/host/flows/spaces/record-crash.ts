@@ -9,7 +9,7 @@ export type CrashPorts = Pick<Ports, 'audit' | 'clock' | 'random'> & { spaces: P
 /** Of what the application printed last. */
 const mostCharacters = 8_000
 
-/** The application of a space crashed too often, and is not started again before the next deploy. */
+/** The application of a space crashed too often, so that the host starts it again at long intervals only. */
 export async function recordCrash(
   ports: CrashPorts,
   spaceId: string,
