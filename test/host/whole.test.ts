@@ -14,8 +14,7 @@ import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import type { ChildPrograms } from '../../src/host/spaces/programs.js'
 import { hostPath } from '../support/host-folder.js'
 import { freePort } from '../support/program.js'
-import { archiveOf } from '../support/release-archive.js'
-import { buildRunner, makeRelease, mingo } from '../support/space-release.js'
+import { archiveOfBundle, buildRunner, mingo } from '../support/space-release.js'
 import { threadProgram } from '../support/storage-threads.js'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -94,16 +93,10 @@ async function setUp(at: Place): Promise<Call> {
 }
 
 async function deploy({ adminUrl }: Place, space: string, credential: Record<string, string>, bundle: string) {
-  const release = await makeRelease(folder, bundle)
-  const read = (name: string) => readFile(join(release, name))
-  const archive = await archiveOf({
-    'bundle.mjs': await read('bundle.mjs'),
-    'bundle.mjs.map': await read('bundle.mjs.map'),
-  })
   const { status, text } = await ask(`${adminUrl}/auth/admin/api/spaces/${space}/releases`, {
     method: 'POST',
     headers: { ...credential, 'content-type': 'application/gzip' },
-    body: archive,
+    body: await archiveOfBundle(bundle),
   })
   return { status, rows: text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])) }
 }

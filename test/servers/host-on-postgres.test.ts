@@ -10,9 +10,8 @@ import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { startCuttingProxy } from '../support/cutting-proxy.js'
 import { hostPath } from '../support/host-folder.js'
 import { freePort } from '../support/program.js'
-import { archiveOf } from '../support/release-archive.js'
 import { createDatabase, createRuntimeRole, serverUrls } from '../support/servers.js'
-import { buildRunner, makeRelease, mingo } from '../support/space-release.js'
+import { archiveOfBundle, buildRunner, mingo } from '../support/space-release.js'
 import { threadProgram } from '../support/storage-threads.js'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -79,21 +78,16 @@ test('a host deploys, keeps its data over a restart and an outage, backs it up, 
   onTestFinished(() => proxy.close())
   const url = new URL(database.url)
   url.port = String(proxy.port)
-  const { folder, data, baseUrl, adminUrl, start } = await startable(url.href)
+  const { data, baseUrl, adminUrl, start } = await startable(url.href)
   const host = await start()
   const { signedIn, call } = await signUp({ data, adminUrl })
   expect((await call('POST', '/spaces', { name: 'dev' })).status).toBe(201)
 
-  const release = await makeRelease(folder, 'friendly')
-  const archive = await archiveOf({
-    'bundle.mjs': await readFile(join(release, 'bundle.mjs')),
-    'bundle.mjs.map': await readFile(join(release, 'bundle.mjs.map')),
-  })
   const headers = { ...signedIn, 'content-type': 'application/gzip' }
   const deployed = await fetch(`${adminUrl}/auth/admin/api/spaces/dev/releases`, {
     method: 'POST',
     headers,
-    body: archive,
+    body: await archiveOfBundle('friendly'),
   })
   expect(await deployed.text()).toContain('"done":true')
 

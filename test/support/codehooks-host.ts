@@ -6,6 +6,8 @@ import { createCollections } from '../../src/host/documents/collections.js'
 import { loadMingo } from '../../src/host/documents/mingo.js'
 import { type Connection, createDatastore } from '../../src/host/runner/datastore/datastore.js'
 import { createApplication } from '../../src/host/runner/exchange/application.js'
+import { createFiles } from '../../src/host/runner/files.js'
+import { setGlobals } from '../../src/host/runner/start.js'
 import { newId, nowMs, pause } from '../../src/host/runner/world.js'
 import { createSpaceStore } from './space-store.js'
 
@@ -37,6 +39,8 @@ export interface CodehooksHost {
   close(): Promise<void>
 }
 
+/** These applications have no files. */
+const release = createFiles('/nonexistent')
 let loads = 0
 let connection: object
 
@@ -59,8 +63,7 @@ async function createConnection(): Promise<Connection> {
 export async function loadCodehooks(database?: object): Promise<{ app: CodehooksApp; connection: Connection }> {
   const own = await createConnection()
   connection = database ?? own
-  // It must be there before the package is loaded; this name is the platform's.
-  Object.assign(globalThis, { DB: { open: async () => connection } })
+  setGlobals({ open: async () => connection }, release)
   loads += 1
   const file = pathToFileURL(createRequire(import.meta.url).resolve('codehooks-js'))
   return { app: await loadQuietly(`${file}?load=${loads}`), connection: own }
@@ -98,6 +101,7 @@ export async function hostCodehooks(
     spacePath: space === null ? '' : `/${space}`,
     limits: { bodyBytes: 10 * 1024 * 1024, requestMs: 30_000 },
     compat: { errors: 'problem', cors: 'own' },
+    originOf: release.originOf,
     onFault: (error) => void faults.push(error),
   })
   const isToken = ({ headers }: IncomingMessage) => apiToken !== null && headers['x-apikey'] === apiToken

@@ -7,8 +7,7 @@ import { newMasterKey } from '../../src/host/sealing/master-keys.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { freePort } from './program.js'
 import { queryProgram } from './query-program.js'
-import { archiveOf } from './release-archive.js'
-import { buildRunner, makeRelease, mingo } from './space-release.js'
+import { archiveOfBundle, buildRunner, mingo } from './space-release.js'
 import { threadProgram } from './storage-threads.js'
 
 export interface CallAnswer {
@@ -87,13 +86,10 @@ export async function collectionsHost({ queryMs, limits = {}, database, shift }:
     },
     /** Deploys a bundle of `test/host/bundles` to the space `dev`. */
     async deploy(bundle: string): Promise<CallAnswer> {
-      const release = await makeRelease(folder, bundle)
-      const read = (name: string) => readFile(join(release, name))
-      const contents = { 'bundle.mjs': await read('bundle.mjs'), 'bundle.mjs.map': await read('bundle.mjs.map') }
       return send('/spaces/dev/releases', {
         method: 'POST',
         headers: { ...bearer, 'content-type': 'application/gzip' },
-        body: new Uint8Array(await archiveOf(contents)),
+        body: new Uint8Array(await archiveOfBundle(bundle)),
       })
     },
     /** The folder of the host. */

@@ -7,8 +7,7 @@ import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import { createTestMailbox } from '../../src/testing.js'
 import { freePort } from './program.js'
 import { queryProgram } from './query-program.js'
-import { archiveOf } from './release-archive.js'
-import { buildRunner, makeRelease, mingo } from './space-release.js'
+import { archiveOfBundle, buildRunner, mingo } from './space-release.js'
 import { threadProgram } from './storage-threads.js'
 
 export const ann = { email: 'ann@example.test', password: 'a difference engine of brass' }
@@ -59,16 +58,10 @@ export async function listeningHost() {
     newBrowser: () => browserAt(adminUrl),
     /** Deploys a file of `test/host/bundles`; returns the last row. */
     async deploy(space: string, bundle: string): Promise<unknown> {
-      const release = await makeRelease(folder, bundle)
-      const read = (name: string) => readFile(join(release, name))
-      const archive = await archiveOf({
-        'bundle.mjs': await read('bundle.mjs'),
-        'bundle.mjs.map': await read('bundle.mjs.map'),
-      })
       const answer = await fetch(`${adminUrl}/auth/admin/api/spaces/${space}/releases`, {
         method: 'POST',
         headers: { cookie: browser.cookie(), origin: adminUrl, 'content-type': 'application/gzip' },
-        body: archive,
+        body: await archiveOfBundle(bundle),
       })
       return JSON.parse((await answer.text()).trim().split('\n').at(-1) ?? '{}')
     },

@@ -116,7 +116,7 @@ async function startChild(
     compat: { errors: 'problem', cors: 'own', dotPaths: 'nested', ...compat },
     keys,
     sockets: { requests: socketPath, data: storePath },
-    files: { bundle, assets: join(release, 'assets'), mingo },
+    files: { bundle, mingo },
   }
   const reach = { runner, releaseFolder: release, temporaryFolder: temporary, mingo, memoryBytes: 256 * 1024 * 1024 }
   const { file, args, env: environment, cwd } = isolate(reach, null)

@@ -1,14 +1,19 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import * as esbuild from 'esbuild'
+import { findAssets, readAsset } from '../../src/cli/bundle/assets.js'
+import { bundleCode } from '../../src/cli/bundle/bundle-code.js'
+import { unpackRelease } from '../../src/host/releases/unpack.js'
+import { defaultReleaseLimits, releasePaths } from '../../src/model/release.js'
+import { archiveOf } from './release-archive.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const bundles = join(root, 'test/host/bundles')
 
 /** mingo's CommonJS build. */
 export const mingo = createRequire(import.meta.url).resolve('mingo')
@@ -20,28 +25,25 @@ export async function buildRunner(folder: string): Promise<string> {
   return runner
 }
 
-/** Makes an unpacked release of a file in `test/host/bundles`, as `latchkey deploy` bundles it; returns its folder. */
+/** The archive of a file in `test/host/bundles`, bundled as `latchkey deploy` does, with the files of `assets` there. */
+export async function archiveOfBundle(bundle: string): Promise<Buffer> {
+  const { code, map } = await bundleCode(esbuild, root, `test/host/bundles/${bundle}.js`)
+  const { assets } = await findAssets(join(root, 'test/host/bundles/assets'))
+  const files: Record<string, Uint8Array> = { [releasePaths.code]: code, [releasePaths.map]: map }
+  for (const asset of assets) files[asset.path] = await readAsset(asset)
+  return archiveOf(files)
+}
+
+/** Makes an unpacked release of a file in `test/host/bundles`, unpacked as a host does; returns its folder. */
 export async function makeRelease(folder: string, bundle: string): Promise<string> {
-  const release = join(folder, 'releases', bundle)
-  await mkdir(join(release, 'assets'), { recursive: true })
-  await cp(join(bundles, 'assets'), join(release, 'assets'), { recursive: true })
-  await build({
-    entryPoints: [join(bundles, `${bundle}.js`)],
-    outfile: join(release, 'bundle.mjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    sourcemap: 'linked',
-    sourcesContent: false,
-    logLevel: 'error',
-    nodePaths: [join(root, 'node_modules')],
-    // As the tool writes it: modules may have a createRequire of their own.
-    banner: {
-      js: "import { createRequire as createBundleRequire } from 'node:module'; var require = createBundleRequire(import.meta.url);",
-    },
-  })
-  return release
+  const releases = join(folder, 'releases', bundle)
+  await mkdir(releases, { recursive: true })
+  await unpackRelease(
+    Readable.from([await archiveOfBundle(bundle)]),
+    { folder: releases, number: 1 },
+    defaultReleaseLimits,
+  )
+  return join(releases, '1')
 }
 
 /** SHA-256 of the bundle of a release. */

@@ -49,6 +49,11 @@ export interface Desk {
 export async function openDesk(): Promise<Desk> {
   const root = await mkdtemp(join(tmpdir(), 'latchkey-tool-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
+  return openDeskIn(root)
+}
+
+/** @param root an empty folder, which the caller removes */
+export async function openDeskIn(root: string): Promise<Desk> {
   const folder = join(root, 'work')
   const config = join(root, 'config')
   const credentials = join(config, 'latchkey', 'credentials.json')

@@ -107,11 +107,7 @@ function startOptionsOf(plan: ChildPlan, { run, random, mingo }: Premises): Star
     compat: plan.compat,
     keys: { hop: random.token(), data: random.token() },
     sockets: { requests: run.newSocketPath(), data: run.newSocketPath() },
-    files: {
-      bundle: join(plan.releaseFolder, releasePaths.code),
-      assets: join(plan.releaseFolder, releasePaths.assets),
-      mingo,
-    },
+    files: { bundle: join(plan.releaseFolder, releasePaths.code), mingo },
   }
 }
 

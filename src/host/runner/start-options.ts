@@ -12,8 +12,8 @@ export interface StartOptions {
   keys: { hop: string; data: string }
   /** Absolute paths of unix sockets: to listen on, and to reach the data. */
   sockets: { requests: string; data: string }
-  /** Absolute paths: the bundle, the folder of its files, and mingo's CommonJS build. */
-  files: { bundle: string; assets: string; mingo: string }
+  /** Absolute paths: the bundle in the folder of its release, and mingo's CommonJS build. */
+  files: { bundle: string; mingo: string }
 }
 
 /** @throws {TypeError} which names the field that is missing */
@@ -38,7 +38,7 @@ export function readStartOptions(line: string): StartOptions {
     },
     keys: { hop: textOf(keyTexts, 'hop'), data: textOf(keyTexts, 'data') },
     sockets: { requests: textOf(paths, 'requests'), data: textOf(paths, 'data') },
-    files: { bundle: textOf(places, 'bundle'), assets: textOf(places, 'assets'), mingo: textOf(places, 'mingo') },
+    files: { bundle: textOf(places, 'bundle'), mingo: textOf(places, 'mingo') },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createCollections } from '../documents/collections.js'
 import { loadMingo } from '../documents/mingo.js'
@@ -7,7 +8,7 @@ import { createRemoteStore } from './datastore/remote-store.js'
 import { createApplication } from './exchange/application.js'
 import { type Manifest, requireManifest } from './exchange/manifest.js'
 import { namesNotRun } from './exchange/not-run.js'
-import { createFiles } from './files.js'
+import { createFiles, type ReleaseFiles } from './files.js'
 import { hostSymbol } from './hop.js'
 import { createInternalFetch } from './internal-fetch.js'
 import { createChildServer } from './server.js'
@@ -30,8 +31,8 @@ export async function start(options: StartOptions): Promise<Started> {
   const store = { documents, indexes, mingo, newId, pause, nowMs, literalDots }
   const collections = createCollections({ ...store, report: logLine, onFault: logFault })
   const datastore = createDatastore({ collections, keyValues })
-  // codehooks-js looks for the first three of these names when it is loaded.
-  Object.assign(globalThis, { DB: datastore, Datastore: datastore, _coho_fs: createFiles(files.assets) })
+  const release = createFiles(dirname(files.bundle))
+  setGlobals(datastore, release)
   Object.defineProperty(globalThis, hostSymbol, { value: Object.freeze({ space }) })
 
   const manifest = await importBundle(files.bundle)
@@ -41,13 +42,25 @@ export async function start(options: StartOptions): Promise<Started> {
     Object.assign(manifest.app, { internalFetch })
   }
   if (typeof manifest.startup === 'function') await manifest.startup()
-  const serve = createApplication({ manifest, spacePath, limits, compat, onFault: logFault })
+  const serve = createApplication({
+    manifest,
+    spacePath,
+    limits,
+    compat,
+    originOf: release.originOf,
+    onFault: logFault,
+  })
   const server = createChildServer({ serve, hopKey: keys.hop, hash, headerBytes: limits.headerBytes })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(sockets.requests, resolve)
   })
   return { server, notRun: namesNotRun(manifest) }
+}
+
+/** Sets the names that codehooks-js looks for when it is loaded. */
+export function setGlobals(datastore: object, { files }: ReleaseFiles): void {
+  Object.assign(globalThis, { DB: datastore, Datastore: datastore, _coho_fs: files })
 }
 
 async function importBundle(file: string): Promise<Manifest> {

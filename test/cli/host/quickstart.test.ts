@@ -4,14 +4,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort, startProgram } from '../../support/program.js'
 import { codesBelow } from '../../support/readme.js'
-import { openDesk } from '../../support/tool.js'
+import { install, startServedHost } from '../../support/served-host.js'
 
 const page = fileURLToPath(new URL('../../../docs/host/quickstart.md', import.meta.url))
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const packages = join(root, 'node_modules')
-const ann = { email: 'ann@example.org', password: 'a difference engine of brass' }
 
 /** The commands of a section. The folder is there, and what npm installs is linked: the test of the package installs it. */
 function linesOf(heading: string): string[] {
@@ -19,40 +16,12 @@ function linesOf(heading: string): string[] {
   return lines.filter((line) => !/^(npm|mkdir) /.test(line))
 }
 
-/** What `npm install` would make: a deploy takes no package that is linked into the folder. */
-async function install(folder: string, ...wanted: readonly string[]): Promise<void> {
-  const names = [...wanted]
-  for (const name of names) {
-    const { dependencies = {} } = JSON.parse(await readFile(join(packages, name, 'package.json'), 'utf8'))
-    names.push(...Object.keys(dependencies).filter((each) => !names.includes(each)))
-    await cp(join(packages, name), join(folder, 'node_modules', name), { recursive: true })
-  }
-}
-
 test('the quickstart of the host, line by line', { timeout: 180_000 }, async () => {
-  const [front, admin] = [await freePort(), await freePort()]
-  const atOurPorts = (text: string) => text.replaceAll('4310', String(front)).replaceAll('4311', String(admin))
-  const desk = await openDesk()
-  const host = join(desk.folder, 'host')
-  await mkdir(host)
-  const { origin: adminUrl } = new URL(`http://127.0.0.1:${admin}`)
-  await writeFile(
-    join(host, 'latchkey.host.json'),
-    JSON.stringify({
-      ...{ baseUrl: `http://127.0.0.1:${front}`, listen: `127.0.0.1:${front}` },
-      ...{ adminUrl, adminListen: `127.0.0.1:${admin}`, auth: { password: { checkBreached: false } } },
-    }),
-  )
-  const serving = startProgram(process.execPath, [desk.main, 'serve'], { cwd: host })
-  onTestFinished(() => serving.stop())
-  await serving.printed(/Project default is served at/)
-  const setUp = new URL((await readFile(join(host, 'latchkey-data/setup-url'), 'utf8')).trim())
-  const created = await fetch(`${adminUrl}${setUp.pathname}`, {
-    method: 'POST',
-    headers: { origin: adminUrl, 'content-type': 'application/json' },
-    body: JSON.stringify({ key: setUp.searchParams.get('key'), ...ann }),
-  })
-  expect(created.status).toBe(201)
+  // The page approves the sign-in in a browser: test/browser/device.test.ts. Here a password does.
+  const { desk, front, admin, stop } = await startServedHost()
+  onTestFinished(stop)
+  const atOurPorts = (text: string) =>
+    text.replaceAll('4310', new URL(front).port).replaceAll('4311', new URL(admin).port)
 
   const folder = join(desk.folder, 'app')
   await mkdir(folder)
@@ -85,9 +54,6 @@ test('the quickstart of the host, line by line', { timeout: 180_000 }, async () 
 
   const [login = '', ...creating] = linesOf('Create a space')
   expect(login).toMatch(/^npx latchkey login http/)
-  // The page approves the sign-in in a browser: test/browser/device.test.ts.
-  const signingIn = ['login', adminUrl, '--email', ann.email, '--password', '-']
-  expect(await desk.run(signingIn, { input: ann.password })).toMatchObject({ code: 0 })
   await copyFile(join(desk.folder, 'latchkey.json'), join(folder, 'latchkey.json'))
   await all(creating)
   expect(await all(linesOf('Deploy'))).toContain('Deployed Codehook successfully!')
@@ -107,5 +73,5 @@ test('the quickstart of the host, line by line', { timeout: 180_000 }, async () 
 
   expect(await all(linesOf('Deploy'))).toContain('release 2')
   await all(linesOf('Go back'))
-  expect((await fetch(`http://127.0.0.1:${front}/dev/api/notes`)).status).toBe(404)
+  expect((await fetch(`${front}/dev/api/notes`)).status).toBe(404)
 })

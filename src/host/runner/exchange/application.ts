@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { ReleaseFiles } from '../files.js'
 import { hopHeader, principalHeader } from '../hop.js'
 import { type ParsedBody, readBody } from './body.js'
 import { type Outcome, runChain } from './chain.js'
@@ -16,6 +17,7 @@ export interface ApplicationOptions {
   limits: { bodyBytes: number; requestMs: number }
   /** Where the behaviour of the platform is wanted. */
   compat: { errors: 'problem' | 'platform'; cors: 'own' | 'echo' }
+  originOf: ReleaseFiles['originOf']
   /** What hooks and handlers threw or passed to `next`. */
   onFault(error: unknown): void
 }
@@ -59,7 +61,7 @@ function endWhenIdle({ limits, onFault }: Wired, raw: IncomingMessage, out: Serv
 }
 
 async function serve(wired: Wired, raw: IncomingMessage, out: ServerResponse, principal: object | null): Promise<void> {
-  const { manifest, spacePath, limits, compat, onFault } = wired
+  const { manifest, spacePath, limits, compat, originOf, onFault } = wired
   const headers = dropOurs(raw)
   const [path = '/'] = (raw.url ?? '/').split('?')
   if (!`${path}/`.startsWith(`${spacePath}/`)) return answer(out, headers, 'not_found')
@@ -72,7 +74,13 @@ async function serve(wired: Wired, raw: IncomingMessage, out: ServerResponse, pr
   const parsed = typeof read === 'string' ? unparsedBody : read
   const exchange: Exchange = {
     arrival: { raw, headers, path, apiPath, parsed, principal },
-    res: createResponse(out, { render: renderOf(manifest), fixed, onFault }),
+    res: createResponse(out, {
+      request: { method: raw.method ?? 'GET', headers },
+      originOf,
+      render: renderOf(manifest),
+      fixed,
+      onFault,
+    }),
     out,
   }
   if (principal === null && !(await passesHook(wired, exchange))) return

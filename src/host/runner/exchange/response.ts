@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import type { ReleaseFiles } from '../files.js'
+import { type FileRequest, holdFile } from './file-answer.js'
 
 type Value = string | number | readonly string[]
 
@@ -24,6 +26,8 @@ export interface AppResponse {
 export type Render = (view: string, values: unknown, done: (error: unknown, html?: unknown) => void) => unknown
 
 interface ResponseOptions {
+  request: FileRequest
+  originOf: ReleaseFiles['originOf']
   /** null for an application without views. */
   render: Render | null
   /** Headers that the application cannot change. */
@@ -31,8 +35,10 @@ interface ResponseOptions {
   onFault(error: unknown): void
 }
 
-export function createResponse(out: ServerResponse, { render, fixed, onFault }: ResponseOptions): AppResponse {
-  const open = () => !out.writableEnded && !out.destroyed
+export function createResponse(out: ServerResponse, options: ResponseOptions): AppResponse {
+  const { render, fixed, onFault } = options
+  const file = holdFile(out, options.request, options.originOf)
+  const open = () => !file.isSent() && !out.writableEnded && !out.destroyed
   const set = (name: string, value: Value) => {
     if (open() && !fixed.has(name.toLowerCase())) out.setHeader(name, value)
     return res
@@ -54,28 +60,38 @@ export function createResponse(out: ServerResponse, { render, fixed, onFault }: 
       return res
     },
     write(data) {
-      if (open() && data !== undefined && data !== null) out.write(toChunk(data, out))
+      if (!open() || data === undefined || data === null || file.takes(data)) return res
+      file.giveUp()
+      out.write(toChunk(data, out))
       return res
     },
     end(data) {
       if (!open()) return
-      if (data === undefined || data === null) out.end()
+      const isWritten = data === undefined || data === null || file.takes(data)
+      if (isWritten && file.send()) return
+      file.giveUp()
+      if (isWritten) out.end()
       else out.end(toChunk(data, out))
     },
     send: (data) => res.end(data),
     json(value) {
       if (!open()) return
+      file.giveUp()
       const text = JSON.stringify(value) ?? 'null'
       if (!out.headersSent && !out.hasHeader('content-type')) out.setHeader('content-type', 'application/json')
       out.end(text)
     },
     redirect(...target) {
       if (!open()) return
+      file.giveUp()
       const [code, url] = target.length === 2 ? target : ([302, target[0]] as const)
       out.writeHead(code, { location: url }).end()
     },
     render: (view, values) => renderView(res, render, view, values, onFault),
-    writable: out,
+    get writable() {
+      file.giveUp()
+      return out
+    },
   }
   return res
 }
