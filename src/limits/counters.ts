@@ -47,7 +47,25 @@ export function createLimiter({ counters, limits, now }: LimiterOptions): Limite
       return opensAt === null ? null : secondsUntil(opensAt, at)
     },
     forget: (kind, subjects) => counters.forget(subjects.map((subject) => idOf(`${kind} account`, subject))),
+    async factor(userId) {
+      const { count, all } = factorIds(userId)
+      const at = now()
+      const hits = [
+        { id: count, rule: policies.account.guess },
+        { id: all, rule: policies.factorGuesses },
+      ]
+      const opensAt = await counters.hitTogether(hits, at)
+      return opensAt === null ? null : secondsUntil(opensAt, at)
+    },
+    forgetFactor: (userId) => counters.forget(Object.values(factorIds(userId))),
+    reopenFactor: (userId) => counters.forget([factorIds(userId).count]),
   }
+}
+
+/** The count that a proof of the mailbox opens anew, and that of all guesses. They are one group. */
+function factorIds(userId: string): { count: string; all: string } {
+  const group = idOf('factor', userId)
+  return { count: `${group}.count`, all: `${group}.all` }
 }
 
 const unlimited: Limiter = {
@@ -55,6 +73,9 @@ const unlimited: Limiter = {
   account: async () => null,
   mail: async () => null,
   forget: async () => {},
+  factor: async () => null,
+  forgetFactor: async () => {},
+  reopenFactor: async () => {},
 }
 
 function secondsUntil(time: number, now: number): number {

@@ -1,8 +1,16 @@
 import type { KnownAsker, MailPurpose } from '../model/mail-limit.js'
 import type { Limit, LimitKind } from '../settings.js'
 
-/** The kinds with a limit per account (a user or an address). Settings change the first three. */
-export type AccountKind = 'login' | 'guess' | 'admin' | 'keySetCheck' | 'impersonation' | 'oauthUnasked' | DeviceKind
+/** The kinds with a limit per account (a user or an address). Settings change `login`, `guess` and `admin`. */
+export type AccountKind =
+  | 'login'
+  | 'guess'
+  | 'shortCode'
+  | 'admin'
+  | 'keySetCheck'
+  | 'impersonation'
+  | 'oauthUnasked'
+  | DeviceKind
 
 /** Approvals of a tool's sign-in: wrong codes of a session and of an account, and how often the tool asks. */
 type DeviceKind = 'deviceCode' | 'deviceCodes' | 'devicePoll'
@@ -54,4 +62,20 @@ export interface Limiter {
 
   /** After a successful try: forgets the failures of these. */
   forget(kind: AccountKind, subjects: readonly string[]): Promise<void>
+
+  /**
+   * Counts a guess at the second factor of that account, by a client that is no known device of it.
+   *
+   * @returns null when it may be judged, or when limits are off; else the seconds until one may be
+   */
+  factor(userId: string): Promise<number | null>
+
+  /** After a success: forgets the guesses of `factor`. */
+  forgetFactor(userId: string): Promise<void>
+
+  /**
+   * Opens a new count of `factor` after a proof of the mailbox. All counts together take no more than one further count, so
+   * a person who reads the mailbox gains no more guesses by another proof.
+   */
+  reopenFactor(userId: string): Promise<void>
 }

@@ -9,6 +9,8 @@ export interface Policies {
   ip: Readonly<Record<LimitKind, CounterRule>>
   account: Readonly<Record<AccountKind, CounterRule>>
   mail: MailRules
+  /** All guesses at a second factor without a success: the long window, and the one new count of a proved mailbox. */
+  factorGuesses: CounterRule
 }
 
 /** How many mails of one purpose an address gets. */
@@ -25,14 +27,21 @@ const minute = 60
 const hour = 60 * minute
 const day = 24 * hour
 
+/** Guesses without a success. NIST SP 800-63B §3.2.2 allows 100 failures in a row. */
+const guesses = { limit: 100, windowSeconds: 365 * day }
+/** What a proof of the mailbox adds to them at a second factor. */
+const guessesAfterProof = 20
+
 /**
  * The parts that settings do not change: the wait after a window full of failures, and the long windows. The wait is bounded,
- * so that a stranger cannot lock a user out for long. NIST SP 800-63B §3.2.2 allows 100 failures in a row. Failures older than
- * a year are forgotten, so that guesses at addresses without an account are not stored for ever.
+ * so that a stranger cannot lock a user out for long. Failures older than a year are forgotten, so that guesses at addresses
+ * without an account are not stored for ever.
  */
 const fixed = {
   login: { waitSeconds: 15 * minute, long: { limit: 100, windowSeconds: 365 * day } },
-  guess: { long: { limit: 100, windowSeconds: 365 * day } },
+  guess: { long: guesses },
+  // At five guesses a code: 20 an hour, 100 without a success.
+  shortCode: { limit: 4, windowSeconds: hour, long: { limit: 20, windowSeconds: 365 * day } },
   keySetCheck: { limit: 10, windowSeconds: minute },
   impersonation: { limit: 20, windowSeconds: day },
   oauthUnasked: { limit: 1, windowSeconds: hour },
@@ -62,6 +71,7 @@ export function policiesOf(limits: Limits): Policies {
     account: {
       login: { ...ruleOf(accountOf(login)), ...fixed.login },
       guess: { ...ruleOf(accountOf(guess)), ...fixed.guess },
+      shortCode: fixed.shortCode,
       admin: ruleOf(accountOf(admin)),
       keySetCheck: fixed.keySetCheck,
       impersonation: fixed.impersonation,
@@ -71,6 +81,7 @@ export function policiesOf(limits: Limits): Policies {
       devicePoll: fixed.devicePoll,
     },
     mail: mailRules(accountOf(mail)),
+    factorGuesses: { ...guesses, limit: guesses.limit + guessesAfterProof },
   }
 }
 

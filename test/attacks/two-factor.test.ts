@@ -90,11 +90,11 @@ describe('replay', () => {
     }
     const both = [await firstStep(first.client(), ada), await firstStep(second.client(), ada)]
     const code = await own.nextCode()
-    const [older, newer] = await Promise.all([
+    const answers = await Promise.all([
       first.client().post(path, { challenge: both[0], code }),
       second.client().post(path, { challenge: both[1], code }),
     ])
-    expect([older?.status, newer?.status]).toEqual([400, 200])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401])
   })
 
   it('ATK-049 the code that set the factor up signs nobody in', async () => {
@@ -121,8 +121,9 @@ describe('replay', () => {
       codes.push(await pass(await challenged(), code))
     }
     expect(words(codes).size).toBe(1)
-    const replaced = await challenged()
-    await challenged()
+    const sameBrowser = server.client()
+    const replaced = await firstStep(sameBrowser, account)
+    await firstStep(sameBrowser, account)
     const dead = [await pass(usedChallenge, used), await pass('unknown', used), await pass(replaced, factor.code())]
     expect(words(dead).size).toBe(1)
     expect(dead[0]?.body).toMatchObject({ status: 400, code: 'invalid_token' })
@@ -222,7 +223,7 @@ describe('between the two steps', () => {
     const refresh = { refreshToken: challenge }
     expectRefusal(await server.client({ as: 'token' }).post('/auth/refresh', refresh), 401)
     expect(server.calls).toHaveLength(calls)
-    expect((await pass(challenge, factor.code())).status).toBe(400) // the app's challenge took its place
+    expect((await pass(challenge, factor.code())).status).toBe(200) // the app's challenge lives beside it
   })
 
   it('ATK-041 ATK-051 a challenge is no mailed token, and no mailed token is a challenge', async () => {

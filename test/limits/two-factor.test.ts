@@ -64,7 +64,8 @@ describe.each(['code', 'reset'] as const)('the first proof of a mailbox, by a %s
       await stranger.post('/auth/register', ada)
       const strangersFactor = await enrol(stranger, ada.password, server.runtime.clock)
       for (let nth = 0; nth < 7; nth += 1) {
-        await stranger.post(path, { challenge: await firstStep(stranger, ada), code: strangersFactor.wrongCode() })
+        const other = server.client()
+        await other.post(path, { challenge: await firstStep(other, ada), code: strangersFactor.wrongCode() })
       }
       expect(countersOfSeven()).toBe(1)
       expect((await provesMailbox(server, by, server.client())).status).toBe(200)
@@ -76,20 +77,17 @@ describe.each(['code', 'reset'] as const)('the first proof of a mailbox, by a %s
 })
 
 describe('guesses at a factor', () => {
-  test.each(['code', 'reset'] as const)(
-    'ATK-050 are not forgotten by a %s from the mailbox of a verified account',
-    async (by) => {
-      const world = await limitedAuth({ limits: { guess: { account: '3/1h' } } })
-      const owner = world.client({ ip: ipOf(500) })
-      await owner.signUp(ada)
-      const own = await enrol(owner, ada.password, world.runtime.clock)
-      expect(await guessed(world, own, 4)).toEqual([...times(3, 401), 429])
-      const reader = world.client({ ip: ipOf(501) })
-      const { challenge } = (await provesMailbox(world, by, reader)).body
-      const answer = await reader.post(path, { challenge, code: await own.nextCode() })
-      expect(answer.body).toMatchObject({ status: 429, code: 'rate_limited' })
-    },
-  )
+  test('ATK-050 are not forgotten by a code from the mailbox of a verified account', async () => {
+    const world = await limitedAuth({ limits: { guess: { account: '3/1h' } } })
+    const owner = world.client({ ip: ipOf(500) })
+    await owner.signUp(ada)
+    const own = await enrol(owner, ada.password, world.runtime.clock)
+    expect(await guessed(world, own, 4)).toEqual([...times(3, 401), 429])
+    const reader = world.client({ ip: ipOf(501) })
+    const { challenge } = (await provesMailbox(world, 'code', reader)).body
+    const answer = await reader.post(path, { challenge, code: await own.nextCode() })
+    expect(answer.body).toMatchObject({ status: 429, code: 'rate_limited' })
+  })
 
   test('ATK-053 that is being set up count on the set-up alone', async () => {
     const world = await limitedAuth({ limits: { guess: { account: '3/1h' } } })

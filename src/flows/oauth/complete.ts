@@ -21,6 +21,8 @@ export interface OAuthReturn {
   visitor: Visitor
   /** The browser's device secret. */
   device: string | null
+  /** What the browser holds of a sign-in that waits for its second step. */
+  challenge: string | null
 }
 
 /** How a return from a provider ends. */
@@ -51,7 +53,7 @@ export async function completeOAuth(
   const account = await identify(ports, state, input)
   if (!account) return { kind: 'failure', code: 'oauth_failed' }
 
-  const { provider, visitor, device } = input
+  const { provider, visitor, device, challenge } = input
   if (state.link) {
     const linked = await linkIdentity(ports, state.link, {
       provider,
@@ -60,7 +62,7 @@ export async function completeOAuth(
     })
     return linked === 'linked' ? { kind: linked } : { kind: 'failure', code: linked }
   }
-  return enterByIdentity(ports, { provider, account, handle: input.handle ?? '', visitor, device })
+  return enterByIdentity(ports, { provider, account, handle: input.handle ?? '', visitor, device, challenge })
 }
 
 /** Null also for an ambiguous id: databases compare trailing blanks in their own ways. */

@@ -29,6 +29,8 @@ export interface Arrival {
   handle: string
   visitor: Visitor
   device: string | null
+  /** What the browser holds of a sign-in that waits for its second step. */
+  challenge: string | null
 }
 
 export type Entry =
@@ -89,11 +91,11 @@ async function decide(ports: EnterPorts, arrival: Arrival): Promise<Entry | null
 }
 
 async function enter(ports: EnterPorts, user: UserRecord, arrival: Arrival): Promise<Entry> {
-  const { visitor, device } = arrival
+  const { visitor, device, challenge } = arrival
   const fault = await judgeAndMailAgain(ports, user, arrival)
   if (fault) return { kind: 'failure', userId: user.id, ...fault }
   const method = methodOf(arrival)
-  const result = await signIn(ports, { user, mode: 'cookie', method, amr: ['fed'], visitor, device })
+  const result = await signIn(ports, { user, mode: 'cookie', method, amr: ['fed'], visitor, device, challenge })
   return { kind: 'signed_in', result }
 }
 

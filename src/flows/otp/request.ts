@@ -4,7 +4,7 @@ import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
-import { codeFor, digestCode } from '../steps/mailed-code.js'
+import { codeFor, digestCode, longCodeDigits } from '../steps/mailed-code.js'
 import { requireEmail } from '../steps/require-email.js'
 
 export type RequestOtpPorts = MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'policy'>
@@ -37,7 +37,8 @@ export async function requestOtp(ports: RequestOtpPorts, input: RequestOtpInput)
   if (!mailSent) return handleOfLast(ports, email, input.handle)
 
   const handle = ports.random.token()
-  const { token, mail } = draftOtp(ports, { email, user, handle })
+  const digits = await codeLength(ports, email)
+  const { token, mail } = draftOtp(ports, { email, user, handle, digits })
   const audit = auditEvent(ports, event, input.visitor, { userId, outcome: user ? 'success' : 'failure' })
   await ports.oneTimeTokens.put(token, mail, { keep: 1, now, audit })
   return handle
@@ -56,15 +57,26 @@ async function handleOfLast(ports: RequestOtpPorts, email: string, handle: strin
   return own && handle !== null ? handle : ports.random.token()
 }
 
+/**
+ * How long the next code of an address is; null for a mail without a code. Everyone can ask for codes and guess at them in a
+ * browser of their own, so after a few codes without a success the next ones are longer: a hundredfold as many guesses for a
+ * stranger, the same code to type for the owner, and no lockout (ATK-023, ATK-293).
+ */
+async function codeLength({ limiter, policy }: RequestOtpPorts, email: string): Promise<number | null> {
+  if (policy.otpMail === 'link') return null
+  const short = await limiter.account('shortCode', email)
+  return short === null || short.allowed ? policy.codeDigits : longCodeDigits
+}
+
 /** Only the mail to the stored address holds code and link; the store keeps digests. */
 function draftOtp(
   ports: RequestOtpPorts,
-  { email, user, handle }: { email: string; user: UserRecord | null; handle: string },
+  { email, user, handle, digits }: { email: string; user: UserRecord | null; handle: string; digits: number | null },
 ): { token: OneTimeToken; mail: OutboxMail } {
   const row = { id: ports.random.id(), purpose: 'otp' } as const
   const secret = ports.random.token()
-  const { otpSeconds, otpMail, authUrl, codeDigits } = ports.policy
-  const code = otpMail === 'link' ? null : codeFor(ports, secret, codeDigits)
+  const { otpSeconds, otpMail, authUrl } = ports.policy
+  const code = digits === null ? null : codeFor(ports, secret, digits)
   const now = ports.clock.now()
   const token: OneTimeToken = {
     ...row,

@@ -7,11 +7,12 @@ import type { Ports } from '../../ports.js'
 import type { OpenSessionPorts } from '../session/open-session.js'
 import { refuseLogin } from '../session/refuse-login.js'
 import { type SignInResult, signIn } from '../session/sign-in.js'
-import { countTry, guessesAt } from '../steps/account-limits.js'
+import { countTry, guessesOf } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { matchesCode } from '../steps/mailed-code.js'
 import { requireEmail } from '../steps/require-email.js'
+import { forgetFactorTries } from '../two-factor/second-factor.js'
 import { holdsOtp } from './request.js'
 
 export type VerifyOtpPorts = OpenSessionPorts &
@@ -28,6 +29,8 @@ export interface VerifyOtpInput {
   visitor: Visitor
   /** The browser's device secret. */
   device: string | null
+  /** What the browser holds of a sign-in that waits for its second step. */
+  challenge: string | null
 }
 
 /**
@@ -48,8 +51,8 @@ export async function verifyOtp(ports: VerifyOtpPorts, input: VerifyOtpInput): P
     await ports.audit.record(auditEvent(ports, 'login', input.visitor, facts))
     throw new AuthError('invalid_token')
   }
-  const { mode, visitor, device } = input
-  return signIn(ports, { user, mode, method: 'otp', amr: ['otp'], visitor, device })
+  const { mode, visitor, device, challenge } = input
+  return signIn(ports, { user, mode, method: 'otp', amr: ['otp'], visitor, device, challenge })
 }
 
 /**
@@ -73,8 +76,9 @@ async function listAsked(ports: VerifyOtpPorts, input: VerifyOtpInput): Promise<
 }
 
 /**
- * Counts by the code and by the address, whether or not it has an account, before anything is compared: of any number of
- * concurrent guesses, no more than the limit pass. The link holds 256 bits, so its guesses are not counted.
+ * Counts by the code and by the browser that asked for it, before anything is compared: of any number of concurrent guesses,
+ * no more than the limit pass. How many codes an address gets is the mail limit's part, and how long they are `codeLength`'s.
+ * The link holds 256 bits, so its guesses are not counted.
  *
  * @throws {AuthError} `rate_limited`
  */
@@ -84,7 +88,7 @@ async function guessCode(
   { code, visitor }: VerifyOtpInput,
 ): Promise<boolean> {
   const by = { userId: token.userId, method: 'otp', visitor }
-  await countTry(ports, 'guess', guessesAt.otp(token.email)).catch((fault: unknown) => refuseLogin(ports, by, fault))
+  await countTry(ports, 'guess', guessesOf(token)).catch((fault: unknown) => refuseLogin(ports, by, fault))
   const counted = await ports.oneTimeTokens.countTry(token.id, ports.policy.codeTries)
   return counted && matchesCode(ports, token, code ?? '')
 }
@@ -93,8 +97,9 @@ async function proveMailbox(ports: VerifyOtpPorts, token: OneTimeToken, visitor:
   const known = token.userId === null ? null : await ports.users.findById(token.userId)
   // The first proof removes a second factor that a stranger may have set, and with it the counted guesses. It comes before
   // the code is used up, so that a failed step can be repeated.
-  const dropped = known && !known.emailVerified ? [guessesAt.factor(known.id)] : []
-  await ports.limiter.forget('guess', [guessesAt.otp(token.email), ...dropped])
+  if (known && !known.emailVerified) await forgetFactorTries(ports, known.id)
+  await ports.limiter.forget('guess', [guessesOf(token)])
+  await ports.limiter.forget('shortCode', [token.email])
   const facts = { userId: token.userId, detail: { firstProof: true } }
   return ports.users.proveMailbox(token.id, 'otp', ports.clock.now(), {
     until: changeMattersUntil(ports),

@@ -26,6 +26,8 @@ export interface LoginInput {
   visitor: Visitor
   /** The browser's device secret. */
   device: string | null
+  /** What the browser holds of a sign-in that waits for its second step. */
+  challenge: string | null
 }
 
 /**
@@ -75,8 +77,8 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
     throw fault.mail ? emailNotVerified(fault.mail) : new AuthError(fault.code)
   }
   if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
-  const { mode, visitor, device } = input
-  return signIn(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device })
+  const { mode, visitor, device, challenge } = input
+  return signIn(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device, challenge })
 }
 
 /** A disabled account gets that answer instead: no reset link would work there. */

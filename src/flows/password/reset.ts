@@ -4,7 +4,6 @@ import type { OneTimeToken, ResetPurpose } from '../../model/one-time-token.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { guessesAt } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -73,7 +72,9 @@ export async function resetPassword(
   const passwordHash = await ports.passwords.hash(input.password)
 
   // The first proof removes a second factor. Its guesses are forgotten before the link is used up, so a failure can be retried.
+  // Otherwise a person who knew the former password may have used up the guesses, and one new count opens (ATK-291).
   if (!user.emailVerified) await forgetFactorTries(ports, user.id)
+  else await ports.limiter.reopenFactor(user.id)
   const changed = await ports.users.resetPassword(token.id, purpose, passwordHash, ports.clock.now(), {
     until: changeMattersUntil(ports),
     strict: ports.policy.adminEmails.includes(token.email),
@@ -86,7 +87,7 @@ export async function resetPassword(
   if (!changed) throw new AuthError('invalid_token')
   // The user has proved the mailbox, so guesses of others must not lock them out any longer.
   await ports.limiter.forget('login', [user.emailCanonical])
-  await ports.limiter.forget('guess', [guessesAt.otp(user.emailCanonical)])
+  await ports.limiter.forget('shortCode', [user.emailCanonical])
   const held = input.refreshToken === null ? null : ports.tokens.checkRefresh(input.refreshToken)
   return { endedHere: held?.sub === user.id }
 }

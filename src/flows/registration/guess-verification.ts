@@ -1,6 +1,6 @@
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
-import { countPassword, countTry, guessesAt, type PasswordLimitPorts } from '../steps/account-limits.js'
+import { countPassword, countTry, guessesOf, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { matchesCode } from '../steps/mailed-code.js'
 import { requireEmail } from '../steps/require-email.js'
 import { holdsHandle, readApplicant } from './draft.js'
@@ -37,7 +37,7 @@ export async function guessVerification(ports: GuessPorts, guess: Guess): Promis
 }
 
 /**
- * Code and address have separate guesses. A guess that one of them refuses uses up none of the other's, so that the user can
+ * Code and browser have separate guesses. A guess that one of them refuses uses up none of the other's, so that the user can
  * still use those after the wait.
  */
 async function guessByHandle(
@@ -48,7 +48,7 @@ async function guessByHandle(
   const open = own.filter(({ tries }) => tries < ports.policy.codeTries)
   const [first] = open
   if (!first) return null
-  const subject = guessesAt.verification(first.email)
+  const subject = guessesOf(first)
   await countTry(ports, 'guess', subject)
   const counted: OneTimeToken[] = []
   for (const token of open) if (await countAt(ports, token)) counted.push(token)

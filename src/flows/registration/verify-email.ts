@@ -33,6 +33,8 @@ export interface VerifyEmailInput {
   visitor: Visitor
   /** The browser's device secret. */
   device: string | null
+  /** What the browser holds of a sign-in that waits for its second step. */
+  challenge: string | null
 }
 
 /**
@@ -140,8 +142,8 @@ function confirmedUser(ports: VerifyEmailPorts, token: OneTimeToken, applicant: 
 function enter(
   ports: VerifyEmailPorts,
   user: UserRecord,
-  { mode, visitor, device }: VerifyEmailInput,
+  { mode, visitor, device, challenge }: VerifyEmailInput,
   proof: string,
 ): Promise<SignInResult> {
-  return signIn(ports, { user, mode, method: 'registration', amr: [proof], visitor, device })
+  return signIn(ports, { user, mode, method: 'registration', amr: [proof], visitor, device, challenge })
 }

@@ -29,6 +29,8 @@ export interface SignIn {
   visitor: Visitor
   /** The browser's device secret. */
   device: string | null
+  /** What the browser holds of a sign-in that waits for its second step. A new first step replaces it. */
+  challenge?: string | null
   /** When the user proved who they are, Unix seconds. Default: now. */
   authTime?: number
   /** Used up when the session opens. */

@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
+import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
-import { findDevice } from './devices.js'
+import { findDeviceOf } from './devices.js'
 
 type LimiterPorts = Pick<Ports, 'limiter'>
 export type PasswordLimitPorts = Pick<Ports, 'limiter' | 'devices' | 'keyring' | 'clock'> & {
@@ -17,14 +18,13 @@ export interface PasswordTry {
   device: string | null
 }
 
-/** The subjects that guesses are counted at. Each has a count of its own. */
-export const guessesAt = {
-  /** Codes that sign in; a guess needs the browser's handle. The address is canonical. */
-  otp: (address: string) => `otp ${address}`,
-  /** Codes that confirm an address, with the browser's handle; with a password it counts as a sign-in. Canonical address. */
-  verification: (address: string) => `verification ${address}`,
-  /** Codes of any second factor, and backup codes. */
-  factor: (userId: string) => `factor ${userId}`,
+/**
+ * The subject that guesses at mailed codes are counted at: the browser that asked for the code, by its handle. A guess needs
+ * the handle, so a stranger uses up no guess of the owner's browser (ATK-293). A code of a registration that comes with the
+ * password counts as a sign-in instead.
+ */
+export function guessesOf({ purpose, email, handleHash }: OneTimeToken): string {
+  return `${purpose} ${email} ${handleHash}`
 }
 
 /**
@@ -41,11 +41,10 @@ export async function countPassword(
   { address, userId, device: token }: PasswordTry,
 ): Promise<readonly string[]> {
   ports.passwords.requireRoom()
-  const device = userId === null ? null : await findDevice(ports, token)
-  const known = device !== null && device.userId === userId
-  const subject = known ? `device ${device.id}` : address
+  const device = userId === null ? null : await findDeviceOf(ports, userId, token)
+  const subject = device ? `device ${device.id}` : address
   await countTry(ports, 'login', subject)
-  return known ? [subject, address] : [address]
+  return device ? [subject, address] : [address]
 }
 
 /**

@@ -22,6 +22,16 @@ export async function findDevice(
   return ports.devices.find(ports.keyring.digests('device', token), ports.clock.now())
 }
 
+/** The device with this secret, if it is one of that user's. */
+export async function findDeviceOf(
+  ports: Pick<Ports, 'devices' | 'keyring' | 'clock'>,
+  userId: string,
+  token: string | null,
+): Promise<Device | null> {
+  const device = await findDevice(ports, token)
+  return device?.userId === userId ? device : null
+}
+
 /**
  * Whether the user has signed in from here before: a known browser by its secret, a client without cookies by a live session
  * of the same user agent from the same network.

@@ -2,6 +2,9 @@ import { withoutGaps } from '../../lib/readable-code.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
 
+/** The longest code. */
+export const longCodeDigits = 8
+
 type Coded = Pick<OneTimeToken, 'id' | 'purpose'>
 
 /** The stored form of a mailed code. The token's id is part of the digest, so equal codes differ in the store. */
@@ -29,7 +32,10 @@ export function codeOfLink(
   token: OneTimeToken,
   secret: string,
 ): string | null {
-  const codes = ports.keyring.digests(linkCode, secret).map((digest) => decimals(digest, ports.policy.codeDigits))
+  const lengths = [ports.policy.codeDigits, longCodeDigits]
+  const codes = ports.keyring
+    .digests(linkCode, secret)
+    .flatMap((digest) => lengths.map((each) => decimals(digest, each)))
   return codes.find((code) => matchesCode(ports, token, code)) ?? null
 }
 

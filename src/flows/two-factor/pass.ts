@@ -10,7 +10,14 @@ import { refuseLogin } from '../session/refuse-login.js'
 import { type Challenge, findChallenge } from '../session/two-factor-challenge.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
 import { type PasskeyStepPorts, provePasskey, secondStepOf } from './passkey-step.js'
-import { countFactorTry, type FactorPorts, factorTries, forgetFactorTries, proveFactor } from './second-factor.js'
+import {
+  type CountedFactorTry,
+  countFactorTry,
+  type FactorPorts,
+  factorTries,
+  forgetFactorTries,
+  proveFactor,
+} from './second-factor.js'
 
 export type PassTwoFactorPorts = OpenSessionPorts & FactorPorts & PasskeyStepPorts & Pick<Ports, 'users'>
 
@@ -48,19 +55,20 @@ export async function passTwoFactor(ports: PassTwoFactorPorts, input: PassTwoFac
   if (first.mode !== input.mode) throw new AuthError('forbidden')
 
   const by = { userId: user.id, method: first.method, visitor }
-  if (!input.response) {
-    await countFactorTry(ports, user.id).catch((fault: unknown) => refuseLogin(ports, by, fault))
-  }
+  const guess = { user, device: input.device }
+  const counted = input.response
+    ? null
+    : await countFactorTry(ports, guess).catch((fault: unknown) => refuseLogin(ports, by, fault))
   if (!(await ports.oneTimeTokens.countTry(token.id, factorTries))) {
     return refuseLogin(ports, by, new AuthError('invalid_token'))
   }
-  return enter(ports, found, input)
+  return enter(ports, found, { ...input, counted })
 }
 
 async function enter(
   ports: PassTwoFactorPorts,
   { token, user, first }: Challenge,
-  input: PassTwoFactorInput,
+  input: PassTwoFactorInput & { counted: CountedFactorTry | null },
 ): Promise<IssuedSession> {
   const { mode, visitor, device } = input
   const { method } = first
@@ -68,7 +76,7 @@ async function enter(
   const proof = await prove(ports, user, input).catch((fault: unknown) =>
     refuseLogin(ports, { userId: user.id, method, visitor }, fault),
   )
-  await forgetFactorTries(ports, user.id)
+  await forgetFactorTries(ports, user.id, input.counted)
   // The password of the first step may have stopped counting since.
   if (user.mustReset && first.amr.includes('pwd')) {
     return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('password_reset_required'))

@@ -100,7 +100,7 @@ async function prove(
   if (!hasFactor(user) && asksSecondStep(ports, user)) {
     return refuse(new AuthError('recent_login_required', { detail }))
   }
-  const proof = hasFactor(user) ? await requireFactor(ports, state, { code: given.code, event, visitor }) : null
+  const proof = hasFactor(user) ? await requireFactor(ports, state, { code: given.code, event, visitor, device }) : null
   return { proof, method: 'password' }
 }
 

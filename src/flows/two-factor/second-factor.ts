@@ -1,38 +1,70 @@
 import { AuthError } from '../../errors.js'
 import { canonicalCode } from '../../lib/readable-code.js'
 import type { AuditEventName } from '../../model/audit-event.js'
-import { hasFactor } from '../../model/factors/kinds.js'
+import { hasFactor, twoFactorSince } from '../../model/factors/kinds.js'
 import type { OutboxMail } from '../../model/outbox-mail.js'
 import type { FactorProof } from '../../model/second-factor.js'
 import type { Session } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { countTry, guessesAt } from '../steps/account-limits.js'
+import { countTry } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
+import { findDeviceOf } from '../steps/devices.js'
 import { notice } from '../steps/notices.js'
 import type { CodeCheckPorts } from './code-check.js'
 import { checkFor } from './code-kinds.js'
 
 type ProvePorts = CodeCheckPorts & Pick<Ports, 'secondFactors' | 'keyring'>
-export type FactorPorts = ProvePorts & Pick<Ports, 'limiter' | 'audit' | 'clock' | 'random'>
+export type FactorPorts = ProvePorts & Pick<Ports, 'limiter' | 'devices' | 'audit' | 'clock' | 'random'>
 
 /** Wrong codes that end a challenge or an enrolment. */
 export const factorTries = 5
+
+/** A guess at the second factor of an account, by the browser with this device secret. */
+export interface FactorTry {
+  user: UserRecord
+  device: string | null
+}
+
+/** The subject of the known device that a guess was counted at; null: with those of all other clients. */
+export interface CountedFactorTry {
+  device: string | null
+}
 
 /**
  * Counts a guess at the second factor of that account, whichever challenge it is for: neither a new challenge nor the
  * right password gives new guesses (ASVS 5.0, 6.3.1).
  *
+ * A known device of the account has a count of its own. Otherwise a person who knows the password could use up the guesses
+ * and lock its owner out (ATK-291, ASVS 6.1.1).
+ *
  * @throws {AuthError} `rate_limited`
  */
-export function countFactorTry(ports: Pick<Ports, 'limiter'>, userId: string): Promise<void> {
-  return countTry(ports, 'guess', guessesAt.factor(userId))
+export async function countFactorTry(
+  ports: Pick<Ports, 'limiter' | 'devices' | 'keyring' | 'clock'>,
+  { user, device: token }: FactorTry,
+): Promise<CountedFactorTry> {
+  const device = await findDeviceOf(ports, user.id, token)
+  if (device) {
+    // Each factor has counts of its own, so those of a factor that was taken away do not count at the next one.
+    const subject = `factor device ${device.id} ${twoFactorSince(user)}`
+    await countTry(ports, 'guess', subject)
+    return { device: subject }
+  }
+  const retryAfterSeconds = await ports.limiter.factor(user.id)
+  if (retryAfterSeconds !== null) throw new AuthError('rate_limited', { retryAfterSeconds })
+  return { device: null }
 }
 
 /** The factor was proved, or taken away: forgets the guesses. */
-export function forgetFactorTries(ports: Pick<Ports, 'limiter'>, userId: string): Promise<void> {
-  return ports.limiter.forget('guess', [guessesAt.factor(userId)])
+export async function forgetFactorTries(
+  ports: Pick<Ports, 'limiter'>,
+  userId: string,
+  counted: CountedFactorTry | null = null,
+): Promise<void> {
+  if (counted?.device) await ports.limiter.forget('guess', [counted.device])
+  await ports.limiter.forgetFactor(userId)
 }
 
 /**
@@ -67,11 +99,12 @@ export function codeText(userId: string, code: string): string {
 export async function requireFactor(
   ports: FactorPorts,
   { user, session }: { user: UserRecord; session: Pick<Session, 'id'> | null },
-  input: { code: string | null; event: AuditEventName; visitor: Visitor },
+  input: { code: string | null; event: AuditEventName; visitor: Visitor; device: string | null },
 ): Promise<FactorProof> {
-  if (input.code !== null) await countFactorTry(ports, user.id)
+  const { code, device } = input
+  const counted = code === null ? null : await countFactorTry(ports, { user, device })
   const proof = await judgeFactor(ports, { user, session }, input)
-  await forgetFactorTries(ports, user.id)
+  await forgetFactorTries(ports, user.id, counted)
   return proof
 }
 

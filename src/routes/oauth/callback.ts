@@ -31,7 +31,7 @@ export const finishOAuthRoute = defineRoute({
     const { ports, params, request, cookies, visitor, settings, authPath } = context
     const provider = params.provider ?? ''
     return navigating(context, { provider, returnTo: null }, async () => {
-      const { access: accessToken, refresh: refreshToken, oauth: handle, device } = cookies
+      const { access: accessToken, refresh: refreshToken, oauth: handle, device, challenge } = cookies
       const given = queryOf(request)
       const returned = returnedByProvider(given)
       // Before the state is looked up, so a stranger's request uses up and writes nothing.
@@ -41,7 +41,7 @@ export const finishOAuthRoute = defineRoute({
         const url = withQuery(`${authPath}/oauthcallback/${provider}?${request.query}`, { here: '1' })
         return showPage(context, 'oauth-return', { url })
       }
-      const held = { accessToken, refreshToken, handle, device }
+      const held = { accessToken, refreshToken, handle, device, challenge }
       const { landing, result, fault } = await finishOAuth(ports, { provider, ...returned, ...held, visitor })
       if (fault) context.report(fault)
       const url = landingUrl(context, provider, landing)

@@ -52,7 +52,8 @@ export const verifyOtpRoute = defineRoute({
   async handle(context, { transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.otp
-    const result = await verifyOtp(ports, { ...proof, handle, mode, visitor, device: cookies.device })
+    const { device, challenge } = cookies
+    const result = await verifyOtp(ports, { ...proof, handle, mode, visitor, device, challenge })
     const answer = await signInAnswer(context, result)
     if (mode === 'token') return answer
     return withHeaders(answer, { 'set-cookie': [clearCookie('otp', settings, authPath)] })

@@ -23,6 +23,7 @@ export const loginRoute = defineRoute({
   ],
   async handle(context, { email, password }) {
     const { ports, mode, visitor, cookies } = context
-    return signInAnswer(context, await login(ports, { email, password, mode, visitor, device: cookies.device }))
+    const { device, challenge } = cookies
+    return signInAnswer(context, await login(ports, { email, password, mode, visitor, device, challenge }))
   },
 })

@@ -29,7 +29,7 @@ export const verifyEmailRoute = defineRoute({
   async handle(context, { password = null, transaction, ...proof }) {
     const { ports, mode, visitor, cookies, settings, authPath } = context
     const handle = mode === 'token' ? (transaction ?? null) : cookies.registration
-    const browser = { handle, mode, visitor, device: cookies.device }
+    const browser = { handle, mode, visitor, device: cookies.device, challenge: cookies.challenge }
     const result = await verifyEmail(ports, { ...proof, password, ...browser })
     const answer = await signInAnswer({ ...context, landing: confirmedLanding(context, result) }, result)
     if (mode === 'token') return answer

@@ -119,7 +119,7 @@ export async function keepToken(
   const live = others.filter(({ expires_at }) => expires_at > now)
   unit.remove(oneTimeTokens, [
     ...others.filter(({ expires_at }) => expires_at <= now),
-    ...surplusTokens(live, token.subject, places),
+    ...surplusTokens(live, token, places),
   ])
   unit.put(oneTimeTokens, toTokenRow(token, unit))
 }

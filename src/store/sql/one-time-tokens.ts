@@ -168,14 +168,14 @@ async function dropSurplus(unit: Unit, token: OneTimeToken, places: Places): Pro
   const sharedBy = places.sharedBy ?? 'subject'
   const others = await unit.db
     .selectFrom('latchkey_one_time_tokens')
-    .select(['id', 'subject'])
+    .select(['id', 'subject', 'handle_hash', 'token_hash'])
     .where('purpose', '=', token.purpose)
     .where(sharedBy, '=', token[sharedBy])
     .where('id', '<>', token.id)
     .orderBy('created_at', 'desc')
     .orderBy('ordinal', 'desc')
     .execute()
-  const ids = surplusTokens(others, token.subject, places).map(({ id }) => id)
+  const ids = surplusTokens(others, token, places).map(({ id }) => id)
   if (ids.length === 0) return
   await unit.db.deleteFrom('latchkey_one_time_tokens').where('id', 'in', ids).execute()
 }

@@ -81,6 +81,46 @@ function keepingContract(current: () => TestStore): void {
     expect(await store.oneTimeTokens.listByEmail('registration', email, now)).toHaveLength(3)
   })
 
+  test('where a browser has one, its new token replaces its own, by the handle or by the secret that it held', async () => {
+    const { store } = current()
+    const live = async () => (await store.oneTimeTokens.listByEmail('registration', email, now)).map(({ id }) => id)
+    const put = async (handleHash: string | null, held: readonly string[] = []) => {
+      const token = aRegistration(email, { subject: handleHash ?? 'network', handleHash })
+      const places = { keep: 3, sharedBy: 'email', onePerBrowser: { tokenHashes: held } } as const
+      await store.oneTimeTokens.put(token, null, { ...places, now })
+      return token
+    }
+    const known = await put('device')
+    const unknown = await put(null)
+    const sameDevice = await put('device')
+    expect(await live()).toEqual([sameDevice.id, unknown.id])
+    const sameBrowser = await put(null, [unknown.tokenHash, known.tokenHash])
+    expect(await live()).toEqual([sameBrowser.id, sameDevice.id])
+    const other = await put(null)
+    expect(await live()).toEqual([other.id, sameBrowser.id, sameDevice.id])
+  })
+
+  test('where a browser has one, a token without a handle goes before every one with a handle', async () => {
+    const { store } = current()
+    const live = async () => (await store.oneTimeTokens.listByEmail('registration', email, now)).map(({ id }) => id)
+    const put = async (subject: string, handleHash: string | null) => {
+      const token = aRegistration(email, { subject, handleHash })
+      const places = { keep: 4, sharedBy: 'email', onePerBrowser: { tokenHashes: [] } } as const
+      await store.oneTimeTokens.put(token, null, { ...places, now })
+      return token.id
+    }
+    const known = await put('known', 'device')
+    const own = await put('own', null)
+    await put('theirs', null)
+    const second = await put('theirs', null)
+    const third = await put('theirs', null)
+    expect(await live()).toEqual([third, second, own, known])
+    const more = [await put('a', null), await put('b', null), await put('c', null)]
+    expect(await live()).toEqual([...more.reverse(), known])
+    const devices = [await put('d', '1'), await put('e', '2'), await put('f', '3'), await put('g', '4')]
+    expect(await live()).toEqual([...devices].reverse())
+  })
+
   test('where one is kept, the newest replaces the older', async () => {
     const { store } = current()
     await store.oneTimeTokens.put(aRegistration(email), aMail(), { keep: 1, now })

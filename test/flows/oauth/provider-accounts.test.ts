@@ -34,7 +34,7 @@ async function careless() {
     account = { ...ada, ...changes }
     const { url: state, handle } = await startOAuth(ports, { provider: 'careless', returnTo: null, handle: null })
     const returned = { provider: 'careless', state, code: 'code', error: null, issuer: null, handle }
-    const held = { accessToken: null, refreshToken: null, visitor, device: null }
+    const held = { accessToken: null, refreshToken: null, visitor, device: null, challenge: null }
     return finishOAuth(ports, { ...returned, ...held })
   }
   return { ports, comeAs }
