@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { AuthError, type ErrorCode, errorTable } from '../src/errors.js'
 import { passkeyChallengeSeconds } from '../src/flows/passkeys/challenge.js'
 import { registrationPlaces } from '../src/flows/registration/draft.js'
-import { challengeSeconds } from '../src/flows/session/two-factor-challenge.js'
+import { challengeSeconds, challengesAtOnce } from '../src/flows/session/two-factor-challenge.js'
 import { backupCodes } from '../src/flows/two-factor/backup-codes.js'
 import { enrolmentSeconds } from '../src/flows/two-factor/enrolment.js'
 import { factorTries } from '../src/flows/two-factor/second-factor.js'
@@ -390,6 +390,7 @@ test('the limits of the docs are those of the code', () => {
     ['wrong tries until a mailed code is void', `${codeTries}`],
     ['wrong tries until the second step of a sign-in is void', `${factorTries}`],
     ['lifetime of the second step of a sign-in', `${challengeSeconds / 60} min`],
+    ['second steps of one user that wait side by side, one a browser', `${challengesAtOnce}`],
     ['time to set up an authenticator app', `${enrolmentSeconds / 60} min`],
     ['backup codes', `${backupCodes}`],
     ['time to use a passkey after its options were asked for', `${passkeyChallengeSeconds / 60} min`],

@@ -27,7 +27,7 @@ export interface Challenge {
 }
 
 /** Sign-ins of a user that may wait for their second step at once. */
-const challengesAtOnce = 5
+export const challengesAtOnce = 5
 
 /**
  * Keeps a first step and returns its secret, which is valid for the second step only (RFC 9700 §4.15).
