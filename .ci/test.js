@@ -17,6 +17,7 @@ const slow = [
   'test/guides.test.ts',
   'test/host/collections/',
   'test/host/documents/find-law.test.ts',
+  'test/host/escapes/',
   'test/host/front/raw-attacks.test.ts',
   'test/host/routes/documents-page.test.ts',
   'test/host/spaces/interrupted.test.ts',
@@ -40,6 +41,8 @@ const sets = {
   demo: { only: demo, env: long },
   package: { only: ['test/package.test.ts'], env: long },
   rest: { only: slow, leftOut: [...demo, 'test/package.test.ts'], env: long },
+  // On each version of Node.
+  escapes: { only: ['test/host/escapes/'] },
   servers: { only: ['test/servers/'], env: { LATCHKEY_TEST_SERVICES: '1' } },
   runtimes: { only: ['test/runtimes/'], env: { LATCHKEY_TEST_SERVICES: '1', LATCHKEY_TEST_RUNTIMES: '1' } },
 }

@@ -125,6 +125,27 @@ async function use(program: Program): Promise<unknown> {
 
 const used = [201, 200, 200, 'ada@example.test']
 
+test('ATK-243 a bundle of a host answers SIGUSR1 as the package does: no inspector opens', async () => {
+  const place = await mkdtemp(join(folder, 'host-'))
+  await writeFile(
+    join(place, 'host.js'),
+    `import { createHost } from 'latchkey/host'
+    globalThis.createHost = createHost
+    setInterval(() => {}, 1_000)
+    process.kill(process.pid, 'SIGUSR1')
+    setTimeout(() => console.log('signalled'), 100)`,
+  )
+  const file = join(place, 'server.mjs')
+  const entryPoints = [join(place, 'host.js')]
+  const shared = { bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' } as const
+  await build({ ...shared, entryPoints, outfile: file, external: peers, banner: { js: banner } })
+  await link(place, peers)
+  const program = startProgram(process.execPath, [file], { cwd: place })
+  onTestFinished(() => program.stop())
+  await program.printed(/signalled/)
+  expect(program.output()).not.toMatch(/debugger/i)
+})
+
 describe.each([
   ['without optional packages', false],
   ['with all optional packages installed', true],

@@ -1,3 +1,5 @@
+// First, so that SIGUSR1 opens no inspector while the rest loads: it would show the master key to every process of this user.
+import './runner/ignore-debugger.js'
 import type { Host, HostOptions } from './host-options.js'
 import { lazyHost } from './lazy-host.js'
 import { parseHostSettings } from './settings/host-settings.js'

@@ -1,4 +1,5 @@
 import './ignore-debugger.js'
+import { closeBuiltIns } from './built-ins.js'
 import { openPipe } from './pipe.js'
 import { logFault, start } from './start.js'
 import { readStartOptions } from './start-options.js'
@@ -11,6 +12,7 @@ const failed = 1
 const pipe = openPipe(() => process.exit(0))
 
 async function run(): Promise<void> {
+  closeBuiltIns()
   const { server, notRun } = await start(readStartOptions(await pipe.readLine()))
   // An unhandled rejection ends the start. Later ones are only logged: applications of the platform have many of them.
   process.on('unhandledRejection', logFault)
