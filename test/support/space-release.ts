@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
 import { findAssets, readAsset } from '../../src/cli/bundle/assets.js'
+import { findBoundary } from '../../src/cli/bundle/boundary.js'
 import { bundleCode } from '../../src/cli/bundle/bundle-code.js'
 import { unpackRelease } from '../../src/host/releases/unpack.js'
 import { defaultReleaseLimits, releasePaths } from '../../src/model/release.js'
@@ -27,7 +28,7 @@ export async function buildRunner(folder: string): Promise<string> {
 
 /** The archive of a file in `test/host/bundles`, bundled as `latchkey deploy` does, with the files of `assets` there. */
 export async function archiveOfBundle(bundle: string): Promise<Buffer> {
-  const { code, map } = await bundleCode(esbuild, root, `test/host/bundles/${bundle}.js`)
+  const { code, map } = await bundleCode(esbuild, root, `test/host/bundles/${bundle}.js`, findBoundary(root, root))
   const { assets } = await findAssets(join(root, 'test/host/bundles/assets'))
   const files: Record<string, Uint8Array> = { [releasePaths.code]: code, [releasePaths.map]: map }
   for (const asset of assets) files[asset.path] = await readAsset(asset)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { BuildOptions, Message } from 'esbuild'
 import { releasePaths } from '../../model/release.js'
 import { ToolError } from '../tool-error.js'
+import type { Boundary } from './boundary.js'
 import { createImportJudge } from './judge-imports.js'
 import type { BundlePackages } from './packages.js'
 
@@ -24,14 +25,16 @@ var require = createBundleRequire(import.meta.url);`
  *
  * @param folder real path of the project
  * @param entry path within it
+ * @param boundary where packages may lie
  * @throws {ToolError} exit code 1, with file and line of each error
  */
 export async function bundleCode(
   esbuild: BundlePackages['esbuild'],
   folder: string,
   entry: string,
+  boundary: Boundary,
 ): Promise<BundledCode> {
-  const judge = createImportJudge(folder)
+  const judge = createImportJudge(folder, boundary)
   const build = (imports: 'ajv' | 'all') =>
     esbuild.build({ ...optionsOf(folder, entry), plugins: [judge.plugin(imports)] }).catch((error: unknown) => {
       throw buildFailure(error)
@@ -77,7 +80,7 @@ function optionsOf(folder: string, entry: string) {
 
 function refusal(folder: string, path: string): ToolError {
   const message = `${path} cannot be part of the bundle of ${folder}.`
-  const cure = 'A release takes nothing from outside its folder, and no native addon.'
+  const cure = 'A release takes nothing but packages from outside its folder, and no native addon.'
   return new ToolError(1, 'bundle_failed', message, { lines: [cure] })
 }
 

@@ -1,6 +1,7 @@
 import { resolve as resolvePath } from 'node:path'
 import type { Metafile, OnResolveArgs, OnResolveResult, PartialMessage, Plugin } from 'esbuild'
 import { findPackage } from '../../lib/optional-package.js'
+import { type Boundary, createPackageReach } from './boundary.js'
 import { pathInside, realPath } from './inside.js'
 import { isNativeAddon, packageOf } from './native-addons.js'
 
@@ -12,8 +13,8 @@ const filters = { ajv: /^ajv(\/|$)/, all: /.*/ }
 
 export interface ImportJudge {
   /**
-   * Supplies `ajv`, which codehooks-js imports and does not bring. With `all` it also refuses files outside the folder and native
-   * addons, at the line of their import.
+   * Supplies `ajv`, which codehooks-js imports and does not bring. With `all` it also refuses native addons, and files outside the
+   * folder that belong to no package within the boundary, at the line of their import.
    */
   plugin(imports: keyof typeof filters): Plugin
   /** The first file of a finished bundle that may not be in it. */
@@ -21,7 +22,8 @@ export interface ImportJudge {
 }
 
 /** @param folder real path of the project */
-export function createImportJudge(folder: string): ImportJudge {
+export function createImportJudge(folder: string, boundary: Boundary): ImportJudge {
+  const mayTake = createPackageReach(folder, boundary)
   const supplied = new Set<string>()
   const native = new Map<string, boolean>()
 
@@ -31,7 +33,7 @@ export function createImportJudge(folder: string): ImportJudge {
     return known
   }
 
-  const isOutside = (path: string) => pathInside(folder, path) === null && !supplied.has(path)
+  const isOutside = (path: string) => pathInside(folder, path) === null && !supplied.has(path) && !mayTake(path)
 
   function isAddon(path: string): boolean {
     const owner = packageOf(path)
@@ -40,7 +42,7 @@ export function createImportJudge(folder: string): ImportJudge {
 
   function judge(args: OnResolveArgs, path: string): PartialMessage | null {
     if (supplied.has(args.importer)) supplied.add(path)
-    if (isOutside(path)) return outsideFault(folder, args.path, path)
+    if (isOutside(path)) return outsideFault({ folder, boundary, specifier: args.path, path })
     if (!isAddon(path)) return null
     const owner = packageOf(path)
     const name = owner?.name ?? args.path
@@ -96,13 +98,30 @@ function supplyAjv(name: string, supplied: Set<string>): OnResolveResult {
   }
 }
 
-function outsideFault(folder: string, specifier: string, path: string): PartialMessage {
-  const owner = packageOf(path)
-  if (!owner) {
+function outsideFault(fault: { folder: string; boundary: Boundary; specifier: string; path: string }): PartialMessage {
+  const { folder, boundary, specifier, path } = fault
+  const [owner, limits] = [packageOf(path), boundaryNotes(folder, boundary)]
+  if (!owner || pathInside(boundary.folder, path) !== null) {
     const cure =
-      'A release takes nothing from outside its folder. Copy the file into it, or name a folder that holds both: --dir'
-    return { text: `"${specifier}" is ${path}, outside ${folder}.`, notes: [{ text: cure }] }
+      'A release takes nothing but packages from outside its folder. Copy the file into it, or name a folder that holds both: --dir'
+    return { text: `"${specifier}" is ${path}, outside ${folder}.`, notes: [{ text: cure }, ...limits] }
   }
   const cure = `Install it in the project: npm install ${owner.name}, or name the folder above with --dir, and the file with --main.`
-  return { text: `The package ${owner.name} is in ${owner.folder}, outside ${folder}.`, notes: [{ text: cure }] }
+  return {
+    text: `The package ${owner.name} is in ${owner.folder}, outside ${boundary.folder}.`,
+    notes: [{ text: cure }, ...limits],
+  }
+}
+
+function boundaryNotes(folder: string, { folder: from, sign, refused }: Boundary): { text: string }[] {
+  if (refused) {
+    return [
+      {
+        text: `${refused.folder} has ${refused.sign}, but no packages are taken from there: ${refused.why}. Put the workspace into a folder of its own.`,
+      },
+    ]
+  }
+  if (sign === null) return []
+  const why = `the nearest folder with a lock file, workspaces or .git (${sign})`
+  return [{ text: `Packages are taken from ${from === folder ? 'the project alone' : from}, ${why}.` }]
 }

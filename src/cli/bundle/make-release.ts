@@ -12,6 +12,7 @@ import {
 import { ToolError, usage } from '../tool-error.js'
 import { version } from '../version.js'
 import { type FoundAsset, findAssets, readAsset } from './assets.js'
+import { findBoundary } from './boundary.js'
 import { type BundledCode, bundleCode } from './bundle-code.js'
 import { readCommit } from './commit.js'
 import { findEntry } from './entry.js'
@@ -29,6 +30,8 @@ export interface MadeRelease {
   modules: number
   /** Of the bundle without its map. */
   codeBytes: number
+  /** The folder above the project from which packages may be taken, and what it has. null when it is that of the project. */
+  packagesFrom: { folder: string; sign: string } | null
   /** One line each, to be printed. */
   warnings: readonly string[]
 }
@@ -36,24 +39,27 @@ export interface MadeRelease {
 /**
  * Makes the release of a project. The same files give the same bytes.
  *
- * @param folder the project's folder; nothing is taken from outside
+ * @param folder the project's folder. From outside only packages are taken, within the boundary
  * @param main the file that makes the application; null finds it
  * @throws {ToolError} exit code 2 for missing packages and a wrong entry, 1 for everything that a release may not hold
  */
 export async function makeRelease({
   folder,
   main = null,
+  homeFolder,
   limits = defaultReleaseLimits,
 }: {
   folder: string
   main?: string | null
+  homeFolder: string
   limits?: ReleaseLimits
 }): Promise<MadeRelease> {
   const { esbuild, tar } = await loadBundlePackages()
   const project = realPath(folder)
   if (project === null) throw usage(`There is no folder ${folder}.`)
   const entry = findEntry(project, main)
-  const bundled = await bundleCode(esbuild, project, entry)
+  const boundary = findBoundary(project, homeFolder)
+  const bundled = await bundleCode(esbuild, project, entry, boundary)
   const { assets, leftOut } = await findAssets(project)
   requireLimits(bundled, assets, limits)
 
@@ -70,6 +76,8 @@ export async function makeRelease({
     entry,
     modules: bundled.modules,
     codeBytes: bundled.code.length,
+    packagesFrom:
+      boundary.sign === null || boundary.folder === project ? null : { folder: boundary.folder, sign: boundary.sign },
     warnings: [...bundled.warnings, ...secrets],
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { findBoundary } from '../../../src/cli/bundle/boundary.js'
 import { bundleCode } from '../../../src/cli/bundle/bundle-code.js'
 import { ToolError } from '../../../src/cli/tool-error.js'
 import { secretsForEnvironment } from '../../support/application-folder.js'
@@ -12,7 +13,7 @@ import { bundleProject, importAlone } from '../../support/bundle-project.js'
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '')
 
 async function bundled(folder: string, entry = 'index.js') {
-  const { code, map, ...rest } = await bundleCode(esbuild, folder, entry)
+  const { code, map, ...rest } = await bundleCode(esbuild, folder, entry, findBoundary(folder, '/nonexistent'))
   const place = await mkdtemp(join(tmpdir(), 'latchkey-bundled-'))
   onTestFinished(() => rm(place, { recursive: true, force: true }))
   await writeFile(join(place, 'bundle.mjs'), code)
@@ -26,8 +27,8 @@ async function bundled(folder: string, entry = 'index.js') {
 }
 
 /** Message and lines of the refusal. */
-async function refusal(folder: string, entry = 'index.js'): Promise<string> {
-  const error = await bundleCode(esbuild, folder, entry).then(
+async function refusal(folder: string, entry = 'index.js', home = '/nonexistent'): Promise<string> {
+  const error = await bundleCode(esbuild, folder, entry, findBoundary(folder, home)).then(
     () => null,
     (reason: unknown) => reason,
   )

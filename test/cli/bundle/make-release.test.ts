@@ -8,13 +8,15 @@ import { unpackRelease } from '../../../src/host/releases/unpack.js'
 import { defaultReleaseLimits } from '../../../src/model/release.js'
 import { bundleProject, importAlone } from '../../support/bundle-project.js'
 
+const homeFolder = '/nonexistent'
+
 const application = {
   'index.js': "import text from './greeting.txt'\nexport default { text }",
   'greeting.txt': 'Hello',
 }
 
 async function assetsOf(folder: string): Promise<string[]> {
-  const { manifest } = await makeRelease({ folder })
+  const { manifest } = await makeRelease({ homeFolder, folder })
   return manifest.files.map(({ path }) => path).filter((path) => path.startsWith('assets/'))
 }
 
@@ -29,7 +31,7 @@ describe('a release', () => {
       'public/grüße.html': '<p>Grüße</p>',
       'public/image.bin': new Uint8Array([0, 255, 10]),
     })
-    const { archive, manifest, entry, modules, codeBytes, warnings } = await makeRelease({ folder })
+    const { archive, manifest, entry, modules, codeBytes, warnings } = await makeRelease({ homeFolder, folder })
     expect([entry, modules, warnings]).toEqual(['index.js', 2, []])
     const unpacked = await unpackRelease(
       whole(archive),
@@ -48,7 +50,7 @@ describe('a release', () => {
 
   test('is an archive that other programs read', async () => {
     const folder = await bundleProject(application)
-    const { archive } = await makeRelease({ folder })
+    const { archive } = await makeRelease({ homeFolder, folder })
     const listed = execFileSync('tar', ['-tzf', '-'], { input: archive }).toString().trim().split('\n')
     const paths = ['release.json', 'bundle.mjs', 'bundle.mjs.map', 'assets/greeting.txt', 'assets/index.js']
     expect(listed).toEqual(paths)
@@ -59,15 +61,18 @@ describe('a release', () => {
     const [first, second] = await Promise.all([bundleProject(files), bundleProject(files)])
     await utimes(join(second, 'index.js'), 1, 1)
     await chmod(join(second, 'a/1.txt'), 0o600)
-    const made = await Promise.all([makeRelease({ folder: first }), makeRelease({ folder: second })])
+    const made = await Promise.all([
+      makeRelease({ homeFolder, folder: first }),
+      makeRelease({ homeFolder, folder: second }),
+    ])
     expect(made[0].archive.equals(made[1].archive)).toBe(true)
   })
 
   test('may be asked for by a link to its folder', async () => {
     const folder = await bundleProject(application)
     await symlink(folder, join(folder, '../link'))
-    expect((await makeRelease({ folder: join(folder, '../link') })).entry).toBe('index.js')
-    await expect(makeRelease({ folder: join(folder, 'nope') })).rejects.toMatchObject({ exitCode: 2 })
+    expect((await makeRelease({ homeFolder, folder: join(folder, '../link') })).entry).toBe('index.js')
+    await expect(makeRelease({ homeFolder, folder: join(folder, 'nope') })).rejects.toMatchObject({ exitCode: 2 })
   })
 })
 
@@ -96,7 +101,7 @@ describe('the assets of a release', () => {
       ...application,
       ...Object.fromEntries([...secrets, ...left, ...kept].map((path) => [path, 'hunter2'])),
     })
-    const { manifest, archive, warnings } = await makeRelease({ folder })
+    const { manifest, archive, warnings } = await makeRelease({ homeFolder, folder })
     const assets = manifest.files.map(({ path }) => path).filter((path) => path.startsWith('assets/'))
     expect(assets.sort()).toEqual([...kept, ...Object.keys(application)].map((path) => `assets/${path}`).sort())
     expect(warnings.map((line) => line.split(' ')[0]).sort()).toEqual(
@@ -118,12 +123,12 @@ describe('the assets of a release', () => {
     })
     expect(await assetsOf(folder)).toEqual(['assets/index.js', 'assets/internal/x'])
     await writeFile(join(folder, '.latchkeyignore'), '!public')
-    await expect(makeRelease({ folder })).rejects.toMatchObject({ exitCode: 2 })
+    await expect(makeRelease({ homeFolder, folder })).rejects.toMatchObject({ exitCode: 2 })
   })
 
   test('are refused when .latchkeyignore cannot be read, so that no ignored file is published', async () => {
     const folder = await bundleProject({ ...application, '.latchkeyignore/x': '' })
-    await expect(makeRelease({ folder })).rejects.toMatchObject({
+    await expect(makeRelease({ homeFolder, folder })).rejects.toMatchObject({
       exitCode: 2,
       message: '.latchkeyignore cannot be read (EISDIR). Make it a readable file, or remove it.',
     })
@@ -143,7 +148,7 @@ describe('the assets of a release', () => {
     const folder = await bundleProject({ ...application, '.env': 'hunter2' })
     await mkdir(join(folder, 'public'))
     await symlink(target, join(folder, path))
-    await expect(makeRelease({ folder })).rejects.toMatchObject({
+    await expect(makeRelease({ homeFolder, folder })).rejects.toMatchObject({
       exitCode: 1,
       message: `${path} is a link. Replace it by the file, or name it in .latchkeyignore.`,
     })
@@ -158,15 +163,15 @@ describe('the assets of a release', () => {
       [`${'a'.repeat(200)}/${'b'.repeat(200)}`, 'is longer than 255 bytes'],
     ] as const) {
       const folder = await bundleProject({ ...application, [path]: '' })
-      await expect(makeRelease({ folder })).rejects.toThrow(why)
+      await expect(makeRelease({ homeFolder, folder })).rejects.toThrow(why)
     }
     const folder = await bundleProject({ ...application, 'Public/a': '', 'public/b': '' })
-    await expect(makeRelease({ folder })).rejects.toThrow('is the same path as')
+    await expect(makeRelease({ homeFolder, folder })).rejects.toThrow('is the same path as')
   })
 
   test('above a limit are refused, with the largest files', async () => {
     const folder = await bundleProject({ ...application, 'big.bin': 'x'.repeat(5000) })
-    const limits = (more: object) => makeRelease({ folder, limits: { ...defaultReleaseLimits, ...more } })
+    const limits = (more: object) => makeRelease({ homeFolder, folder, limits: { ...defaultReleaseLimits, ...more } })
     await expect(limits({ assets: 5000 })).rejects.toMatchObject({
       details: { lines: [expect.stringContaining('The largest are big.bin')] },
     })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { problem } from '../../support/control-server.js'
 import {
@@ -45,6 +45,29 @@ describe('deploy', () => {
     expect(sent?.headers).toMatchObject({ 'x-admintoken': adminToken, 'content-type': 'application/gzip' })
     expect(sent?.headers.authorization).toBeUndefined()
     expect(Number(sent?.headers['content-length'])).toBe(sent?.bytes)
+  })
+
+  test('ATK-245 from a workspace takes hoisted packages, names their folder, and refuses a key above with its line', async () => {
+    const files = {
+      'shop/package-lock.json': '{}',
+      'shop/node_modules/left/index.js': 'module.exports = 1',
+      'shop/.ssh/id_rsa': 'hunter2',
+      'shop/apps/api/index.js': "import left from 'left'\nexport default left",
+      'shop/apps/other/index.js': "import left from 'left'\nimport key from '../../.ssh/id_rsa'\nexport default key",
+    }
+    for (const [name, content] of Object.entries(files)) {
+      await mkdir(dirname(join(desk.folder, name)), { recursive: true })
+      await writeFile(join(desk.folder, name), content)
+    }
+    const { code, stdout } = await deploy('--dir', 'shop/apps/api')
+    expect(code).toBe(0)
+    expect(stdout).toContain(
+      ` packages  are taken from ${await realpath(join(desk.folder, 'shop'))} (package-lock.json)\n`,
+    )
+    const refused = await deploy('--dir', 'shop/apps/other')
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('index.js:2:17: "../../.ssh/id_rsa" is ')
+    expect(server.to(releases)).toHaveLength(1)
   })
 
   test('--json prints one value', async () => {

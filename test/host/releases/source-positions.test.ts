@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
 import { describe, expect, test } from 'vitest'
+import { findBoundary } from '../../../src/cli/bundle/boundary.js'
 import { bundleCode } from '../../../src/cli/bundle/bundle-code.js'
 import { mapError } from '../../../src/host/releases/source-positions.js'
 import { bundleProject } from '../../support/bundle-project.js'
@@ -12,7 +13,7 @@ import { bundleProject } from '../../support/bundle-project.js'
 /** The stack of the error with which the import of a bundle fails, and its map. */
 async function failedImport(files: Readonly<Record<string, string>>, change = (code: string) => code) {
   const folder = await bundleProject(files)
-  const { code, map } = await bundleCode(esbuild, folder, 'index.js')
+  const { code, map } = await bundleCode(esbuild, folder, 'index.js', findBoundary(folder, '/nonexistent'))
   const bundle = join(folder, '../bundle.mjs')
   await writeFile(bundle, change(Buffer.from(code).toString()))
   const script = `import(${JSON.stringify(pathToFileURL(bundle).href)}).catch((error) => console.log(error.stack))`

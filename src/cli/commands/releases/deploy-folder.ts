@@ -19,11 +19,15 @@ export async function deployFolder(
   const host = await tool.hostHomeToChange()
   const place = await startedAt(tool, host)
   const folder = resolve(environment.folder, dir)
-  const made = await makeRelease({ folder, main })
+  const made = await makeRelease({ folder, main, homeFolder: environment.homeFolder })
   const dirty = made.manifest.git && (await hasChanges(folder, environment.variables))
   const others = made.modules === 1 ? '' : ` + ${made.modules - 1} modules`
   const bundled = realMonotonic() - began
   output.line(` bundled   ${made.entry}${others} → ${size(made.codeBytes)} in ${seconds(bundled)}`)
+  if (made.packagesFrom) {
+    const { folder: from, sign } = made.packagesFrom
+    output.line(` packages  are taken from ${from} (${sign})`)
+  }
   for (const warning of made.warnings) output.note(`warning: ${warning}`)
 
   const steps: DeployStep[] = []
