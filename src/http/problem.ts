@@ -55,6 +55,17 @@ export function json(status: number, body: unknown, headers: Headers = {}): Http
   return answer(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
 }
 
+/** JSON that was written before, perhaps compressed. */
+export function jsonBytes(status: number, body: Uint8Array): HttpResponse {
+  return answer(status, body, { 'content-type': 'application/json' })
+}
+
+/** 304 with the headers that the answer would have, but for those of its body (RFC 9110 §15.4.5). */
+export function notModified({ headers }: HttpResponse): HttpResponse {
+  const { 'content-type': _type, 'content-encoding': _coding, ...rest } = headers
+  return { status: 304, headers: rest, body: null }
+}
+
 /** One JSON object a line (https://jsonlines.org). */
 export function jsonLines(items: readonly unknown[], headers: Headers = {}): HttpResponse {
   const text = items.map((item) => `${JSON.stringify(item)}\n`).join('')

@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.js'
 import { acceptedEncoding } from '../http/accept-encoding.js'
+import { encoded, tagged } from '../http/kept-document.js'
 import { asset, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 
@@ -12,12 +13,11 @@ export const assetRoute = defineRoute({
   async handle({ templates, params, request }) {
     const found = templates.asset(params.file ?? '')
     if (!found) throw new AuthError('not_found')
-    const encoding = acceptedEncoding(request.headers['accept-encoding'])
-    const body = encoding === null ? found.body : await found.compressed(encoding)
-    return withHeaders(asset(found.contentType, body), {
-      vary: 'accept-encoding',
+    const coding = acceptedEncoding(request.headers['accept-encoding'])
+    const body = coding === null ? found.body : await found.compressed(coding)
+    const response = withHeaders(asset(found.contentType, body), {
       ...(found.isStable && { 'cache-control': 'public, max-age=300' }),
-      ...(encoding === null ? {} : { 'content-encoding': encoding }),
     })
+    return tagged(request, encoded(response, coding), coding === null ? found.tag : `${found.tag}-${coding}`)
   },
 })

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { brotliCompress, gzip } from 'node:zlib'
-import type { Asset, AssetEncoding } from './templates.js'
+import { compressedOnce } from '../lib/compressed.js'
+import type { Asset } from './templates.js'
 
 type Channels = readonly [red: number, green: number, blue: number]
 
@@ -83,23 +82,14 @@ function named(
   name: AssetName = 'latchkey',
 ): Asset {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 16)
-  const compressed = new Map<AssetEncoding, Promise<Uint8Array>>()
   return {
     fileName: `${name}.${hash}.${extension}`,
     contentType,
     body,
+    tag: hash,
     isStable: false,
-    compressed(encoding) {
-      const known = compressed.get(encoding) ?? compressors[encoding](body)
-      compressed.set(encoding, known)
-      return known
-    },
+    compressed: compressedOnce(body),
   }
-}
-
-const compressors: Readonly<Record<AssetEncoding, (body: string) => Promise<Uint8Array>>> = {
-  br: promisify(brotliCompress),
-  gzip: promisify(gzip),
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { ContentCoding } from '../lib/compressed.js'
+
 /** Renders pages and mails: our own templates, with the owner's folder over them. */
 export interface Templates {
   /** Loads what rendering needs. A rendering before that loads it at once, which a bundle cannot. */
@@ -38,10 +40,9 @@ export interface Asset {
   fileName: string
   contentType: string
   isStable: boolean
+  /** The hash of the body. */
+  tag: string
   body: string
-  /** The body, compressed. It is compressed once, at the first call for that encoding. */
-  compressed(encoding: AssetEncoding): Promise<Uint8Array>
+  /** The body, compressed. It is compressed once, at the first call for that coding. */
+  compressed(coding: ContentCoding): Promise<Uint8Array>
 }
-
-/** Content codings of assets (RFC 9110 §8.4.1; brotli: RFC 7932). */
-export type AssetEncoding = 'br' | 'gzip'

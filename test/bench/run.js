@@ -1,5 +1,5 @@
 // npm run bench [guard] [storm] [start] [memory] [first] [allow-list] [lists] [revoke] [changes] [tool] [hashing] [refresh]
-// [million] [documents] [host] [-- --write]: measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
+// [million] [documents] [host] [routes] [-- --write]: measures, against the peers where there are any, and holds the results to the targets. Without a name it is the first
 // three. `guard express` is that framework alone. With --write their tables go into docs/benchmarks.md, with versions and date, and
 // the picture of the guard beside this file.
 // Method: every contender in a process of its own, 5 interleaved rounds or more, medians, ratios inside a round.
@@ -39,6 +39,7 @@ const alone = {
   documents: async () => (await import('./documents.js')).benchDocuments(),
   host: async () => (await import('./host.js')).benchHost(),
   lists: async () => (await import('./lists.js')).benchLists(),
+  routes: async () => (await import('./routes.js')).benchRoutes(),
 }
 const known = { ...benches, ...alone }
 const unknown = chosen.filter((name) => !(name in known))

@@ -1,5 +1,5 @@
+import { authPathMark, keptDocument } from '../../http/kept-document.js'
 import { openApiDocument } from '../../http/openapi/document.js'
-import { json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
 import { answers } from '../../http/router.js'
 import { documentSchema } from '../answer-schemas.js'
@@ -15,10 +15,11 @@ export function controlReferenceRoute(table: () => readonly Route[]): Route {
     who: 'member',
     summary: 'Describes the control API in OpenAPI 3.1.',
     answers: { 200: documentSchema },
-    async handle({ settings, cookieNames, authPath }) {
+    handle: keptDocument(({ settings, cookieNames }) => {
       const routes = table().filter((route) => answers(route, settings))
       const schemas = jsonSchemasOf(routes)
-      return json(200, openApiDocument({ title: 'administration', routes, schemas, settings, cookieNames, authPath }))
-    },
+      const facts = { title: 'administration', routes, schemas, settings, cookieNames, authPath: authPathMark }
+      return openApiDocument(facts)
+    }),
   })
 }

@@ -1,4 +1,5 @@
-import { json, redirect } from '../../http/problem.js'
+import { keptDocument } from '../../http/kept-document.js'
+import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { relatedOrigins } from '../../settings/passkey-site.js'
 
@@ -11,7 +12,7 @@ export const relatedOriginsRoute = defineRoute({
   body: null,
   enabled: ({ passkeys }) => passkeys.enabled && relatedOrigins(passkeys).length > 0,
   summary: 'Lists the origins of other sites that use the passkeys of this one.',
-  handle: async ({ settings }) => json(200, { origins: relatedOrigins(settings.passkeys) }),
+  handle: keptDocument(({ settings }) => ({ origins: relatedOrigins(settings.passkeys) })),
 })
 
 /** Managers of passwords lead users there (https://w3c.github.io/webappsec-passkey-endpoints/passkey-endpoints.html). */
@@ -23,10 +24,10 @@ export const passkeyEndpointsRoute = defineRoute({
   body: null,
   enabled: ({ passkeys }) => passkeys.enabled,
   summary: 'Names the page where users add and remove passkeys.',
-  async handle(context) {
+  handle: keptDocument((context) => {
     const page = accountUrl(context, 'passkeys')
-    return json(200, { enroll: page, manage: page })
-  },
+    return { enroll: page, manage: page }
+  }),
 })
 
 /** https://w3c.github.io/webappsec-change-password-url/ */
