@@ -80,6 +80,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'host/storage',
     'host/documents',
     'host/ports',
+    'host/request-queue',
     ...['postgres', 'retry', 'server-address', 'server-faults', 'sqlite-driver', 'sqlite-file'].map(
       (name) => `store/sql/engine/${name}`,
     ),

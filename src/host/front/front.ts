@@ -8,6 +8,7 @@ import type { Pass } from '../../http/verdict.js'
 import { withQuery } from '../../lib/api-key-query.js'
 import { createRequestIds } from '../../lib/request-id.js'
 import type { Logger } from '../../settings.js'
+import type { QueuedRequest } from '../request-queue.js'
 import type { CookieSpace } from './cookies.js'
 import { FrontRequest } from './front-request.js'
 import { createProxy, type Hop, type ProxyRequest } from './proxy.js'
@@ -34,8 +35,10 @@ export interface FrontSizes {
   headers: number
 }
 
-/** Handles one request to the spaces' socket. Never throws, never rejects. */
-export type Front = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => Promise<void>
+/**
+ * Takes a request to the spaces' socket, which counts for its space from now on. `start` of the result answers it. Nothing throws.
+ */
+export type Front = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => QueuedRequest
 
 export const limits: FrontSizes = { target: 16 * 1024, headers: 32 * 1024 }
 
@@ -74,17 +77,37 @@ export function createFront(options: FrontOptions): Front {
     requestId: createRequestIds(),
     open: new Map(),
   }
-  return async (request, response, expectsContinue) => {
-    try {
-      await handle(wired, { request, response, expectsContinue })
-    } catch (error) {
-      refuse(wired, { request, response }, toAuthError(error), wired.requestId())
+  return (request, response, expectsContinue) => {
+    const exchange = { request, response, expectsContinue }
+    const arrived = arrive(wired, exchange)
+    return {
+      start: () => void answerTo(wired, exchange, arrived),
+      drop() {
+        if (!(arrived instanceof AuthError)) arrived.leave()
+      },
     }
   }
 }
 
-async function handle(wired: Wired, exchange: Exchange): Promise<void> {
-  const { request, response } = exchange
+/** A request that may go on to its space; null: to `/health`. */
+interface Arrived {
+  target: Target
+  space: Space | null
+  /** Gives its place in the space back. */
+  leave(): void
+}
+
+/** The result is the refusal of a request that may not go on. */
+function arrive(wired: Wired, exchange: Exchange): Arrived | AuthError {
+  try {
+    return admit(wired, exchange)
+  } catch (error) {
+    return toAuthError(error)
+  }
+}
+
+/** @throws {AuthError} */
+function admit(wired: Wired, { request, response }: Exchange): Arrived {
   requireSizes(request, wired.sizes ?? limits)
   requireHost(singleHeader(request, 'host'), wired.hosts)
   if (request.headers.upgrade !== undefined) throw new AuthError('not_here')
@@ -93,17 +116,31 @@ async function handle(wired: Wired, exchange: Exchange): Promise<void> {
     response.shouldKeepAlive = false
     throw new AuthError('invalid_request')
   }
-
   const target = readTarget(request.url ?? '', wired.hosts)
-  if (target.path === '/health') {
-    send(exchange, wired.health())
-    return
-  }
+  if (target.path === '/health') return { target, space: null, leave: () => {} }
   const space = wired.spaces.find(target.space)
   if (space === null) throw new AuthError('space_not_found')
-  const leave = enter(wired, space, response)
+  return { target, space, leave: enter(wired, space, response) }
+}
+
+async function answerTo(wired: Wired, exchange: Exchange, arrived: Arrived | AuthError): Promise<void> {
   try {
-    const verdict = await space.guard.decide(new FrontRequest(request, target))
+    if (arrived instanceof AuthError) throw arrived
+    if (arrived.space === null) send(exchange, wired.health())
+    else await decide(wired, exchange, { ...arrived, space: arrived.space })
+  } catch (error) {
+    refuse(wired, exchange, toAuthError(error), wired.requestId())
+  }
+}
+
+/** @throws {AuthError} */
+async function decide(wired: Wired, exchange: Exchange, arrived: Arrived & { space: Space }): Promise<void> {
+  const { target, leave } = arrived
+  try {
+    // The space may have changed or gone while the request waited.
+    const space = wired.spaces.find(target.space)
+    if (space?.id !== arrived.space.id) throw new AuthError('space_not_found')
+    const verdict = await space.guard.decide(new FrontRequest(exchange.request, target))
     if (verdict.kind === 'pass') return await passOn(wired, exchange, { space, target, pass: verdict })
     leave()
     send(exchange, verdict.response)

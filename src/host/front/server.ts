@@ -4,6 +4,7 @@ import { refuseUpgrade } from '../../adapters/node/upgrade.js'
 import { AuthError } from '../../errors.js'
 import { problem } from '../../http/problem.js'
 import { createRequestIds } from '../../lib/request-id.js'
+import { createRequestQueue, type RequestQueue } from '../request-queue.js'
 import { type Front, type FrontSizes, limits } from './front.js'
 
 /** Waiting times in milliseconds. */
@@ -12,9 +13,11 @@ export interface ServerTimes {
   headersMs: number
   /** How long a connection may be idle between two requests: longer than proxies keep theirs, 60 s in nginx. */
   keepAliveMs: number
+  /** How long a client may take nothing of an answer that is complete. */
+  takeMs: number
 }
 
-export const usualServerTimes: ServerTimes = { headersMs: 20_000, keepAliveMs: 65_000 }
+export const usualServerTimes: ServerTimes = { headersMs: 20_000, keepAliveMs: 65_000, takeMs: 30_000 }
 
 /** Node closes further connections at once. */
 const maxConnections = 16_384
@@ -45,34 +48,38 @@ export function createFrontServer(
   server.maxHeadersCount = 0
   server.maxConnections = maxConnections
   const requestId = createRequestIds()
-  const latest = new WeakMap<Duplex, ServerResponse>()
+  const queue = createRequestQueue()
 
-  /**
-   * Runs one request of a connection at a time. Node would start pipelined requests at once, and would not report when the
-   * client of a waiting request leaves.
-   */
   function serve(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void {
-    const { socket } = request
-    const before = latest.get(socket)
-    latest.set(socket, response)
-    // After an answer that closes the connection, the requests behind it are dropped.
-    const start = () => {
-      if (!socket.destroyed && !socket.writableEnded) void front(request, response, expectsContinue)
-    }
-    if (before === undefined || before.closed) start()
-    else before.once('close', start)
+    queue.enter(request, response, () => {
+      endUntaken(request, response, times.takeMs)
+      return front(request, response, expectsContinue)
+    })
   }
 
   server.on('request', (request, response) => serve(request, response, false))
   server.on('checkContinue', (request, response) => serve(request, response, true))
-  server.on('clientError', (error, socket) => {
-    const fault = faultOf(error)
-    const isAnswering = latest.get(socket)?.closed === false
-    if (fault === null || isAnswering) socket.destroy()
-    else refuseUpgrade(socket, problem(fault, requestId()))
-  })
-  server.on('connect', (_request, socket) => refuseUpgrade(socket, problem(new AuthError('not_here'), requestId())))
+  answerOutside(server, queue, requestId)
   return server
+}
+
+/**
+ * Answers what Node does not hand over as a request. An answer before that of an earlier request would be taken for it, so the
+ * connection is then cut.
+ */
+export function answerOutside(server: Server, queue: RequestQueue, requestId: () => string): void {
+  function refuse(fault: AuthError | null, socket: Duplex): void {
+    if (fault === null || queue.isAnswering(socket)) socket.destroy()
+    else refuseUpgrade(socket, problem(fault, requestId()))
+  }
+
+  server.on('clientError', (error, socket) => refuse(faultOf(error), socket))
+  server.on('connect', (_request, socket) => refuse(new AuthError('not_here'), socket))
+  // Node itself would answer an unknown expectation before the requests that came first (RFC 9110 §10.1.1).
+  server.on('checkExpectation', (request, response) => {
+    const start = () => void response.writeHead(417, { 'content-length': 0 }).end()
+    queue.enter(request, response, () => ({ start, drop() {} }))
+  })
 }
 
 /** null for a connection that broke or timed out, and so gets no answer. */
@@ -80,4 +87,15 @@ function faultOf(error: Error & { code?: string }): AuthError | null {
   const { code = '' } = error
   if (code === 'HPE_HEADER_OVERFLOW') return new AuthError('headers_too_large')
   return code.startsWith('HPE_') ? new AuthError('invalid_request') : null
+}
+
+/**
+ * Cuts the connection of a client that takes nothing of a complete answer for that long. Every byte that it takes restarts the
+ * time, and afterwards the time between two requests counts. A shorter time of the connection stays.
+ */
+export function endUntaken({ socket }: IncomingMessage, response: ServerResponse, takeMs: number): void {
+  response.once('prefinish', () => {
+    const before = socket.timeout ?? 0
+    if (before === 0 || before > takeMs) socket.setTimeout(takeMs)
+  })
 }

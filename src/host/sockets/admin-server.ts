@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { answer } from '../../adapters/node/answer.js'
 import { createListener } from '../../adapters/node/listener.js'
-import { refuseUpgrade } from '../../adapters/node/upgrade.js'
 import { AuthError } from '../../errors.js'
 import { logFault, toAuthError } from '../../http/faults.js'
 import { singleHeader } from '../../http/message.js'
@@ -9,7 +8,9 @@ import { problem, transportHeaders, withHeaders } from '../../http/problem.js'
 import type { Handle } from '../../http/verdict.js'
 import { createRequestIds } from '../../lib/request-id.js'
 import type { Logger } from '../../settings.js'
+import { answerOutside, endUntaken, usualServerTimes } from '../front/server.js'
 import { hostsOf, readTarget, requireHost } from '../front/target.js'
+import { createRequestQueue } from '../request-queue.js'
 import { endSlowBody } from './slow-body.js'
 
 export interface AdminServerOptions {
@@ -22,10 +23,6 @@ export interface AdminServerOptions {
 
 const ownSegment = 'auth'
 
-/** Headers that come slowly end the connection. */
-const headersMs = 20_000
-/** Longer than proxies keep idle connections, 60 s in nginx. */
-const keepAliveMs = 65_000
 const maxHeaderBytes = 64 * 1024
 const maxConnections = 4_096
 
@@ -37,13 +34,15 @@ export function createAdminServer(options: AdminServerOptions): Server {
   const hosts = hostsOf(url)
   const requestId = createRequestIds()
   const listener = createListener(options.handle)
+  const queue = createRequestQueue()
+  const times = usualServerTimes
   const server = createServer({
     insecureHTTPParser: false,
     maxHeaderSize: maxHeaderBytes,
-    headersTimeout: headersMs,
+    headersTimeout: times.headersMs,
     // `endSlowBody` bounds the time of a body.
     requestTimeout: 0,
-    keepAliveTimeout: keepAliveMs,
+    keepAliveTimeout: times.keepAliveMs,
     // A missing `Host` is `wrong_host`, not a bare 400.
     requireHostHeader: false,
     noDelay: true,
@@ -58,8 +57,9 @@ export function createAdminServer(options: AdminServerOptions): Server {
     answer(request, response, request.complete ? refusal : withHeaders(refusal, { connection: 'close' }))
   }
 
-  server.on('request', (request, response) => {
+  function serve(request: IncomingMessage, response: ServerResponse): void {
     endSlowBody(request)
+    endUntaken(request, response, times.takeMs)
     try {
       requireHost(singleHeader(request, 'host'), hosts)
       if (request.headers.upgrade !== undefined) throw new AuthError('not_here')
@@ -68,15 +68,11 @@ export function createAdminServer(options: AdminServerOptions): Server {
     } catch (error) {
       refuse(request, response, error)
     }
-  })
-  server.on('clientError', (error, socket) => refuseConnection(error, socket))
-  server.on('connect', (_request, socket) => refuseUpgrade(socket, problem(new AuthError('not_here'), requestId())))
-  return server
-
-  function refuseConnection(error: Error & { code?: string }, socket: Parameters<typeof refuseUpgrade>[0]): void {
-    const { code = '' } = error
-    if (code === 'HPE_HEADER_OVERFLOW') refuseUpgrade(socket, problem(new AuthError('headers_too_large'), requestId()))
-    else if (code.startsWith('HPE_')) refuseUpgrade(socket, problem(new AuthError('invalid_request'), requestId()))
-    else socket.destroy()
   }
+
+  server.on('request', (request, response) => {
+    queue.enter(request, response, () => ({ start: () => serve(request, response), drop() {} }))
+  })
+  answerOutside(server, queue, requestId)
+  return server
 }

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import { chmod } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { StoreError } from '../documents/store-error.js'
 import { parseWirePath, type WireCall, wireLimits } from '../documents/wire.js'
+import { createRequestQueue } from '../request-queue.js'
 import { createAdmission } from './admission.js'
 import { isWriting } from './calls.js'
 import { faultReply, readBody, refuse, send } from './exchange.js'
@@ -51,14 +51,11 @@ export async function serveData({ data, socketPath, key }: ServeDataOptions): Pr
   const requests = createAdmission(most)
   const answers = createAdmission(most)
   const underWay = new Set<Promise<void>>()
-  const latest = new WeakMap<Socket, ServerResponse>()
+  const queue = createRequestQueue()
   let isClosing = false
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    // The runner sends one request after another on a connection. Pipelined ones would wait without bound.
-    if (latest.get(socket)?.writableEnded === false) return void socket.destroy()
-    latest.set(socket, response)
     response.sendDate = false
     // A client that leaves is no fault of ours.
     request.on('error', () => {})
@@ -95,7 +92,9 @@ export async function serveData({ data, socketPath, key }: ServeDataOptions): Pr
     await send(response, await data.answer(call, body), isClosing)
   }
 
-  const server = createDataServer(serve)
+  const server = createDataServer((request, response) => {
+    queue.enter(request, response, () => ({ start: () => serve(request, response), drop() {} }))
+  })
   await listen(server, socketPath)
   return {
     async close() {
@@ -130,9 +129,14 @@ function createDataServer(serve: (request: IncomingMessage, response: ServerResp
       connectionsCheckingInterval: 5_000,
       // The runner keeps its connections. Closing an idle one would race with its next request.
       keepAliveTimeout: 0,
+      // Node itself would refuse requests without a `Host`, before the requests that came first.
+      requireHostHeader: false,
     },
     serve,
   )
+  // The runner expects nothing. Node would tell a request to go on before the answers that come first.
+  server.on('checkContinue', serve)
+  server.on('checkExpectation', serve)
   server.maxConnections = maxConnections
   return server
 }

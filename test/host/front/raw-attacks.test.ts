@@ -137,7 +137,7 @@ describe('ATK-149 request smuggling', () => {
 })
 
 describe('ATK-155 slow clients', () => {
-  const times = { headersMs: 300, keepAliveMs: 300 }
+  const times = { headersMs: 300, keepAliveMs: 300, takeMs: 300 }
 
   test.each([
     ['sends nothing', ''],

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAdminServer } from '../../../src/host/sockets/admin-server.js'
 import { listenAt } from '../../../src/host/sockets/listen.js'
 import { json } from '../../../src/http/problem.js'
-import type { Handle, Pass } from '../../../src/http/verdict.js'
+import type { Handle, Pass, Verdict } from '../../../src/http/verdict.js'
 
 const adminUrl = 'https://admin.example.net'
 const passed: Pass = {
@@ -33,9 +33,9 @@ async function socketPath(): Promise<string> {
   return join(folder, 'admin.sock')
 }
 
-async function serve(url = adminUrl): Promise<{ path: string; server: Server }> {
+async function serve(url = adminUrl, by: Handle = handle): Promise<{ path: string; server: Server }> {
   const path = await socketPath()
-  const server = createAdminServer({ adminUrl: url, handle, logger })
+  const server = createAdminServer({ adminUrl: url, handle: by, logger })
   onTestFinished(() => {
     server.closeAllConnections()
     server.close()
@@ -151,4 +151,46 @@ test('a port that is taken is a fault of the setting', async () => {
   await expect(listenAt(server, 'listen', { kind: 'tcp', host: '127.0.0.1', port })).rejects.toThrow(
     'listen: is in use',
   )
+})
+
+/** A connection on which the text was sent, and what it received. */
+async function talk(path: string, text: string): Promise<{ received(): string; closed(): boolean }> {
+  const socket = connect(path)
+  onTestFinished(() => void socket.destroy())
+  let received = ''
+  socket.on('data', (chunk) => {
+    received += chunk
+  })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return { received: () => received, closed: () => socket.closed }
+}
+
+test('ATK-234 of pipelined requests to the admin socket one runs at a time, and more than sixteen waiting end the connection', async () => {
+  const running: (() => void)[] = []
+  const slow: Handle = () =>
+    new Promise<Verdict>((resolve) => {
+      running.push(() => resolve({ kind: 'answer', response: json(200, { number: running.length }) }))
+    })
+  const { path } = await serve(adminUrl, slow)
+  const get = 'GET /auth/login HTTP/1.1\r\nHost: admin.example.net\r\n\r\n'
+  const patient = await talk(path, get.repeat(17))
+  for (let number = 1; number <= 17; number += 1) {
+    await expect.poll(() => running.length).toBe(number)
+    running.at(-1)?.()
+  }
+  await expect.poll(() => patient.received()).toContain('"number":17')
+  const flood = await talk(path, get.repeat(60_000))
+  await expect.poll(() => flood.closed()).toBe(true)
+  expect(running).toHaveLength(18)
+  const odd = await talk(path, get + get.replace('\r\n\r\n', '\r\nExpect: more\r\n\r\n') + get)
+  await expect.poll(() => running.length).toBe(19)
+  expect(odd.received()).toBe('')
+  running.at(-1)?.()
+  await expect.poll(() => odd.received()).toContain('HTTP/1.1 417')
+  await expect.poll(() => running.length).toBe(20)
+  const tunnel = await talk(path, `${get}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await expect.poll(() => tunnel.closed()).toBe(true)
+  expect(tunnel.received()).toBe('')
 })

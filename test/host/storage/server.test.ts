@@ -223,6 +223,26 @@ test('ATK-203 a client that leaves while it waits, or pipelines, holds no place'
   expect((await waits)?.status).toBe(200)
 })
 
+test('ATK-234 pipelined calls run one after another, and more than sixteen waiting end the connection', async () => {
+  const { ends, socketPath } = await serveSlowly()
+  const patient = await raw(socketPath, `${head(2)}[]`.repeat(17))
+  for (let number = 1; number <= 17; number += 1) {
+    await vi.waitFor(() => expect(ends).toHaveLength(number))
+    ends.at(-1)?.()
+  }
+  await vi.waitFor(() => expect(patient.received().split('{"value":1}')).toHaveLength(18))
+  const flood = await raw(socketPath, `${head(2)}[]`.repeat(1_000))
+  await vi.waitFor(() => expect(flood.socket.closed).toBe(true))
+  expect(ends).toHaveLength(18)
+})
+
+test('ATK-234 of pipelined requests without a key one is answered, and the others are dropped', async () => {
+  const { socketPath } = await serve()
+  const { received, socket } = await raw(socketPath, 'GET / HTTP/1.1\r\n\r\n'.repeat(10))
+  await vi.waitFor(() => expect(socket.closed).toBe(true))
+  expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 403'])
+})
+
 test('ATK-203 half requests hold their own places only, until the server closes', async () => {
   const { documents, server, socketPath } = await serve()
   const halves = await Promise.all(Array.from({ length: 20 }, () => raw(socketPath, `${head(100)}[`)))
