@@ -1,7 +1,8 @@
 import { sha256 } from '../lib/digest.js'
 import { coarseNetwork, limitKey } from '../lib/ip-address.js'
+import { createRecent } from '../lib/recent.js'
 import type { CounterHit, CounterRule, Hit } from '../model/counter.js'
-import type { Settings } from '../settings.js'
+import type { LimitKind, Settings } from '../settings.js'
 import type { Limiter, LimitVerdict, RequestedMail } from './limiter.js'
 import { type MailRules, policiesOf } from './policies.js'
 
@@ -22,31 +23,47 @@ export interface LimiterOptions {
 /** The longest wait that a response names, however long the window is. */
 const longestRetrySeconds = 24 * 60 * 60
 
-/** The limiter over the store's counters, which all processes share. */
+/** How many full counters a process remembers: about 2 MB. */
+const mostFull = 10_000
+
+/**
+ * The limiter over the store's counters, which all processes share. A counter that is full is remembered until its window ends, so
+ * a flood of refused requests does not reach the store.
+ */
 export function createLimiter({ counters, limits, now }: LimiterOptions): Limiter {
   if (limits === null) return unlimited
   const policies = policiesOf(limits)
+  const fullUntil = createRecent<number>(mostFull)
 
-  async function count(name: string, subject: string, rule: CounterRule): Promise<LimitVerdict> {
+  function remembered(id: string, rule: CounterRule): LimitVerdict | null {
     const at = now()
-    const hit = await counters.hit(idOf(name, subject), rule, at)
-    return {
-      allowed: hit.counted,
-      limit: { count: rule.limit, windowSeconds: rule.windowSeconds },
-      remaining: hit.remaining,
-      resetSeconds: secondsUntil(hit.resetsAt, at),
-    }
+    const until = fullUntil.get(id) ?? 0
+    return until <= at ? null : verdictOf(rule, { counted: false, remaining: 0, resetsAt: until }, at)
+  }
+
+  async function count(id: string, rule: CounterRule): Promise<LimitVerdict> {
+    const refused = remembered(id, rule)
+    if (refused !== null) return refused
+    const at = now()
+    const hit = await counters.hit(id, rule, at)
+    if (!hit.counted && onlyTimeOpens(rule)) fullUntil.set(id, hit.resetsAt)
+    return verdictOf(rule, hit, at)
   }
 
   return {
-    request: (kind, ip) => count(`${kind} ip`, limitKey(ip), policies.ip[kind]),
-    account: (kind, subject) => count(`${kind} account`, subject, policies.account[kind]),
+    request: (kind, ip) => count(idOfAddress(kind, ip), policies.ip[kind]),
+    refusedRequest: (kind, ip) => remembered(idOfAddress(kind, ip), policies.ip[kind]),
+    account: (kind, subject) => count(idOf(`${kind} account`, subject), policies.account[kind]),
     async mail(mail) {
       const at = now()
       const opensAt = await counters.hitTogether(mailHits(mail, policies.mail), at)
       return opensAt === null ? null : secondsUntil(opensAt, at)
     },
-    forget: (kind, subjects) => counters.forget(subjects.map((subject) => idOf(`${kind} account`, subject))),
+    async forget(kind, subjects) {
+      const ids = subjects.map((subject) => idOf(`${kind} account`, subject))
+      await counters.forget(ids)
+      for (const id of ids) fullUntil.set(id, 0)
+    },
     async factor(userId) {
       const { count, all } = factorIds(userId)
       const at = now()
@@ -68,8 +85,23 @@ function factorIds(userId: string): { count: string; all: string } {
   return { count: `${group}.count`, all: `${group}.all` }
 }
 
+/** Successes empty the counters of failures, perhaps in another process; those have a wait and a long window. */
+function onlyTimeOpens({ waitSeconds, long }: CounterRule): boolean {
+  return waitSeconds === undefined && long === undefined
+}
+
+function verdictOf({ limit, windowSeconds }: CounterRule, hit: Hit, at: number): LimitVerdict {
+  return {
+    allowed: hit.counted,
+    limit: { count: limit, windowSeconds },
+    remaining: hit.remaining,
+    resetSeconds: secondsUntil(hit.resetsAt, at),
+  }
+}
+
 const unlimited: Limiter = {
   request: async () => null,
+  refusedRequest: () => null,
   account: async () => null,
   mail: async () => null,
   forget: async () => {},
@@ -101,6 +133,10 @@ function mailHits({ purpose, address, known, ip }: RequestedMail, rules: MailRul
     { id: counterOf(`network ${network}`), rule: rules.network },
     { id: `${group}.total`, rule: rules.total },
   ]
+}
+
+function idOfAddress(kind: LimitKind, ip: string): string {
+  return idOf(`${kind} ip`, limitKey(ip))
 }
 
 /**

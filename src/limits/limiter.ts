@@ -38,12 +38,16 @@ export interface LimitVerdict {
 }
 
 /**
- * Counts requests and tries. Each decision is one atomic step of the store and at most one write; a refusal writes nothing. It
- * rejects when it cannot count, and then the request must not continue (OWASP ASVS 5.0, 16.5.3).
+ * Counts requests and tries. Each decision is one atomic step of the store and at most one write; a refusal writes nothing, and is
+ * remembered in memory where only time ends it. It rejects when it cannot count, and then the request must not continue (OWASP
+ * ASVS 5.0, 16.5.3).
  */
 export interface Limiter {
   /** Counts a request of that client address (IPv6: of its /64). null: limits are off. */
   request(kind: LimitKind, ip: string): Promise<LimitVerdict | null>
+
+  /** The refusal of `request` as far as this process remembers it, without the store. null: none. Counts nothing. */
+  refusedRequest(kind: LimitKind, ip: string): LimitVerdict | null
 
   /**
    * Counts a try at that account before its outcome is known: of any number of concurrent tries, no more than the limit pass.

@@ -21,32 +21,14 @@ import type { Steps } from './engine/steps.js'
 /** Rounds. A counter changes its state (new, over, full) only a few times, so a call rarely loses more than one round. */
 const rounds = 10
 
-/** How many counters are remembered as full. */
-const rememberedFull = 1_000
-
 export function createCounters(steps: Steps): Counters {
-  /**
-   * Counters that this process has found full, and until when. The counting statement locks a row even if it has no room. So
-   * after the first refusal, a read alone refuses a flood. Nothing else depends on this.
-   */
-  const full = new Map<string, number>()
   const { batches } = steps.flavour
   const hitAtOnce = batches && atOnce(steps, batches)
 
-  function noteFull(id: string, until: number): void {
-    if (full.size >= rememberedFull) full.clear()
-    full.set(id, until)
-  }
-
   return {
     async hit(id, rule, now) {
-      const mayCount = hitAtOnce && isPlain(rule) && (full.get(id) ?? 0) <= now
-      const counted = mayCount ? await hitAtOnce({ id, rule, now }) : null
-      if (counted) return counted
-      const found = await steps.step((db) => hit(db, id, rule, now))
-      if (found.counted) full.delete(id)
-      else if (hitAtOnce) noteFull(id, found.resetsAt)
-      return found
+      const counted = hitAtOnce && isPlain(rule) ? await hitAtOnce({ id, rule, now }) : null
+      return counted ?? steps.step((db) => hit(db, id, rule, now))
     },
 
     hitTogether: (hits, now) => hitTogether(steps, hits, now),
