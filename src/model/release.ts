@@ -87,19 +87,22 @@ export function isCommitHash(text: string): boolean {
 export function pathFault(path: string): string | null {
   if (path === releasePaths.code || path === releasePaths.map) return null
   if (Buffer.byteLength(path) > longestPathBytes) return `is longer than ${longestPathBytes} bytes`
-  if (/\p{Cc}|\p{Cs}/u.test(path)) return 'holds a control character'
+  if (/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(path)) return 'holds a control character'
+  // It would show another name than it has (Unicode Technical Report 36 §2.5).
+  if (/\p{Bidi_Control}/u.test(path)) return 'holds a character that turns the direction of writing'
   if (path.includes('\\')) return 'holds a backslash'
   if (!path.startsWith(releasePaths.assets)) return 'is neither the bundle nor an asset'
   const segments = path.split('/')
   if (segments.length > mostFolders + 1) return `has more than ${mostFolders} folders`
   if (segments.includes('')) return 'has an empty part'
   if (segments.includes('.') || segments.includes('..')) return 'has a part of dots'
+  if (segments.some((segment) => /[.\s]$/.test(segment))) return 'has a part that ends in a dot or a blank'
   return null
 }
 
 /**
  * The first two paths that some file system takes for one, or of which one is a folder of the other. null when all differ.
- * Upper and lower case, and the Unicode forms of a letter, count as the same.
+ * Upper and lower case, and the Unicode forms of a letter, count as the same, and invisible characters do not count.
  */
 export function pathCollision(paths: readonly string[]): readonly [string, string] | null {
   const known: KnownNames = new Map()
@@ -116,7 +119,8 @@ type KnownNames = Map<string, { number: number; name: string; isFile: boolean }>
 /** Adds a path, or returns the path of a file or folder that it collides with. */
 function knownSpelling(known: KnownNames, path: string): string | null {
   const names = path.split('/')
-  const folded = path.normalize('NFC').toLowerCase().normalize('NFC').split('/')
+  const visible = path.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
+  const folded = visible.normalize('NFC').toLowerCase().normalize('NFC').split('/')
   let folder = 0
   for (const [depth, name] of names.entries()) {
     const isFile = depth === names.length - 1

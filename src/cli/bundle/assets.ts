@@ -24,7 +24,7 @@ export interface FoundAssets {
  * `.latchkeyignore` names. `.gitignore` does not count, because it names what a build makes, which pages need.
  *
  * @param folder real path of the project
- * @throws {ToolError} exit code 1, for a link, and for a path that a release may not have
+ * @throws {ToolError} exit code 1, for a link, a folder that cannot be read, and a path that a release may not have
  */
 export async function findAssets(folder: string): Promise<FoundAssets> {
   const isIgnored = readIgnored(folder)
@@ -32,7 +32,12 @@ export async function findAssets(folder: string): Promise<FoundAssets> {
   const leftOut: string[] = []
 
   async function walk(within: string): Promise<void> {
-    for (const entry of await sortedEntries(join(folder, within))) {
+    const entries = await sortedEntries(folder, within)
+    // A folder that is too deep is refused before its path is too long for the system.
+    const fault = entries.length === 0 || within === '' ? null : pathFault(`${releasePaths.assets}${within}/x`)
+    if (fault !== null)
+      throw refused(`${releasePaths.assets}${within}`, `${fault}. Rename it, or name it in .latchkeyignore.`)
+    for (const entry of entries) {
       const path = within === '' ? entry.name : `${within}/${entry.name}`
       if (isNeverAsset(entry.name) && !looksSecret(entry.name)) continue
       if (isIgnored(path)) continue
@@ -73,8 +78,11 @@ async function assetOf(folder: string, within: string, entry: Dirent): Promise<F
 }
 
 /** In the order of their characters, which is the same everywhere. */
-async function sortedEntries(folder: string): Promise<Dirent[]> {
-  const entries = await readdir(folder, { withFileTypes: true })
+async function sortedEntries(folder: string, within: string): Promise<Dirent[]> {
+  const entries = await readdir(join(folder, within), { withFileTypes: true }).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    throw refused(`${releasePaths.assets}${within}`, `cannot be read (${code}). Name it in .latchkeyignore.`)
+  })
   return entries.sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 

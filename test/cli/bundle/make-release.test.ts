@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeRelease } from '../../../src/cli/bundle/make-release.js'
 import { loadBundlePackages } from '../../../src/cli/bundle/packages.js'
 import { unpackRelease } from '../../../src/host/releases/unpack.js'
@@ -167,6 +167,38 @@ describe('the assets of a release', () => {
     }
     const folder = await bundleProject({ ...application, 'Public/a': '', 'public/b': '' })
     await expect(makeRelease({ homeFolder, folder })).rejects.toThrow('is the same path as')
+  })
+
+  test.each([
+    ['gpj.\u202Eexe', 'turns the direction of writing'],
+    ['page.html.', 'ends in a dot or a blank'],
+    ['public /x', 'ends in a dot or a blank'],
+  ])('ATK-244 with the path %j are refused', async (path, why) => {
+    const folder = await bundleProject({ ...application, [path]: '' })
+    await expect(makeRelease({ homeFolder, folder })).rejects.toThrow(why)
+    await writeFile(join(folder, '.latchkeyignore'), `${path.slice(0, 3)}*`)
+    expect(await assetsOf(folder)).toEqual(['assets/greeting.txt', 'assets/index.js'])
+  })
+
+  test.each([
+    ['\u00e9', 'e\u0301'],
+    ['a.txt', 'a\u200b.txt'],
+  ])('ATK-244 with the twins %j and %j are refused', async (one, other) => {
+    const folder = await bundleProject({ ...application, [one]: '1', [other]: '2' })
+    await expect(makeRelease({ homeFolder, folder })).rejects.toThrow('is the same path as')
+  })
+
+  test('ATK-244 in 2,500 folders, one in another, longer than a path may be, are refused by the first that is too deep', async () => {
+    const folder = await bundleProject(application)
+    const make = "for (let n = 0; n < 2500; n += 1) { fs.mkdirSync('d'); process.chdir('d') } fs.writeFileSync('x', '')"
+    execFileSync(process.execPath, ['-e', make], { cwd: folder })
+    onTestFinished(() => void execFileSync('rm', ['-rf', join(folder, 'd')]))
+    await expect(makeRelease({ homeFolder, folder })).rejects.toMatchObject({
+      exitCode: 1,
+      message: `${Array(32).fill('d').join('/')} has more than 32 folders. Rename it, or name it in .latchkeyignore.`,
+    })
+    await writeFile(join(folder, '.latchkeyignore'), 'd')
+    expect(await assetsOf(folder)).toEqual(['assets/greeting.txt', 'assets/index.js'])
   })
 
   test('above a limit are refused, with the largest files', async () => {

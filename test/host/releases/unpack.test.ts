@@ -149,6 +149,40 @@ describe('an archive is refused', () => {
   })
 
   test.each([
+    ['assets/gpj.\u202Eexe', 'turns the direction of writing'],
+    ['assets/\u2067a\u2069/b', 'turns the direction of writing'],
+    ['assets/a\u061Cb', 'turns the direction of writing'],
+    ['assets/a\u2028b', 'holds a control character'],
+    ['assets/index.html.', 'ends in a dot or a blank'],
+    ['assets/index.html ', 'ends in a dot or a blank'],
+    ['assets/public./x', 'ends in a dot or a blank'],
+    ['assets/public\u00A0/x', 'ends in a dot or a blank'],
+    ['assets/...', 'ends in a dot or a blank'],
+    [`assets/${'d/'.repeat(10_000)}x`, 'is longer than 255 bytes'],
+  ])('ATK-244 for the path %j', async (path, fault) => {
+    const archive = await archiveWith(manifestOf({ ...releaseContents, [path]: 'x' }), ...files, {
+      name: path,
+      content: 'x',
+    })
+    expect(await refusal(archive)).toContain(fault)
+  })
+
+  test.each([
+    ['\u00e9', 'e\u0301'],
+    ['\u212b', '\u00e5'],
+    ['a.txt', 'a\u200b.txt'],
+    ['a.txt', '\ufeffa.txt'],
+    ['\u2764.png', '\u2764\ufe0f.png'],
+    ['a\u00ad/x', 'a/y'],
+    ['\u0130', 'i\u0307'],
+  ])('ATK-244 for %j beside %j, which look the same', async (one, other) => {
+    const message = await refusal(
+      await archiveOf({ ...releaseContents, [`assets/${one}`]: '1', [`assets/${other}`]: '2' }),
+    )
+    expect(message).toContain('are the same path')
+  })
+
+  test.each([
     ['assets/public', 'assets/public'],
     ['assets/Public/other.html', 'assets/public'],
     ['assets/public/INDEX.html', 'assets/public/index.html'],
@@ -174,11 +208,6 @@ describe('an archive is refused', () => {
       expect(pathCollision(paths)).toBeNull()
     },
   )
-
-  test('for two Unicode spellings of one name', async () => {
-    const message = await refusal(await archiveOf({ ...releaseContents, 'assets/\u00e9': '1', 'assets/e\u0301': '2' }))
-    expect(message).toContain('are the same path')
-  })
 
   test.each([
     [{ name: 'assets/public/index.html', type: 'symlink', linkname: '/etc/passwd' }],
