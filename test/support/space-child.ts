@@ -119,7 +119,7 @@ async function startChild(
     files: { bundle, mingo },
   }
   const reach = { runner, releaseFolder: release, temporaryFolder: temporary, mingo, memoryBytes: 256 * 1024 * 1024 }
-  const { file, args, env: environment, cwd } = isolate(reach, null)
+  const { file, args, env: environment, cwd } = isolate(reach, [])
   const child = spawn(file, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
   return { ...watch(child, options), process: child, store, storeSocket, ended, hopKey: keys.hop, socketPath }

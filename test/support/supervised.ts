@@ -1,10 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { findLauncher, processIsolation } from '../../src/host/children/isolation.js'
 import type { PlanOf } from '../../src/host/children/life.js'
 import type { LogLimits, LogLine } from '../../src/host/children/logs.js'
 import { type ChildLimits, type ChildPlan, defaultChildLimits } from '../../src/host/children/plan.js'
-import { createSupervisor, type Supervisor } from '../../src/host/children/supervisor.js'
+import { createSupervisor, type Supervisor, type SupervisorOptions } from '../../src/host/children/supervisor.js'
 import { createRandom } from '../../src/lib/random.js'
 import { createWorld, type World } from '../../src/lib/runtime.js'
 import { type Answer, ask } from './space-child.js'
@@ -19,9 +20,13 @@ export interface Deployed {
   release?: number
   env?: Record<string, string>
   limits?: Partial<ChildLimits>
+  /** Default: true. */
+  hasNetwork?: boolean
 }
 
 export interface SupervisedOptions {
+  /** Default: the mode `process`. */
+  isolate?: SupervisorOptions['isolate']
   world?: Pick<World, 'now' | 'monotonic' | 'timer'>
   logLimits?: LogLimits
 }
@@ -88,7 +93,16 @@ interface Site extends SupervisedOptions {
   release(bundle: string): Promise<string>
 }
 
-async function openSupervised({ home, runner, release, world = createWorld(), logLimits }: Site): Promise<Supervised> {
+const processMode = async () => processIsolation(await findLauncher())
+
+async function openSupervised({
+  home,
+  runner,
+  release,
+  isolate = processMode,
+  world = createWorld(),
+  logLimits,
+}: Site): Promise<Supervised> {
   const deployed = new Map<string, Deployed | Error>()
   const crashes: Supervised['crashes'] = []
   const open = new Set<string>()
@@ -108,6 +122,7 @@ async function openSupervised({ home, runner, release, world = createWorld(), lo
       releaseFolder,
       temporaryFolder: temporaryFolder(spaceId),
       env: what.env ?? {},
+      hasNetwork: what.hasNetwork ?? true,
       limits: { ...defaultChildLimits, ...what.limits },
       compat: { errors: 'problem', cors: 'own', dotPaths: 'nested' },
       async openData(socketPath, key) {
@@ -129,6 +144,7 @@ async function openSupervised({ home, runner, release, world = createWorld(), lo
     runFolder,
     runner,
     mingo,
+    isolate,
     world,
     random: createRandom(),
     ...(logLimits && { logLimits }),

@@ -1,5 +1,6 @@
 // A process that supervises one child, to be killed. Its argument is JSON; it prints the id of the child, and what that prints.
 
+import { findLauncher, processIsolation } from '../../src/host/children/isolation.js'
 import { defaultChildLimits } from '../../src/host/children/plan.js'
 import { createSupervisor } from '../../src/host/children/supervisor.js'
 import { createRandom } from '../../src/lib/random.js'
@@ -16,6 +17,7 @@ const supervisor = await createSupervisor({
     releaseFolder,
     temporaryFolder,
     env: {},
+    hasNetwork: true,
     limits: defaultChildLimits,
     compat: { errors: 'problem', cors: 'own', dotPaths: 'nested' },
     openData: async () => ({ close: async () => {} }),
@@ -24,6 +26,7 @@ const supervisor = await createSupervisor({
   runFolder,
   runner,
   mingo,
+  isolate: async () => processIsolation(await findLauncher()),
   world: createWorld(),
   random: createRandom(),
 })

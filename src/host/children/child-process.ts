@@ -7,29 +7,30 @@ import { type Blanker, createBlanker } from './blank-secrets.js'
 import type { Command } from './isolation.js'
 import type { OpenLog } from './logs.js'
 import { readPipe } from './pipe-lines.js'
+import { type ChildEnd, readStatus, type SandboxStatus } from './sandbox-status.js'
 
 interface SpawnOptions {
   command: Command
   options: StartOptions
   log: OpenLog
+  /** The largest descriptor that this process would hand on. */
+  lastInherited: number
   world: Pick<World, 'monotonic' | 'timer'>
   onHeartbeat(): void
 }
 
-export interface ChildEnd {
-  code: number | null
-  signal: NodeJS.Signals | null
-}
-
 /** A process, before and after it serves. */
 export interface SpawnedChild {
+  /** Of the process that runs the application. */
   pid: number
+  /** Of the process that this one started: in a sandbox, that of bubblewrap. */
+  ownPid: number
   /** It says that it listens, and what of its application is not run. A hostile bundle may say anything. */
   listening: Promise<readonly string[]>
   /** The first lines of stderr, without secrets. */
   errors: readonly string[]
-  /** The process is gone. */
-  exited: Promise<ChildEnd>
+  /** The process is gone. null: the sandbox around it came to an end by itself. */
+  exited: Promise<ChildEnd | null>
   /** The process is gone, and all that it printed has been read. */
   closed: Promise<void>
   /** Ends it at once; the reason goes into the log. */
@@ -53,31 +54,35 @@ const pipeGraceMs = 1_000
  *
  * Rejects when the system has no process left.
  */
-export async function spawnChild({ command, options, log, world, onHeartbeat }: SpawnOptions): Promise<SpawnedChild> {
+export async function spawnChild(options: SpawnOptions): Promise<SpawnedChild> {
+  const { command, log, world, onHeartbeat } = options
   const child = spawn(command.file, command.args, {
     cwd: command.cwd,
     env: command.env,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: descriptorsOf(options),
     // Without a terminal: Ctrl-C is for the host, which lets running requests end.
     detached: true,
   })
-  const exited = new Promise<ChildEnd>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
+  const exit = new Promise<ChildEnd>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })))
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   await once(child, 'spawn')
   child.on('error', () => {})
+  const status = command.sandbox === null ? null : openSandbox(child, command.sandbox)
 
   let reason: string | null = null
+  let pid = child.pid ?? 0
   const isGone = () => child.exitCode !== null || child.signalCode !== null
   function kill(why: string): void {
     if (reason !== null || isGone()) return
     reason = why
     log.note('error', `Latchkey: the process was ended. ${why}`)
+    // bubblewrap lives, so the id of the process in it is not that of another one by now.
+    if (pid !== child.pid) endProcess(pid)
     child.kill('SIGKILL')
   }
 
-  const errors = readOutput(child, log, createBlanker([...Object.values(options.env), ...Object.values(options.keys)]))
-  const pipe = child.stdio[3]
-  if (!(pipe instanceof Duplex)) throw new TypeError('The child has no pipe.')
+  const errors = readOutput(child, log, createBlanker(secretsOf(options.options)))
+  const pipe = pipeOf(child, 3)
   const listening = new Promise<readonly string[]>((resolve) => {
     readPipe(pipe, {
       monotonic: world.monotonic,
@@ -90,18 +95,66 @@ export async function spawnChild({ command, options, log, world, onHeartbeat }: 
       onEnd: () => void world.timer(pipeGraceMs, () => kill('It closed its pipe to the host.')),
     })
   })
-  pipe.write(`${JSON.stringify(options)}\n`)
+  pipe.write(`${JSON.stringify(options.options)}\n`)
+  pid = (await status?.pid) ?? pid
   return {
-    pid: child.pid ?? 0,
+    pid,
+    ownPid: child.pid ?? 0,
     listening,
     errors,
-    exited,
+    exited: endOf(exit, status, () => reason !== null),
     closed,
     kill,
-    terminate: () => void child.kill('SIGTERM'),
+    // A signal would end bubblewrap, and the application with it.
+    terminate: () => void pipe.write('end\n'),
     isGone,
     killedFor: () => reason,
   }
+}
+
+type Descriptor = 'ignore' | 'pipe'
+
+/** The child gets `/dev/null` for what it would inherit. */
+function descriptorsOf({ command, lastInherited }: SpawnOptions): Descriptor[] {
+  const used: Descriptor[] = ['ignore', 'pipe', 'pipe', 'pipe']
+  if (command.sandbox !== null) used.push('pipe', 'pipe', 'pipe')
+  while (used.length <= lastInherited) used.push('ignore')
+  return used
+}
+
+function openSandbox(child: ChildProcess, { args, filter }: NonNullable<Command['sandbox']>): SandboxStatus {
+  feed(pipeOf(child, 4), args)
+  feed(pipeOf(child, 5), filter)
+  return readStatus(pipeOf(child, 6))
+}
+
+function pipeOf({ stdio }: ChildProcess, descriptor: number): Duplex {
+  const pipe: unknown = Array.from<unknown>(stdio)[descriptor]
+  if (!(pipe instanceof Duplex)) throw new TypeError('The child has no pipe.')
+  return pipe
+}
+
+function feed(pipe: Duplex, bytes: Buffer): void {
+  // The process may have ended before it has read all.
+  pipe.on('error', () => {})
+  pipe.end(bytes)
+}
+
+function endOf(exit: Promise<ChildEnd>, status: SandboxStatus | null, isKilled: () => boolean) {
+  if (status === null) return exit
+  return Promise.all([exit, status.end]).then(([ended, end]) => end ?? (isKilled() ? ended : null))
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone.
+  }
+}
+
+function secretsOf({ env, keys }: StartOptions): string[] {
+  return [...Object.values(env), ...Object.values(keys)]
 }
 
 /** The deploy answers them, so they are bounded and hold no control characters. */

@@ -214,13 +214,14 @@ export class SpaceLife {
     this.restarting = new AbortController()
   }
 
-  private onExit(running: RunningChild, { code, signal, isByRequest }: RunningEnd): void {
+  private onExit(running: RunningChild, { end, isByRequest }: RunningEnd): void {
     if (this.current !== running) return
     const { log, premises } = this.options
     this.current = null
+    const how = end === null ? 'with its sandbox' : `with ${end.signal ?? `code ${end.code}`}`
     log.note(
       'error',
-      `Latchkey: the process of release ${running.release} has ended, with ${signal ?? `code ${code}`}.${isByRequest ? ' A request took it down, so it counts as no crash.' : ''}`,
+      `Latchkey: the process of release ${running.release} has ended, ${how}.${isByRequest ? ' A request took it down, so it counts as no crash.' : ''}`,
     )
     const livedMs = premises.world.monotonic() - this.readyAt
     // What it printed last is still to be read.

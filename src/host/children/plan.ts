@@ -11,10 +11,12 @@ export interface ChildPlan {
   hash: string
   /** Absolute path of the unpacked release. */
   releaseFolder: string
-  /** Absolute path. The child may write here and nowhere else. It is made when it is missing. */
+  /** Absolute path. In the mode `process` the child may write here and nowhere else. It is made when it is missing. */
   temporaryFolder: string
   env: Readonly<Record<string, string>>
   limits: ChildLimits
+  /** In the mode `process` every child has the network of this machine. */
+  hasNetwork: boolean
   compat: StartOptions['compat']
   /** Serves the space's data on this socket, to requests that have the key. */
   openData(socketPath: string, key: string): Promise<OpenData>

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import type { Dirent } from 'node:fs'
-import { access, lstat, readdir, readFile } from 'node:fs/promises'
+import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -61,6 +61,21 @@ async function askPs(pid: number, column: string): Promise<string | null> {
 /** An entry occupies this much even when it is empty: many small files fill a disk too. */
 const entryBytes = 4 * 1024
 const blockBytes = 512
+
+/**
+ * Whether file systems that only a sandbox has hold more entries than fit into `most` bytes. They bound the content of files
+ * themselves, but an empty file takes memory of the kernel too. Also true when they cannot be read, as those of a process that
+ * hides itself.
+ */
+export async function areEntriesMany(paths: readonly string[], most: number): Promise<boolean> {
+  let entries = 0
+  for (const path of paths) {
+    const system = await statfs(path).catch(() => null)
+    if (system === null) return true
+    entries += system.files - system.ffree
+  }
+  return entries * entryBytes > most
+}
 
 /** Whether a folder occupies more than `most` bytes. It stops counting there, so a full folder costs no more than its limit. */
 export async function isFolderLarger(path: string, most: number): Promise<boolean> {

@@ -1,16 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { AuthError } from '../../errors.js'
 import type { RandomSource } from '../../lib/random.js'
 import { late, type World, within } from '../../lib/runtime.js'
 import { releasePaths } from '../../model/release.js'
 import type { StartOptions } from '../runner/start-options.js'
 import { checkHealth } from './check-health.js'
 import type { SpawnedChild } from './child-process.js'
+import { type ChildSocket, openChildSocket } from './child-socket.js'
 import { faultOfStart } from './release-fault.js'
 
 interface Awaited {
   process: SpawnedChild
   options: StartOptions
+  /** Where the child is to listen, as a path of this machine. */
+  socketPath: string
+  /** Called when the socket is looked for. The caller closes it when the process is gone. */
+  onSocket(socket: Promise<ChildSocket | null>): void
   releaseFolder: string
   startMs: number
   random: RandomSource
@@ -18,14 +24,27 @@ interface Awaited {
   signal: AbortSignal
 }
 
-type Failed = { code: 'bundle_invalid' | 'application_timeout'; how: string } | null
+type Failed = { code: 'bundle_invalid' | 'application_timeout'; how: string }
+
+/** The sandbox came to an end by itself, for which the application is not to blame. */
+export class SandboxFault extends AuthError {
+  /** What was printed, which may be words of the application too. */
+  readonly lines: readonly string[]
+
+  constructor(lines: readonly string[]) {
+    super('application_starting', { detail: 'The host could not make a sandbox for it.', retryAfterSeconds: 1 })
+    this.name = 'SandboxFault'
+    this.lines = lines
+  }
+}
 
 /**
  * Waits until a new child has proved that it serves. Otherwise the process is gone when this rejects.
  *
  * @throws {ReleaseFault}
+ * @throws {SandboxFault}
  */
-export async function becomeReady(awaited: Awaited): Promise<void> {
+export async function becomeReady(awaited: Awaited): Promise<ChildSocket> {
   const { process, startMs, timer, signal } = awaited
   const over = new AbortController()
   const ways = [serves(awaited), endsEarly(process), aborts(signal, over.signal)]
@@ -36,7 +55,7 @@ export async function becomeReady(awaited: Awaited): Promise<void> {
       throw error
     })
     .finally(() => over.abort())
-  if (outcome === null) return
+  if (outcome !== late && 'path' in outcome) return outcome
   const failed = outcome === late ? timedOut(startMs) : outcome
   process.kill(failed.how)
   await process.closed
@@ -44,18 +63,26 @@ export async function becomeReady(awaited: Awaited): Promise<void> {
   throw faultOfStart({ ...failed, errors: process.errors, bundle, map: await readMap(awaited.releaseFolder) })
 }
 
-async function serves({ process, options, random, signal }: Awaited): Promise<Failed> {
+async function serves(awaited: Awaited): Promise<ChildSocket | Failed> {
+  const { process, options, random, signal, socketPath, onSocket } = awaited
   await process.listening
-  const { hash, keys, sockets } = options
-  const how = await checkHealth({ socketPath: sockets.requests, hopKey: keys.hop, hash, random, signal })
+  const opening = openChildSocket(socketPath)
+  onSocket(opening)
+  const socket = await opening
+  const { hash, keys } = options
+  const how =
+    socket === null
+      ? 'It does not listen on its socket.'
+      : await checkHealth({ socketPath: socket.path, hopKey: keys.hop, hash, random, signal })
   // Its end says more.
   if (how !== null && process.isGone()) return endsEarly(process)
-  return how === null ? null : { code: 'bundle_invalid', how }
+  return socket === null || how !== null ? { code: 'bundle_invalid', how: how ?? '' } : socket
 }
 
 async function endsEarly(process: SpawnedChild): Promise<Failed> {
-  const { code, signal } = await process.exited
-  const how = process.killedFor() ?? `The process ended with ${signal ?? `code ${code}`} before it was ready.`
+  const end = await process.exited
+  if (end === null) throw new SandboxFault(process.errors)
+  const how = process.killedFor() ?? `The process ended with ${end.signal ?? `code ${end.code}`} before it was ready.`
   return { code: 'bundle_invalid', how }
 }
 
@@ -67,7 +94,7 @@ function aborts(signal: AbortSignal, over: AbortSignal): Promise<never> {
   })
 }
 
-function timedOut(startMs: number): NonNullable<Failed> {
+function timedOut(startMs: number): Failed {
   return { code: 'application_timeout', how: `It was not ready after ${startMs / 1_000} s.` }
 }
 

@@ -6,14 +6,16 @@ import type { World } from '../../lib/runtime.js'
 import { releasePaths } from '../../model/release.js'
 import type { Child } from '../front/space.js'
 import type { StartOptions } from '../runner/start-options.js'
-import { type ChildEnd, type SpawnedChild, spawnChild } from './child-process.js'
-import { isolate } from './isolation.js'
+import { type SpawnedChild, spawnChild } from './child-process.js'
+import type { ChildSocket } from './child-socket.js'
+import type { Enclosed, Isolation, Reach } from './isolation.js'
 import type { OpenLog } from './logs.js'
 import type { ChildPlan, OpenData } from './plan.js'
 import type { ProcessFacts } from './process-facts.js'
 import { becomeReady } from './ready.js'
 import { countRequests, type RequestCount } from './request-count.js'
 import type { RunFolder } from './run-folder.js'
+import type { ChildEnd } from './sandbox-status.js'
 import { startWatchdog, type Watchdog } from './watchdog.js'
 
 /** What all children of a host share. */
@@ -25,8 +27,9 @@ export interface Premises {
   /** Absolute paths: the program of a child, and mingo's CommonJS build. */
   runner: string
   mingo: string
-  /** Path of `setpriv`, or null. */
-  setpriv: string | null
+  isolation: Isolation
+  /** The largest descriptor that children would inherit. */
+  lastInherited: number
 }
 
 interface Start {
@@ -39,7 +42,9 @@ interface Start {
   signal: AbortSignal
 }
 
-export interface RunningEnd extends ChildEnd {
+export interface RunningEnd {
+  /** null: the sandbox around the process came to an end by itself. */
+  end: ChildEnd | null
   /** A request brought the process beyond a bound: of memory, of its heap, or of time. */
   isByRequest: boolean
 }
@@ -71,14 +76,16 @@ export interface RunningChild {
  */
 export async function startChild(start: Start): Promise<RunningChild> {
   const { plan, premises, signal } = start
-  const options = startOptionsOf(plan, premises)
-  await prepareTemporaryFolder(start)
-  const data = await plan.openData(options.sockets.data, options.keys.data)
-  const left: Left = { data, files: Object.values(options.sockets) }
+  const reach = reachOf(plan, premises)
+  const enclosed = premises.isolation.enclose(reach)
+  const options = startOptionsOf(plan, enclosed, premises.random)
+  if (premises.isolation.mode === 'process') await prepareTemporaryFolder(start)
+  const data = await plan.openData(reach.sockets.data, options.keys.data)
+  const left: Left = { data, files: Object.values(reach.sockets), sockets: [] }
   try {
     signal.throwIfAborted()
     const requests = countRequests()
-    const process = await launch(start, options, left, requests)
+    const process = await launch(start, options, { enclosed, left, requests })
     return runningChild(start, options, { process, requests, cleanUp: () => cleanUp(premises, left) })
   } catch (error) {
     await cleanUp(premises, left)
@@ -97,7 +104,14 @@ async function prepareTemporaryFolder({ plan, log, isAlone }: Start): Promise<vo
   await mkdir(temporaryFolder, { recursive: true, mode: 0o700 })
 }
 
-function startOptionsOf(plan: ChildPlan, { run, random, mingo }: Premises): StartOptions {
+function reachOf({ limits, ...plan }: ChildPlan, { run, runner, mingo }: Premises): Reach {
+  const { releaseFolder, temporaryFolder, hasNetwork } = plan
+  const { memoryBytes, temporaryBytes } = limits
+  const sockets = { requests: run.newSocketPath(), data: run.newSocketPath() }
+  return { runner, mingo, releaseFolder, temporaryFolder, hasNetwork, memoryBytes, temporaryBytes, sockets }
+}
+
+function startOptionsOf(plan: ChildPlan, { seen }: Enclosed, random: RandomSource): StartOptions {
   const { bodyBytes, requestMs, headerBytes } = plan.limits
   return {
     space: plan.name,
@@ -106,8 +120,8 @@ function startOptionsOf(plan: ChildPlan, { run, random, mingo }: Premises): Star
     limits: { bodyBytes, requestMs, headerBytes },
     compat: plan.compat,
     keys: { hop: random.token(), data: random.token() },
-    sockets: { requests: run.newSocketPath(), data: run.newSocketPath() },
-    files: { bundle: join(plan.releaseFolder, releasePaths.code), mingo },
+    sockets: seen.sockets,
+    files: { bundle: join(seen.releaseFolder, releasePaths.code), mingo: seen.mingo },
   }
 }
 
@@ -115,28 +129,38 @@ function startOptionsOf(plan: ChildPlan, { run, random, mingo }: Premises): Star
 interface Left {
   data: OpenData
   files: string[]
+  sockets: Promise<ChildSocket | null>[]
 }
 
-async function cleanUp({ run }: Premises, { data, files }: Left): Promise<void> {
-  await Promise.allSettled([data.close(), run.remove(files)])
+async function cleanUp({ run }: Premises, { data, files, sockets }: Left): Promise<void> {
+  const closed = sockets.map(async (socket) => (await socket)?.close())
+  await Promise.allSettled([data.close(), run.remove(files), ...closed])
 }
 
 interface Launched extends SpawnedChild {
+  socket: ChildSocket
   notRun: readonly string[]
   watchdog: Watchdog
   /** The watchdog ended it while a request was running. */
   isEndedByRequest(): boolean
 }
 
-async function launch(start: Start, options: StartOptions, left: Left, requests: RequestCount): Promise<Launched> {
+interface Launching {
+  enclosed: Enclosed
+  left: Left
+  requests: RequestCount
+}
+
+async function launch(start: Start, options: StartOptions, { enclosed, left, requests }: Launching): Promise<Launched> {
   const { plan, log, premises, signal } = start
-  const { world, facts, random } = premises
-  const { temporaryFolder, releaseFolder } = plan
+  const { world, facts, random, lastInherited } = premises
+  const { releaseFolder } = plan
   const { memoryBytes, temporaryBytes, startMs } = plan.limits
   let onHeartbeat = () => {}
-  const command = isolate({ ...premises, releaseFolder, temporaryFolder, memoryBytes }, premises.setpriv)
-  const process = await spawnChild({ command, options, log, world, onHeartbeat: () => onHeartbeat() })
-  const bounds = { pid: process.pid, memoryBytes, temporaryFolder, temporaryBytes }
+  const { command } = enclosed
+  const process = await spawnChild({ command, options, log, world, lastInherited, onHeartbeat: () => onHeartbeat() })
+  const { socketPath, areFilesOver } = enclosed.outside(process.pid)
+  const bounds = { pid: process.pid, memoryBytes, temporaryBytes, areFilesOver }
   let isEndedByRequest = false
   const onBreach = (reason: string) => {
     isEndedByRequest = requests.running() > 0
@@ -145,27 +169,36 @@ async function launch(start: Start, options: StartOptions, left: Left, requests:
   const watchdog = startWatchdog({ ...bounds, facts, world, onBreach })
   onHeartbeat = watchdog.heartbeat
   void process.exited.then(watchdog.stop)
-  const noted = premises.run.note(plan.spaceId, process.pid).then(
+  const noted = premises.run.note(plan.spaceId, process.ownPid).then(
     (file) => void left.files.push(file),
     // The disk may be full. The child ends with the host without it too.
     () => log.note('error', 'Latchkey: the pid file could not be written.'),
   )
-  await becomeReady({ process, options, releaseFolder, startMs, random, timer: world.timer, signal }).finally(
-    () => noted,
-  )
+  const onSocket = (socket: Promise<ChildSocket | null>) => void left.sockets.push(socket)
+  const ready = becomeReady({
+    ...{ process, options, socketPath, onSocket, releaseFolder, startMs, random, signal },
+    timer: world.timer,
+  })
+  const socket = await ready.finally(() => noted)
   watchdog.heartbeat()
-  return { ...process, watchdog, notRun: await process.listening, isEndedByRequest: () => isEndedByRequest }
+  return { ...process, socket, watchdog, notRun: await process.listening, isEndedByRequest: () => isEndedByRequest }
 }
 
 function runningChild(
   { plan, premises }: Start,
-  { keys, sockets }: StartOptions,
+  { keys }: StartOptions,
   { process, requests, cleanUp }: Pick<RunningChild, 'requests'> & { process: Launched; cleanUp(): Promise<void> },
 ): RunningChild {
   const eventStreams = countRequests()
   const begin: Child['begin'] = (kind) => (kind === 'eventStream' ? eventStreams : requests).begin()
   return {
-    child: { socketPath: sockets.requests, hopKey: keys.hop, begin },
+    child: {
+      get socketPath() {
+        return process.socket.path
+      },
+      hopKey: keys.hop,
+      begin,
+    },
     release: plan.release,
     notRun: process.notRun,
     pid: process.pid,
@@ -176,8 +209,8 @@ function runningChild(
     kill: process.kill,
     terminate: process.terminate,
     exited: process.exited.then((end) => {
-      const isByRequest = process.isEndedByRequest() || (isHeapDeath(end) && requests.begun() > 0)
-      return { ...end, isByRequest }
+      const isByRequest = process.isEndedByRequest() || (end !== null && isHeapDeath(end) && requests.begun() > 0)
+      return { end, isByRequest }
     }),
     ended: process.closed.then(cleanUp),
   }

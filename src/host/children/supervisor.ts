@@ -3,7 +3,8 @@ import { AuthError } from '../../errors.js'
 import type { RandomSource } from '../../lib/random.js'
 import type { World } from '../../lib/runtime.js'
 import type { Child } from '../front/space.js'
-import { findSetpriv } from './isolation.js'
+import { lastInherited } from './descriptors.js'
+import type { Isolation } from './isolation.js'
 import { type PlanOf, SpaceLife, type SpaceStatus, type StartReport } from './life.js'
 import { createLog, defaultLogLimits, type LogLimits, type LogLine, type OpenLog, type SpaceLog } from './logs.js'
 import { openProcessFacts } from './process-facts.js'
@@ -23,6 +24,8 @@ export interface SupervisorOptions {
   runner: string
   /** Absolute path of mingo's CommonJS build. */
   mingo: string
+  /** How children are kept apart, once it is known what they share. */
+  isolate(premises: Omit<Premises, 'isolation'>): Promise<Isolation>
   world: Pick<World, 'now' | 'monotonic' | 'timer'>
   random: RandomSource
   logLimits?: LogLimits
@@ -74,7 +77,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const { world, random, runner, mingo } = options
   const facts = await openProcessFacts()
   const run = await openRunFolder(options.runFolder, random, facts)
-  return supervise(options, { run, facts, random, world, runner, mingo, setpriv: await findSetpriv() })
+  const premises = { run, facts, random, world, runner, mingo, lastInherited: await lastInherited() }
+  return supervise(options, { ...premises, isolation: await options.isolate(premises) })
 }
 
 function supervise(options: SupervisorOptions, premises: Premises): Supervisor {

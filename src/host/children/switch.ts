@@ -17,7 +17,7 @@ export async function retire(running: RunningChild, timer: World['timer']): Prom
   await within(timer, drainMs, drained(running, timer))
   running.terminate()
   await within(timer, terminateMs, running.exited)
-  running.kill('It did not end within 5 s of SIGTERM.')
+  running.kill('It did not end within 5 s of being asked to.')
   await running.ended
 }
 

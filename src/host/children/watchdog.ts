@@ -1,11 +1,12 @@
 import type { World } from '../../lib/runtime.js'
-import { isFolderLarger, type ProcessFacts } from './process-facts.js'
+import type { ProcessFacts } from './process-facts.js'
 
 interface Watched {
   pid: number
   memoryBytes: number
-  temporaryFolder: string
   temporaryBytes: number
+  /** Whether its temporary files are over their limit. */
+  areFilesOver(): Promise<boolean>
   facts: ProcessFacts
   world: Pick<World, 'monotonic' | 'timer'>
   /** The process has broken a bound. Called once, with a sentence that says which. */
@@ -54,7 +55,7 @@ export function startWatchdog(watched: Watched): Watchdog {
   }
 
   async function excessOfFiles(): Promise<string | null> {
-    const isFull = await isFolderLarger(watched.temporaryFolder, watched.temporaryBytes)
+    const isFull = await watched.areFilesOver()
     nextFolder = ticks + folderTicks
     return isFull ? `Its temporary files have more than ${mebibytes(watched.temporaryBytes)} MiB.` : null
   }

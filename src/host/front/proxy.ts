@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Dispatcher, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { AuthError } from '../../errors.js'
 import type { Principal } from '../../model/principal.js'
 import { type AnswerRules, headersForClient } from './response-headers.js'
@@ -53,10 +53,11 @@ export function createProxy(): ProxyRequest {
 }
 
 /** The client's socket has the timeouts, so the pool needs none. */
-function poolOf({ socketPath }: Child, headersBytes: number): Pool {
+function poolOf(child: Child, headersBytes: number): Pool {
   return new Pool('http://child', {
-    socketPath,
-    connectTimeout: connectTimeoutMs,
+    // Asked for each connection, because the path changes when the child has gone.
+    connect: (options, callback) =>
+      buildConnector({ socketPath: child.socketPath, timeout: connectTimeoutMs })(options, callback),
     maxHeaderSize: headersBytes,
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -32,8 +32,8 @@ export interface SpaceGuard {
 
 /** A process that runs the application. The same object for as long as the process lives: its connections are kept by it. */
 export interface Child {
-  /** The path of its unix socket. */
-  socketPath: string
+  /** The path of its unix socket, for the next connection: it changes when the child has gone. */
+  readonly socketPath: string
   /** Proves to the child that a request comes from the front. */
   hopKey: string
   /**

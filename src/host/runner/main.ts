@@ -9,7 +9,11 @@ const heartbeatMs = 1_000
 /** The exit code of a release that cannot start. */
 const failed = 1
 
-const pipe = openPipe(() => process.exit(0))
+const pipe = openPipe({
+  onClosed: () => process.exit(0),
+  // As a signal, because applications may listen for it too. In a sandbox the signal itself would end bubblewrap.
+  onEnd: () => void process.emit('SIGTERM', 'SIGTERM'),
+})
 
 async function run(): Promise<void> {
   closeBuiltIns()

@@ -28,7 +28,7 @@ export interface HostSettings {
   /** The same of the admin's socket. */
   adminTrustedProxies: TrustedProxies
   mail: HostTable['mail']
-  isolation: 'process'
+  isolation: HostTable['isolation']
   limits: HostLimits
   compat: Readonly<HostTable['compat']>
   /** As they were written, like `mail`: the accounts parse them. */

@@ -30,8 +30,8 @@ export interface HostSettingsInput {
   trustedProxies?: number | readonly string[] | undefined
   /** How mails of the host's own accounts go out. Required unless `adminUrl` is on loopback. */
   mail?: MailInput | undefined
-  /** How spaces are kept apart. `process`: by Node's permission model, for your own code. Default: `process`. */
-  isolation?: 'process' | undefined
+  /** How spaces are kept apart. `sandbox`: by bubblewrap, on Linux and not as root. `process`: by Node's permission model alone, for your own code. Default: `auto`, the sandbox where it works. */
+  isolation?: 'auto' | 'sandbox' | 'process' | undefined
   /** What one space may use. */
   limits?: HostLimitsInput | undefined
   /** Where the behaviour of the codehooks platform is wanted instead of ours. */
@@ -71,6 +71,8 @@ export interface HostLimitsInput {
   memory?: Size | undefined
   /** The temporary folder of a space. Default: `256MiB`. */
   tmp?: Size | undefined
+  /** Whether applications reach the network; or the names of the spaces whose applications do. Without it they have no network at all, which needs the sandbox. Default: true. */
+  network?: boolean | readonly string[] | undefined
   /** The code of a release. Default: `16MiB`. */
   code?: Size | undefined
   /** The other files of a release. Default: `64MiB`. */

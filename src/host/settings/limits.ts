@@ -1,8 +1,15 @@
 import { z } from 'zod'
-import { duration, nothing, wholeNumber } from '../../settings/field.js'
+import { duration, either, list, nothing, text, wholeNumber } from '../../settings/field.js'
 import { size } from './size.js'
 
 const milliseconds = (seconds: number) => seconds * 1000
+
+const spaceName = text('must be the name of a space', (value) => (/^[a-z][a-z0-9-]{0,30}$/.test(value) ? value : null))
+
+/** Whether applications have a network: all, none, or those of these spaces. */
+const network = either<boolean | readonly string[], boolean | readonly string[]>((value) =>
+  Array.isArray(value) ? list(spaceName) : z.boolean({ error: 'must be true, false, or a list of names of spaces' }),
+)
 
 /** What spaces may use. Numbers that are not named keep their defaults. */
 const written = z.strictObject({
@@ -15,6 +22,7 @@ const written = z.strictObject({
   connections: wholeNumber(1, 100_000).default(512),
   memory: size('32MiB', '256GiB').prefault('256MiB'),
   tmp: size('1MiB', '1024GiB').prefault('256MiB'),
+  network: network.prefault(true),
   code: size('64KiB', '1GiB').prefault('16MiB'),
   assets: size('64KiB', '16GiB').prefault('64MiB'),
   releases: wholeNumber(2, 1_000).default(10),
@@ -38,6 +46,7 @@ export const hostLimits = written.prefault(nothing).transform((given) => ({
   connections: given.connections,
   memoryBytes: given.memory,
   temporaryBytes: given.tmp,
+  network: given.network,
   codeBytes: given.code,
   assetsBytes: given.assets,
   releases: given.releases,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isObject } from '../../lib/json-object.js'
 import { isSecureUrl, parseOrigin } from '../../lib/url.js'
 import { baseUrl } from '../../settings/addresses.js'
-import { either, foreign, nothing, orNull, sentenceOf, shortText, text } from '../../settings/field.js'
+import { foreign, nothing, orNull, sentenceOf, shortText, text } from '../../settings/field.js'
 import type { MailInput } from '../../settings/input.js'
 import { mail } from '../../settings/mail.js'
 import { trustedProxies } from '../../settings/networks.js'
@@ -23,14 +23,7 @@ const folder = text('must be the path of a folder', (value) =>
   value === '' || /\p{Cc}/u.test(value) ? null : resolve(value),
 )
 
-/** `{ uid: [first, last] }` is planned. Until then a host that asks for it must not start without it. */
-const isolation = either<'process' | object, 'process'>((value) =>
-  typeof value === 'object'
-    ? refused(
-        "{ uid } comes with a later version. Use 'process', and one host in a VM for each group that must be kept apart",
-      )
-    : z.literal('process'),
-)
+const isolation = z.enum(['auto', 'sandbox', 'process'])
 
 const database = text(
   'must be a postgres: URL that names a user and a database, such as postgres://latchkey@db.example/latchkey. Without it everything is in SQLite files in the folder data',
@@ -63,7 +56,7 @@ export const hostSchema = z.strictObject({
   database: orNull(database),
   trustedProxies: trustedProxies.prefault(0),
   mail: orNull(writtenMail),
-  isolation: isolation.prefault('process'),
+  isolation: isolation.prefault('auto'),
   limits: hostLimits,
   compat: z
     .strictObject({
@@ -81,8 +74,3 @@ export const hostSchema = z.strictObject({
 })
 
 export type HostTable = z.output<typeof hostSchema>
-
-/** A setting that is a fault whatever its value is. */
-function refused(sentence: string) {
-  return z.custom<never>((value) => value === undefined, { error: sentence })
-}

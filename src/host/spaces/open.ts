@@ -28,6 +28,7 @@ import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
 import { createSpaceGuards, type SpaceGuards } from './guards.js'
+import { openIsolation } from './open-isolation.js'
 import { openOwnSchemas, withSchemas } from './own-schemas.js'
 import { type ChildPrograms, ownPrograms } from './programs.js'
 import { rememberedTokens } from './remembered-tokens.js'
@@ -72,6 +73,7 @@ export async function openSpaces(
     planOf: (spaceId) => planOf(spaceId),
     onCrashed: (spaceId, lines) => void reportCrash(ground, spaceId, lines),
     runFolder: folder.run,
+    isolate: (premises) => openIsolation(given, premises),
     ...{ runner, mingo, world, random },
     logLimits: { ...defaultLogLimits, bytes: settings.limits.logBytes },
   }).catch(async (error: unknown) => {
@@ -201,8 +203,10 @@ async function readPlan(
   const { generation, ...facts } = await readStartFacts(ports, spaceId, release)
   const { bodyBytes, requestMs, startMs, memoryBytes, temporaryBytes, headersBytes, targetBytes } = settings.limits
   const { errors = 'problem', cors = 'own', dotPaths = 'nested' } = settings.compat
+  const { network } = settings.limits
   return {
     ...facts,
+    hasNetwork: typeof network === 'boolean' ? network : network.includes(facts.name),
     // The front adds headers of its own to those of the client.
     limits: {
       ...{ bodyBytes, requestMs, startMs, memoryBytes, temporaryBytes },

@@ -69,9 +69,9 @@ describe('a start', () => {
     ['forgets-at-import', 'a forgotten promise at import', /forgets-at-import\.js:3:\d+$/],
     ['no-application', 'export default app.init()', null],
     ['exits', 'ended with code 0 before it was ready', null],
-    ['listens-elsewhere', 'did not answer the health check', null],
+    ['listens-elsewhere', 'does not listen on its socket', null],
     ['signs-wrongly', 'is not signed by it', null],
-    ['says-it-listens', 'did not answer the health check', null],
+    ['says-it-listens', 'does not listen on its socket', null],
   ])('ATK-162 ATK-184 a bundle that %s is refused, and the fault names why and where', async (bundle, why, where) => {
     host.deployed.set(bundle, { bundle, release: 3 })
     const fault = await host.supervisor.start(bundle).catch((error: unknown) => error)

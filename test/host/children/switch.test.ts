@@ -118,8 +118,8 @@ describe('the former child', () => {
   function child(): { running: RunningChild; calls: string[]; exit(): void } {
     const calls: string[] = []
     let exit = () => {}
-    const exited = new Promise<{ code: number; signal: null; isByRequest: boolean }>((resolve) => {
-      exit = () => resolve({ code: 0, signal: null, isByRequest: false })
+    const exited = new Promise<Awaited<RunningChild['exited']>>((resolve) => {
+      exit = () => resolve({ end: { code: 0, signal: null }, isByRequest: false })
     })
     const [requests, eventStreams] = [countRequests(), countRequests()]
     const running = {
@@ -128,13 +128,13 @@ describe('the former child', () => {
       notRun: [],
       memoryBytes: () => 0,
       kill: () => calls.push('SIGKILL'),
-      terminate: () => calls.push('SIGTERM'),
+      terminate: () => calls.push('end'),
       ended: exited.then(() => {}),
     }
     return { running, calls, exit }
   }
 
-  test('gets 30 s for its running requests, then SIGTERM, then 5 s, then SIGKILL', async () => {
+  test('gets 30 s for its running requests, then is asked to end, then 5 s, then SIGKILL', async () => {
     const clock = createTestClock()
     const { running, calls, exit } = child()
     running.child.begin()
@@ -142,11 +142,11 @@ describe('the former child', () => {
     await clock.advance(29_999)
     expect(calls).toEqual([])
     await clock.advance(1)
-    expect(calls).toEqual(['SIGTERM'])
+    expect(calls).toEqual(['end'])
     await clock.advance(4_999)
-    expect(calls).toEqual(['SIGTERM'])
+    expect(calls).toEqual(['end'])
     await clock.advance(1)
-    expect(calls).toEqual(['SIGTERM', 'SIGKILL'])
+    expect(calls).toEqual(['end', 'SIGKILL'])
     exit()
     await done
   })
@@ -159,7 +159,7 @@ describe('the former child', () => {
     await clock.advance(1_999)
     expect(calls).toEqual([])
     await clock.advance(100)
-    expect(calls).toEqual(['SIGTERM'])
+    expect(calls).toEqual(['end'])
     exit()
     await done
   })
@@ -176,7 +176,7 @@ describe('the former child', () => {
     expect(calls).toEqual([])
     other()
     await clock.advance(0)
-    expect(calls).toEqual(['SIGTERM'])
+    expect(calls).toEqual(['end'])
     exit()
     await done
   })

@@ -20,8 +20,8 @@ function watch(memory: () => number | null = () => mebibyte) {
   const watchdog = startWatchdog({
     pid: 1,
     memoryBytes: 100 * mebibyte,
-    temporaryFolder: folder,
     temporaryBytes: mebibyte,
+    areFilesOver: () => isFolderLarger(folder, mebibyte),
     facts: { memoryOf: async () => memory(), startOf: async () => '1' },
     world: clock,
     onBreach: (reason) => breaches.push(reason),

@@ -26,7 +26,7 @@ describe('the settings of a host', () => {
       adminListen: { kind: 'tcp', host: '127.0.0.1', port: 4311 },
       data: resolve('latchkey-data'),
       trustedProxies: { kind: 'none' },
-      isolation: 'process',
+      isolation: 'auto',
       compat: { errors: 'problem', cors: 'own', dotPaths: 'nested' },
       auth: {},
     })
@@ -40,6 +40,7 @@ describe('the settings of a host', () => {
       connections: 512,
       memoryBytes: 256 * 1024 ** 2,
       temporaryBytes: 256 * 1024 ** 2,
+      network: true,
       codeBytes: 16 * 1024 ** 2,
       assetsBytes: 64 * 1024 ** 2,
       releases: 10,
@@ -89,9 +90,16 @@ describe('the settings of a host', () => {
     expect(faultsOf({ auth: [] })).toHaveProperty('auth', 'must be an object')
   })
 
-  test('refuse what comes with a later version, in a sentence', () => {
-    expect(faultsOf({ isolation: { uid: [1000, 1100] } }).isolation).toContain('comes with a later version')
-    expect(faultsOf({ isolation: 'none' }).isolation).toBe('must be one of: process')
+  test('know three ways to keep spaces apart, and a network for all, none or some spaces', () => {
+    for (const isolation of ['auto', 'sandbox', 'process']) {
+      expect(parseHostSettings({ isolation }).isolation).toBe(isolation)
+    }
+    expect(faultsOf({ isolation: 'none' }).isolation).toBe('must be one of: auto, sandbox, process')
+    for (const network of [true, false, [], ['prod', 'dev']]) {
+      expect(parseHostSettings({ limits: { network } }).limits.network).toEqual(network)
+    }
+    expect(faultsOf({ limits: { network: 'prod' } })['limits.network']).toContain('must be true, false, or a list')
+    expect(faultsOf({ limits: { network: ['Prod'] } })['limits.network.0']).toContain('name of a space')
   })
 
   test('take a PostgreSQL database, and quote no other one', () => {

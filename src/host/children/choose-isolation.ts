@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process'
+import { access, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { SettingsError } from '../../errors.js'
+import { findLauncher, type Isolation, processIsolation } from './isolation.js'
+import { probe } from './probe.js'
+import { mountedAbove, sandboxIsolation, systemMounts } from './sandbox.js'
+import { seccompFilter } from './seccomp.js'
+import type { Premises } from './start.js'
+
+interface Asked {
+  wanted: 'auto' | 'sandbox' | 'process'
+  /** The folder of the host: an absolute path. */
+  data: string
+  /** Whether every application has a network. */
+  isNetworkForAll: boolean
+  premises: Omit<Premises, 'isolation'>
+}
+
+/** Why there is no sandbox, and what to do. Two sentences. */
+export interface NoSandbox {
+  cause: string
+  cure: string
+}
+
+export interface Chosen {
+  isolation: Isolation
+  /** In the mode `auto`, when there is no sandbox. */
+  absent: NoSandbox | null
+}
+
+/**
+ * Finds out how children are kept apart on this machine.
+ *
+ * @throws {SettingsError} `isolation`, when a sandbox is asked for and does not work; `data`, when every sandbox would show the
+ * folder
+ */
+export async function chooseIsolation(asked: Asked): Promise<Chosen> {
+  const launcher = await findLauncher()
+  const process = processIsolation(launcher)
+  const found = asked.wanted === 'process' ? null : await findSandbox(asked, launcher)
+  if (found !== null && 'mode' in found) return { isolation: found, absent: null }
+  if (found !== null && asked.wanted === 'sandbox')
+    throw fault('isolation', `does not work here. ${sentencesOf(found)}`)
+  if (!asked.isNetworkForAll) {
+    const why = found === null ? "isolation is 'process'" : sentencesOf(found)
+    throw fault('limits.network', `can be switched off only in the sandbox, which is not used: ${why}`)
+  }
+  return { isolation: process, absent: found }
+}
+
+export function sentencesOf({ cause, cure }: NoSandbox): string {
+  return `${cause} ${cure}`
+}
+
+function fault(setting: string, message: string): SettingsError {
+  return new SettingsError([{ setting, message }])
+}
+
+async function findSandbox(asked: Asked, launcher: readonly string[]): Promise<Isolation | NoSandbox> {
+  const filter = seccompFilter(process.arch)
+  if (process.platform !== 'linux' || filter === null) return unknownMachine
+  if (process.getuid?.() === 0) return root
+  const bubblewrap = await findBubblewrap()
+  if (bubblewrap === null) return missing
+  const version = await versionOf(bubblewrap)
+  if (version === null) return tooOld
+
+  const system = await systemMounts()
+  const { premises, data } = asked
+  const above = await mountedAbove(data, premises, system)
+  if (above !== null) throw fault('data', `lies in ${above}, which every application can read. Choose another folder`)
+  const ground = { bubblewrap, launcher, filter, system }
+  // The first start shows that the sandbox holds by itself, the second that applications start as they will.
+  for (const [isolation, hasNetwork] of [
+    [sandboxIsolation({ ...ground, optionsOf: () => [] }), false],
+    [sandboxIsolation(ground), true],
+  ] as const) {
+    const lines = await probe({ ...premises, isolation }, data, hasNetwork)
+    if (lines !== null) return explain(lines)
+  }
+  return sandboxIsolation(ground)
+}
+
+const unknownMachine = {
+  cause: 'The sandbox is made for Linux on x64 and arm64.',
+  cure: "Run the host on such a machine, or write isolation: 'process'.",
+}
+const root = {
+  cause: 'The host runs as root, and a child of root is root outside of its sandbox too.',
+  cure: 'Run the host as a user of its own.',
+}
+const missing = {
+  cause: 'bubblewrap is not installed.',
+  cure: 'Install it: apt-get install bubblewrap, or dnf install bubblewrap.',
+}
+const tooOld = { cause: 'bubblewrap is older than 0.8.', cure: 'Install bubblewrap 0.8 or newer.' }
+
+/** Where packages put it. `PATH` is not asked: it may name folders that others write to. */
+const usualPaths = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
+
+async function findBubblewrap(): Promise<string | null> {
+  for (const path of usualPaths) if (await exists(path)) return path
+  return null
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** null: older than 0.8, which lacks `--disable-userns`. */
+async function versionOf(bubblewrap: string): Promise<string | null> {
+  const { stdout } = await promisify(execFile)(bubblewrap, ['--version']).catch(() => ({ stdout: '' }))
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
+  return Number(major) > 0 || Number(minor) >= 8 ? stdout.trim() : null
+}
+
+/** What bubblewrap prints, and what it means on this machine. */
+async function explain(lines: readonly string[]): Promise<NoSandbox> {
+  const own = lines.find((line) => line.startsWith('bwrap: ')) ?? lines[0] ?? 'It ended without a word.'
+  const cause = `A first try of it failed: ${own}`
+  if (/mount proc/i.test(own)) {
+    return {
+      cause: `/proc of this container is masked, so that no new one can be mounted (${own}).`,
+      cure: 'Start the container with --security-opt systempaths=unconfined.',
+    }
+  }
+  if (!/namespace|uid map|user_namespaces|Operation not permitted|Permission denied/i.test(own)) {
+    return { cause, cure: 'Run bwrap by hand as the user of the host to find out more.' }
+  }
+  return { cause: `User namespaces are refused here (${own}).`, cure: await cureOfNamespaces() }
+}
+
+async function cureOfNamespaces(): Promise<string> {
+  if (await isInContainer()) {
+    return 'Start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined, which weakens the container, or run the host without a container.'
+  }
+  if ((await setting('kernel/apparmor_restrict_unprivileged_userns')) === '1') {
+    return 'AppArmor of Ubuntu refuses them: allow bwrap by a profile in /etc/apparmor.d, as docs/host/isolation.md shows.'
+  }
+  if ((await setting('kernel/unprivileged_userns_clone')) === '0')
+    return 'Run: sysctl -w kernel.unprivileged_userns_clone=1'
+  if ((await setting('user/max_user_namespaces')) === '0') return 'Run: sysctl -w user.max_user_namespaces=15000'
+  return 'If systemd runs the host, take RestrictNamespaces, SystemCallFilter=~@mount and PrivateUsers out of its unit.'
+}
+
+async function isInContainer(): Promise<boolean> {
+  const found = await Promise.all(['/.dockerenv', '/run/.containerenv', '/run/secrets/kubernetes.io'].map(exists))
+  return found.includes(true)
+}
+
+async function setting(name: string): Promise<string | null> {
+  return (await readFile(`/proc/sys/${name}`, 'utf8').catch(() => null))?.trim() ?? null
+}

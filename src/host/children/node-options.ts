@@ -1,0 +1,32 @@
+import { dirname } from 'node:path'
+
+/** What one child has, by the paths that it sees itself. */
+export interface Seen {
+  /** The program of the child: one file. */
+  runner: string
+  releaseFolder: string
+  temporaryFolder: string
+  /** mingo's CommonJS build. */
+  mingo: string
+  /** The JavaScript heap, in bytes. */
+  memoryBytes: number
+}
+
+/** Node's own flags: its permission model allows no child processes, workers, addons, WASI or inspector. */
+export function nodeOptions({ runner, releaseFolder, temporaryFolder, mingo, memoryBytes }: Seen): string[] {
+  const known = process.allowedNodeEnvironmentFlags
+  return [
+    // Node 20 calls it experimental, and would write so into the log of the space at each start.
+    ...(known.has('--permission')
+      ? ['--permission']
+      : ['--experimental-permission', '--disable-warning=ExperimentalWarning']),
+    `--allow-fs-read=${runner}`,
+    `--allow-fs-read=${releaseFolder}/*`,
+    `--allow-fs-read=${dirname(dirname(mingo))}/*`,
+    `--allow-fs-read=${temporaryFolder}/*`,
+    `--allow-fs-write=${temporaryFolder}/*`,
+    `--max-old-space-size=${Math.ceil(memoryBytes / 1024 / 1024)}`,
+    '--disable-proto=delete',
+    ...(known.has('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
+  ]
+}
