@@ -27,6 +27,8 @@ export function nodeOptions({ runner, releaseFolder, temporaryFolder, mingo, mem
     `--allow-fs-write=${temporaryFolder}/*`,
     `--max-old-space-size=${Math.ceil(memoryBytes / 1024 / 1024)}`,
     '--disable-proto=delete',
+    // The permission model does not check it.
+    ...(known.has('--no-experimental-sqlite') ? ['--no-experimental-sqlite'] : []),
     ...(known.has('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
   ]
 }

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import module, { builtinModules, createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module'
 
 // The inner wall. Node's permission model does not check every built-in module, so one that was not judged is closed. The
@@ -159,6 +160,8 @@ export function closeBuiltIns(): void {
   guardSignals()
   for (const [id, exports] of found) takeAway(id, exports)
   hideCommand()
+  // Its other form follows links without a permission, so it tells which files there are.
+  fs.realpathSync = Object.assign(fs.realpathSync.native, { native: fs.realpathSync.native })
   syncBuiltinESMExports()
 }
 
