@@ -60,6 +60,18 @@ describe('a stranger who asks for the same again', () => {
   })
 })
 
+test('ATK-290 the description of the control API costs its readers few calls too', async () => {
+  const { client } = await testAuth({ admin: { emails: ['root@example.test'], twoFactor: false } })
+  const root = client()
+  await root.signUp({ email: 'root@example.test', password: 'correct horse battery' })
+  const ask = () => root.get('/auth/admin/api/openapi.json')
+  expect((await ask()).status).toBe(200)
+  const [again] = await countedCalls(ask)
+  expect(again).toBeLessThan(most)
+  const tag = (await ask()).headers.get('etag') ?? ''
+  expect((await root.get('/auth/admin/api/openapi.json', { headers: { 'if-none-match': tag } })).status).toBe(304)
+})
+
 const documents = ['/auth/openapi.json', '/.well-known/webauthn', '/.well-known/passkey-endpoints']
 
 describe('a document that depends on the settings alone', () => {
