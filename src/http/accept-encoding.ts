@@ -1,3 +1,5 @@
+import { trimBlanks } from '../lib/http-blanks.js'
+
 /**
  * The best content coding of ours that a request accepts (RFC 9110 §12.5.3): brotli before gzip, null for neither.
  * A coding with `q=0` is refused. `*` and other weights are ignored: every browser names its codings.
@@ -10,7 +12,7 @@ export function acceptedEncoding(header: string | readonly string[] | undefined)
     .join(',')
     .toLowerCase()
     .split(',')
-    .map((part) => part.split(';').map((piece) => piece.trim()))
+    .map((part) => part.split(';').map((piece) => trimBlanks(piece)))
     .filter(([, weight = '']) => !/^q=0(?:\.0*)?$/.test(weight))
     .map(([coding]) => coding)
   if (accepted.includes('br')) return 'br'

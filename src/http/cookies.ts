@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { stringifySetCookie } from 'cookie'
+import { trimBlanks } from '../lib/http-blanks.js'
 import { lateModule } from '../lib/late-module.js'
 import type { Settings } from '../settings.js'
 
@@ -132,7 +133,7 @@ export function readCookie(header: string | readonly string[] | undefined, name:
   }
   if (start === -1) return null
   const next = text.indexOf(';', start)
-  return trimBlanks(text, start, next === -1 ? text.length : next) || null
+  return trimBlanks(text.slice(start, next === -1 ? text.length : next)) || null
 }
 
 /**
@@ -187,14 +188,6 @@ function startsPair(text: string, at: number): boolean {
   let before = at - 1
   while (before >= 0 && isBlank(text, before)) before -= 1
   return before === -1 || text[before] === ';'
-}
-
-function trimBlanks(text: string, from: number, to: number): string {
-  let start = from
-  let end = to
-  while (start < end && isBlank(text, start)) start += 1
-  while (end > start && isBlank(text, end - 1)) end -= 1
-  return text.slice(start, end)
 }
 
 function isBlank(text: string, at: number): boolean {

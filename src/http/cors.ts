@@ -1,3 +1,4 @@
+import { trimBlanks } from '../lib/http-blanks.js'
 import type { Settings } from '../settings.js'
 import { type HttpRequest, type HttpResponse, singleHeader } from './message.js'
 import { empty } from './problem.js'
@@ -72,7 +73,7 @@ function askedHeaders(request: Request): string[] {
   const asked = singleHeader(request, 'access-control-request-headers') ?? ''
   const names = asked
     .split(',', maxAskedHeaders)
-    .map((name) => name.trim().toLowerCase())
+    .map((name) => trimBlanks(name).toLowerCase())
     .filter((name) => /^[\w-]{1,64}$/.test(name))
   return [...new Set(names)].filter((name) => !ownHeaders.includes(name) && !tokenHeaders.includes(name))
 }

@@ -1,3 +1,5 @@
+import { trimBlanks } from '../lib/http-blanks.js'
+
 /** A cookie as a browser keeps it. */
 export interface TestCookie {
   name: string
@@ -114,8 +116,8 @@ function attributesOf(parts: readonly string[]): Map<string, string> {
 
 function halves(pair: string): [string, string] {
   const equals = pair.indexOf('=')
-  if (equals === -1) return [pair.trim(), '']
-  return [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()]
+  if (equals === -1) return [trimBlanks(pair), '']
+  return [trimBlanks(pair.slice(0, equals)), trimBlanks(pair.slice(equals + 1))]
 }
 
 function cookiePath(path: string | undefined, from: URL): string {

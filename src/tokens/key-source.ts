@@ -196,7 +196,7 @@ const fetchFaults: Readonly<Partial<Record<FetchFaultReason, KeySetFault>>> = {
 
 /** RFC 9111 §5.2.2.1. */
 function freshSeconds(cacheControl: string | null): number {
-  const [, text] = /(?:^|[\s,])max-age="?(\d{1,12})/i.exec(cacheControl ?? '') ?? []
+  const [, text] = /(?:^|[ \t,])max-age="?(\d{1,12})/i.exec(cacheControl ?? '') ?? []
   if (text === undefined) return defaultSeconds
   return Math.min(mostSeconds, Math.max(leastSeconds, Number(text)))
 }

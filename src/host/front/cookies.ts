@@ -1,4 +1,5 @@
 import { cookieSuffix } from '../../http/cookies.js'
+import { trimBlanks } from '../../lib/http-blanks.js'
 
 /** The suffix of the host's own cookies. No space can have this name. */
 const hostSuffix = 'host'
@@ -34,7 +35,7 @@ export function setCookieOf(space: CookieSpace, line: string, requestPath: strin
   const name = nameOf(pair)
   // Browsers send a cookie without a name as its value alone, which may look like another cookie.
   if (name === '' || isForeign(space, name)) return null
-  const kept = attributes.filter((attribute) => attributeName(attribute) !== 'domain')
+  const kept = attributes.filter((attribute) => isRead(attribute) && attributeName(attribute) !== 'domain')
   if (name.startsWith('__Host-')) return [pair, ...kept].join(';')
 
   const sent = kept.filter((attribute) => attributeName(attribute) === 'path').map(pathValue)
@@ -43,6 +44,17 @@ export function setCookieOf(space: CookieSpace, line: string, requestPath: strin
   if (paths.every(isOwn)) return [pair, ...kept].join(';')
   const others = kept.filter((attribute) => attributeName(attribute) !== 'path')
   return [pair, ...others, ` Path=${space.path}`].join(';')
+}
+
+/** No header may hold one of these (RFC 9110 §5.5), and browsers refuse such a cookie (RFC 6265bis §5.6). */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are refused
+export const controls = /[\0-\x08\x0a-\x1f\x7f]/
+/** Browsers ignore an attribute with a longer value (RFC 6265bis §5.6), so a longer path is none. */
+const mostAttributeBytes = 1024
+
+/** Whether every browser reads the attribute alike: printable ASCII, as RFC 6265 §4.1.1 has it, and short. */
+function isRead(attribute: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(attribute) && attribute.length <= mostAttributeBytes
 }
 
 function isForeign({ name, isSpace }: CookieSpace, cookie: string): boolean {
@@ -64,17 +76,12 @@ function nameOf(pair: string): string {
   return equals === -1 ? '' : trimBlanks(pair.slice(0, equals))
 }
 
-/** Only SP and HTAB: `trim()` would remove characters that are part of a name, and so make a foreign name of another one. */
-function trimBlanks(text: string): string {
-  return text.replace(/^[ \t]+|[ \t]+$/g, '')
-}
-
 function pathValue(attribute: string): string {
   const equals = attribute.indexOf('=')
-  return equals === -1 ? '' : attribute.slice(equals + 1).trim()
+  return equals === -1 ? '' : trimBlanks(attribute.slice(equals + 1))
 }
 
 function attributeName(attribute: string): string {
   const equals = attribute.indexOf('=')
-  return (equals === -1 ? attribute : attribute.slice(0, equals)).trim().toLowerCase()
+  return trimBlanks(equals === -1 ? attribute : attribute.slice(0, equals)).toLowerCase()
 }

@@ -1,3 +1,5 @@
+import { trimBlanks } from '../../lib/http-blanks.js'
+
 /** Headers of one connection, which a proxy never passes on (RFC 9110 §7.6.1), and those that only matter to a proxy. */
 const ofTheConnection: ReadonlySet<string> = new Set([
   'connection',
@@ -25,5 +27,5 @@ export function endsHere(name: string, named: NamedHeaders): boolean {
 /** The usual values, `keep-alive` and `close`, name no header. */
 export function namedByConnection(value: string): NamedHeaders {
   if (/^(?:keep-alive|close|)$/i.test(value)) return null
-  return new Set(value.split(',').map((option) => option.trim().toLowerCase()))
+  return new Set(value.split(',').map((option) => trimBlanks(option).toLowerCase()))
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { AuthError } from '../../errors.js'
+import { trimBlanks } from '../../lib/http-blanks.js'
 import type { Principal } from '../../model/principal.js'
 import { type AnswerRules, headersForClient } from './response-headers.js'
 import type { Child, Space } from './space.js'
@@ -197,7 +198,7 @@ function textsOf(raw: Controller['rawHeaders']): string[] {
 
 function isEventStream(list: readonly string[]): boolean {
   const at = list.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-type')
-  return at !== -1 && /^\s*text\/event-stream\s*(;|$)/i.test(list[at + 1] ?? '')
+  return at !== -1 && /^text\/event-stream[ \t]*(;|$)/i.test(trimBlanks(list[at + 1] ?? ''))
 }
 
 /** Nothing was sent to the child yet, so the client may try again. */

@@ -1,4 +1,4 @@
-import { type CookieSpace, setCookieOf } from './cookies.js'
+import { type CookieSpace, controls, setCookieOf } from './cookies.js'
 import { endsHere, type NamedHeaders, namedByConnection } from './hop-by-hop.js'
 
 /**
@@ -54,6 +54,7 @@ export function headersForClient(
     const lower = name.toLowerCase()
     if (endsHere(lower, framing.named) || isCommand(lower)) continue
     const value = raw[index + 1] ?? ''
+    if (controls.test(value)) continue
     const kept = lower === 'set-cookie' ? setCookieOf(cookies, value, requestPath) : value
     if (kept !== null) list.push(name, kept)
   }

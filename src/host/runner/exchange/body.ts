@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { trimBlanks } from '../../../lib/http-blanks.js'
 import { isWithinBounds } from '../../documents/bounded-json.js'
 import { readPairs } from './query.js'
 
@@ -43,10 +44,11 @@ function readForm(text: string): ParsedBody | BodyFault {
 
 function kindOf({ headers }: IncomingMessage): 'json' | 'form' | null {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
-  if (encoding.trim().toLowerCase() !== 'identity') return null
-  const [name = ''] = type.toLowerCase().split(';')
-  if (/^application\/(?:[\w.+-]+\+)?json$/.test(name.trim())) return 'json'
-  return name.trim() === 'application/x-www-form-urlencoded' ? 'form' : null
+  if (trimBlanks(encoding).toLowerCase() !== 'identity') return null
+  const [text = ''] = type.toLowerCase().split(';')
+  const name = trimBlanks(text)
+  if (/^application\/(?:[\w.+-]+\+)?json$/.test(name)) return 'json'
+  return name === 'application/x-www-form-urlencoded' ? 'form' : null
 }
 
 async function readText(raw: IncomingMessage, limitBytes: number): Promise<string | null> {

@@ -1,6 +1,7 @@
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
+import { trimBlanks } from '../../../lib/http-blanks.js'
 import type { ReleaseFiles, SourceFile } from '../files.js'
 
 /**
@@ -115,17 +116,17 @@ function sendUnsatisfiable(out: ServerResponse, bytes: number): void {
   out.writeHead(416, { 'content-range': `bytes */${bytes}`, 'content-length': 0 }).end()
 }
 
-const withoutWeakness = (tag: string) => tag.trim().replace(/^W\//, '')
+const withoutWeakness = (tag: string) => trimBlanks(tag).replace(/^W\//, '')
 
 /** RFC 9110 §13.1.2: weak comparison. */
 function isKnown(sent: string | undefined, tag: string): boolean {
   if (sent === undefined) return false
-  return sent.trim() === '*' || sent.split(',').some((each) => withoutWeakness(each) === withoutWeakness(tag))
+  return trimBlanks(sent) === '*' || sent.split(',').some((each) => withoutWeakness(each) === withoutWeakness(tag))
 }
 
 /** RFC 9110 §13.1.5: strong comparison. A date never matches, because files of a release have none. */
 function isCurrent(ifRange: string | undefined, tag: string): boolean {
-  return ifRange === undefined || (ifRange.trim() === tag && !tag.startsWith('W/'))
+  return ifRange === undefined || (trimBlanks(ifRange) === tag && !tag.startsWith('W/'))
 }
 
 interface ByteRange {
