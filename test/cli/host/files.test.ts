@@ -237,7 +237,7 @@ describe('conditions and ranges', () => {
   })
 })
 
-test('ATK-245 no spelling of a path leads out of the files of the release, and no file has a second name', async () => {
+test('ATK-244 no spelling of a path leads out of the files of the release, and no file has a second name', async () => {
   const odd = [
     ...['/site/../bundle.mjs', '/site/../../bundle.mjs', '/site/..', '/site/docs/..', '/site/..%2f..%2fbundle.mjs'],
     ...['/site/%2e%2e/bundle.mjs', '/site/..;/bundle.mjs', '/site/..\\..\\bundle.mjs', '/site/%5c..%5cbundle.mjs'],
