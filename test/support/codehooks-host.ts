@@ -46,7 +46,7 @@ let connection: object
 
 /** A Datastore connection as the child of a space has it, with empty collections in memory. */
 async function createConnection(): Promise<Connection> {
-  const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
+  const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'), () => performance.now())
   const { documents, indexes, keyValues } = createSpaceStore()
   const log = { report: () => {}, onFault: () => {} }
   const store = { documents, indexes, mingo, newId, pause, nowMs }

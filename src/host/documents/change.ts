@@ -14,7 +14,7 @@ export interface ChangePorts extends FindPorts, InsertPorts {
 }
 
 /** Makes the changed document. */
-export type Change = (document: Document) => Document
+export type Change = (document: Document) => Document | Promise<Document>
 
 /** Limits of one call that changes many. A larger one would keep the data thread busy for too long. */
 const writeLimits = { rows: 500, bytes: 1024 * 1024 }
@@ -34,7 +34,7 @@ const maxClashes = 3
 export async function changeFirst(
   ports: ChangePorts,
   selection: Selection,
-  { change, insertion }: { change: Change; insertion: (() => Document) | null },
+  { change, insertion }: { change: Change; insertion: (() => Document | Promise<Document>) | null },
 ): Promise<Document | null> {
   const { collection, filter } = selection
   let clashes = 0
@@ -45,7 +45,7 @@ export async function changeFirst(
     if (!found) {
       if (!insertion) return null
       try {
-        return await insert(ports, collection, insertion())
+        return await insert(ports, collection, await insertion())
       } catch (error) {
         // Another process has inserted the document. The next attempt changes it.
         const isOvertaken = isStoreError(error, 'not_current') && filter.id !== null
@@ -60,7 +60,7 @@ export async function changeFirst(
 
 /** Changes all documents that match, and returns how many. After a fault, those before it stay changed. */
 export function changeAll(ports: ChangePorts, selection: Selection, change: Change): Promise<number> {
-  return writeAll(ports, selection, (document) => encode(change(document)))
+  return writeAll(ports, selection, async (document) => encode(await change(document)))
 }
 
 /** Removes the first document that matches, and returns its `_id`. null when none matches. */
@@ -80,7 +80,7 @@ export function removeAll(ports: ChangePorts, selection: Selection): Promise<num
 }
 
 /** The text of the document as it is to be; null to remove it. */
-type BodyOf = (document: Document) => string | null
+type BodyOf = (document: Document) => string | null | Promise<string | null>
 
 const nothing: BodyOf = () => null
 
@@ -95,7 +95,7 @@ async function writeAll(ports: ChangePorts, selection: Selection, bodyOf: BodyOf
 
 async function* changesOf(found: AsyncIterable<Candidate>, bodyOf: BodyOf) {
   for await (const { document, version, bytes } of found) {
-    const body = bodyOf(document)
+    const body = await bodyOf(document)
     yield { id: document._id, version, body, bytes: Math.max(bytes, Buffer.byteLength(body ?? '')) }
   }
 }
@@ -140,7 +140,7 @@ async function tryBatch(
 async function writeOne(ports: ChangePorts, selection: Selection, id: string, bodyOf: BodyOf): Promise<boolean> {
   const { collection } = selection
   const written = await writeMatch(ports, selection, id, async (document, version) => {
-    const body = bodyOf(document)
+    const body = await bodyOf(document)
     if (body === null) await ports.documents.remove(collection, id, version)
     else await ports.documents.put(collection, id, body, version)
     return true
@@ -150,7 +150,7 @@ async function writeOne(ports: ChangePorts, selection: Selection, id: string, bo
 
 function changeMatch(ports: ChangePorts, selection: Selection, id: string, change: Change): Promise<Document | null> {
   return writeMatch(ports, selection, id, async (document, version) => {
-    const changed = change(document)
+    const changed = await change(document)
     await ports.documents.put(selection.collection, id, encode(changed), version)
     return changed
   })
@@ -171,7 +171,7 @@ function writeMatch<T>(
       const stored = await documents.get(collection, id)
       if (!stored) return null
       const document = decode(id, stored.body)
-      if (!filter.matches(document)) return null
+      if (!(await filter.effort.perform(() => filter.matches(document), filter.steps(stored.body.length)))) return null
       try {
         return await write(document, stored.version)
       } catch (error) {

@@ -1,16 +1,19 @@
 import type { Indexes } from '../ports.js'
 import { type Change, type ChangePorts, changeAll, changeFirst, removeAll, removeFirst } from './change.js'
+import { requirePath } from './expressions.js'
 import { compileFilter } from './filter.js'
 import { everything, type FindOptions, find, findFirst, findWhole, type Selection } from './find.js'
 import { insert, insertMany, requireDocument } from './insert.js'
+import { bounds } from './meter.js'
 import { requireCollection } from './names.js'
 import { createQueues } from './queues.js'
 import { createIndexBuilder, type IndexBuilder } from './reading/index-builder.js'
 import { createIndexLists } from './reading/index-lists.js'
 import { createSlowScans } from './reading/slow-scans.js'
-import { applyUpdate, type UpdatePorts } from './update.js'
+import { queryInvalid } from './store-error.js'
+import { applyUpdate, type UpdatePorts, updateSteps } from './update.js'
 import { newDocument } from './upsert.js'
-import type { Document } from './values.js'
+import { type Document, requireShallow } from './values.js'
 
 export interface CollectionsOptions extends Omit<ChangePorts, 'queues' | 'indexLists' | 'slowScans'>, UpdatePorts {
   indexes: Indexes
@@ -69,16 +72,21 @@ export function createCollections(options: CollectionsOptions): Collections {
     queues: createQueues(),
   }
   const builder = createIndexBuilder({ indexes: options.indexes, indexLists, onFault: options.onFault })
-  const select = (name: string, filter: unknown, { start, end, ...chosen }: ChosenOptions = {}): Selection => ({
-    collection: requireCollection(name),
-    filter: compileFilter(options.mingo, bounded(filter, chosen.useIndex, start, end)),
-    options: { ...everything, ...chosen },
-  })
+  const select = (name: string, filter: unknown, { start, end, ...chosen }: ChosenOptions = {}): Selection => {
+    requireBounded(chosen)
+    return {
+      collection: requireCollection(name),
+      filter: compileFilter(options.mingo, bounded(filter, chosen.useIndex, start, end)),
+      options: { ...everything, ...chosen },
+    }
+  }
   const first = ({ filter }: Selection) => newDocument(filter.criteria, options.newId)
   const updating =
-    (operations: unknown, inserted = false): Change =>
-    (document) =>
-      applyUpdate(options, document, { operations, inserted })
+    (operations: unknown, { filter }: Selection, inserted = false): Change =>
+    (document) => {
+      const steps = updateSteps(operations, document)
+      return filter.effort.perform(() => applyUpdate(options, document, { operations, inserted }), steps)
+    }
 
   return {
     find: (name, filter, chosen) => find(ports, select(name, filter, chosen)),
@@ -88,11 +96,13 @@ export function createCollections(options: CollectionsOptions): Collections {
     insertMany: (name, sent) => insertMany(ports, requireCollection(name), sent),
     update(name, filter, operations, { upsert }) {
       const selection = select(name, filter)
-      const insertion = upsert ? () => updating(operations, true)(first(selection)) : null
-      return changeFirst(ports, selection, { change: updating(operations), insertion })
+      const insertion = upsert ? () => updating(operations, selection, true)(first(selection)) : null
+      return changeFirst(ports, selection, { change: updating(operations, selection), insertion })
     },
-    updateMany: (name, filter, operations, chosen) =>
-      changeAll(ports, select(name, filter, chosen), updating(operations)),
+    updateMany(name, filter, operations, chosen) {
+      const selection = select(name, filter, chosen)
+      return changeAll(ports, selection, updating(operations, selection))
+    },
     replace(name, filter, document, { upsert }) {
       const selection = select(name, filter)
       const change = replacing(document)
@@ -105,6 +115,15 @@ export function createCollections(options: CollectionsOptions): Collections {
     count: (name) => options.documents.count(requireCollection(name)),
     createIndex: builder.create,
   }
+}
+
+/** @throws {StoreError} `query_invalid` */
+function requireBounded({ sort, projection }: ChosenOptions): void {
+  const fields = Object.keys(sort ?? {})
+  if (fields.length > bounds.sortFields) throw queryInvalid(`A sort takes at most ${bounds.sortFields} fields.`)
+  fields.forEach(requirePath)
+  requireShallow(projection, 'The list of fields')
+  Object.keys(projection ?? {}).forEach(requirePath)
 }
 
 /** The filter, and the bounds of the index that is to be read. */

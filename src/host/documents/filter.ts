@@ -1,10 +1,17 @@
-import { type Mingo, queryOptions } from './mingo.js'
+import { requirePath, weightOf } from './expressions.js'
+import { type Effort, unwatched } from './meter.js'
+import type { Mingo } from './mingo.js'
 import { queryInvalid, StoreError } from './store-error.js'
 import { isPlain, maxDepth, reviveDate } from './values.js'
 
 /** A filter that was checked and compiled. */
 export interface Filter {
+  /** Runs within `effort`. */
   matches(document: Readonly<Record<string, unknown>>): boolean
+  /** About how many steps that takes, for a document of this many characters. */
+  steps(length: number): number
+  /** What the call with this filter may do. */
+  effort: Effort
   /** The checked filter as mingo reads it. */
   criteria: Readonly<Record<string, unknown>>
   /** The one `_id` that can match; null when the filter does not name it. */
@@ -20,13 +27,30 @@ const refused = new Set(['$where', '$function', '$accumulator'])
  */
 export function compileFilter(mingo: Mingo, sent: unknown): Filter {
   const criteria = toCriteria(sent ?? {})
-  const query = asQueryFault(() => new mingo.Query(criteria, queryOptions))
+  const query = asQueryFault(() => mingo.query(criteria))
+  const weight = weightOf(criteria) + expressionWeight(criteria) * expressionFactor
   const { _id: id } = criteria
   return {
-    matches: (document) => asQueryFault(() => query.test(document)),
+    matches(document) {
+      mingo.meter.begin()
+      return asQueryFault(() => query.test(document))
+    },
+    steps: (length) => weight * length,
+    effort: mingo.newEffort(),
     criteria,
     id: typeof id === 'string' ? id : null,
   }
+}
+
+/** An expression visits a document more often than other conditions. */
+const expressionFactor = 16
+
+function expressionWeight(criteria: unknown): number {
+  if (typeof criteria !== 'object' || criteria === null) return 0
+  return Object.entries(criteria).reduce(
+    (sum, [name, each]) => sum + (name === '$expr' ? weightOf(each) : expressionWeight(each)),
+    0,
+  )
 }
 
 /** Faults of mingo are faults of the query. */
@@ -34,7 +58,7 @@ export function asQueryFault<T>(run: () => T): T {
   try {
     return run()
   } catch (error) {
-    if (error instanceof StoreError) throw error
+    if (error instanceof StoreError || error === unwatched) throw error
     throw queryInvalid(error instanceof Error ? error.message : 'The query cannot be read.', error)
   }
 }
@@ -72,6 +96,7 @@ function withoutState(flags: string): string {
 
 function requireName(name: string): string {
   if (refused.has(name)) throw queryInvalid(`${name} is not supported: queries run no code.`)
+  requirePath(name)
   if (name.split('.').includes('__proto__')) throw queryInvalid('A filter cannot name __proto__.')
   return name
 }

@@ -1,6 +1,8 @@
-import type { Documents } from '../ports.js'
+import type { Documents, StoredDocument } from '../ports.js'
+import { weightOf } from './expressions.js'
 import { asQueryFault, type Filter } from './filter.js'
-import { type Mingo, queryOptions } from './mingo.js'
+import { unwatched } from './meter.js'
+import type { Mingo } from './mingo.js'
 import { openReading, type Reading, type ReadPorts, readWhole, type WantedRows } from './reading/read.js'
 import type { SlowScans } from './reading/slow-scans.js'
 import { type Candidate, inIdOrder, type Sort, sorted } from './reading/sort.js'
@@ -52,8 +54,18 @@ type Candidates = AsyncGenerator<Candidate, void, undefined>
  * @throws {StoreError} `query_invalid` when an operator fails on a document, or a sort without a limit needs more than 64 MiB
  */
 export async function* find(ports: FindPorts, selection: Selection): AsyncGenerator<Document, void, undefined> {
-  const { projection } = selection.options
-  for await (const { document } of findWhole(ports, selection)) yield project(ports.mingo, document, projection)
+  const { filter, options } = selection
+  const { projection } = options
+  const isWhole = projection === null || Object.keys(projection).length === 0
+  for await (const { document, bytes } of findWhole(ports, selection)) {
+    if (isWhole) yield document
+    else {
+      const steps = weightOf(projection) * bytes
+      const projected = filter.effort.perform(() => project(ports.mingo, document, projection), steps)
+      yield projected instanceof Promise ? await projected : projected
+      if (filter.effort.isDue) await filter.effort.rest()
+    }
+  }
 }
 
 /** As `find`, with the version of each document, and without a projection. */
@@ -86,7 +98,8 @@ async function* candidates(ports: FindPorts, selection: Selection): Candidates {
   const reading = await openReading(ports, wanted)
   const found = matching(ports, selection, reading)
   if (reading.isSorted) yield* found
-  else if (options.sort !== null) yield* await sorted(ports.mingo, found, options, options.sort)
+  else if (options.sort !== null)
+    yield* await sorted(ports.mingo, filter.effort, found, { ...options, sort: options.sort })
   else {
     // The order of `_id`s, which need no index. What is too large for the memory is read in that order.
     const kept = await inIdOrder(found, options)
@@ -102,8 +115,8 @@ function wantedRows({ collection, filter, options }: Selection): WantedRows {
 
 async function* named({ documents }: FindPorts, collection: string, filter: Filter, id: string): Candidates {
   const stored = await documents.get(collection, id)
-  const document = stored && decode(stored.id, stored.body)
-  if (document && filter.matches(document)) yield { document, version: stored.version, bytes: stored.body.length }
+  const found = stored && (await filter.effort.perform(() => judged(filter, stored), filter.steps(stored.body.length)))
+  if (found) yield found
 }
 
 /** Each document once, also when it changes while it is being read, where the index or a write needs that. */
@@ -113,26 +126,67 @@ async function* matching(
   reading: Reading,
 ): Candidates {
   const seen = new Set<string>()
+  const { effort } = filter
   let [rows, matches] = [0, 0]
+  let heavy: StoredDocument[] = []
+  let [mostHeavy, length] = [1, 0]
   try {
-    for await (const { id, version, body } of reading.rows) {
+    for await (const row of reading.rows) {
       rows += 1
       if (!reading.isWhole && (once || !reading.isSorted)) {
-        if (seen.has(id)) continue
-        seen.add(id)
+        if (seen.has(row.id)) continue
+        seen.add(row.id)
       }
-      const document = decode(id, body)
-      if (!filter.matches(document)) continue
+      const found = effort.attempt(() => judged(filter, row), filter.steps(row.body.length))
+      if (found === unwatched) {
+        heavy.push(row)
+        length += row.body.length
+        if (heavy.length < mostHeavy && length < heavyLength) continue
+        for await (const each of heavyOnes(filter, heavy)) {
+          matches += 1
+          yield each
+        }
+        mostHeavy = Math.min(mostHeavy * 2, mostTogether)
+        heavy = []
+        length = 0
+      } else if (found) {
+        matches += 1
+        yield found
+      }
+      if (effort.isDue) await effort.rest()
+    }
+    for await (const each of heavyOnes(filter, heavy)) {
       matches += 1
-      yield { document, version, bytes: body.length }
+      yield each
     }
   } finally {
     if (reading.isWhole) slowScans.note({ collection, criteria: filter.criteria, rows, matches })
   }
 }
 
-function project(mingo: Mingo, document: Document, projection: FindOptions['projection']): Document {
-  if (projection === null || Object.keys(projection).length === 0) return document
-  const [projected] = asQueryFault(() => mingo.find<Document>([document], {}, { ...projection }, queryOptions).all())
-  return projected ?? document
+/** null when it does not match. */
+function judged(filter: Filter, { id, version, body }: StoredDocument): Candidate | null {
+  const document = decode(id, body)
+  return filter.matches(document) ? { document, version, bytes: body.length } : null
+}
+
+/** A time limit is dear to set, so there is one for several documents, and one for each when that is not enough. */
+const mostTogether = 128
+const heavyLength = 256 * 1024
+
+async function* heavyOnes(filter: Filter, rows: readonly StoredDocument[]): Candidates {
+  const { effort } = filter
+  const all =
+    rows.length > 1 ? await effort.watch(() => rows.map((row) => judged(filter, row))).catch(() => null) : null
+  if (all !== null) yield* all.filter((each) => each !== null)
+  else {
+    for (const row of rows) {
+      const found = await effort.watch(() => judged(filter, row))
+      if (found) yield found
+    }
+  }
+}
+
+function project(mingo: Mingo, document: Document, projection: Readonly<Record<string, unknown>>): Document {
+  return asQueryFault(() => mingo.projected(document, projection))
 }

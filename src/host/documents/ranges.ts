@@ -54,11 +54,16 @@ export function pointsOf({ from, to }: Range): Range[] | null {
 
 /** What two lists of ranges share. Both ascend and have no overlaps, as the result does. */
 export function intersection(some: readonly Range[], others: readonly Range[]): Range[] {
-  return some.flatMap((one) =>
-    others
-      .map((other): Range => ({ from: larger(one.from, other.from), to: smaller(one.to, other.to) }))
-      .filter(({ from, to }) => Buffer.compare(from, to) < 0),
-  )
+  const shared: Range[] = []
+  let [at, other] = [0, 0]
+  for (;;) {
+    const [one, two] = [some[at], others[other]]
+    if (!one || !two) return shared
+    const range = { from: larger(one.from, two.from), to: smaller(one.to, two.to) }
+    if (Buffer.compare(range.from, range.to) < 0) shared.push(range)
+    if (Buffer.compare(one.to, two.to) < 0) at += 1
+    else other += 1
+  }
 }
 
 /** The same keys, ascending and without overlaps. */

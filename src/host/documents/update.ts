@@ -1,5 +1,7 @@
+import { requirePath, weightOf } from './expressions.js'
 import { asQueryFault, readConditions } from './filter.js'
-import { type Mingo, queryOptions } from './mingo.js'
+import { bounds, type Meter } from './meter.js'
+import type { Mingo } from './mingo.js'
 import { queryInvalid } from './store-error.js'
 import { type Document, isPlain, requireShallow } from './values.js'
 
@@ -10,7 +12,7 @@ export interface UpdatePorts {
 }
 
 /**
- * Applies update operators to a copy of a document. Fields beside the operators are set, as on the platform.
+ * Applies update operators to a copy of a document. Runs within an `Effort`. Fields beside the operators are set, as on the platform.
  *
  * @param inserted whether the document is new, so that `$setOnInsert` counts
  * @throws {StoreError} `query_invalid` for unknown operators, bad values, and a change of `_id`
@@ -22,18 +24,31 @@ export function applyUpdate(
 ): Document {
   const modifier = toModifier(operations, document._id, inserted)
   const paths = pathsOf(modifier)
+  paths.forEach(requirePath)
   if (paths.some((path) => path.includes(dot))) throw queryInvalid('The update names a field with NUL in its name.')
   const copy = structuredClone(document)
   if (literalDots) return unescapeDots(updated(mingo, escapeDots(copy), escapePaths(modifier)))
-  for (const path of paths) requireOwnPath(copy, path.split('.'))
+  for (const fields of Object.values(modifier)) {
+    for (const [path, value] of Object.entries(fields)) {
+      requireOwnPath(copy, path.split('.'), { meter: mingo.meter, weight: weightOf(value) })
+    }
+  }
+  for (const path of paths) requireOwnPath(copy, path.split('.'), { meter: mingo.meter, weight: 1 })
   return updated(mingo, copy, modifier)
 }
+
+/** About how many steps an update takes. */
+export function updateSteps(operations: unknown, document: Document): number {
+  return weightOf(operations) * weightOf(document) * stepsOfValue
+}
+
+const stepsOfValue = 8
 
 type Modifier = Readonly<Record<string, Record<string, unknown>>>
 
 function updated(mingo: Mingo, document: Document, modifier: Modifier): Document {
   const { _id: id } = document
-  asQueryFault(() => mingo.update(document, modifier, [], {}, { cloneMode: 'deep', queryOptions }))
+  asQueryFault(() => mingo.update(document, modifier))
   if (document._id !== id) throw queryInvalid('An update cannot change _id.')
   return document
 }
@@ -68,19 +83,41 @@ function pathsOf(modifier: Modifier): string[] {
 
 /**
  * Refuses a path through an inherited member, such as `constructor`: mingo walks into it and would write into an object that
- * all values of the process share. Where a value is missing, mingo makes an object; of a list it takes every element.
+ * all values of the process share. Where a value is missing, mingo makes an object; of a list it takes every element. Refuses
+ * a position far behind the end of a list, too, since all between would be null. Counts how often a value is copied.
  */
-function requireOwnPath(at: unknown, [name, ...rest]: readonly string[]): void {
+function requireOwnPath(at: unknown, [name, ...rest]: readonly string[], value: Written): void {
+  if (name === undefined) return
+  if (Array.isArray(at)) requirePosition(at, name, value.meter)
   // mingo writes the last name only into an object or a list, and always as a member of its own.
-  if (name === undefined || rest.length === 0) return
+  if (rest.length === 0) {
+    const copies = Array.isArray(at) && !/^\d+$/.test(name) ? at.length : 1
+    value.meter.spend(copies * value.weight)
+    return
+  }
   const holder: unknown = Object(at ?? {})
   if (typeof holder !== 'object' || holder === null) return
   const isOwn = Object.hasOwn(holder, name)
   if (!isOwn && name in holder) throw queryInvalid(`The path of an update cannot pass through ${name}.`)
   if (Array.isArray(holder) && !isOwn) {
-    for (const element of holder) requireOwnPath(element, name.startsWith('$') ? rest : [name, ...rest])
+    for (const element of holder) requireOwnPath(element, name.startsWith('$') ? rest : [name, ...rest], value)
   }
-  requireOwnPath(isOwn ? Reflect.get(holder, name) : {}, rest)
+  requireOwnPath(isOwn ? Reflect.get(holder, name) : {}, rest, value)
+}
+
+/** What an update writes under a path. */
+interface Written {
+  meter: Meter
+  weight: number
+}
+
+function requirePosition(list: readonly unknown[], name: string, meter: Meter): void {
+  if (!/^\d+$/.test(name)) return
+  const added = Number(name) - list.length + 1
+  if (added > bounds.newPositions) {
+    throw queryInvalid(`An update adds at most ${bounds.newPositions} positions to a list. Use $push to append.`)
+  }
+  meter.spend(Math.max(0, added))
 }
 
 /** Stands for a dot that is part of a name. No field has NUL in its name. */

@@ -25,7 +25,7 @@ export interface Started {
 export async function start(options: StartOptions): Promise<Started> {
   const { space, hash, env, limits, compat, keys, sockets, files } = options
   setEnvironment(env)
-  const mingo = await loadMingo(files.mingo)
+  const mingo = await loadMingo(files.mingo, nowMs)
   const { documents, indexes, keyValues } = createRemoteStore({ socketPath: sockets.data, key: keys.data })
   const literalDots = compat.dotPaths === 'literal'
   const store = { documents, indexes, mingo, newId, pause, nowMs, literalDots }

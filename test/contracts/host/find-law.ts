@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
+import { find } from 'mingo'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCollections } from '../../../src/host/documents/collections.js'
 import { compileFilter } from '../../../src/host/documents/filter.js'
@@ -17,7 +18,7 @@ export interface LawBed {
   close(): Promise<void>
 }
 
-const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
+const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'), () => performance.now())
 
 /** One find: its filter, its order and how it goes on. */
 const questionOf = (filter: unknown) =>
@@ -72,7 +73,7 @@ async function answersOf(find: () => Promise<string[]> | string[]): Promise<stri
 function expectedOf(bodies: readonly Body[], { filter, sort, limit, offset }: Question): string[] {
   const { criteria } = compileFilter(mingo, filter)
   const documents = bodies.map(({ id, body }) => decode(id, body))
-  const found = mingo.find<Document>(documents, criteria, {}, { scriptEnabled: false })
+  const found = find<Document>(documents, criteria, {}, { scriptEnabled: false })
   const ids = (sort === null ? found : found.sort({ ...sort })).all().map(({ _id }) => _id)
   return ids.slice(offset, limit === null ? undefined : offset + limit)
 }

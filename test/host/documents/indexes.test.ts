@@ -7,7 +7,7 @@ import { createDatastore } from '../../../src/host/runner/datastore/datastore.js
 import { makeIndex } from '../../support/index-scans.js'
 import { openSqliteStore, type SqliteStore } from '../../support/sqlite-store.js'
 
-const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
+const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'), () => performance.now())
 
 interface Bed {
   store: SqliteStore

@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module'
 import fc from 'fast-check'
+import { find } from 'mingo'
 import { describe, expect, test } from 'vitest'
 import { keysOf } from '../../../src/host/documents/keys.js'
-import { loadMingo } from '../../../src/host/documents/mingo.js'
 import { documentsOf, scalar } from '../../support/arbitrary-documents.js'
 import { createMemoryIndex, reached } from '../../support/memory-index.js'
 
-const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
 const hexOf = (document: Record<string, unknown>, field = 'a') =>
   keysOf(document, field).entries.map((each) => each.toString('hex'))
 const wholeIndex = [{ from: Buffer.of(), to: Buffer.of(0xff) }]
@@ -41,7 +39,7 @@ describe('keys of scalars', () => {
         const index = createMemoryIndex('a', documents)
         fc.pre(index.isOrdered)
         checked += 1
-        const expected = mingo.find(documents, {}).sort({ a: direction }).all()
+        const expected = find(documents, {}).sort({ a: direction }).all()
         expect(reached(index, wholeIndex, direction)).toEqual(expected.map(({ _id }) => _id))
       }),
       { numRuns: 500 },

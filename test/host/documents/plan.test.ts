@@ -4,7 +4,7 @@ import { compileFilter } from '../../../src/host/documents/filter.js'
 import { loadMingo } from '../../../src/host/documents/mingo.js'
 import { type Index, type Plan, plan, type Wanted } from '../../../src/host/documents/plan.js'
 
-const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'))
+const mingo = await loadMingo(createRequire(import.meta.url).resolve('mingo'), () => performance.now())
 const scalars: Index = { field: 'a', isMultikey: false, isOrdered: true }
 const arrays: Index = { field: 'a', isMultikey: true, isOrdered: false }
 

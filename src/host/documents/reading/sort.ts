@@ -1,6 +1,7 @@
 import { asQueryFault } from '../filter.js'
 import { valueAt } from '../keys.js'
-import { type Mingo, queryOptions } from '../mingo.js'
+import { bounds, type Effort } from '../meter.js'
+import type { Mingo } from '../mingo.js'
 import { queryInvalid } from '../store-error.js'
 import type { Document } from '../values.js'
 
@@ -21,6 +22,8 @@ export interface Candidate {
   bytes: number
 }
 
+/** About as long as sorting takes for each value. */
+const stepsOfValue = 50
 const maxSortBytes = 64 * 1024 * 1024
 
 /**
@@ -30,13 +33,18 @@ const maxSortBytes = 64 * 1024 * 1024
  */
 export async function sorted(
   mingo: Mingo,
+  effort: Effort,
   found: AsyncIterable<Candidate>,
-  wanted: Wanted,
-  sort: Sort,
+  { sort, ...wanted }: Wanted & { sort: Sort },
 ): Promise<Candidate[]> {
   const fields = Object.keys(sort)
   const top = await topOf(found, wanted, {
-    order: (kept) => inOrder(mingo, byId(kept, 1), sort),
+    order(kept, mayDrop) {
+      const job = () => inOrder(mingo, byId(kept, 1), sort)
+      // Comparing lists of lists takes longer than their length says.
+      const steps = mayDrop ? kept.length * fields.length * stepsOfValue : Number.POSITIVE_INFINITY
+      return steps > bounds.unwatchedSteps ? effort.watch(job, bounds.sortMs) : job()
+    },
     isExact: ({ document }) => fields.every((field) => isScalar(valueAt(document, field))),
   })
   if (top === null) throw queryInvalid('This sort needs more than 64 MiB. Set a smaller limit or a filter.')
@@ -52,7 +60,8 @@ export function inIdOrder(
 }
 
 interface Order {
-  order(kept: Candidate[]): Candidate[]
+  /** `isExact`: so are all of these. */
+  order(kept: Candidate[], isExact: boolean): Candidate[] | Promise<Candidate[]>
   /** Whether the order of two of these never depends on a third one. */
   isExact(candidate: Candidate): boolean
 }
@@ -75,11 +84,11 @@ async function topOf(
     bytes += candidate.bytes
     mayDrop &&= isExact(candidate)
     if (bytes <= maxSortBytes && !(mayDrop && kept.length >= 2 * most)) continue
-    kept = order(kept).slice(0, most)
+    kept = (await order(kept, mayDrop)).slice(0, most)
     bytes = kept.reduce((sum, each) => sum + each.bytes, 0)
     if (bytes > maxSortBytes) return null
   }
-  return order(kept)
+  return order(kept, mayDrop)
 }
 
 /** mingo finds an array equal to its least element, and then orders the two by which it met first. */
@@ -98,12 +107,7 @@ function byId(candidates: readonly Candidate[], direction: 1 | -1): Candidate[] 
 function inOrder(mingo: Mingo, candidates: readonly Candidate[], sort: Sort): Candidate[] {
   const documents = candidates.map(({ document }) => document)
   const candidateOf = new Map(candidates.map((candidate) => [candidate.document, candidate]))
-  const ordered = asQueryFault(() =>
-    mingo
-      .find<Document>(documents, {}, {}, queryOptions)
-      .sort({ ...sort })
-      .all(),
-  )
+  const ordered = asQueryFault(() => mingo.sorted(documents, sort))
   return ordered.map((document) => {
     const candidate = candidateOf.get(document)
     if (!candidate) throw new Error('mingo has copied a document to sort it.')

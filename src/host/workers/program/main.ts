@@ -23,7 +23,7 @@ async function run(link: Link, start: WorkerStart): Promise<void> {
 }
 
 async function query(link: Link, { mingo: file, literalDots }: WorkerStart, task: QueryTask): Promise<void> {
-  const mingo = await loadMingo(file)
+  const mingo = await loadMingo(file, nowMs)
   const documents = remoteDocuments(link.call)
   const collections = createCollections({
     ...{ documents, mingo, literalDots, newId, nowMs, pause },

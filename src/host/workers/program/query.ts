@@ -3,7 +3,7 @@ import { compileFilter } from '../../documents/filter.js'
 import { requireDocument } from '../../documents/insert.js'
 import type { Mingo } from '../../documents/mingo.js'
 import { queryInvalid, StoreError } from '../../documents/store-error.js'
-import { applyUpdate } from '../../documents/update.js'
+import { applyUpdate, updateSteps } from '../../documents/update.js'
 import { type Document, decode, encode } from '../../documents/values.js'
 import type { Documents } from '../../ports.js'
 import { readFindOptions } from '../../runner/datastore/query-options.js'
@@ -81,7 +81,7 @@ async function* versionRows(found: AsyncIterable<{ document: Document; version: 
 /** Changes one document if it still has the version that the caller has read. */
 async function changeVersion(ports: QueryPorts, task: QueryTask, version: number): Promise<number> {
   const { collection, change } = task
-  const { id, criteria } = compileFilter(ports.mingo, task.filter)
+  const { id, criteria, effort } = compileFilter(ports.mingo, task.filter)
   if (id === null || Object.keys(criteria).length !== 1 || change === null) {
     throw queryInvalid('ifVersion goes with a change of one document. Name its _id in the filter, and nothing else.')
   }
@@ -89,7 +89,12 @@ async function changeVersion(ports: QueryPorts, task: QueryTask, version: number
   const stored = await documents.get(collection, id)
   if (stored?.version !== version) throw new StoreError('not_current', 'The document changed since it was read.')
   if (change.kind === 'delete') await documents.remove(collection, id, version)
-  else await documents.put(collection, id, encode(changed(ports, decode(id, stored.body), change)), version)
+  else {
+    const document = decode(id, stored.body)
+    const steps = change.kind === 'replace' ? 0 : updateSteps(change.operations, document)
+    const body = encode(await effort.perform(() => changed(ports, document, change), steps))
+    await documents.put(collection, id, body, version)
+  }
   return 1
 }
 

@@ -1,0 +1,59 @@
+/** How many steps a regular expression takes at most, on a text of this length. */
+export type StepsOf = (length: number) => number
+
+/** Backtracks without an end in sight. */
+const endless: StepsOf = () => Number.POSITIVE_INFINITY
+
+interface Group {
+  /** It holds a choice: an alternative, or something repeated. */
+  isChoice: boolean
+}
+
+/**
+ * Reads a valid expression without understanding it, and errs on the side of too many steps. What it takes for endless may be
+ * fast, and runs under a time limit.
+ */
+export function stepsOf({ source, flags }: Pick<RegExp, 'source' | 'flags'>): StepsOf {
+  if (flags.includes('v')) return endless
+  let [factor, degree] = [source.length, startsAnchored(source, flags) ? 0 : 1]
+  const open: Group[] = []
+  let last: Group = { isChoice: false }
+  for (const [token] of source.matchAll(tokens)) {
+    if (/^\\([1-9]|k<)/.test(token)) return endless
+    if (token.startsWith('(')) open.push({ isChoice: false })
+    else if (token === ')') last = open.pop() ?? { isChoice: true }
+    else if (token === '|') {
+      factor *= 2
+      for (const group of open) group.isChoice = true
+    } else if (!isQuantifier(token)) last = { isChoice: false }
+    else {
+      const most = mostOf(token)
+      if (last.isChoice && most > 1) return endless
+      if (most === Number.POSITIVE_INFINITY) degree += 1
+      else factor *= most + 1
+      for (const group of open) group.isChoice = true
+    }
+  }
+  return (length) => factor * Math.max(length, 1) ** degree
+}
+
+/** An escape, a class, the beginning of a group, a quantifier, or one character. */
+const tokens =
+  /\\(?:k<[^>]*>|[1-9]\d*|.)|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?|\{\d+(?:,\d*)?\}\??|[*+?]\??|./gs
+
+function isQuantifier(token: string): boolean {
+  return /^(?:[*+?]\??|\{\d+(?:,\d*)?\}\??)$/.test(token)
+}
+
+function mostOf(token: string): number {
+  if (token.startsWith('?')) return 1
+  if (!token.startsWith('{')) return Number.POSITIVE_INFINITY
+  const [, least = '', comma, most] = /^\{(\d+)(,?)(\d*)/.exec(token) ?? []
+  if (comma === '') return Number(least)
+  return most === '' ? Number.POSITIVE_INFINITY : Number(most)
+}
+
+/** Else it is tried at each character. */
+function startsAnchored(source: string, flags: string): boolean {
+  return source.startsWith('^') && !flags.includes('m') && !source.includes('|')
+}
