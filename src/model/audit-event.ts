@@ -99,6 +99,7 @@ export const auditEventNames = [
   'account_updated',
   'account_disabled',
   'account_enabled',
+  'account_deletion_requested',
   'account_deleted',
   'users_exported',
   'impersonation_started',

@@ -10,6 +10,7 @@ export type OneTimePurpose =
   | 'passkey_claimed'
   | 'email_change'
   | 'email_undo'
+  | 'account_deletion'
   | 'oauth_state'
   | 'oauth_landed'
   | 'oauth_identity'

@@ -38,7 +38,7 @@ export function disabledAccount({ at, until, reason }: Disabling): AccountChange
   const values = { disabled_at: at, disabled_until: until, disabled_reason: reason }
   return {
     values,
-    losses: { sessions: true, tokens: 'all_but_undos' },
+    losses: { sessions: true, tokens: 'all_but_undos_and_deletion' },
     judge(user) {
       const isSo = isDisabled(user, at) && user.disabledUntil === until && user.disabledReason === reason
       return isSo ? 'done' : 'change'
@@ -46,11 +46,13 @@ export function disabledAccount({ at, until, reason }: Disabling): AccountChange
   }
 }
 
-/** @param now Unix seconds */
+const enabled = { disabled_at: null, disabled_until: null, disabled_reason: null } as const
+
+/** Enabling ends the wait for a deletion. @param now Unix seconds */
 export function enabledAccount(now: number): AccountChange {
   return {
-    values: { disabled_at: null, disabled_until: null, disabled_reason: null },
-    losses: {},
+    values: enabled,
+    losses: { tokens: ['account_deletion'] },
     judge: (user) => (isDisabled(user, now) ? 'change' : 'done'),
   }
 }
@@ -110,7 +112,10 @@ export function replacedPassword(passwordHash: string): AccountChange {
 }
 
 /** A password that counts no more until it is reset. What may have been gained with it is removed. */
-export const demandedReset: AccountChange = { values: { must_reset: 1 }, losses: everyHold }
+export const demandedReset: AccountChange = {
+  values: { must_reset: 1 },
+  losses: { ...everyHold, tokens: 'all_but_undos_and_deletion' },
+}
 
 /** The new password of a mailed link. Everything that was gained by the former one is removed. */
 export function resetAccount(passwordHash: string): AccountChange {
@@ -153,4 +158,16 @@ export function changedAddress(address: Address, verifiedBy: VerifiedBy | null):
  */
 export function restoredAddress(address: Address): AccountChange {
   return { values: { ...verifiedAddress(address), verified_by: null }, losses: everyHold }
+}
+
+const deletionReason = 'deleted by the user; a former address can still take the account back'
+
+/** An account that its user deletes while an undo of a changed address lives: it waits, disabled, and nothing signs in. */
+export function waitingAccount(now: number): AccountChange {
+  return { values: { disabled_at: now, disabled_until: null, disabled_reason: deletionReason }, losses: everyHold }
+}
+
+/** What ends the wait beside its token: the account is enabled again, unless an administrator has disabled it since. */
+export function endedWait({ reason }: { reason: string | null }): Partial<UsersTable> {
+  return reason === deletionReason ? enabled : {}
 }

@@ -13,7 +13,7 @@ export interface AccountLosses {
 }
 
 /** Which one-time tokens of the account are dropped. */
-export type DroppedTokens = 'all' | 'all_but_undos' | readonly OneTimePurpose[]
+export type DroppedTokens = 'all' | 'all_but_undos' | 'all_but_undos_and_deletion' | readonly OneTimePurpose[]
 
 /** Everything that signs the user in, may do so later, or marks a browser as known. Undos of an address change stay. */
 export const everyHold: AccountLosses = { sessions: true, devices: true, tokens: 'all_but_undos' }
@@ -36,13 +36,18 @@ export const lossesWithDeletion: AccountLosses = {
   tokens: 'all',
 }
 
+/** What `all_but_undos_and_deletion` keeps: what an administrator does to an account that waits for its deletion must not end the wait. */
+export const keptWithDeletion: readonly OneTimePurpose[] = ['email_undo', 'account_deletion']
+
 /**
  * Whether a token of that purpose is dropped. An undo of an address change stays unless it is named: an attacker who has
  * taken the account over can reset its password, and must not remove the undo that way.
  */
 export function isDropped(dropped: DroppedTokens, purpose: OneTimePurpose): boolean {
   if (dropped === 'all') return true
-  return dropped === 'all_but_undos' ? purpose !== 'email_undo' : dropped.includes(purpose)
+  if (dropped === 'all_but_undos') return purpose !== 'email_undo'
+  if (dropped === 'all_but_undos_and_deletion') return !keptWithDeletion.includes(purpose)
+  return dropped.includes(purpose)
 }
 
 /**

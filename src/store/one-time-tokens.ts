@@ -32,6 +32,9 @@ export interface OneTimeTokens {
   /** All live tokens for that address, newest first. */
   listByEmail(purpose: OneTimePurpose, email: string, now: number): Promise<OneTimeToken[]>
 
+  /** All live tokens of that user, newest first. */
+  listByUser(purpose: OneTimePurpose, userId: string, now: number): Promise<OneTimeToken[]>
+
   /** Counts one guess against the token; false when it already had `limit` of them or is gone. Exact under concurrency. */
   countTry(id: string, limit: number): Promise<boolean>
 

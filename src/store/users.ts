@@ -20,6 +20,20 @@ export interface AccountStep {
   secondMail?: OutboxMail
 }
 
+export interface OwnDeletion {
+  userId: string
+  version: number
+  /** Of the second factor; null where none is on. */
+  proof: FactorProof | null
+  /** The token that marks the wait for the end of all undos; null: none lives. */
+  wait: OneTimeToken | null
+  until: number
+  audit: AuditEvent
+  mails: readonly OutboxMail[]
+  /** Unix seconds. */
+  now: number
+}
+
 /** What accompanies a proof of a mailbox. */
 export interface ProofStep extends AccountStep {
   /**
@@ -262,4 +276,18 @@ export interface Users {
    * False when there was no such user.
    */
   delete(id: string, until: number, audit: AuditEvent, keepAdmin?: AdminEmails): Promise<boolean | 'last_admin'>
+
+  /**
+   * Deletes the account at the wish of its user, and uses the proof up. While an undo of a changed address lives, the account
+   * waits instead: it is disabled, keeps its undos and loses every other hold, the version is raised (a change row), and the
+   * token that marks the wait is kept. Null, and nothing changed, when the user is disabled or no longer at that version, the
+   * proof is used up, or `wait` does not fit: it must be given if and only if an undo lives at `now`.
+   */
+  deleteOwn(deletion: OwnDeletion, keepAdmin?: AdminEmails): Promise<'done' | 'last_admin' | null>
+
+  /**
+   * Uses up the token that marks the wait, and deletes its user as `delete` does. False, and nothing changed, when the token
+   * is gone, because the account was taken back, enabled or deleted meanwhile.
+   */
+  deleteWaiting(wait: Pick<OneTimeToken, 'id' | 'userId'>, until: number, audit: AuditEvent): Promise<boolean>
 }

@@ -85,6 +85,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     lifetimeDays: '7',
   },
   'mail/email-restored': { ...device },
+  'mail/account-deleted': { waits: 'yes', former: 'yes', ...device },
   'mail/two-factor-changed': {
     turnedOn: 'yes',
     turnedOff: '',
@@ -208,7 +209,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     error: 'invalid_code',
   },
   'pages/backup-codes': { backupCodes: ['ABCDE-FGHJK'], nextUrl: '/auth/account' },
-  'pages/signed-out': { ...everyPage, deleted: false, signInUrl: '/auth/login', startUrl: '/' },
+  'pages/signed-out': { ...everyPage, deleted: false, deletedLater: false, signInUrl: '/auth/login', startUrl: '/' },
   'pages/error': { ...everyPage, error: 'internal_error', notFound: false, requestId: 'sample', startUrl: '/' },
   ...developmentSamples,
   ...adminSamples,

@@ -10,6 +10,8 @@ export interface HousekeepingOptions {
   store: { readonly [noun in Kept]: Pick<Store[noun], 'prune'> } & Pick<Store, 'pruneFurtherTokens'>
   /** Ends up to that many impersonations whose time is over; true when there may be more. */
   endImpersonations(count: number): Promise<boolean>
+  /** Deletes up to that many accounts whose wait for it is over; true when there may be more. */
+  endDeletionWaits(count: number): Promise<boolean>
   clock: Clock
   /** How long after the end of a session one of its access tokens can still be valid. */
   accessTokensLiveSeconds: number
@@ -117,11 +119,18 @@ function paced({ monotonicMs }: Pick<Clock, 'monotonicMs'>, prune: (count: numbe
   }
 }
 
-function chores({ store, clock, accessTokensLiveSeconds, endImpersonations }: HousekeepingOptions): readonly Chore[] {
+function chores({
+  store,
+  clock,
+  accessTokensLiveSeconds,
+  endImpersonations,
+  endDeletionWaits,
+}: HousekeepingOptions): readonly Chore[] {
   const now = clock.now()
   return [
     // Before their sessions are forgotten.
     () => endImpersonations(fewestRows),
+    () => endDeletionWaits(fewestRows),
     paced(clock, (count) => store.sessions.prune(now - accessTokensLiveSeconds, count)),
     paced(clock, (count) => store.oneTimeTokens.prune(now, count)),
     paced(clock, (count) => store.devices.prune(now, count)),

@@ -1,5 +1,6 @@
 import { endOverdueImpersonations } from '../flows/session/end-impersonation.js'
 import { accessTokensLiveSeconds } from '../flows/steps/issue-tokens.js'
+import { endDeletionWaits } from '../flows/two-factor/delete-account.js'
 import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
 import type { Clock, Ports } from '../ports.js'
 import type { Store } from '../store/store.js'
@@ -42,6 +43,7 @@ export function startHousekeeping({ settings, world, random }: Early, store: Sto
   const housekeeping = createHousekeeping({
     store,
     endImpersonations: (count) => endOverdueImpersonations(ports, count),
+    endDeletionWaits: (count) => endDeletionWaits(ports, count),
     clock: ports.clock,
     accessTokensLiveSeconds,
     timer: world.timer,

@@ -26,6 +26,7 @@ export function housekeepingContract(openStores: (count: number) => Promise<Stor
     const keepers = stores.map((each) =>
       createHousekeeping({
         endImpersonations: async () => false,
+        endDeletionWaits: async () => false,
         store: each,
         clock: { now: () => Math.floor(clock.now() / 1000), nowMs: clock.now, monotonicMs: clock.monotonic },
         accessTokensLiveSeconds: 1_000,

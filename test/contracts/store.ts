@@ -6,6 +6,7 @@ import { apiTokensContract } from './store/api-tokens.js'
 import { auditContract } from './store/audit.js'
 import { changesContract } from './store/changes.js'
 import { countersContract, sweptCountersContract } from './store/counters.js'
+import { deletionsContract } from './store/deletions.js'
 import { devicesContract } from './store/devices.js'
 import { emailsContract } from './store/emails.js'
 import { firstProofContract } from './store/first-proof.js'
@@ -39,6 +40,7 @@ export function storeContract(name: string, open: () => Promise<TestStore>): voi
     describe('users', () => usersContract(current))
     describe('passwords', () => passwordsContract(current))
     describe('email addresses', () => emailsContract(current))
+    describe('deletions by the user', () => deletionsContract(current))
     describe('identities', () => identitiesContract(current))
     describe('first proof', () => firstProofContract(current))
     describe('accounts', () => accountsContract(current))

@@ -92,6 +92,7 @@ describe('housekeeping', () => {
     const warned: unknown[] = []
     const housekeeping = createHousekeeping({
       endImpersonations: async () => false,
+      endDeletionWaits: async () => false,
       store,
       clock: { now: () => Math.floor(clock.now() / 1000), nowMs: clock.now, monotonicMs: clock.monotonic },
       accessTokensLiveSeconds: 1_000,
@@ -162,6 +163,7 @@ describe('housekeeping', () => {
     }
     const housekeeping = createHousekeeping({
       endImpersonations: async () => false,
+      endDeletionWaits: async () => false,
       store: { ...empty, changes: none, audit: none, sessions: { prune: slow } },
       clock: { now: () => now, nowMs: clock.now, monotonicMs: () => clock.monotonic() + workedMs },
       accessTokensLiveSeconds: 1_000,
@@ -197,6 +199,7 @@ describe('housekeeping', () => {
     }
     const housekeeping = createHousekeeping({
       endImpersonations: async () => false,
+      endDeletionWaits: async () => false,
       store: { ...empty, changes: none, audit: { prune } },
       clock: { now: () => now, nowMs: () => 2 * clock.now(), monotonicMs: clock.monotonic },
       accessTokensLiveSeconds: 1_000,

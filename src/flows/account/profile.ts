@@ -4,13 +4,9 @@ import type { ActorEntry } from '../../model/session-answer.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
-import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { readActor } from '../steps/acting.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeFields } from '../steps/change-fields.js'
-import { changeMattersUntil } from '../steps/issue-tokens.js'
-import { lastAdminFault } from '../steps/last-admin.js'
-import { requirePassword } from './require-password.js'
 
 export type ProfilePorts = Pick<Ports, 'users' | 'sessions' | 'passwords' | 'clock' | 'random' | 'policy' | 'home'>
 
@@ -65,22 +61,4 @@ export async function updateProfile(
     }),
   )
   return readProfile(ports, principal)
-}
-
-/**
- * Deletes the account for good, after its password.
- *
- * @throws {AuthError} `invalid_credentials`, `rate_limited`, `recent_login_required`, `token_revoked`, `busy`,
- *   `would_lock_out` for the last administrator, in the host `last_admin`
- */
-export async function deleteAccount(
-  ports: ProfilePorts & PasswordLimitPorts & Pick<Ports, 'audit'>,
-  principal: SessionPrincipal,
-  input: { password: string | null; visitor: Visitor; device: string | null },
-): Promise<void> {
-  const state = await readProfile(ports, principal)
-  await requirePassword(ports, state, { ...input, event: 'account_deleted' })
-  const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId: state.user.id })
-  const deleted = await ports.users.delete(state.user.id, changeMattersUntil(ports), audit, ports.policy.adminEmails)
-  if (deleted === 'last_admin') throw lastAdminFault(ports)
 }

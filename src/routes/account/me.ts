@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { deleteAccount, readMe, updateProfile } from '../../flows/account/profile.js'
+import { readMe, updateProfile } from '../../flows/account/profile.js'
+import { deleteAccount } from '../../flows/two-factor/delete-account.js'
 import { clearCookie } from '../../http/cookies.js'
 import { empty, json, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'
 import { sessionSchema } from '../answer-schemas.js'
-import { nameField, passwordField } from '../fields.js'
+import { factorCodeField, nameField, passwordField } from '../fields.js'
 import { sentFields } from '../sent-fields.js'
 import { clearedSession, sessionAnswer } from '../session/answer.js'
 
@@ -45,19 +46,22 @@ export const deleteMeRoute = defineRoute({
   method: 'DELETE',
   path: '/me',
   limit: 'login',
-  body: z.object({ password: passwordField.optional() }),
+  body: z.object({ password: passwordField.optional(), code: factorCodeField.optional() }),
   page: '/account',
   section: 'delete',
   signedIn: true,
-  summary: 'Deletes the account for good. Asks for its password.',
+  summary:
+    'Deletes the account for good. Asks for its password, and for a code where two-factor authentication is on. While a former address can take it back, it waits, disabled.',
   answers: { 204: null },
-  errors: ['invalid_credentials', 'recent_login_required', 'would_lock_out', 'busy'],
-  async handle(context, { password = null }) {
+  errors: ['invalid_credentials', 'invalid_code', 'recent_login_required', 'would_lock_out', 'busy'],
+  async handle(context, { password = null, code = null }) {
     const { ports, session, mode, cookies, settings, authPath, form, returnTo } = context
     const { principal, visitor } = await session()
-    await deleteAccount(ports, principal, { password, visitor, device: cookies.device })
+    const done = await deleteAccount(ports, principal, { password, code, visitor, device: cookies.device })
     if (mode === 'token') return empty(204)
     const gone = { 'set-cookie': [...clearedSession(context), clearCookie('device', settings, authPath)] }
-    return form ? redirect(303, returnTo ?? `${authPath}/signed-out?deleted=1`, gone) : empty(204, gone)
+    return form
+      ? redirect(303, returnTo ?? `${authPath}/signed-out?deleted=${done === 'waits' ? 'later' : '1'}`, gone)
+      : empty(204, gone)
   },
 })

@@ -10,7 +10,8 @@ export const signedOutPageRoute = defineRoute({
   summary: 'Says that the user has signed out. redirectLogoutUrl may point here.',
   handle(context) {
     const { redirectFailUrl, redirectLogoutUrl } = context.settings
-    const deleted = queryOf(context.request).has('deleted')
-    return showPage(context, 'signed-out', { deleted, signInUrl: redirectFailUrl, startUrl: redirectLogoutUrl })
+    const deleted = queryOf(context.request).get('deleted')
+    const urls = { signInUrl: redirectFailUrl, startUrl: redirectLogoutUrl }
+    return showPage(context, 'signed-out', { deleted: deleted !== null, deletedLater: deleted === 'later', ...urls })
   },
 })

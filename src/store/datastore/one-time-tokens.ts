@@ -80,7 +80,7 @@ function reuseTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'reseal' | 'no
   }
 }
 
-function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHandle' | 'listByEmail'> {
+function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHandle' | 'listByEmail' | 'listByUser'> {
   async function live(purpose: OneTimePurpose, now: number, query: Query): Promise<OneTimeToken[]> {
     const newestFirst = { created_at: -1, ordinal: -1 } as const
     const rows = await steps.glance((view) => view.find(oneTimeTokens, query, { sort: newestFirst }))
@@ -97,6 +97,8 @@ function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHan
     },
 
     listByEmail: (purpose, email, now) => live(purpose, now, { email }),
+
+    listByUser: (purpose, userId, now) => live(purpose, now, { user_id: userId }),
   }
 }
 

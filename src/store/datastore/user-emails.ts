@@ -1,6 +1,6 @@
 import { twoFactorSince } from '../../model/factors/kinds.js'
 import type { UserRecord } from '../../model/user.js'
-import { changedAddress, restoredAddress } from '../account-changes.js'
+import { changedAddress, endedWait, restoredAddress } from '../account-changes.js'
 import { noFactor, toFactors } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { Refused, unlessLastAdmin, unlessTaken } from '../refused.js'
@@ -73,8 +73,10 @@ async function takeBack(
   const identities = await linkedProviders(unit, row.id)
   const passkeys = await dropPasskeysSince(unit, row.id, token.created_at)
   const { values, losses } = restoredAddress({ typed: email, canonical: token.email })
+  const [wait] = await unit.find(oneTimeTokens, { user_id: row.id, purpose: 'account_deletion' })
+  const ended = wait ? endedWait({ reason: row.disabled_reason }) : {}
   await dropLosses(unit, row.id, losses)
-  return changeUser(unit, { ...answered, ...values, identities, passkeys }, step)
+  return changeUser(unit, { ...answered, ...values, ...ended, identities, passkeys }, step)
 }
 
 /**

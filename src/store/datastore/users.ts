@@ -2,24 +2,24 @@ import type { AuditEvent } from '../../model/audit-event.js'
 import { sharedHandle } from '../../model/factors/passkey.js'
 import type { UserRecord } from '../../model/user.js'
 import { profileColumns } from '../account-changes.js'
-import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
+import { lossesWithVerification } from '../account-losses.js'
 import { withIdentity } from '../identity-rows.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { toPasskeyRow } from '../passkey-rows.js'
 import { Refused, Taken } from '../refused.js'
 import { toUser, toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
-import { dropLosses, recordLosses } from './account-losses.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import type { Steps } from './engine/steps.js'
 import { oneTimeTokens, passkeyKey, passkeys, users } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
 import { writeIdentity } from './identity-rows.js'
-import { isLastAdmin } from './last-admin.js'
 import { dropRegistrations, requireToken } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { requireFree } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
+import { deleteUsers } from './user-deletion.js'
 import { changeEmails } from './user-emails.js'
 import { changePasswords } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
@@ -43,16 +43,7 @@ export function createUsers(steps: Steps): Users {
     ...changePasswords(steps),
     ...proveUsers(steps),
     ...administerUsers(steps),
-    delete: (id, until, audit, keepAdmin = []) =>
-      steps.step<boolean | 'last_admin'>(async (unit) => {
-        if (await isLastAdmin(unit, id, keepAdmin, Math.floor(audit.atMs / 1000))) return 'last_admin'
-        const row = await requireUser(unit, id)
-        unit.remove(users, [row])
-        await dropLosses(unit, id, lossesWithDeletion)
-        await recordLosses(unit, { audit, until })
-        recordUserChange(unit, { id, version: Number.MAX_SAFE_INTEGER }, until)
-        return true
-      }, false),
+    ...deleteUsers(steps),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import type { OneTimePurpose, OneTimeToken } from '../../model/one-time-token.js'
-import type { DroppedTokens } from '../account-losses.js'
+import { type DroppedTokens, keptWithDeletion } from '../account-losses.js'
 import { toToken, toTokenRow } from '../one-time-token-rows.js'
 import type { OneTimeTokens } from '../one-time-tokens.js'
 import { Refused } from '../refused.js'
@@ -100,7 +100,7 @@ function reusedTokens(steps: Steps): Pick<OneTimeTokens, 'claim' | 'reseal' | 'n
   }
 }
 
-function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHandle' | 'listByEmail'> {
+function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHandle' | 'listByEmail' | 'listByUser'> {
   return {
     async findByHash(purpose, tokenHashes, now) {
       if (tokenHashes.length === 0) return null
@@ -122,6 +122,8 @@ function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHan
     },
 
     listByEmail: (purpose, email, now) => newestFirst(steps, purpose, now, (eb) => eb('email', '=', email)),
+
+    listByUser: (purpose, userId, now) => newestFirst(steps, purpose, now, (eb) => eb('user_id', '=', userId)),
   }
 }
 
@@ -228,6 +230,8 @@ export async function dropTokens(unit: Pick<Unit, 'db'>, userId: string, dropped
   const deletion = unit.db.deleteFrom('latchkey_one_time_tokens').where('user_id', '=', userId)
   if (dropped === 'all') await deletion.execute()
   else if (dropped === 'all_but_undos') await deletion.where('purpose', '<>', 'email_undo').execute()
+  else if (dropped === 'all_but_undos_and_deletion')
+    await deletion.where('purpose', 'not in', keptWithDeletion).execute()
   else await deletion.where('purpose', 'in', dropped).execute()
 }
 

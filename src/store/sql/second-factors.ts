@@ -133,7 +133,7 @@ export async function useUpChallenge(
 }
 
 /** @throws {Refused} when the proof is used up, or the user is disabled or at another version */
-async function spend(
+export async function spend(
   unit: Unit,
   { userId, version, proof }: { userId: string; version: number; proof: FactorProof },
   now: number,

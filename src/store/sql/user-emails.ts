@@ -1,5 +1,5 @@
 import type { UserRecord } from '../../model/user.js'
-import { changedAddress, restoredAddress } from '../account-changes.js'
+import { changedAddress, endedWait, restoredAddress } from '../account-changes.js'
 import { noFactor, raisedStep } from '../factor-columns.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { unlessLastAdmin, unlessTaken } from '../refused.js'
@@ -98,6 +98,7 @@ async function takeBack(
   else await dropLosses(unit, owner.id, { backupCodes: true })
   await consumeToken(unit, tokenId, { purpose: 'email_undo', now })
   await dropLaterUndos(unit, owner)
+  await endWait(unit, owner.id)
   await dropIdentitiesSince(unit, owner.id, owner.createdAt)
   await dropPasskeysSince(unit, owner.id, owner.createdAt)
   await dropLosses(unit, owner.id, losses)
@@ -120,6 +121,20 @@ async function keepUndo(unit: Unit, { token, mail }: EmailChange['undo']): Promi
     )
     .executeTakeFirst()
   if (numInsertedOrUpdatedRows) await writeMail(unit, mail)
+}
+
+/** An account that waited for its deletion is enabled again. `dropLosses` drops the token that marked the wait. */
+async function endWait(unit: Unit, userId: string): Promise<void> {
+  const wait = await unit.db
+    .selectFrom('latchkey_one_time_tokens')
+    .innerJoin('latchkey_users', 'latchkey_users.id', 'latchkey_one_time_tokens.user_id')
+    .select('latchkey_users.disabled_reason as reason')
+    .where('user_id', '=', userId)
+    .where('purpose', '=', 'account_deletion')
+    .executeTakeFirst()
+  const values = wait ? endedWait(wait) : {}
+  if (Object.keys(values).length === 0) return
+  await unit.db.updateTable('latchkey_users').set(values).where('id', '=', userId).execute()
 }
 
 /** The earlier owner of the address wins: later undos stem from changes that a thief may have made. */

@@ -2,14 +2,14 @@ import type { AuditEvent } from '../../model/audit-event.js'
 import { sharedHandle } from '../../model/factors/passkey.js'
 import type { UserRecord } from '../../model/user.js'
 import { profileColumns } from '../account-changes.js'
-import { lossesWithDeletion, lossesWithVerification } from '../account-losses.js'
+import { lossesWithVerification } from '../account-losses.js'
 import { withIdentity } from '../identity-rows.js'
 import { toTokenRow } from '../one-time-token-rows.js'
 import { toPasskeyRow } from '../passkey-rows.js'
 import { Refused } from '../refused.js'
 import { toUserRow } from '../user-rows.js'
 import type { Users } from '../users.js'
-import { dropLosses, recordLosses } from './account-losses.js'
+import { dropLosses } from './account-losses.js'
 import { writeAudit } from './audit.js'
 import { writeChanges } from './changes.js'
 import type { Steps, Unit } from './engine/steps.js'
@@ -18,10 +18,11 @@ import { ownerOf } from './one-time-tokens.js'
 import { writeMail } from './outbox.js'
 import { dropRegistrations, refuseReserved, refuseTaken } from './taken-addresses.js'
 import { administerUsers } from './user-administration.js'
+import { deleteUsers } from './user-deletion.js'
 import { changeEmails } from './user-emails.js'
-import { changePasswords, requireOne } from './user-passwords.js'
+import { changePasswords } from './user-passwords.js'
 import { proveUsers } from './user-proofs.js'
-import { holdUser, readUser, userColumns } from './user-rows.js'
+import { readUser, userColumns } from './user-rows.js'
 
 export function createUsers(steps: Steps): Users {
   return {
@@ -33,17 +34,7 @@ export function createUsers(steps: Steps): Users {
     ...changePasswords(steps),
     ...proveUsers(steps),
     ...administerUsers(steps),
-    delete: (id, until, audit, keepAdmin = []) =>
-      steps.transaction<boolean | 'last_admin'>(async (unit) => {
-        if (await unit.isLastAdmin(unit, id, keepAdmin, Math.floor(audit.atMs / 1000))) return 'last_admin'
-        await holdUser(unit, id).executeTakeFirst().then(requireOne)
-        // Foreign keys do this too, but they do not tell which impersonations they end.
-        await dropLosses(unit, id, lossesWithDeletion)
-        await unit.db.deleteFrom('latchkey_users').where('id', '=', id).execute()
-        await recordLosses(unit, { audit, until })
-        await writeChanges(unit, 'user', [id], until, Number.MAX_SAFE_INTEGER)
-        return true
-      }, false),
+    ...deleteUsers(steps),
   }
 }
 
