@@ -55,23 +55,23 @@ describe('updatedAccount', () => {
   })
 })
 
-test('disabledAccount ends the sessions and every token but the undos', () => {
+test('disabledAccount ends the sessions and every token but the undos and the wait for a deletion', () => {
   const { judge, ...change } = disabledAccount({ at: 100, until: null, reason: 'chargeback' })
   // The account of this file was disabled until 90.
   expect(judge?.(user)).toBe('change')
   expect(judge?.({ ...user, disabledUntil: null })).toBe('done')
   expect(change).toEqual({
     values: { disabled_at: 100, disabled_until: null, disabled_reason: 'chargeback' },
-    losses: { sessions: true, tokens: 'all_but_undos' },
+    losses: { sessions: true, tokens: 'all_but_undos_and_deletion' },
   })
 })
 
-test('enabledAccount ends nothing', () => {
+test('enabledAccount ends the wait for a deletion, and nothing else', () => {
   const values = { disabled_at: null, disabled_until: null, disabled_reason: null }
   const { judge, ...change } = enabledAccount(80)
   expect(judge?.(user)).toBe('change')
   expect(judge?.({ ...user, disabledAt: null })).toBe('done')
-  expect(change).toEqual({ values, losses: {} })
+  expect(change).toEqual({ values, losses: { tokens: ['account_deletion'] } })
 })
 
 describe('firstProof', () => {
