@@ -3,6 +3,7 @@ import module, { createRequire } from 'node:module'
 import { app } from 'codehooks-js'
 
 const require = createRequire(import.meta.url)
+const absent = 'no-such-package'
 
 // One loader for each way that Node has.
 const ways = {
@@ -16,14 +17,14 @@ const ways = {
       module,
       '_resolveFilename',
       () => id,
-      () => require('no-such-package'),
+      () => require(absent),
     ),
   'another path': (id) =>
     withProperty(
       module,
       '_findPath',
       () => id,
-      () => require('no-such-package'),
+      () => require(absent),
     ),
   mainModule: (id) => process.mainModule.require(id),
   constructor: (id) => new module('x').require(id),

@@ -10,6 +10,7 @@ import { Worker } from 'node:worker_threads'
 
 const load = createRequire(import.meta.url)
 const own = process.env.HOME
+const emptyModule = 'data:text/javascript,'
 
 const loaders = {
   import: (id) => import(id),
@@ -132,7 +133,7 @@ const starters = {
     return (await import('node:inspector')).url() ?? null
   },
   '_debugProcess of itself': () => process._debugProcess(process.pid) ?? 'sent',
-  'module.register': () => module.register('data:text/javascript,') ?? 'registered',
+  'module.register': () => module.register(emptyModule) ?? 'registered',
   'module.registerHooks': () => module.registerHooks({}) && 'registered',
   'Session of the inspector': () => new (load('node:inspector').Session)().connect() ?? 'connected',
   ...Object.fromEntries(bindings.map((name) => [`binding ${name}`, () => process.binding(name) && 'bound'])),
