@@ -79,6 +79,15 @@ export interface SpaceCalls {
   /** `confirm` repeats the name of the space. @throws `not_found` when nothing is deployed */
   undeploy(confirm: string): Promise<void>
   readLog(query: LogQuery): AsyncIterable<LogLine>
+  /** Ends the change of the space that is under way. @throws `not_found` when there is none */
+  takeOver(): Promise<EndedWork>
+}
+
+/** A change of a space that was ended. `by`: kind and id of who made it. */
+export interface EndedWork {
+  kind: string
+  by: string | null
+  since: string
 }
 
 /** Backups of the chosen space. */

@@ -133,6 +133,7 @@ export const auditEventNames = [
   'undeployed',
   'env_set',
   'env_removed',
+  'space_taken_over',
   'data_written',
   'data_imported',
   'index_created',

@@ -36,7 +36,12 @@ const adminToken = {
 /** The values of the pages that only a host has. */
 export const hostSamples: Readonly<Record<string, Values>> = {
   'admin/spaces': { ...everyAdminPage, pager, items: [place], kept: '' },
-  'admin/space': { ...everyAdminPage, shown: place, removeAction: '/spaces/dev' },
+  'admin/space': {
+    ...everyAdminPage,
+    shown: place,
+    busy: { by: 'ada@app.example', since: sampleTime, action: '/spaces/dev/take-over' },
+    removeAction: '/spaces/dev',
+  },
   'admin/releases': {
     ...everyAdminPage,
     deployed: true,

@@ -184,6 +184,9 @@ const honest: Readonly<Record<string, HostAnswer>> = {
     { done: true, release: 15, warnings: [] },
   ),
   'DELETE /spaces/dev/releases/current': none,
+  'POST /spaces/dev/take-over': {
+    body: { kind: 'deploy', by: { kind: 'adminToken', id: 'a41f3c0d9e8b7a65' }, since: '2026-11-24T12:00:00.000Z' },
+  },
   'GET /spaces/dev/logs': ndjson(
     { at: '2026-11-24T12:00:01.223Z', level: 'info', text: 'started' },
     { at: '2026-11-24T12:00:02.001Z', level: 'error', text: 'no \u001b[31mluck' },

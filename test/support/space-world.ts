@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { AuthError } from '../../src/errors.js'
+import type { ActorEntry } from '../../src/host/flows/spaces/actor-entry.js'
 import type { SpacePorts } from '../../src/host/flows/spaces/ports.js'
 import { readStartFacts, type StartFacts } from '../../src/host/flows/spaces/start-facts.js'
+import { createUploads } from '../../src/host/flows/spaces/uploads.js'
 import { createSpaceDirectory, type OpenSpaceDirectory } from '../../src/host/front/directory.js'
 import type { Children, PrintedLine } from '../../src/host/ports.js'
 import { createSpaceFiles } from '../../src/host/releases/space-files.js'
@@ -14,6 +16,7 @@ import { defaultVariableLimits } from '../../src/host/sealing/variables.js'
 import type { SpaceNouns } from '../../src/host/store/space-nouns.js'
 import { addSpaces } from '../../src/host/store/sql/migrations/0002-spaces.js'
 import { addBackups } from '../../src/host/store/sql/migrations/0003-backups.js'
+import { addClaimHolders } from '../../src/host/store/sql/migrations/0004-claims.js'
 import { createSpaceNouns } from '../../src/host/store/sql/space-nouns.js'
 import { createRandom } from '../../src/lib/random.js'
 import type { Change } from '../../src/model/change.js'
@@ -73,7 +76,7 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
       now: () => host.clock.nowMs,
     },
     {
-      migrations: { '0002-spaces': addSpaces, '0003-backups': addBackups },
+      migrations: { '0002-spaces': addSpaces, '0003-backups': addBackups, '0004-claims': addClaimHolders },
       migrationsTable: 'latchkey_host_migrations',
       isLastAdmin: isLastByRole,
       nouns: createSpaceNouns,
@@ -93,6 +96,7 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
     child: () => Promise.reject(new AuthError('application_starting')),
   }))
   const nowMs = () => host.clock.nowMs
+  const random = createRandom()
   const ports = {
     ...nouns,
     files,
@@ -102,7 +106,10 @@ export async function openOutsideTests(host: HostFolder): Promise<SpaceProcess> 
     timer,
     monotonic: nowMs,
     clock: { now: () => Math.floor(nowMs() / 1000), nowMs, monotonicMs: nowMs },
-    random: createRandom(),
+    random,
+    // Time that passes is that of leases: no upload stalls by it.
+    uploads: createUploads({ timer: () => () => {}, monotonic: nowMs, id: random.id, isFull: () => false }),
+    nameOf: async ({ kind, id }: ActorEntry) => (kind === 'user' ? `${id}@example.org` : kind),
     baseUrl: 'https://api.example.org',
     limits: { release: defaultReleaseLimits, releases: 10, environment: defaultVariableLimits },
   }

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { addSpaces } from '../../src/host/store/sql/migrations/0002-spaces.js'
 import { addBackups } from '../../src/host/store/sql/migrations/0003-backups.js'
+import { addClaimHolders } from '../../src/host/store/sql/migrations/0004-claims.js'
 import { createSpaceNouns } from '../../src/host/store/sql/space-nouns.js'
 import type { Change } from '../../src/model/change.js'
 import { isLastByRole } from '../../src/store/sql/last-admin.js'
@@ -21,7 +22,7 @@ export async function openSpacesOn({ database, query }: PostgresBed): Promise<Op
   const open = async () => {
     const options = { ...storeOptions({ onChange: (change) => changes.push(change) }), database: database() }
     const opened = await openExtended(options, {
-      migrations: { '0002-spaces': addSpaces, '0003-backups': addBackups },
+      migrations: { '0002-spaces': addSpaces, '0003-backups': addBackups, '0004-claims': addClaimHolders },
       migrationsTable: 'latchkey_host_migrations',
       isLastAdmin: isLastByRole,
       nouns: createSpaceNouns,

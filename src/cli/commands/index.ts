@@ -58,6 +58,7 @@ export const commands: readonly CommandLine[] = [
   ['use', 'Choose the space of this folder', () => import('./spaces/use.js')],
   ['spaces', 'List the spaces of a host', () => import('./spaces/list.js')],
   ['create', 'Create a space', () => import('./spaces/create.js')],
+  ['take-over', 'End the change of a space that is under way', () => import('./spaces/take-over.js')],
   ['remove-space', 'Remove a space with its data', () => import('./spaces/remove.js')],
   ['project', 'List the users of the project', () => import('./project/list.js')],
   ['project add', 'Give a person a right on the project', () => import('./project/add.js')],

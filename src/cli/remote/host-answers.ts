@@ -13,6 +13,7 @@ import type {
   ActorEntry,
   AdminTokenEntry,
   DeployStep,
+  EndedWork,
   LogLine,
   ProjectUser,
   Release,
@@ -122,6 +123,12 @@ export function readStep(fields: Fields): DeployStep {
 
 export function readDone(fields: Fields): { release: number; warnings: string[] } {
   return { release: numberIn(fields, 'release'), warnings: textsIn(fields, 'warnings') }
+}
+
+export function readEnded(fields: Fields): EndedWork {
+  const by = readActor(fields, 'by')
+  const who = by && (by.id === null ? by.kind : `${by.kind} ${by.id}`)
+  return { kind: textIn(fields, 'kind'), by: who, since: textIn(fields, 'since') }
 }
 
 export function readLogLine(fields: Fields): LogLine {

@@ -2,7 +2,7 @@ import { type Fields, listIn, WrongField } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
 import type { Deployed, LogQuery, OnStep, SpaceCalls, Upload } from '../host-home.js'
 import { type Client, path, type StreamCall } from './calls.js'
-import { readDone, readLogLine, readRelease, readStep, readVariable } from './host-answers.js'
+import { readDone, readEnded, readLogLine, readRelease, readStep, readVariable } from './host-answers.js'
 import { notOurs } from './send.js'
 
 /** Longer than a release may take to be unpacked and to start. */
@@ -34,6 +34,7 @@ export function spaceCalls(client: Client, address: Address, below: () => string
     async undeploy(confirm) {
       await client.answer({ method: 'DELETE', path: `${below()}/releases/current`, body: { confirm } })
     },
+    takeOver: () => client.call({ method: 'POST', path: `${below()}/take-over` }, readEnded),
     readLog: (query) => readLog(client, address, `${below()}/logs`, query),
   }
 }

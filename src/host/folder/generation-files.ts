@@ -29,11 +29,21 @@ export async function adoptDraft(own: string, generation: number): Promise<void>
   await syncFolder(own)
 }
 
-/** Removes what restores that failed or were killed have left. */
-export async function removeDrafts(own: string): Promise<void> {
+/** The generations whose drafts are there. */
+export async function findDrafts(own: string): Promise<number[]> {
+  return [...new Set((await namesIn(own)).map(draftOf))].filter((generation) => generation > 0)
+}
+
+/** Removes drafts, such as those that restores which failed or were killed have left. */
+export async function removeDrafts(own: string, isOver: (generation: number) => boolean = () => true): Promise<void> {
   for (const name of await namesIn(own)) {
-    if (/^draft-\d+\.db/.test(name)) await rm(join(own, name), { force: true })
+    const generation = draftOf(name)
+    if (generation > 0 && isOver(generation)) await rm(join(own, name), { force: true })
   }
+}
+
+function draftOf(name: string): number {
+  return Number(/^draft-(\d+)\.db/.exec(name)?.[1] ?? 0)
 }
 
 /** Removes the files of generations that are over. */

@@ -16,12 +16,15 @@ import { syncFolder } from '../sync-folder.js'
 import { bundleInvalid, deployAgain } from './bundle-invalid.js'
 import { judgeManifest } from './judge-manifest.js'
 
+/** The folder of a release that has no number yet. */
+export type DraftName = `draft-${string}`
+
 /** Where a release goes. */
 export interface ReleasePlace {
   /** The folder of all releases of the space. It exists. */
   folder: string
-  /** A number that was never used in this space. */
-  number: number
+  /** A number that was never used in this space, or the name of a draft. */
+  number: number | DraftName
   /** A group that may read the release: the one of its space, where children have users of their own. */
   group?: number
 }

@@ -4,8 +4,12 @@ import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
 import { confirmField, pageSchema, paging, pagingQuery } from '../../routes/admin/fields.js'
 import { time } from '../../routes/answer-schemas.js'
+import { takeOver } from '../flows/spaces/claim.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { createSpace, listSpaces, readSpace, removeSpace } from '../flows/spaces/spaces.js'
+import { actorSchema } from './actor-schema.js'
+
+const changes = ['deploy', 'activate', 'undeploy', 'env', 'restore', 'remove', 'hold'] as const
 
 const spaceSchema = z
   .object({
@@ -21,11 +25,17 @@ const spaceSchema = z
     restarts: z.number().describe('How often its process was started again without being asked to.'),
     requests: z.number().describe('How many requests it answers now.'),
     busyWith: z
-      .enum(['deploy', 'activate', 'undeploy', 'env', 'restore', 'remove'])
+      .enum(changes)
       .nullable()
-      .describe('The change that is under way.'),
+      .describe('The change that is under way. `hold`: an administrator has taken the space over for the next change.'),
+    busyBy: actorSchema.describe('Who changes it; null also where that is unknown.'),
+    busySince: time('Since when.').nullable(),
   })
   .describe('A space.')
+
+const endedSchema = z
+  .object({ kind: z.enum(changes), by: actorSchema, since: time('Since when.') })
+  .describe('What was ended.')
 
 /** @param ports those of the running host */
 export function spaceRoutes(ports: () => SpacePorts): readonly Route[] {
@@ -74,6 +84,21 @@ function oneSpaceRoutes(ports: () => SpacePorts): readonly Route[] {
       answers: { 200: spaceSchema },
       errors: ['space_not_found'],
       handle: async ({ params }) => json(200, await readSpace(ports(), params.space ?? '')),
+    }),
+    defineControlRoute({
+      method: 'POST',
+      path: '/spaces/:space/take-over',
+      body: null,
+      home: 'host',
+      who: 'admin',
+      recent: true,
+      command: 'take-over',
+      form: { page: '/spaces/:space', section: 'state', done: 'taken_over' },
+      summary: 'Ends the change of a space that is under way, and keeps the space for your next change, for a minute.',
+      answers: { 200: endedSchema },
+      errors: ['space_not_found', 'not_found'],
+      handle: async ({ params, admin }) =>
+        json(200, await takeOver(ports(), { space: params.space ?? '', visitor: admin.visitor })),
     }),
     defineControlRoute({
       method: 'DELETE',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import {
   adoptDraft,
   draftFile,
+  findDrafts,
   generationFile,
   hasGeneration,
   removeDrafts,
@@ -26,7 +27,10 @@ export function filePlaces(folder: string): GenerationPlaces {
     has: (spaceId, generation) => hasGeneration(folderOf(spaceId), generation),
     syncDraft: (spaceId, generation) => syncDraft(folderOf(spaceId), generation),
     adoptDraft: (spaceId, generation) => adoptDraft(folderOf(spaceId), generation),
-    removeDrafts: (spaceId) => removeDrafts(folderOf(spaceId)),
+    drafts: (spaceId) => findDrafts(folderOf(spaceId)),
+    removeDrafts: (spaceId, isOver) => removeDrafts(folderOf(spaceId), isOver),
+    // The lock of the folder keeps every other host out.
+    isShared: false,
     removeGenerations: (spaceId, isOver) => removeGenerations(folderOf(spaceId), isOver),
   }
 }

@@ -170,13 +170,10 @@ type Others = Omit<GenerationFiles, 'open' | 'refuse' | 'allow'>
 
 /** Those that are being filled, and those that were in force. */
 function otherGenerations(openPlace: OpenPlace, places: GenerationPlaces): Others {
-  const { syncDraft, adoptDraft, removeDrafts, removeGenerations } = places
+  const { syncDraft, adoptDraft, drafts, removeDrafts, removeGenerations, isShared } = places
   return {
-    ...{ syncDraft, adoptDraft, removeDrafts, removeGenerations },
-    async draft(spaceId, generation) {
-      await removeDrafts(spaceId)
-      return openPlace(spaceId, await places.draft(spaceId, generation))
-    },
+    ...{ syncDraft, adoptDraft, drafts, removeDrafts, removeGenerations, isShared },
+    draft: async (spaceId, generation) => openPlace(spaceId, await places.draft(spaceId, generation)),
     async raiseVersions(spaceId, generation, above) {
       await requireGeneration(places, spaceId, generation)
       const data = await openPlace(spaceId, await places.living(spaceId, generation))

@@ -8,12 +8,14 @@ import type { ChildPlan } from '../children/plan.js'
 import { createSupervisor, type Supervisor } from '../children/supervisor.js'
 import type { BackupPorts } from '../flows/backups/ports.js'
 import type { CollectionPorts } from '../flows/collections/ports.js'
+import { nameOfActor } from '../flows/spaces/actor-entry.js'
 import { findSpace } from '../flows/spaces/find-space.js'
 import { fillDirectory, readSpaces } from '../flows/spaces/open-directory.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { recordCrash } from '../flows/spaces/record-crash.js'
 import { sweepRemovedSpaces } from '../flows/spaces/spaces.js'
 import { readStartFacts } from '../flows/spaces/start-facts.js'
+import { createUploads } from '../flows/spaces/uploads.js'
 import { createSpaceDirectory } from '../front/directory.js'
 import type { SpaceLimits } from '../front/space.js'
 import type { Children, PrintedLine } from '../ports.js'
@@ -22,6 +24,7 @@ import { createSealer } from '../sealing/sealer.js'
 import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { Schemas } from '../storage/postgres/schemas.js'
+import type { PeopleNouns } from '../store/people.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
 import type { SpaceRecord } from '../store/spaces.js'
 import { collectionPorts, openWorkers } from './collection-ports.js'
@@ -40,8 +43,11 @@ export interface RunningSpaces extends OpenSpaces {
   collections: CollectionPorts
 }
 
+/** Those of spaces, and the admin tokens, which have names. */
+type StoredNouns = SpaceNouns & Pick<PeopleNouns, 'projectTokens'>
+
 /** What the parts of this module share. */
-interface Ground extends SpacesGround<SpaceNouns> {
+interface Ground extends SpacesGround<StoredNouns> {
   guards: SpaceGuards
   data: SpacesData
   /** null: the data of spaces is in files. */
@@ -55,7 +61,7 @@ interface Ground extends SpacesGround<SpaceNouns> {
  * @throws {SettingsError} for a path that is too long for sockets, and for a package that is missing
  */
 export async function openSpaces(
-  given: SpacesGround<SpaceNouns>,
+  given: SpacesGround<StoredNouns>,
   programs: ChildPrograms | null = null,
 ): Promise<RunningSpaces> {
   const { running, settings, folder, world, random, logger } = given
@@ -273,6 +279,8 @@ function portsOf(
     })),
     timer: world.timer,
     monotonic: world.monotonic,
+    uploads: createUploads({ ...world, id: ports.random.id, isFull: () => !disk.mayWrite() }),
+    nameOf: (actor) => nameOfActor({ users: ports.users, tokens: nouns.projectTokens }, actor),
     baseUrl,
     limits: {
       release: { ...defaultReleaseLimits, code: limits.codeBytes, assets: limits.assetsBytes },

@@ -1,10 +1,11 @@
 import type { World } from '../../lib/runtime.js'
 import type { Logger } from '../../settings.js'
 import type { BackupPorts } from '../flows/backups/ports.js'
-import { sweepFormer } from '../flows/backups/sweep-generations.js'
+import { sweepDrafts, sweepFormer } from '../flows/backups/sweep-generations.js'
 import { readSpaces } from '../flows/spaces/open-directory.js'
 import type { Folder } from '../folder/folder.js'
 import { moveLostGenerations } from '../folder/lost-generations.js'
+import { sweepReleaseDrafts } from '../releases/kept.js'
 import type { SpaceRecord } from '../store/spaces.js'
 
 const hourMs = 60 * 60 * 1000
@@ -21,7 +22,9 @@ export async function settleGenerations(
   const known: { id: string; generation: number; former: number | null }[] = []
   for (const { id, generation } of spaces) {
     await data.adoptDraft(id, generation)
-    await data.removeDrafts(id).catch(() => reportLeft(logger, id))
+    await sweepReleaseDrafts(await ports.files.releases(id))
+    // The drafts of another host are of restores that may be under way. They go when their lease is over.
+    if (!data.isShared) await data.removeDrafts(id).catch(() => reportLeft(logger, id))
     known.push({ id, generation, former: (await generations.read(id))?.former ?? null })
   }
   for (const spaceId of await moveLostGenerations(folder.spaces, known)) reportLost(logger, spaceId)
@@ -32,7 +35,7 @@ export async function settleGenerations(
   await sweepAll(ports, known)
 }
 
-/** Removes the data that restores have replaced, a day later. The result ends it. */
+/** Removes the data that restores have replaced, a day later, and that of killed ones. The result ends it. */
 export function sweepEachHour(ports: BackupPorts, timer: World['timer']): () => void {
   let cancel = timer(hourMs, sweep)
   function sweep(): Promise<void> {
@@ -45,7 +48,10 @@ export function sweepEachHour(ports: BackupPorts, timer: World['timer']): () => 
 
 /** What fails now, as for a space that is being changed, comes with the next sweep. */
 async function sweepAll(ports: BackupPorts, spaces: readonly Pick<SpaceRecord, 'id'>[]): Promise<void> {
-  for (const { id } of spaces) await sweepFormer(ports, id).catch(() => {})
+  for (const { id } of spaces) {
+    await sweepFormer(ports, id).catch(() => {})
+    await sweepDrafts(ports, id).catch(() => {})
+  }
 }
 
 function reportLost(logger: Logger, spaceId: string): void {

@@ -10,6 +10,11 @@ export interface GenerationPlaces {
   syncDraft(spaceId: string, generation: number): Promise<void>
   /** The generation is in force: its draft, if there still is one, gets its name. */
   adoptDraft(spaceId: string, generation: number): Promise<void>
-  removeDrafts(spaceId: string): Promise<void>
+  /** The generations whose drafts are there. */
+  drafts(spaceId: string): Promise<number[]>
+  /** @param isOver default: all of them */
+  removeDrafts(spaceId: string, isOver?: (generation: number) => boolean): Promise<void>
+  /** Other hosts keep generations there, too. */
+  isShared: boolean
   removeGenerations(spaceId: string, isOver: (generation: number) => boolean): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { Actor } from '../../model/actor.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Claim, ClaimKind } from './claims.js'
 
@@ -15,6 +16,10 @@ export interface SpaceRecord {
   generation: number
   /** What holds its claim; null: nothing. */
   busyWith: ClaimKind | null
+  /** By whom; null also where that is unknown. */
+  busyBy: Actor | null
+  /** Since when, Unix milliseconds. */
+  busySinceMs: number | null
 }
 
 export interface NewSpace extends Pick<SpaceRecord, 'id' | 'name' | 'createdAt'> {

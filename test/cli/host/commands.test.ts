@@ -55,6 +55,16 @@ describe('spaces', () => {
   })
 })
 
+test('take-over asks first, and says what it ended', async () => {
+  expect(await latchkey(['take-over'])).toMatchObject({ code: 2, stdout: '' })
+  expect(server.to('POST /spaces/dev/take-over')).toEqual([])
+  const { code, stdout } = await latchkey(['take-over', '--yes'])
+  expect(code).toBe(0)
+  expect(stdout).toBe(
+    'Ended: deploy by adminToken a41f3c0d9e8b7a65, since 2026-11-24T12:00:00.000Z.\ndev is kept for your next change, for a minute.\n',
+  )
+})
+
 test('info adds the space, its release and the names of its environment', async () => {
   const { code, stdout } = await latchkey(['info', '--examples'])
   expect(stdout).toContain('Space      dev, https://api.example.org/dev\nRelease    16\n')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Claim, Claims } from '../../../src/host/store/claims.js'
+import type { Claim, Claims, HeldClaim } from '../../../src/host/store/claims.js'
 import type { StoredEnvironment } from '../../../src/host/store/environment.js'
 import type { ReleaseRecord } from '../../../src/host/store/releases.js'
 import type { SpaceNouns } from '../../../src/host/store/space-nouns.js'
@@ -43,6 +43,8 @@ async function claimOf(claims: Claims, spaceId: string): Promise<Claim> {
   return taken
 }
 
+const notBusy = { busyWith: null, busyBy: null, busySinceMs: null }
+
 const variable = { name: 'KEY', version: 1, sealed: 'id.value', encrypted: true, setAt: now, setBy: author }
 
 /** @param open an empty database */
@@ -61,7 +63,7 @@ function spacesOn(open: () => Promise<OpenedSpaces>): void {
     const { nouns, store } = await open()
     const { spaces } = nouns
     const ids = [await aSpace(nouns, 'prod'), await aSpace(nouns, 'a-b'), await aSpace(nouns, 'dev')]
-    const prod = { id: ids[0], name: 'prod', createdAt: now, release: null, generation: 1, busyWith: null }
+    const prod = { id: ids[0], name: 'prod', createdAt: now, release: null, generation: 1, ...notBusy }
     expect(await spaces.find(ids[0] ?? '')).toEqual(prod)
     expect(await spaces.findByName('prod')).toEqual(prod)
     expect([await spaces.find(randomId()), await spaces.findByName('PROD')]).toEqual([null, null])
@@ -115,10 +117,72 @@ function claimsOn(open: () => Promise<OpenedSpaces>): void {
     await pass(leaseMs - 1)
     expect(await claims.renew(claim, leaseMs)).toBe(true)
     await pass(leaseMs - 1)
-    expect(await claims.take(id, 'env', leaseMs)).toEqual({ heldFor: 'deploy' })
+    expect(await claims.take(id, 'env', leaseMs)).toMatchObject({ heldFor: 'deploy', by: null })
     await pass(1)
     expect((await nouns.spaces.find(id))?.busyWith).toBeNull()
     await claimOf(claims, id)
+  })
+
+  test('ATK-238 a claim that is taken over ends, and is kept for the one who took it, in any of their sessions', async () => {
+    const { nouns, store, pass } = await open()
+    const { claims, releases, spaces } = nouns
+    const id = await aSpace(nouns)
+    const ann = { kind: 'user', userId: 'ann', sessionId: 'one', impersonating: null } as const
+    const bob = { ...ann, userId: 'bob' }
+    const token = { kind: 'adminToken', tokenId: 'a41f' } as const
+    const hold = (by: Actor) => ({
+      ...{ by, leaseMs },
+      audit: ({ heldFor }: HeldClaim) => anEvent({ event: 'space_taken_over', detail: { change: heldFor } }),
+    })
+    expect(await claims.takeOver(id, hold(ann))).toBeNull()
+    expect(await claims.takeOver(randomId(), hold(ann))).toBeNull()
+
+    const first = await claims.take(id, 'deploy', leaseMs, token)
+    if (first === null || 'heldFor' in first) throw new Error('The claim is not free.')
+    expect(await claims.takeOver(id, hold(ann))).toMatchObject({ heldFor: 'deploy', by: token })
+    expect(await spaces.find(id)).toMatchObject({ busyWith: 'hold', busyBy: ann, busySinceMs: expect.any(Number) })
+    expect(await claims.renew(first, leaseMs)).toBe(false)
+    expect(await releases.add(first, aRelease(1))).toBe(false)
+    await claims.release(first)
+    for (const other of [bob, token, null]) {
+      expect(await claims.take(id, 'env', leaseMs, other)).toMatchObject({ heldFor: 'hold', by: ann })
+    }
+    const second = await claims.take(id, 'env', leaseMs, { ...ann, sessionId: 'two' })
+    expect(second).toMatchObject({ spaceId: id })
+    // A change of one's own gives way to no other.
+    expect(await claims.take(id, 'env', leaseMs, ann)).toMatchObject({ heldFor: 'env' })
+    expect(await claims.takeOver(id, hold(bob))).toMatchObject({ heldFor: 'env' })
+    await pass(leaseMs)
+    expect(await claims.take(id, 'env', leaseMs, token)).toMatchObject({ spaceId: id })
+    const events = (await store.audit.list({ limit: 9 })).map(({ event, detail }) => [event, detail.change])
+    expect(events.slice(0, 2)).toEqual([
+      ['space_taken_over', 'env'],
+      ['space_taken_over', 'deploy'],
+    ])
+  })
+
+  test('ATK-280 a draft is kept while its lease is renewed, and cannot be put in force after it', async () => {
+    const { nouns, store, openSecond, pass } = await open()
+    const second = await openSecond()
+    const { claims, generations } = nouns
+    const id = await aSpace(nouns)
+    const drafts = await atOnce(() => generations.beginDraft(id, leaseMs), 5)
+    expect(drafts.toSorted()).toEqual([2, 3, 4, 5, 6])
+    await pass(leaseMs - 1)
+    expect(await generations.renewDraft(id, 4, leaseMs)).toBe(true)
+    expect((await second.generations.liveDrafts(id)).toSorted()).toEqual([2, 3, 4, 5, 6])
+    await generations.endDraft(id, 6)
+    await pass(1)
+    expect(await second.generations.liveDrafts(id)).toEqual([4])
+    expect(await generations.renewDraft(id, 2, leaseMs)).toBe(false)
+    const claim = await claimOf(claims, id)
+    const change = { isDraft: true, keepMs: 1_000, audit: anEvent({ event: 'restored' }) }
+    const before = (await store.audit.list({ limit: 9 })).length
+    expect(await generations.switchTo(claim, { ...change, generation: 2 })).toBe(false)
+    expect(await store.audit.list({ limit: 9 })).toHaveLength(before)
+    expect(await generations.switchTo(claim, { ...change, generation: 4 })).toBe(true)
+    expect(await second.generations.liveDrafts(id)).toEqual([])
+    expect(await generations.read(id)).toMatchObject({ current: 4, former: 1 })
   })
 
   test('ATK-192 a holder whose lease ran out loses every write to the next holder', async () => {

@@ -223,13 +223,15 @@ test('generations, backups and removed tokens of a space are kept under its clai
   const { host, ports, id } = await backupWorld()
   const { generations, backups, removedTokens } = ports
   const claim = { spaceId: id, epoch: 0 }
-  expect(await generations.reserve(claim)).toBeNull()
+  expect(await generations.beginDraft('unknown', 1_000)).toBeNull()
   const taken = await ports.claims.take(id, 'restore', 15_000)
   if (taken === null || 'heldFor' in taken) throw new Error('The claim is not free.')
-  expect([await generations.reserve(taken), await generations.reserve(taken)]).toEqual([2, 3])
+  expect([await generations.beginDraft(id, 1_000), await generations.beginDraft(id, 1_000)]).toEqual([2, 3])
   const audit = auditEvent(ports, 'restored', admin)
-  expect(await generations.switchTo(claim, { generation: 3, keepMs: 1_000, audit })).toBe(false)
-  expect(await generations.switchTo(taken, { generation: 3, keepMs: 1_000, audit })).toBe(true)
+  const change = { generation: 3, isDraft: true, keepMs: 1_000 }
+  expect(await generations.switchTo(claim, { ...change, audit })).toBe(false)
+  expect(await generations.switchTo(taken, { ...change, generation: 4, audit })).toBe(false)
+  expect(await generations.switchTo(taken, { ...change, audit })).toBe(true)
   expect(await generations.read(id)).toEqual({ current: 3, former: 1, isFormerKept: true })
   host.clock.nowMs += 1_000
   expect(await generations.read(id)).toMatchObject({ former: 1, isFormerKept: false })

@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { takeOver } from '../../../src/host/flows/spaces/claim.js'
 import { deploy } from '../../../src/host/flows/spaces/deploy.js'
 import { setVariable } from '../../../src/host/flows/spaces/environment.js'
 import type { SpacePorts } from '../../../src/host/flows/spaces/ports.js'
@@ -8,6 +9,7 @@ import { activateRelease, listReleases, undeploy } from '../../../src/host/flows
 import { createSpace, removeSpace } from '../../../src/host/flows/spaces/spaces.js'
 import type { ReleaseStep } from '../../../src/host/flows/spaces/switch-release.js'
 import { createSpaceFiles } from '../../../src/host/releases/space-files.js'
+import type { Visitor } from '../../../src/model/visitor.js'
 import { archiveOf, releaseContents } from '../../support/release-archive.js'
 import {
   admin,
@@ -92,43 +94,134 @@ test('ATK-162 a release that does not start leaves the former one in force, and 
   expect(await statesOf(process)).toEqual(['3 current', '2 failed', '1 former'])
 })
 
-test('ATK-192 of two deploys at once, the second is refused and names the first', async () => {
-  const { process } = await aSpace()
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
+/** An archive that arrives to its half, and then when `goOn` is called. */
+async function haltedArchive(code: string) {
+  const archive = await archiveWith(code)
+  let goOn = () => {}
+  const halted = new Promise<void>((resolve) => {
+    goOn = resolve
   })
-  async function* slowly() {
-    await opened
-    yield* await archiveWith('slow')
-  }
-  const slow = deploy(process.ports, { space, archive: slowly(), dirty: null, visitor: admin }, () => {})
-  const second = { code: 'space_busy', message: expect.stringContaining('A deploy of this space') }
-  await expect.poll(async () => (await process.nouns.spaces.findByName(space))?.busyWith).toBe('deploy')
-  await expect(deployed(process, 'quick')).rejects.toMatchObject(second)
-  await expect(activate(process, 1)).rejects.toMatchObject(second)
-  await expect(undeploy(process.ports, { space, confirm: space, visitor: admin })).rejects.toMatchObject(second)
-  open()
-  await slow
-  expect(await statesOf(process)).toEqual(['1 current'])
-  await deployed(process, 'quick')
-})
+  let isHalfRead = false
 
-test('ATK-192 a long upload keeps its claim for as long as it lasts', async () => {
-  const { host, id, process } = await aSpace()
-  const { ports, nouns, passTime } = process
-  async function* slowly() {
-    for await (const piece of inPieces(await archiveOf(releaseContents), 100)) {
-      host.clock.nowMs += 5_000
-      await passTime()
-      expect(await nouns.claims.take(id, 'env', 1)).toEqual({ heldFor: 'deploy' })
+  async function* pieces() {
+    let at = 0
+    for await (const piece of archive) {
+      at += 1
+      isHalfRead = at === 2
+      if (isHalfRead) await halted
       yield piece
     }
   }
-  const began = host.clock.nowMs
-  await deploy(ports, { space, archive: slowly(), dirty: null, visitor: admin }, () => {})
-  expect(host.clock.nowMs - began).toBeGreaterThan(15_000)
-  expect(await statesOf(process)).toEqual(['1 current'])
+  return { pieces: pieces(), goOn, isHalfRead: () => isHalfRead }
+}
+
+test('ATK-238 an upload that takes long keeps no change waiting, and goes on afterwards', async () => {
+  const { process, host, id } = await aSpace()
+  await deployed(process, 'first')
+  const { pieces, goOn, isHalfRead } = await haltedArchive('slow')
+  const slow = deploy(process.ports, { space, archive: pieces, dirty: null, visitor: admin }, () => {})
+  await expect.poll(isHalfRead).toBe(true)
+  expect((await process.nouns.spaces.findByName(space))?.busyWith).toBeNull()
+  await setVariable(process.ports, { space, variable: { name: 'A', value: 'b', encrypted: true }, visitor: admin })
+  await deployed(process, 'second')
+  await activate(process, 1)
+  await undeploy(process.ports, { space, confirm: space, visitor: admin })
+  await deployed(process, 'third')
+  // Deploys tidy what is no release, and leave the upload.
+  expect((await foldersOf(host, id)).filter((name) => name.startsWith('draft-'))).toHaveLength(1)
+  goOn()
+  expect(await slow).toMatchObject({ release: 4 })
+  expect(await statesOf(process)).toEqual(['4 current', '3 former'])
+  expect(await foldersOf(host, id)).toEqual(['3', '4'])
+})
+
+test('ATK-238 a space that is removed during an upload stays gone, and the upload ends', async () => {
+  const { process, host, id } = await aSpace()
+  const { pieces, goOn, isHalfRead } = await haltedArchive('slow')
+  const slow = deploy(process.ports, { space, archive: pieces, dirty: null, visitor: admin }, () => {})
+  const outcome = expect(slow).rejects.toBeTruthy()
+  await expect.poll(isHalfRead).toBe(true)
+  await removeSpace(process.ports, { name: space, confirm: space, visitor: admin })
+  goOn()
+  await outcome
+  expect(await readdir(join(host.path, 'spaces'))).not.toContain(id)
+})
+
+/** Deploys, and stops when its child is to start. */
+async function haltedStart({ ports }: SpaceProcess, code: string) {
+  const { children } = ports
+  const { start } = children
+  let goOn = () => {}
+  const halted = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  let isStarting = false
+  children.start = async (...release) => {
+    children.start = start
+    isStarting = true
+    await halted
+    return start(...release)
+  }
+  const deployment = { space, archive: await archiveWith(code), dirty: null, visitor: tokenVisitor }
+  const outcome = deploy(ports, deployment, () => {}).then(
+    () => 'done',
+    (error: unknown) => error,
+  )
+  await expect.poll(() => isStarting).toBe(true)
+  return { goOn, outcome }
+}
+
+const tokenVisitor: Visitor = { ...admin, actor: { kind: 'adminToken', tokenId: 'a41f3c0d9e8b7a65' } }
+
+test('ATK-238 a refused change names who holds the space and since when, to an admin token only what kind it is', async () => {
+  const { process } = await aSpace()
+  const { goOn, outcome } = await haltedStart(process, 'first')
+  const since = 'under way since 2023-11-14T22:13:20.000Z'
+  await expect(deployed(process, 'second')).rejects.toMatchObject({
+    code: 'space_busy',
+    message: `A deploy of this space by adminToken is ${since}. Try again when it has ended, or take it over.`,
+  })
+  const archive = await archiveWith('third')
+  await expect(
+    deploy(process.ports, { space, archive, dirty: null, visitor: tokenVisitor }, () => {}),
+  ).rejects.toMatchObject({
+    code: 'space_busy',
+    message: `A deploy of this space by an admin token is ${since}. Try again when it has ended.`,
+  })
+  goOn()
+  expect(await outcome).toBe('done')
+})
+
+test('ATK-238 what is taken over changes nothing any more, and the one who took it over goes on', async () => {
+  const { process, id } = await aSpace()
+  await deployed(process, 'first')
+  const { ports, passTime, store } = process
+  const { goOn, outcome } = await haltedStart(process, 'second')
+  expect(await takeOver(ports, { space, visitor: admin })).toEqual({
+    kind: 'deploy',
+    by: { kind: 'adminToken', id: 'a41f3c0d9e8b7a65' },
+    since: '2023-11-14T22:13:20.000Z',
+  })
+  // The space is kept for who took it over.
+  const bob: Visitor = { ...admin, actor: { kind: 'user', userId: 'bob', sessionId: 'b', impersonating: null } }
+  await expect(undeploy(ports, { space, confirm: space, visitor: bob })).rejects.toMatchObject({ code: 'space_busy' })
+  await setVariable(ports, { space, variable: { name: 'A', value: 'b', encrypted: false }, visitor: admin })
+  goOn()
+  expect(await outcome).toMatchObject({ code: 'not_current' })
+  expect(await statesOf(process)).toEqual(['2 failed', '1 current'])
+  await expect
+    .poll(async () => {
+      await passTime()
+      return ports.children.running.get(id)?.release
+    })
+    .toBe(1)
+  await expect(takeOver(ports, { space, visitor: admin })).rejects.toMatchObject({ code: 'not_found' })
+  const events = await store.audit.list({ limit: 3 })
+  expect(events.map(({ event }) => event)).toContain('space_taken_over')
+  expect(events.find(({ event }) => event === 'space_taken_over')).toMatchObject({
+    actor: { kind: 'user', userId: 'ann' },
+    detail: { change: 'deploy', holder: 'adminToken', holderId: 'a41f3c0d9e8b7a65', space },
+  })
 })
 
 test('ATK-192 a deploy whose lease ran out loses to the next one, also when its child starts last', async () => {
@@ -154,7 +247,13 @@ test('ATK-192 a deploy whose lease ran out loses to the next one, also when its 
   goOn()
   await outcome
   expect(await statesOf(process)).toEqual(['2 current', '1 failed'])
-  expect(children.running.get(id)?.release).toBe(2)
+  // What was lost waits for its turn before it makes the child agree with the store.
+  await expect
+    .poll(async () => {
+      await process.passTime()
+      return children.running.get(id)?.release
+    })
+    .toBe(2)
   expect((await eventsOf(process)).slice(1)).toEqual([['released', 'success', 2]])
 })
 

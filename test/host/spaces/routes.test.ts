@@ -140,6 +140,7 @@ test('what takes something away or changes code needs a recent sign-in or its na
     'host GET /spaces member',
     'host POST /spaces admin R',
     'host GET /spaces/:space member',
+    'host POST /spaces/:space/take-over admin R',
     'host DELETE /spaces/:space admin R C',
     'space GET /releases member deploy',
     'space POST /releases admin deploy',

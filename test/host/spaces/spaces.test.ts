@@ -33,6 +33,8 @@ test('a space is created with its address, and nothing is deployed in it', async
     restarts: 0,
     requests: 0,
     busyWith: null,
+    busyBy: null,
+    busySince: null,
   })
   expect(await readSpace(process.ports, 'dev')).toEqual(space)
   await expect(create(process, 'dev')).rejects.toMatchObject({ code: 'space_exists' })
@@ -92,10 +94,11 @@ test('ATK-150 a removed space is gone at once: address, child, tokens, settings 
 test('ATK-192 a space that is being changed is not removed', async () => {
   const process = await openProcess(await hostFolder())
   const { id } = await create(process, 'dev')
-  await process.nouns.claims.take(id, 'env', 60_000)
+  await process.nouns.claims.take(id, 'env', 60_000, admin.actor)
   await expect(remove(process, 'dev')).rejects.toMatchObject({
     code: 'space_busy',
-    message: 'A change of the environment of this space is under way. Try again when it has ended.',
+    message:
+      'A change of the environment of this space by ann@example.org is under way since 2023-11-14T22:13:20.000Z. Try again when it has ended, or take it over.',
   })
 })
 

@@ -5,14 +5,16 @@ import { type ArchiveRule, entryOverheadBytes } from '../../archives/entries.js'
 import type { BackupParts, ReadBackup } from '../../archives/read-backup.js'
 import { largestRelease } from '../../releases/unpack.js'
 import type { SpaceData } from '../../storage/space.js'
-import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
+import { keepRenewed } from '../spaces/claim.js'
+import type { ReceivedRelease } from '../spaces/deploy.js'
+import { tidyGone } from '../spaces/spaces.js'
 import { withFaults } from '../spaces/store-faults.js'
 import type { ReleaseStep } from '../spaces/switch-release.js'
 import { buildIndexes, fillCollection, fillPairs } from './fill-draft.js'
 import { judgeManifest, type RestoreRules } from './judge-backup.js'
 import type { BackupPorts } from './ports.js'
-import { type DraftedRelease, type ReleasePart, skippedRelease, writtenRelease } from './restore-release.js'
+import { type ReleasePart, skippedRelease, writtenRelease } from './restore-release.js'
 import { versionsAfter } from './switch-generation.js'
 
 /** How far a restore is: a part has ended, so many documents are written, or indexed. */
@@ -26,48 +28,69 @@ export type RestoreReport = (progress: RestoreProgress) => void
 /** A generation that is filled from an archive, with the release that comes with it. Nothing of it is in force. */
 export interface Draft {
   generation: number
+  /** Its versions are above this number. What follows the data in force must be, too. */
+  above: number
   rule: ArchiveRule
   parts: BackupParts
   /** Builds the indexes. Afterwards everything is whole and on the disk. @throws {AuthError} */
-  finish(backup: ReadBackup): Promise<DraftedRelease | null>
-  /** Removes all of it. What cannot be removed now goes with the next restore, deploy or start of the host. */
+  finish(backup: ReadBackup): Promise<ReceivedRelease | null>
+  /** Removes all of it, unless it is in force. What cannot be removed now goes with the next sweep or start of the host. */
   discard(): Promise<void>
 }
 
 interface Wanted {
+  /** As it is when the draft begins. */
   space: SpaceRecord
+  /** Of the upload that fills it. */
+  uploadId: string
   rules: RestoreRules
   report: RestoreReport
 }
 
-/** @throws {AuthError} `not_current`, `quota_exceeded`, `store_unavailable` */
-export async function openDraft(ports: BackupPorts, claim: Claim, wanted: Wanted): Promise<Draft> {
-  const { space, rules } = wanted
-  const generation = await ports.generations.reserve(claim)
-  if (generation === null) throw new AuthError('not_current')
-  // Else the data in force, if it still has the name of a draft, would be removed as one.
-  await withFaults(() => ports.data.adoptDraft(space.id, space.generation))
-  const above = await withFaults(() => versionsAfter(ports, space, generation))
-  const data = await withFaults(() => ports.data.draft(space.id, generation))
+const leaseMs = 15_000
+
+/** Needs no claim: nothing of the space changes. @throws {AuthError} `space_not_found`, `quota_exceeded`, `store_unavailable` */
+export async function openDraft(ports: BackupPorts, wanted: Wanted): Promise<Draft> {
+  const { space, rules, uploadId } = wanted
+  const generation = await ports.generations.beginDraft(space.id, leaseMs)
+  if (generation === null) throw new AuthError('space_not_found')
+  const stop = keepRenewed((ms) => ports.generations.renewDraft(space.id, generation, ms), ports)
+  let data: SpaceData | null = null
   const discard = async (release?: ReleasePart) => {
-    await data.close().catch(() => {})
-    await ports.data.removeDrafts(space.id).catch(() => {})
+    stop()
+    await data?.close().catch(() => {})
+    await removeDraft(ports, space.id, generation).catch(() => {})
     await release?.discard().catch(() => {})
   }
   try {
-    await withFaults(() => data.versions(above))
-    const release = rules.release ? await writtenRelease(ports, claim) : skippedRelease(ports.limits.release)
+    const above = await withFaults(() => versionsAfter(ports, space, generation))
+    const opened = await withFaults(() => ports.data.draft(space.id, generation))
+    data = opened
+    await withFaults(() => opened.versions(above))
+    const release = rules.release
+      ? await writtenRelease(ports, space.id, uploadId)
+      : skippedRelease(ports.limits.release)
     return {
-      generation,
+      ...{ generation, above },
       rule: ruleFor(ports),
-      parts: partsOf(ports, wanted, { data, release }),
-      finish: (backup) => withFaults(() => finish(ports, wanted, { data, release, generation, backup })),
+      parts: partsOf(ports, wanted, { data: opened, release }),
+      finish: (backup) => withFaults(() => finish(ports, wanted, { data: opened, release, generation, backup })),
       discard: () => discard(release),
     }
   } catch (error) {
     await discard()
     throw error
   }
+}
+
+/** The row of a draft that is in force is gone, and its files have another name or get it by `adoptDraft`. */
+async function removeDraft(ports: BackupPorts, spaceId: string, generation: number): Promise<void> {
+  const { data, generations } = ports
+  const known = await generations.read(spaceId)
+  if (known?.current === generation || known?.former === generation) return
+  await data.removeDrafts(spaceId, (each) => each === generation)
+  await generations.endDraft(spaceId, generation)
+  await tidyGone(ports, spaceId)
 }
 
 function partsOf(
@@ -102,7 +125,7 @@ async function finish(
     generation,
     backup,
   }: { data: SpaceData; release: ReleasePart; generation: number; backup: ReadBackup },
-): Promise<DraftedRelease | null> {
+): Promise<ReceivedRelease | null> {
   await buildIndexes(data, { listed: backup.indexes, known: backup.manifest.collections }, report)
   await data.close()
   await ports.data.syncDraft(space.id, generation)

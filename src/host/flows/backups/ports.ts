@@ -29,12 +29,16 @@ export interface GenerationFiles {
   refuse(spaceId: string, generation: number): Promise<void>
   /** Takes `refuse` back: the generation is in force. */
   allow(spaceId: string, generation: number): void
-  /** A new generation, to be filled. It takes the place of any other draft of the space. Close it before `syncDraft`. */
+  /** A new generation, to be filled. Close it before `syncDraft`. */
   draft(spaceId: string, generation: number): Promise<SpaceData>
   syncDraft(spaceId: string, generation: number): Promise<void>
   /** The generation is in force: its draft, if there still is one, becomes the file. `open` does the same. */
   adoptDraft(spaceId: string, generation: number): Promise<void>
-  removeDrafts(spaceId: string): Promise<void>
+  /** The generations whose drafts are there. */
+  drafts(spaceId: string): Promise<number[]>
+  removeDrafts(spaceId: string, isOver?: (generation: number) => boolean): Promise<void>
+  /** Other hosts keep generations in the same place. */
+  isShared: boolean
   /** In a generation that is there and not open: its next version is greater than `above`. @throws {StoreError} */
   raiseVersions(spaceId: string, generation: number, above: number): Promise<void>
   removeGenerations(spaceId: string, isOver: (generation: number) => boolean): Promise<void>

@@ -1,5 +1,4 @@
-import { AuthError } from '../../../errors.js'
-import { pathFault, type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../../model/release.js'
+import { pathFault, type ReleaseLimits, releasePaths } from '../../../model/release.js'
 import type { Visitor } from '../../../model/visitor.js'
 import { archiveInvalid } from '../../archives/archive-invalid.js'
 import type { ArchiveEntry } from '../../archives/entries.js'
@@ -7,18 +6,12 @@ import { quoted } from '../../archives/quoted.js'
 import { draftRelease, largestRelease } from '../../releases/unpack.js'
 import type { Claim } from '../../store/claims.js'
 import { requireHeld } from '../spaces/claim.js'
-import { newRelease } from '../spaces/deploy.js'
+import { newRelease, type ReceivedRelease, receivedRelease } from '../spaces/deploy.js'
 import { readClaimed } from '../spaces/find-space.js'
 import { type ReportStep, type Switched, switchRelease } from '../spaces/switch-release.js'
 import { tidyReleases } from '../spaces/tidy-releases.js'
 import type { BackupPorts } from './ports.js'
 import { partlyDone, startAgain } from './switch-generation.js'
-
-/** A release whose files are there, under a number of its own. It is not listed yet. */
-export interface DraftedRelease {
-  number: number
-  manifest: ReleaseManifest
-}
 
 /** What becomes of the release of a backup. */
 export interface ReleasePart {
@@ -26,21 +19,27 @@ export interface ReleasePart {
   /** Every file was there. @throws {AuthError} `bundle_invalid` */
   requireWhole(): void
   /** Puts the files in their place. null: they were only read. @throws {AuthError} `bundle_invalid` */
-  finish(): Promise<DraftedRelease | null>
+  finish(): Promise<ReceivedRelease | null>
   discard(): Promise<void>
 }
 
-/** Writes the release beside those of the space. @throws {AuthError} `not_current` */
-export async function writtenRelease(ports: BackupPorts, claim: Claim): Promise<ReleasePart> {
-  const number = await ports.releases.reserve(claim)
-  if (number === null) throw new AuthError('not_current')
-  const folder = await ports.files.releases(claim.spaceId)
-  const draft = await draftRelease({ folder, number }, ports.limits.release)
+/** Writes the release beside those of the space. */
+export async function writtenRelease(ports: BackupPorts, spaceId: string, uploadId: string): Promise<ReleasePart> {
+  const name = `draft-${uploadId}` as const
+  const folder = await ports.files.releases(spaceId)
+  const draft = await draftRelease({ folder, number: name }, ports.limits.release)
+  let received: ReceivedRelease | null = null
   return {
     take: draft.take,
     requireWhole: () => void draft.requireWhole(),
-    finish: async () => ({ number, manifest: await draft.finish() }),
-    discard: draft.discard,
+    async finish() {
+      received = receivedRelease(ports, { folder, name, manifest: await draft.finish() })
+      return received
+    },
+    async discard() {
+      await draft.discard()
+      await received?.discard()
+    },
   }
 }
 
@@ -76,20 +75,20 @@ export function skippedRelease(limits: ReleaseLimits): ReleasePart {
 export async function putReleaseInForce(
   ports: BackupPorts,
   claim: Claim,
-  { drafted, visitor }: { drafted: DraftedRelease; visitor: Visitor },
+  { received, visitor }: { received: ReceivedRelease; visitor: Visitor },
   report: ReportStep,
 ): Promise<Switched> {
-  const { number, manifest } = drafted
   try {
     const space = await readClaimed(ports, claim)
-    const row = newRelease(ports, manifest, { number, dirty: null, author: visitor.actor })
+    const number = await received.number(claim)
+    const row = newRelease(ports, received.manifest, { number, dirty: null, author: visitor.actor })
     requireHeld(await ports.releases.add(claim, row))
     const switched = await switchRelease(ports, claim, { space, number, event: 'released', visitor }, report)
     // What could not be removed now goes with the next deploy.
     await tidyReleases(ports, claim).catch(() => {})
     return switched
   } catch (error) {
-    await startAgain(ports, { id: claim.spaceId }, 'The data is restored, the release is not')
+    await startAgain(ports, { id: claim.spaceId }, 'The data is restored, the release is not', error)
     throw partlyDone('The data is restored, the release is not', error)
   }
 }

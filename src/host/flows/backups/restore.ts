@@ -8,14 +8,17 @@ import { type ReadBackup, readBackup } from '../../archives/read-backup.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { underClaim } from '../spaces/claim.js'
+import type { ReceivedRelease } from '../spaces/deploy.js'
 import { findJudged, readClaimed, visitorIn } from '../spaces/find-space.js'
 import { requireDisk } from '../spaces/store-faults.js'
-import { type Draft, openDraft, type RestoreReport } from './draft.js'
+import { mostUploads, type Upload } from '../spaces/uploads.js'
+import { type Draft, mostArchiveBytes, openDraft, type RestoreReport } from './draft.js'
 import { type RestoreRules, requireForeign } from './judge-backup.js'
 import type { BackupPorts } from './ports.js'
-import { type DraftedRelease, putReleaseInForce } from './restore-release.js'
+import { putReleaseInForce } from './restore-release.js'
 import { restoreSettings, type SettingsOutcome, settingsLeft } from './restore-settings.js'
-import { keptSeconds, partlyDone, startAgain, switchGeneration } from './switch-generation.js'
+import { tidyDrafts } from './sweep-generations.js'
+import { highestVersion, keptSeconds, partlyDone, startAgain, switchGeneration } from './switch-generation.js'
 
 export interface Restoration {
   /** The name of the space. */
@@ -50,7 +53,7 @@ export interface RunningRestore {
  * Begins to replace the data of a space by that of a backup. Nothing is in force before the whole archive is checked: counts,
  * checksums, signature, versions and limits. A fault or a crash before that leaves everything as it was.
  *
- * @throws {AuthError} `space_not_found`, `quota_exceeded`, `invalid_request`; of `run` also `space_busy`, `archive_invalid`,
+ * @throws {AuthError} `space_not_found`, `quota_exceeded`, `invalid_request`, `space_busy`; of `run` also `archive_invalid`,
  *   `bundle_invalid`, `application_timeout`, `not_current`, `store_unavailable`, `admin_token_not_for_this`
  */
 export async function restore(ports: BackupPorts, restoration: Restoration): Promise<RunningRestore> {
@@ -61,42 +64,68 @@ export async function restore(ports: BackupPorts, restoration: Restoration): Pro
     throw invalidField('confirm', 'must repeat the name of the space')
   }
   requireDisk(ports.files)
-  return {
-    run: (report) =>
-      underClaim(ports, { spaceId: space.id, kind: 'restore' }, (claim) =>
-        restoreClaimed(ports, claim, restoration, report),
-      ),
-  }
+  const mostBytes = mostUploads.ofOneInSpace * mostArchiveBytes(ports)
+  const upload = ports.uploads.enter({ spaceId: space.id, by: visitor.actor, mostBytes })
+  return { run: (report) => receive(ports, { space, upload, restoration }, report).finally(() => upload.leave()) }
 }
 
-async function restoreClaimed(
+/** Fills a draft, which needs no claim. Only the switch has one, so an upload that takes long keeps no other change waiting. */
+async function receive(
   ports: BackupPorts,
-  claim: Claim,
-  restoration: Restoration,
+  { space, upload, restoration }: { space: SpaceRecord; upload: Upload; restoration: Restoration },
   report: RestoreReport,
 ): Promise<Restored> {
   const { rules, visitor } = restoration
-  const space = await readClaimed(ports, claim)
-  const draft = await openDraft(ports, claim, { space, rules, report })
-  const filled = await fill(ports, draft, restoration, report).catch(async (error: unknown) => {
-    if (!rules.verifyOnly) await recordRefused(ports, { space, visitor, error })
-    throw error
-  })
-  const { backup, isForeign } = filled
-  if (rules.verifyOnly) {
+  const draft = await openDraft(ports, { space, rules, uploadId: upload.id, report })
+  try {
+    const received = { ...restoration, archive: upload.read(restoration.archive) }
+    const filled = await fill(ports, draft, received, report).catch(async (error: unknown) => {
+      if (!rules.verifyOnly) await recordRefused(ports, { space, visitor, error })
+      throw error
+    })
+    upload.leave()
+    if (rules.verifyOnly) {
+      const { backup, isForeign } = filled
+      const left = settingsLeft(backup.settings, { isForeign, wanted: rules.settings })
+      return outcomeOf(backup, { undoUntil: null, release: null, ...left })
+    }
+    return await underClaim(ports, { spaceId: space.id, kind: 'restore', by: visitor.actor }, async (claim) => {
+      const current = await requireFollows(ports, claim, { draft, space })
+      // What could not be removed now goes with the next sweep.
+      await tidyDrafts(ports, space.id).catch(() => {})
+      const audit = eventOf(ports, { space: current, visitor, draft, ...filled })
+      const change = { space: current, to: draft.generation, isDraft: true, audit, onFailed: draft.discard }
+      await switchGeneration(ports, claim, change)
+      return complete(ports, claim, { space: current, restoration, filled, report })
+    })
+  } finally {
     await draft.discard()
-    const left = settingsLeft(backup.settings, { isForeign, wanted: rules.settings })
-    return outcomeOf(backup, { undoUntil: null, release: null, ...left })
   }
-  const audit = eventOf(ports, { space, visitor, draft, backup, isForeign })
-  await switchGeneration(ports, claim, { space, to: draft.generation, audit, onFailed: draft.discard })
-  return complete(ports, claim, { space, restoration, filled, report })
+}
+
+/**
+ * Another restore, or an undo, may have replaced the data since the draft began. Its versions were chosen to follow those of
+ * before, and none may be given twice.
+ *
+ * @throws {AuthError} `not_current`
+ */
+async function requireFollows(
+  ports: BackupPorts,
+  claim: Claim,
+  { draft, space }: { draft: Draft; space: SpaceRecord },
+): Promise<SpaceRecord> {
+  const current = await readClaimed(ports, claim)
+  const highest = await highestVersion(ports, current)
+  if (current.generation === space.generation && (highest === null || highest < draft.above)) return current
+  throw new AuthError('not_current', {
+    detail: 'Another restore has replaced the data meanwhile. Nothing was changed.',
+  })
 }
 
 interface Filled {
   backup: ReadBackup
   isForeign: boolean
-  release: DraftedRelease | null
+  release: ReceivedRelease | null
 }
 
 /** Reads, writes and checks everything. Afterwards the draft is whole and on the disk. */
@@ -107,17 +136,12 @@ async function fill(
   report: RestoreReport,
 ): Promise<Filled> {
   const began = ports.monotonic()
-  try {
-    const backup = await readBackup(archive, draft.rule, draft.parts)
-    const isForeign = judgeSignature(ports, backup, rules)
-    const release = await draft.finish(backup)
-    await still()
-    report({ step: 'checked', ms: Math.round(ports.monotonic() - began) })
-    return { backup, isForeign, release }
-  } catch (error) {
-    await draft.discard()
-    throw error
-  }
+  const backup = await readBackup(archive, draft.rule, draft.parts)
+  const isForeign = judgeSignature(ports, backup, rules)
+  const release = await draft.finish(backup)
+  await still()
+  report({ step: 'checked', ms: Math.round(ports.monotonic() - began) })
+  return { backup, isForeign, release }
 }
 
 /** The data is in force. Settings come before the application starts, so that it starts with them. */
@@ -131,20 +155,20 @@ async function complete(
     report,
   }: { space: SpaceRecord; restoration: Restoration; filled: Filled; report: RestoreReport },
 ): Promise<Restored> {
-  const { backup, isForeign, release: drafted } = filled
+  const { backup, isForeign, release: received } = filled
   const undoUntil = isoTime(ports.clock.now() + keptSeconds)
   const visitor = visitorIn(space, restoration.visitor)
   const settings =
     restoration.rules.settings && !isForeign
       ? await bringSettings(ports, claim, { space, settings: backup.settings, visitor })
       : settingsLeft(backup.settings, { isForeign, wanted: restoration.rules.settings })
-  if (drafted === null) {
+  if (received === null) {
     const began = ports.monotonic()
     await startAgain(ports, space, 'The data is restored')
     report({ step: 'started', ms: Math.round(ports.monotonic() - began) })
     return outcomeOf(backup, { undoUntil, release: null, ...settings })
   }
-  const { release, warnings } = await putReleaseInForce(ports, claim, { drafted, visitor }, report)
+  const { release, warnings } = await putReleaseInForce(ports, claim, { received, visitor }, report)
   return outcomeOf(backup, { undoUntil, release, ...settings, warnings: [...settings.warnings, ...warnings] })
 }
 
@@ -153,7 +177,7 @@ async function bringSettings(...given: Parameters<typeof restoreSettings>): Prom
   try {
     return await restoreSettings(...given)
   } catch (error) {
-    await startAgain(ports, space, 'The data is restored, not all settings are')
+    await startAgain(ports, space, 'The data is restored, not all settings are', error)
     throw partlyDone('The data is restored, not all settings are', error)
   }
 }

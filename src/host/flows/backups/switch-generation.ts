@@ -3,8 +3,8 @@ import type { AuditEvent } from '../../../model/audit-event.js'
 import { StoreError } from '../../documents/store-error.js'
 import type { Claim } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
-import { requireHeld, underClaim } from '../spaces/claim.js'
-import { tryLater } from '../spaces/settle.js'
+import { requireClaim, requireHeld, underClaim } from '../spaces/claim.js'
+import { isLostClaim, tryLater } from '../spaces/settle.js'
 import { isOfApplication, startFault } from '../spaces/start-fault.js'
 import type { BackupPorts } from './ports.js'
 
@@ -27,11 +27,20 @@ export async function versionsAfter(
   { id, generation }: SpaceRecord,
   highest: number,
 ): Promise<number> {
+  const given = await highestVersion({ data }, { id, generation })
+  return given === null ? clock.nowMs() * 1_024 + highest * 2 * versionGap : given + versionGap
+}
+
+/** The greatest version that the data in force has given; null: it cannot be read. */
+export async function highestVersion(
+  { data }: Pick<BackupPorts, 'data'>,
+  { id, generation }: Pick<SpaceRecord, 'id' | 'generation'>,
+): Promise<number | null> {
   try {
-    return (await (await data.open(id, generation)).versions()) + versionGap
+    return await (await data.open(id, generation)).versions()
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    return clock.nowMs() * 1_024 + highest * 2 * versionGap
+    return null
   }
 }
 
@@ -40,6 +49,8 @@ interface Switch {
   /** As it is until then. */
   space: SpaceRecord
   to: number
+  /** Whether `to` was being filled until now, and was not in force before. */
+  isDraft: boolean
   audit: AuditEvent
   /** Called when it is certain that the switch has failed. */
   onFailed(): Promise<void>
@@ -55,18 +66,20 @@ interface Switch {
 export async function switchGeneration(
   ports: BackupPorts,
   claim: Claim,
-  { space, to, audit, onFailed }: Switch,
+  { space, to, isDraft, audit, onFailed }: Switch,
 ): Promise<void> {
   const { id, generation: former } = space
+  await requireClaim(ports, claim)
   try {
     await ports.data.refuse(id, former)
-    requireHeld(await ports.generations.switchTo(claim, { generation: to, keepMs: keptSeconds * 1000, audit }))
+    const change = { generation: to, isDraft, keepMs: keptSeconds * 1000, audit }
+    requireHeld(await ports.generations.switchTo(claim, change))
   } catch (error) {
     // The answer of the store may have been lost, so the store decides.
     const inForce = await readInForce(ports, id)
     if (inForce !== to) {
       await onFailed()
-      if (inForce === former) await takeBack(ports, space)
+      if (inForce === former) await takeBack(ports, space, error)
       throw error
     }
   }
@@ -77,9 +90,9 @@ export async function switchGeneration(
   await ports.data.removeGenerations(id, (each) => each !== to && each !== former).catch(() => {})
 }
 
-async function takeBack(ports: BackupPorts, space: SpaceRecord): Promise<void> {
+async function takeBack(ports: BackupPorts, space: SpaceRecord, fault: unknown): Promise<void> {
   ports.data.allow(space.id, space.generation)
-  await startAgain(ports, space, 'Nothing was replaced')
+  await startAgain(ports, space, 'Nothing was replaced', fault)
 }
 
 /**
@@ -99,15 +112,25 @@ async function readInForce(
   }
 }
 
-type StartPorts = Pick<BackupPorts, 'children' | 'spaces' | 'claims' | 'timer'>
+type StartPorts = Pick<BackupPorts, 'children' | 'spaces' | 'claims' | 'timer' | 'nameOf'>
 
 /**
  * Starts the release in force with the data in force, because the process before has lost its data. What is no fault of the
  * application is tried again in the background.
  *
+ * @param fault of the step before. Once the claim is lost, another change may be under way, so this waits for it
  * @throws {AuthError} `bundle_invalid` and `application_timeout`, with what was done before; `store_unavailable`
  */
-export async function startAgain(ports: StartPorts, { id }: Pick<SpaceRecord, 'id'>, done: string): Promise<void> {
+export async function startAgain(
+  ports: StartPorts,
+  { id }: Pick<SpaceRecord, 'id'>,
+  done: string,
+  fault?: unknown,
+): Promise<void> {
+  if (isLostClaim(fault)) {
+    tryLater(ports, () => startLater(ports, id))
+    return
+  }
   try {
     await startNow(ports, id)
   } catch (error) {
@@ -129,7 +152,7 @@ export function partlyDone(done: string, error: unknown): unknown {
 async function startLater(ports: StartPorts, spaceId: string): Promise<void> {
   if ((await ports.spaces.find(spaceId)) === null) return
   try {
-    await underClaim(ports, { spaceId, kind: 'activate' }, () => startNow(ports, spaceId))
+    await underClaim(ports, { spaceId, kind: 'activate', by: null }, () => startNow(ports, spaceId))
   } catch (error) {
     if (!isOfApplication(error)) throw error
   }

@@ -19,7 +19,7 @@ export async function undoRestore(
   { space: name, visitor }: { space: string; visitor: Visitor },
 ): Promise<void> {
   const { id } = await findJudged(ports, name, visitor)
-  await underClaim(ports, { spaceId: id, kind: 'restore' }, async (claim) => {
+  await underClaim(ports, { spaceId: id, kind: 'restore', by: visitor.actor }, async (claim) => {
     const space = await readClaimed(ports, claim)
     const known = await ports.generations.read(id)
     if (known === null || known.former === null || !known.isFormerKept) throw nothingKept()
@@ -30,7 +30,7 @@ export async function undoRestore(
     })
     const detail = { generation: former, former: space.generation }
     const audit = auditEvent(ports, 'restored', visitorIn(space, visitor), { detail })
-    await switchGeneration(ports, claim, { space, to: former, audit, onFailed: async () => {} })
+    await switchGeneration(ports, claim, { space, to: former, isDraft: false, audit, onFailed: async () => {} })
     await startAgain(ports, space, 'The former data is in force')
   })
 }

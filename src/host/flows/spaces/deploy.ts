@@ -1,15 +1,20 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { AuthError } from '../../../errors.js'
-import { type ReleaseManifest, releasePaths } from '../../../model/release.js'
+import { type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../../model/release.js'
 import type { Visitor } from '../../../model/visitor.js'
-import { unpackRelease } from '../../releases/unpack.js'
+import { numberRelease } from '../../releases/kept.js'
+import { type DraftName, unpackRelease } from '../../releases/unpack.js'
 import type { Claim } from '../../store/claims.js'
 import type { ReleaseRecord } from '../../store/releases.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, readClaimed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
+import { tidyGone } from './spaces.js'
 import { requireDisk, withFaults } from './store-faults.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
 import { tidyReleases } from './tidy-releases.js'
+import { mostUploads } from './uploads.js'
 
 export interface Deployment {
   /** The name of the space. */
@@ -23,41 +28,86 @@ export interface Deployment {
 
 /**
  * Deploys an archive: unpacks it, starts it beside the running release, and puts it in force when it is healthy. An upload that
- * breaks off changes nothing.
+ * breaks off changes nothing, and no other change waits for one.
  *
  * @throws {AuthError} `space_not_found`, `space_busy`, `quota_exceeded`, `bundle_invalid`, `application_timeout`, `not_current`
  * @throws what reading the archive throws
  */
 export async function deploy(ports: SpacePorts, deployment: Deployment, report: ReportStep): Promise<Switched> {
-  const { id } = await findJudged(ports, deployment.space, deployment.visitor)
+  const { visitor } = deployment
+  const { id } = await findJudged(ports, deployment.space, visitor)
   requireDisk(ports.files)
-  return underClaim(ports, { spaceId: id, kind: 'deploy' }, async (claim) => {
-    await tidyReleases(ports, claim)
-    const number = await receive(ports, claim, deployment, report)
-    const space = await readClaimed(ports, claim)
-    const wanted = { space, number, event: 'released', visitor: visitorIn(space, deployment.visitor) } as const
-    const switched = await switchRelease(ports, claim, wanted, report)
-    // The release serves. What could not be removed now goes with the next deploy.
-    await tidyReleases(ports, claim).catch(() => {})
-    return switched
-  })
+  const received = await receive(ports, id, deployment, report)
+  try {
+    return await underClaim(ports, { spaceId: id, kind: 'deploy', by: visitor.actor }, async (claim) => {
+      await tidyReleases(ports, claim)
+      const number = await received.number(claim)
+      const row = newRelease(ports, received.manifest, { number, dirty: deployment.dirty, author: visitor.actor })
+      requireHeld(await ports.releases.add(claim, row))
+      const space = await readClaimed(ports, claim)
+      const wanted = { space, number, event: 'released', visitor: visitorIn(space, visitor) } as const
+      const switched = await switchRelease(ports, claim, wanted, report)
+      // The release serves. What could not be removed now goes with the next deploy.
+      await tidyReleases(ports, claim).catch(() => {})
+      return switched
+    })
+  } finally {
+    // What cannot be removed now goes with the next start of the host.
+    await received.discard().catch(() => {})
+    await tidyGone(ports, id).catch(() => {})
+  }
 }
 
-/** Unpacks the archive and lists the release. Returns its number. */
+/** A release whose files are there, under a name of their own. */
+export interface ReceivedRelease {
+  manifest: ReleaseManifest
+  /** Gives the files their number. @throws {AuthError} `not_current` */
+  number(claim: Claim): Promise<number>
+  /** Removes the files, unless they have a number by now. */
+  discard(): Promise<void>
+}
+
+/** Unpacks the archive. Nothing of the space changes. */
 async function receive(
   ports: SpacePorts,
-  claim: Claim,
-  { archive, dirty, visitor }: Deployment,
+  spaceId: string,
+  { archive, visitor }: Deployment,
   report: ReportStep,
-): Promise<number> {
+): Promise<ReceivedRelease> {
   const began = ports.monotonic()
-  const number = await ports.releases.reserve(claim)
-  if (number === null) throw new AuthError('not_current')
-  const place = { folder: await ports.files.releases(claim.spaceId), number }
-  const manifest = await withFaults(() => unpackRelease(archive, place, ports.limits.release))
-  requireHeld(await ports.releases.add(claim, newRelease(ports, manifest, { number, dirty, author: visitor.actor })))
-  report({ step: 'uploaded', ms: Math.round(ports.monotonic() - began) })
-  return number
+  const { release: limits } = ports.limits
+  const upload = ports.uploads.enter({ spaceId, by: visitor.actor, mostBytes: mostUploadBytes(limits) })
+  try {
+    const name = `draft-${upload.id}` as const
+    const folder = await ports.files.releases(spaceId)
+    const manifest = await withFaults(() => unpackRelease(upload.read(archive), { folder, number: name }, limits))
+    report({ step: 'uploaded', ms: Math.round(ports.monotonic() - began) })
+    return receivedRelease(ports, { folder, name, manifest })
+  } finally {
+    upload.leave()
+  }
+}
+
+/** Of all archives that one caller sends at once. Unpacked, each is judged by its parts. */
+export function mostUploadBytes({ code, assets }: ReleaseLimits): number {
+  return mostUploads.ofOneInSpace * (code + assets + 16 * 1024 * 1024)
+}
+
+/** @param draft `name`: of the folder of its files, in `folder`, that of all releases of the space */
+export function receivedRelease(
+  { releases }: Pick<SpacePorts, 'releases'>,
+  { folder, name, manifest }: { folder: string; name: DraftName; manifest: ReleaseManifest },
+): ReceivedRelease {
+  return {
+    manifest,
+    async number(claim) {
+      const number = await releases.reserve(claim)
+      if (number === null) throw new AuthError('not_current')
+      await numberRelease(folder, name, number)
+      return number
+    },
+    discard: () => rm(join(folder, name), { recursive: true, force: true }),
+  }
 }
 
 /** The row of a release that was not started yet. */

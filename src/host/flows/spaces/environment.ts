@@ -66,7 +66,7 @@ export async function setVariable(
 ): Promise<void> {
   const space = await findJudged(ports, spaceName, visitor)
   const { name, value, encrypted } = variable
-  await underClaim(ports, { spaceId: space.id, kind: 'env' }, async (claim) => {
+  await underClaim(ports, { spaceId: space.id, kind: 'env', by: visitor.actor }, async (claim) => {
     const { key, variables } = await readStored(ports, space.id)
     const names = variables.map((each) => each.name)
     const errors = variableFaults({ name, value }, names, ports.limits.environment)
@@ -102,7 +102,7 @@ export async function removeVariable(
   { space: spaceName, name, visitor }: { space: string; name: string; visitor: Visitor },
 ): Promise<void> {
   const space = await findJudged(ports, spaceName, visitor)
-  await underClaim(ports, { spaceId: space.id, kind: 'env' }, async (claim) => {
+  await underClaim(ports, { spaceId: space.id, kind: 'env', by: visitor.actor }, async (claim) => {
     const audit = auditEvent(ports, 'env_removed', visitorIn(space, visitor), { detail: { name } })
     const outcome = await ports.environment.remove(claim, name, audit)
     if (outcome === 'absent') throw new AuthError('not_found')

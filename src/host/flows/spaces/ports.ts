@@ -5,6 +5,8 @@ import type { OpenSpaceDirectory } from '../../front/directory.js'
 import type { Children, Sealer, SpaceFiles } from '../../ports.js'
 import type { VariableLimits } from '../../sealing/variables.js'
 import type { SpaceNouns } from '../../store/space-nouns.js'
+import type { ActorEntry } from './actor-entry.js'
+import type { Uploads } from './uploads.js'
 
 /** What flows about spaces may reach. */
 export interface SpacePorts extends SpaceNouns, Pick<Ports, 'clock' | 'random'> {
@@ -12,6 +14,9 @@ export interface SpacePorts extends SpaceNouns, Pick<Ports, 'clock' | 'random'> 
   files: SpaceFiles
   sealer: Sealer
   directory: Pick<OpenSpaceDirectory, 'put' | 'remove'>
+  uploads: Uploads
+  /** Who that is, for administrators: an address, or the name of an admin token. */
+  nameOf(actor: ActorEntry): Promise<string>
   /** For leases, and for what is tried again. */
   timer: World['timer']
   /** Milliseconds of a clock that never goes back. */

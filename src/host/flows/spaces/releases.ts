@@ -43,7 +43,7 @@ export async function activateRelease(
   report: ReportStep,
 ): Promise<Switched> {
   const { id } = await findJudged(ports, name, visitor)
-  return underClaim(ports, { spaceId: id, kind: 'activate' }, async (claim) => {
+  return underClaim(ports, { spaceId: id, kind: 'activate', by: visitor.actor }, async (claim) => {
     const space = await readClaimed(ports, claim)
     if (!(await ports.releases.find(id, number))) throw new AuthError('not_found')
     if (space.release === number) return startAgain(ports, { spaceId: id, number }, report)
@@ -75,7 +75,7 @@ export async function undeploy(
 ): Promise<void> {
   const found = await findJudged(ports, name, visitor)
   requireConfirmed(found, confirm)
-  await underClaim(ports, { spaceId: found.id, kind: 'undeploy' }, async (claim) => {
+  await underClaim(ports, { spaceId: found.id, kind: 'undeploy', by: visitor.actor }, async (claim) => {
     const space = await readClaimed(ports, claim)
     if (space.release === null) throw new AuthError('not_found')
     const detail = { release: space.release }
@@ -83,7 +83,7 @@ export async function undeploy(
     try {
       requireHeld(await ports.releases.undeploy(claim, audit))
     } catch (error) {
-      await settle(ports, space)
+      await settle(ports, space, error)
       throw error
     }
     ports.directory.put({ ...space, release: null })

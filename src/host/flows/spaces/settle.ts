@@ -1,8 +1,9 @@
+import { AuthError } from '../../../errors.js'
 import type { SpaceName } from '../../../model/visitor.js'
 import { underClaim } from './claim.js'
 import type { SpacePorts } from './ports.js'
 
-type SettlePorts = Pick<SpacePorts, 'spaces' | 'claims' | 'children' | 'directory' | 'timer'>
+type SettlePorts = Pick<SpacePorts, 'spaces' | 'claims' | 'children' | 'directory' | 'timer' | 'nameOf'>
 
 const firstMs = 1_000
 const longestMs = 30_000
@@ -10,9 +11,17 @@ const longestMs = 30_000
 /**
  * Makes directory and child agree with the store again, after a step whose outcome is unknown or that came too late. While
  * that fails, it is tried again in the background.
+ *
+ * @param fault of that step. Once the claim is lost, another change may be under way, so this waits for it
  */
-export async function settle(ports: SettlePorts, space: SpaceName): Promise<void> {
-  await settleNow(ports, space.id).catch(() => tryLater(ports, () => settleAgain(ports, space.id)))
+export async function settle(ports: SettlePorts, space: SpaceName, fault?: unknown): Promise<void> {
+  const later = () => tryLater(ports, () => settleAgain(ports, space.id))
+  if (isLostClaim(fault)) later()
+  else await settleNow(ports, space.id).catch(later)
+}
+
+export function isLostClaim(fault: unknown): boolean {
+  return fault instanceof AuthError && fault.code === 'not_current'
 }
 
 /**
@@ -26,7 +35,7 @@ export function tryLater(ports: Pick<SettlePorts, 'timer'>, run: () => Promise<v
 /** Another change of the space may be under way by now. So this takes the claim, as long as there is a space. */
 async function settleAgain(ports: SettlePorts, spaceId: string): Promise<void> {
   if (await ports.spaces.find(spaceId)) {
-    await underClaim(ports, { spaceId, kind: 'activate' }, () => settleNow(ports, spaceId))
+    await underClaim(ports, { spaceId, kind: 'activate', by: null }, () => settleNow(ports, spaceId))
   } else {
     await settleNow(ports, spaceId)
   }

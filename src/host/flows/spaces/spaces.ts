@@ -8,6 +8,7 @@ import type { Visitor } from '../../../model/visitor.js'
 import type { ChildStatus } from '../../ports.js'
 import type { ClaimKind } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
+import { type ActorEntry, toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findSpace, requireConfirmed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
@@ -27,6 +28,9 @@ export interface SpaceEntry {
   /** Running now. */
   requests: number
   busyWith: ClaimKind | null
+  /** Who changes it; null also where that is unknown. */
+  busyBy: ActorEntry | null
+  busySince: string | null
 }
 
 const namePattern = /^[a-z][a-z0-9-]{0,30}$/
@@ -48,7 +52,14 @@ export async function createSpace(
   const dataKey = () => ports.sealer.newKey(id).wrapped
   const isNew = await ports.spaces.create({ ...space, dataKey }, event)
   if (!isNew) throw new AuthError('space_exists')
-  const record: SpaceRecord = { ...space, release: null, generation: 1, busyWith: null }
+  const record: SpaceRecord = {
+    ...space,
+    release: null,
+    generation: 1,
+    busyWith: null,
+    busyBy: null,
+    busySinceMs: null,
+  }
   ports.directory.put(record)
   return toEntry(ports, record)
 }
@@ -107,11 +118,11 @@ export async function removeSpace(
   requireConfirmed(space, confirm)
   const until = ports.clock.now() + apiTokenMemorySeconds + clockMarginSeconds
   const audit = auditEvent(ports, 'space_removed', visitorIn(space, visitor))
-  await underClaim(ports, { spaceId: space.id, kind: 'remove' }, async (claim) => {
+  await underClaim(ports, { spaceId: space.id, kind: 'remove', by: visitor.actor }, async (claim) => {
     try {
       requireHeld(await ports.spaces.remove(claim, { until, audit }))
     } catch (error) {
-      await settle(ports, space)
+      await settle(ports, space, error)
       throw error
     }
   })
@@ -132,6 +143,11 @@ export async function sweepRemovedSpaces(ports: Pick<SpacePorts, 'spaces' | 'fil
   return left
 }
 
+/** A space that was removed during an upload: the upload may have made its folder again. */
+export async function tidyGone(ports: Pick<SpacePorts, 'spaces' | 'files'>, id: string): Promise<void> {
+  if ((await ports.spaces.find(id)) === null) await ports.files.remove(id)
+}
+
 async function removeFiles({ files, spaces }: Pick<SpacePorts, 'spaces' | 'files'>, id: string): Promise<void> {
   await files.remove(id)
   await spaces.forget(id)
@@ -150,5 +166,7 @@ function toEntry({ children, baseUrl }: SpacePorts, space: SpaceRecord): SpaceEn
     restarts,
     requests,
     busyWith: space.busyWith,
+    busyBy: toActorEntry(space.busyBy),
+    busySince: space.busySinceMs === null ? null : isoTime(Math.floor(space.busySinceMs / 1_000)),
   }
 }

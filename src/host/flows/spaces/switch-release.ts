@@ -50,7 +50,7 @@ export async function switchRelease(
     requireHeld(await ports.releases.putInForce(claim, number, eventOf(ports, wanted)))
   } catch (error) {
     // The new child answers requests already.
-    await settle(ports, space)
+    await settle(ports, space, error)
     throw error
   }
   ports.directory.put({ ...space, release: number })
@@ -68,8 +68,8 @@ async function startRelease(ports: SpacePorts, claim: Claim, wanted: Switch) {
     const event = eventOf(ports, wanted, code)
     const text = fault instanceof AuthError ? fault.message : 'The host could not start it.'
     // Without this row the release is listed as failed, too, because its start has no outcome.
-    await ports.releases.fail(claim, { number, fault: text }, event).catch(() => {})
-    await settle(ports, space)
+    const isHeld = await ports.releases.fail(claim, { number, fault: text }, event).catch(() => true)
+    await settle(ports, space, isHeld ? undefined : new AuthError('not_current'))
     throw fault
   }
 }

@@ -31,8 +31,14 @@ export function spacePage(ports: () => SpacePorts): Route {
     template: 'space',
     summary: 'Shows a space: address, release, state, memory, restarts. Removes it.',
     async values({ params }) {
-      const shown = shownSpace(await readSpace(ports(), params.space ?? ''))
-      return { shown, removeAction: `/spaces/${shown.name}` }
+      const space = await readSpace(ports(), params.space ?? '')
+      const { name, busyBy, busySince } = space
+      const busy = busySince !== null && {
+        by: busyBy === null ? '' : await ports().nameOf(busyBy),
+        since: busySince,
+        action: `/spaces/${name}/take-over`,
+      }
+      return { shown: shownSpace(space), busy, removeAction: `/spaces/${name}` }
     },
   })
 }

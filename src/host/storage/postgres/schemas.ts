@@ -41,7 +41,10 @@ export function openSchemas(url: string): Schemas {
     // Every commit is on the disk of the server.
     syncDraft: async () => {},
     adoptDraft: (spaceId, generation) => judged(adopt(run, spaceId, generation)),
-    removeDrafts: (spaceId) => judged(removeSchemas(run, { spaceId, kind: 'draft' })),
+    drafts: (spaceId) => judged(findSchemas(run, spaceId, 'draft').then((found) => found.map(generationOf))),
+    removeDrafts: (spaceId, isOver) =>
+      judged(removeSchemas(run, { spaceId, kind: 'draft', ...(isOver && { isOver }) })),
+    isShared: true,
     removeGenerations: (spaceId, isOver) => judged(removeSchemas(run, { spaceId, kind: 'g', isOver })),
     remove: (spaceId) => removeSchemas(run, { spaceId, kind: '(g|draft)' }),
     close: () => pool.end(),
@@ -80,14 +83,21 @@ interface Removed {
 }
 
 async function removeSchemas(run: Run, { spaceId, kind, isOver = () => true }: Removed): Promise<void> {
-  const name = `^lk_${requireName(spaceId)}_${kind}[0-9]+$`
-  const found = await run('select nspname from pg_namespace where nspname ~ $1', name)
-  for (const row of found) {
-    const schema = textAt(row, 'nspname')
-    if (!isOver(Number(/\d+$/.exec(schema)?.[0]))) continue
+  for (const schema of await findSchemas(run, spaceId, kind)) {
+    if (!isOver(generationOf(schema))) continue
     await dropTables(run, schema)
     await run(`drop schema if exists "${schema}" cascade`)
   }
+}
+
+async function findSchemas(run: Run, spaceId: string, kind: string): Promise<string[]> {
+  const name = `^lk_${requireName(spaceId)}_${kind}[0-9]+$`
+  const found = await run('select nspname from pg_namespace where nspname ~ $1', name)
+  return found.map((row) => textAt(row, 'nspname'))
+}
+
+function generationOf(schema: string): number {
+  return Number(/\d+$/.exec(schema)?.[0])
 }
 
 async function dropTables(run: Run, schema: string): Promise<void> {

@@ -1,34 +1,86 @@
 import type { Updateable } from 'kysely'
+import type { Actor } from '../../../model/actor.js'
+import { writeAudit } from '../../../store/sql/audit.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
-import type { Claim, Claims } from '../claims.js'
-import { reading, type SpacesTable, writing } from './space-tables.js'
+import type { Claim, ClaimKind, Claims, HeldClaim } from '../claims.js'
+import { actorIn, actorText, reading, type SpacesTable, writing } from './space-tables.js'
 
 export function createClaims(steps: Steps): Claims {
-  const until = (leaseMs: number) => steps.flavour.storeNowMs(leaseMs)
+  return { ...takeClaims(steps), ...keepClaims(steps) }
+}
+
+function takeClaims(steps: Steps): Pick<Claims, 'take' | 'takeOver'> {
   return {
-    take: (spaceId, kind, leaseMs) =>
+    take: (spaceId, kind, leaseMs, by = null) =>
       steps.transaction(async (unit) => {
-        const db = writing(unit.db)
-        const { numUpdatedRows } = await db
-          .updateTable('latchkey_spaces')
-          .set((eb) => ({
-            claim_epoch: eb('claim_epoch', '+', 1),
-            claim_kind: kind,
-            claim_until_ms: until(leaseMs),
-          }))
-          .where('id', '=', spaceId)
-          .where('claim_until_ms', '<=', until(0))
-          .executeTakeFirst()
-        const row = await db
-          .selectFrom('latchkey_spaces')
-          .select(['claim_epoch', 'claim_kind'])
-          .where('id', '=', spaceId)
-          .executeTakeFirst()
-        if (!row) return null
-        if (numUpdatedRows > 0n) return { spaceId, epoch: Number(row.claim_epoch) }
-        return { heldFor: row.claim_kind ?? kind }
+        const held = await lockedHolder(unit, spaceId)
+        if (held === null) return null
+        const isOwn = held !== 'free' && held.heldFor === 'hold' && isSameUser(held.by, by)
+        if (held !== 'free' && !isOwn) return held
+        return { spaceId, epoch: await give(unit, spaceId, { kind, leaseMs, by }) }
       }),
 
+    takeOver: (spaceId, { by, leaseMs, audit }) =>
+      steps.transaction(async (unit) => {
+        const held = await lockedHolder(unit, spaceId)
+        if (held === null || held === 'free') return null
+        await give(unit, spaceId, { kind: 'hold', leaseMs, by })
+        await writeAudit(unit, audit(held))
+        return held
+      }),
+  }
+}
+
+/** Locks the row of the space until the commit. Null: there is no such space. */
+async function lockedHolder(unit: Unit, spaceId: string): Promise<HeldClaim | 'free' | null> {
+  const db = writing(unit.db)
+  await db
+    .updateTable('latchkey_spaces')
+    .set((eb) => ({ claim_epoch: eb.ref('claim_epoch') }))
+    .where('id', '=', spaceId)
+    .execute()
+  const row = await db
+    .selectFrom('latchkey_spaces')
+    .select(['claim_kind', 'claim_by', 'claim_since_ms', 'claim_until_ms'])
+    .select(unit.flavour.storeNowMs().as('store_now_ms'))
+    .where('id', '=', spaceId)
+    .executeTakeFirst()
+  if (!row) return null
+  const isFree = row.claim_kind === null || Number(row.claim_until_ms) <= Number(row.store_now_ms)
+  if (isFree || row.claim_kind === null) return 'free'
+  return { heldFor: row.claim_kind, by: actorIn(row.claim_by), sinceMs: Number(row.claim_since_ms) }
+}
+
+/** The new epoch. */
+async function give(
+  { db, flavour }: Unit,
+  spaceId: string,
+  { kind, leaseMs, by }: { kind: ClaimKind; leaseMs: number; by: Actor | null },
+): Promise<number> {
+  const spaces = writing(db)
+  await spaces
+    .updateTable('latchkey_spaces')
+    .set((eb) => ({
+      claim_epoch: eb('claim_epoch', '+', 1),
+      claim_kind: kind,
+      claim_by: actorText(by),
+      claim_since_ms: flavour.storeNowMs(),
+      claim_until_ms: flavour.storeNowMs(leaseMs),
+    }))
+    .where('id', '=', spaceId)
+    .execute()
+  const row = spaces.selectFrom('latchkey_spaces').select('claim_epoch').where('id', '=', spaceId)
+  return Number((await row.executeTakeFirstOrThrow()).claim_epoch)
+}
+
+/** In any session: the page takes over, and the tool goes on. */
+function isSameUser(one: Actor | null, other: Actor | null): boolean {
+  return one?.kind === 'user' && other?.kind === 'user' && one.userId === other.userId
+}
+
+function keepClaims(steps: Steps): Pick<Claims, 'renew' | 'release'> {
+  const until = (leaseMs: number) => steps.flavour.storeNowMs(leaseMs)
+  return {
     renew: ({ spaceId, epoch }, leaseMs) =>
       steps.step(async (db) => {
         const { numUpdatedRows } = await reading(db)
@@ -44,7 +96,7 @@ export function createClaims(steps: Steps): Claims {
       steps.step(async (db) => {
         await reading(db)
           .updateTable('latchkey_spaces')
-          .set({ claim_epoch: epoch + 1, claim_kind: null, claim_until_ms: 0 })
+          .set({ claim_epoch: epoch + 1, claim_kind: null, claim_by: null, claim_until_ms: 0 })
           .where('id', '=', spaceId)
           .where('claim_epoch', '=', epoch)
           .execute()

@@ -1,12 +1,13 @@
 import { writeAudit } from '../../../store/sql/audit.js'
 import { toNumber } from '../../../store/sql/engine/schema.js'
-import type { Steps } from '../../../store/sql/engine/steps.js'
+import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
+import type { Claim } from '../claims.js'
 import type { Generations } from '../generations.js'
-import { holdsClaim, updateClaimed } from './claims.js'
+import { holdsClaim } from './claims.js'
 import { reading, writing } from './space-tables.js'
 
 export function createGenerations(steps: Steps): Generations {
-  return { ...readGenerations(steps), ...switchGenerations(steps) }
+  return { ...readGenerations(steps), ...draftGenerations(steps), ...switchGenerations(steps) }
 }
 
 function readGenerations(steps: Steps): Pick<Generations, 'read'> {
@@ -29,23 +30,72 @@ function readGenerations(steps: Steps): Pick<Generations, 'read'> {
   }
 }
 
-function switchGenerations(steps: Steps): Omit<Generations, 'read'> {
+function draftGenerations(steps: Steps): Pick<Generations, 'beginDraft' | 'renewDraft' | 'endDraft' | 'liveDrafts'> {
+  const until = (leaseMs: number) => steps.flavour.storeNowMs(leaseMs)
   return {
-    reserve: (claim) =>
+    beginDraft: (spaceId, leaseMs) =>
       steps.transaction(async (unit) => {
-        if (!(await holdsClaim(unit, claim))) return null
-        const { last_generation } = await writing(unit.db)
+        const db = writing(unit.db)
+        // Locks the row, so the number that is read is ours.
+        await db
+          .updateTable('latchkey_spaces')
+          .set((eb) => ({ last_generation: eb('last_generation', '+', 1) }))
+          .where('id', '=', spaceId)
+          .execute()
+        const row = await db
           .selectFrom('latchkey_spaces')
           .select('last_generation')
-          .where('id', '=', claim.spaceId)
-          .executeTakeFirstOrThrow()
-        const generation = Number(last_generation) + 1
-        await updateClaimed(unit, claim, { last_generation: generation })
+          .where('id', '=', spaceId)
+          .executeTakeFirst()
+        if (!row) return null
+        const generation = Number(row.last_generation)
+        await db
+          .insertInto('latchkey_drafts')
+          .values({ space_id: spaceId, generation, until_ms: until(leaseMs) })
+          .execute()
         return generation
       }),
 
-    switchTo: (claim, { generation, keepMs, audit }) =>
+    renewDraft: (spaceId, generation, leaseMs) =>
+      steps.step(async (db) => {
+        const { numUpdatedRows } = await reading(db)
+          .updateTable('latchkey_drafts')
+          .set({ until_ms: until(leaseMs) })
+          .where('space_id', '=', spaceId)
+          .where('generation', '=', generation)
+          .executeTakeFirst()
+        return numUpdatedRows > 0n
+      }, 'repeatable'),
+
+    endDraft: (spaceId, generation) =>
+      steps.step(async (db) => {
+        await reading(db)
+          .deleteFrom('latchkey_drafts')
+          .where('space_id', '=', spaceId)
+          .where('generation', '=', generation)
+          .execute()
+      }, 'repeatable'),
+
+    liveDrafts: (spaceId) =>
       steps.transaction(async (unit) => {
+        const db = writing(unit.db)
+        await db
+          .deleteFrom('latchkey_drafts')
+          .where('space_id', '=', spaceId)
+          .where('until_ms', '<=', until(0))
+          .execute()
+        const rows = db.selectFrom('latchkey_drafts').select('generation').where('space_id', '=', spaceId)
+        return (await rows.execute()).map(({ generation }) => Number(generation))
+      }),
+  }
+}
+
+function switchGenerations(steps: Steps): Pick<Generations, 'switchTo' | 'forget'> {
+  return {
+    switchTo: (claim, { generation, isDraft, keepMs, audit }) =>
+      steps.transaction(async (unit) => {
+        if (!(await holdsClaim(unit, claim))) return false
+        if (isDraft && !(await takeDraft(unit, claim, generation))) return false
         const { numUpdatedRows } = await writing(unit.db)
           .updateTable('latchkey_spaces')
           .set((eb) => ({
@@ -73,4 +123,14 @@ function switchGenerations(steps: Steps): Omit<Generations, 'read'> {
         return true
       }),
   }
+}
+
+/** False: it was given up, and its data may be gone. */
+async function takeDraft({ db }: Unit, { spaceId }: Claim, generation: number): Promise<boolean> {
+  const { numDeletedRows } = await writing(db)
+    .deleteFrom('latchkey_drafts')
+    .where('space_id', '=', spaceId)
+    .where('generation', '=', generation)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }

@@ -12,6 +12,7 @@ type SpaceTables = {
   latchkey_space_variables: VariablesTable
   latchkey_backups: BackupsTable
   latchkey_removed_tokens: { space_id: string; id: string }
+  latchkey_drafts: { space_id: string; generation: number; until_ms: number }
 }
 
 export interface SpacesTable {
@@ -30,6 +31,8 @@ export interface SpacesTable {
   /** Rises with each claim and each release of one. */
   claim_epoch: number
   claim_kind: ClaimKind | null
+  claim_by: string | null
+  claim_since_ms: number
   /** 0: free. */
   claim_until_ms: number
 }

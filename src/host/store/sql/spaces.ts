@@ -7,7 +7,7 @@ import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { Claim } from '../claims.js'
 import type { SpaceRecord, Spaces } from '../spaces.js'
 import { holdsClaim } from './claims.js'
-import { reading, type SpacesTable, writing } from './space-tables.js'
+import { actorIn, reading, type SpacesTable, writing } from './space-tables.js'
 
 export function createSpaces(steps: Steps): Spaces {
   return { ...readSpaces(steps), ...changeSpaces(steps) }
@@ -91,6 +91,8 @@ const emptySpace = {
   former_until_ms: 0,
   claim_epoch: 0,
   claim_kind: null,
+  claim_by: null,
+  claim_since_ms: 0,
   claim_until_ms: 0,
 } as const
 
@@ -111,6 +113,7 @@ async function deleteSpace(unit: Unit, { spaceId }: Claim): Promise<void> {
   await db.deleteFrom('latchkey_releases').where('space_id', '=', spaceId).execute()
   await db.deleteFrom('latchkey_space_variables').where('space_id', '=', spaceId).execute()
   await db.deleteFrom('latchkey_backups').where('space_id', '=', spaceId).execute()
+  await db.deleteFrom('latchkey_drafts').where('space_id', '=', spaceId).execute()
   await db.deleteFrom('latchkey_removed_tokens').where('space_id', '=', spaceId).execute()
   await db.deleteFrom('latchkey_spaces').where('id', '=', spaceId).execute()
   await db.insertInto('latchkey_removed_spaces').values({ id: spaceId }).execute()
@@ -126,5 +129,7 @@ function toSpace(row: Selectable<SpacesTable> & { store_now_ms: number }): Space
     release: toNumber(row.current_release),
     generation: Number(row.generation),
     busyWith: isClaimed ? row.claim_kind : null,
+    busyBy: isClaimed ? actorIn(row.claim_by) : null,
+    busySinceMs: isClaimed ? Number(row.claim_since_ms) : null,
   }
 }

@@ -21,6 +21,7 @@ export const doneCodes = [
   'device_answered',
   'space_created',
   'space_removed',
+  'taken_over',
   'release_activated',
   'undeployed',
   'variable_set',
