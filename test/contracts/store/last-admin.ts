@@ -36,7 +36,7 @@ export const lossOfAdmin: Record<
 }
 
 /** As the link of a change does it. */
-export async function changeEmail(
+async function changeEmail(
   store: Store,
   user: UserRecord,
   {

@@ -12,7 +12,7 @@ import type { SpacePorts } from './ports.js'
 const leaseMs = 15_000
 const renewMs = 5_000
 /** How long a space is kept for the person who took it over. */
-export const holdMs = 60_000
+const holdMs = 60_000
 
 /** A busy space, by what holds it. */
 const busyWith: Readonly<Record<ClaimKind, string>> = {

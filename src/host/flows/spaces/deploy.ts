@@ -89,7 +89,7 @@ async function receive(
 }
 
 /** Of all archives that one caller sends at once. Unpacked, each is judged by its parts. */
-export function mostUploadBytes({ code, assets }: ReleaseLimits): number {
+function mostUploadBytes({ code, assets }: ReleaseLimits): number {
   return mostUploads.ofOneInSpace * (code + assets + 16 * 1024 * 1024)
 }
 

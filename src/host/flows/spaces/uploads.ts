@@ -26,7 +26,7 @@ export interface Upload {
 export const mostUploads = { ofOneInSpace: 4, ofOne: 8, ofSpace: 16, inAll: 64 } as const
 
 /** An upload ends after so long without a byte, and when it sends less than that many bytes while we wait so long. */
-export const slowUpload = { silentMs: 30_000, windowMs: 60_000, windowBytes: 64 * 1024 } as const
+const slowUpload = { silentMs: 30_000, windowMs: 60_000, windowBytes: 64 * 1024 } as const
 
 interface Entered {
   spaceId: string
