@@ -5,11 +5,40 @@ import type { Clock } from '../ports.js'
 import type { Tokens } from '../tokens/access-tokens.js'
 import type { Revocations } from './revocations.js'
 
+export interface KnownPorts extends ActingPorts {
+  revocations: Pick<Revocations, 'isEnded' | 'deadBelow'>
+}
+
 export interface ActingPorts {
   tokens: Pick<Tokens, 'checkAccess' | 'checkRefresh'>
   revocations: Pick<Revocations, 'isEnded'>
   clock: Pick<Clock, 'now'>
   cookieNames: CookieNames
+}
+
+/**
+ * Finds the session of a request whose tokens are valid, as the name of its limit. Access tokens of an account that has changed
+ * since do not count. No I/O.
+ */
+export function createKnownSession({ tokens, revocations, clock, cookieNames }: KnownPorts) {
+  const lives = (claims: { sid: string; sub: string; ver: number; exp: number }) =>
+    claims.exp > clock.now() && !revocations.isEnded(claims.sid) && claims.ver >= revocations.deadBelow(claims.sub)
+
+  return ({ headers }: HttpRequest): string | null => {
+    for (const token of accessTokensOf(headers, cookieNames)) {
+      const claims = token === null ? null : tokens.checkAccess(token)
+      if (claims !== null && lives(claims)) return `session ${claims.sid}`
+    }
+    const refresh = readCookie(headers.cookie, cookieNames.refresh)
+    const held = refresh === null ? null : tokens.checkRefresh(refresh)
+    const isAlive = held !== null && held.exp > clock.now() && !revocations.isEnded(held.sid)
+    return isAlive ? `session ${held.sid}` : null
+  }
+}
+
+function accessTokensOf(headers: HttpRequest['headers'], names: CookieNames): (string | null)[] {
+  const bearer = /^bearer (.+)$/i.exec(String(headers.authorization ?? ''))?.[1] ?? null
+  return [bearer, readCookie(headers.cookie, names.access)]
 }
 
 /**
@@ -21,8 +50,7 @@ export function createActing({ tokens, revocations, clock, cookieNames }: Acting
     claims.exp > clock.now() && !revocations.isEnded(claims.sid) && !revocations.isEnded(actorSession)
 
   return ({ headers }: HttpRequest): Acting | null => {
-    const bearer = /^bearer (.+)$/i.exec(String(headers.authorization ?? ''))?.[1] ?? null
-    for (const token of [bearer, readCookie(headers.cookie, cookieNames.access)]) {
+    for (const token of accessTokensOf(headers, cookieNames)) {
       const claims = token === null ? null : tokens.checkAccess(token)
       if (claims?.act && lives(claims, claims.act.sid)) return { email: claims.email }
     }

@@ -35,6 +35,8 @@ export interface ApiTokenCheckOptions {
   cache: VerifiedCache<KnownApiToken>
   changes: TokenChanges
   limits: RequestLimits
+  /** Whether unknown tokens of that address are refused until its window ends. No I/O. */
+  isOverLimit(ip: string | null): boolean
   /** `at`: Unix seconds. */
   lastUses: { note(tokenId: string, at: number): void }
   clock: Pick<SharedClock, 'now' | 'monotonicMs'>
@@ -77,7 +79,10 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
   }
 
   async function readFirst(token: string, request: HttpRequest): Promise<ApiTokenPrincipal> {
-    const known = await reads.read(token, cache.get(token))
+    const before = cache.get(token)
+    // A flood of unknown tokens makes no reads. One that was valid here before is read all the same.
+    const isFlood = before === null && options.isOverLimit(options.clientIp(request))
+    const known = isFlood ? null : await reads.read(token, before)
     return known === null ? refuseUnknown(options, request) : admit(options, known, request, clock.now())
   }
 

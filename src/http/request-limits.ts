@@ -11,15 +11,24 @@ export interface LimitedRequest {
   fault: AuthError | null
 }
 
-/** Counts one request. Rejects when it cannot be counted, and then the request must not continue. */
-export type RequestLimits = (kind: LimitKind, ip: string | null) => Promise<LimitedRequest>
+/**
+ * Counts one request. Rejects when it cannot be counted, and then the request must not continue.
+ *
+ * @param known finds the valid credential of a request whose address is over its limit; null: none
+ */
+export type RequestLimits = (
+  kind: LimitKind,
+  ip: string | null,
+  known?: () => Promise<string | null>,
+) => Promise<LimitedRequest>
 
 const unlimited: LimitedRequest = { headers: {}, fault: null }
 
 /**
  * Counts requests by client address and writes the headers of draft-ietf-httpapi-ratelimit-headers-10. They describe the
  * address's bucket only, since an account's bucket would reveal that it exists. Unknown addresses are not counted: sharing
- * one bucket would let each client lock out the others.
+ * one bucket would let each client lock out the others. Where the address is over its limit, a known credential has a bucket of its
+ * own, so strangers behind the address do not lock it out; then the headers describe that bucket.
  */
 export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger: Logger): RequestLimits {
   let warned = false
@@ -33,12 +42,19 @@ export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger:
     )
   }
 
-  return async (kind, ip) => {
+  async function count(kind: LimitKind, ip: string, known?: () => Promise<string | null>) {
+    const verdict = await limiter.request(kind, ip)
+    if (verdict?.allowed !== false) return verdict
+    const credential = (await known?.()) ?? null
+    return credential === null ? verdict : limiter.known(kind, credential)
+  }
+
+  return async (kind, ip, known) => {
     if (ip === null) {
       warnOnce()
       return unlimited
     }
-    const verdict = await limiter.request(kind, ip)
+    const verdict = await count(kind, ip, known)
     if (verdict === null) return unlimited
     const { allowed, limit, remaining, resetSeconds } = verdict
     return {

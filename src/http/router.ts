@@ -27,6 +27,8 @@ export interface RouterOptions {
   session(request: HttpRequest): Promise<SessionPrincipal>
   /** Whether the tokens of the request are of an impersonated session that has not ended, expired access token or not. */
   acting(request: HttpRequest): Acting | null
+  /** The session whose valid tokens the request has, as the name of its limit. No I/O. */
+  knownSession(request: HttpRequest): string | null
   templates: Templates
   mailbox: MailboxView | null
   origins: Pick<OriginCheck, 'fault'>
@@ -128,7 +130,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   // Only paths of the control API have such routes, with every method.
   if ([...match.byMethod.values()].some(({ control }) => control)) options.requireAllowed(request)
   if (uploads(sentTo)) seen.route = sentTo
-  await limit(options, request, sentTo, visitor, seen)
+  await limit(options, { request, match, route: sentTo, visitor }, seen)
 
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
   const adminToken = takesAdminTokens(options, match) ? sentAdminToken(request, cookies) : null
@@ -144,7 +146,7 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   // With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock.
   const changes = method !== 'GET' || route.changes === true
   if ((changes || adminToken !== null) && !options.isCurrent()) throw storeUnavailable()
-  if (kindOf(route) !== kindOf(sentTo)) await limit(options, request, route, visitor, seen)
+  if (kindOf(route) !== kindOf(sentTo)) await limit(options, { request, match, route, visitor }, seen)
   const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
   const fault = route.crossSite ? null : options.origins.fault(request, { cookieDecides, form: body.form })
   if (fault) throw fault
@@ -166,20 +168,40 @@ function takesAdminTokens({ ports }: Working, { byMethod }: RouteMatch): boolean
  *
  * @throws {AuthError} `rate_limited`; `store_unavailable` when the request cannot be counted (ASVS 5.0, 16.5.3)
  */
-async function limit(
-  { limits, settings }: Working,
-  request: HttpRequest,
-  route: Route | null,
-  { ip }: Visitor,
-  seen: Seen,
-): Promise<void> {
-  const { headers, fault } = await limits(kindOf(route), ip)
+async function limit(options: Working, limited: Limited, seen: Seen): Promise<void> {
+  const { limits, settings } = options
+  const { request, route, visitor } = limited
+  const { headers, fault } = await limits(kindOf(route), visitor.ip, () => knownCredential(options, limited))
   seen.headers = headers
   if (!fault) return
   // Only forms of our own pages are redirected (ATK-078).
   seen.form = isForm(request) && originFault(request, settings, { cookieDecides: true, form: true }) === null
   seen.route = route
   throw fault
+}
+
+interface Limited {
+  request: HttpRequest
+  match: RouteMatch
+  route: Route | null
+  visitor: Visitor
+}
+
+/**
+ * The valid session or admin token of a request, whose address is over its limit. null where the route takes guesses at a
+ * credential of another account: each account would get more of them.
+ */
+async function knownCredential(options: Working, { request, match, route, visitor }: Limited): Promise<string | null> {
+  if (!route?.signedIn && !['admin', 'other', 'refresh'].includes(kindOf(route))) return null
+  const session = options.knownSession(request)
+  const { adminTokens } = options.ports
+  if (session !== null || adminTokens === null || !takesAdminTokens(options, match)) return session
+  try {
+    const sent = sentAdminToken(request, readCookies(request.headers.cookie, options.cookieNames))
+    return sent === null ? null : `adminToken ${(await adminTokens.identify(sent, visitor)).tokenId}`
+  } catch {
+    return null
+  }
 }
 
 function kindOf(route: Route | null): LimitKind {

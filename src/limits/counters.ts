@@ -52,6 +52,7 @@ export function createLimiter({ counters, limits, now }: LimiterOptions): Limite
 
   return {
     request: (kind, ip) => count(idOfAddress(kind, ip), policies.ip[kind]),
+    known: (kind, credential) => count(idOf(`${kind} known`, credential), policies.ip[kind]),
     refusedRequest: (kind, ip) => remembered(idOfAddress(kind, ip), policies.ip[kind]),
     account: (kind, subject) => count(idOf(`${kind} account`, subject), policies.account[kind]),
     async mail(mail) {
@@ -101,6 +102,7 @@ function verdictOf({ limit, windowSeconds }: CounterRule, hit: Hit, at: number):
 
 const unlimited: Limiter = {
   request: async () => null,
+  known: async () => null,
   refusedRequest: () => null,
   account: async () => null,
   mail: async () => null,

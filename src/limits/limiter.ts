@@ -46,6 +46,12 @@ export interface Limiter {
   /** Counts a request of that client address (IPv6: of its /64). null: limits are off. */
   request(kind: LimitKind, ip: string): Promise<LimitVerdict | null>
 
+  /**
+   * Counts a request with a credential that is known to be valid, beside others of the same address: as many as of one address.
+   * null: limits are off.
+   */
+  known(kind: LimitKind, credential: string): Promise<LimitVerdict | null>
+
   /** The refusal of `request` as far as this process remembers it, without the store. null: none. Counts nothing. */
   refusedRequest(kind: LimitKind, ip: string): LimitVerdict | null
 

@@ -28,6 +28,7 @@ export function startApiTokenGuard(options: ApiTokenGuardOptions): ApiTokenGuard
     cache: createVerifiedCache<KnownApiToken>(),
     changes: followTokens(revocations),
     limits: createRequestLimits(ports, settings.logger),
+    isOverLimit: (ip) => ip !== null && ports.limiter.refusedRequest('apiToken', ip) !== null,
     lastUses,
     clock,
     clientIp,

@@ -1,4 +1,4 @@
-import { createActing } from '../guard/acting.js'
+import { createActing, createKnownSession } from '../guard/acting.js'
 import { createDecisions } from '../guard/decisions.js'
 import { createFrontDoor } from '../guard/front-door.js'
 import { createGuard, type Guard } from '../guard/guard.js'
@@ -278,6 +278,7 @@ function createHandle(early: Early, ports: Ports, { home, clock, revocations, ac
     session: guard.identifySession,
     requireAllowed: guard.requireAllowed,
     acting: createActing({ tokens: ports.tokens, revocations, clock, cookieNames: names }),
+    knownSession: createKnownSession({ tokens: ports.tokens, revocations, clock, cookieNames: names }),
     templates,
     mailbox,
     origins,

@@ -60,6 +60,7 @@ function tokenGuard({ store, feed }: World, scope: string) {
     cache: createVerifiedCache<KnownApiToken>(),
     changes: followTokens(scopedFeed(feed, scope)),
     limits: async () => ({ headers: {}, fault: null }),
+    isOverLimit: () => false,
     lastUses: { note() {} },
     clock: shared,
     knowsClients: true,

@@ -28,7 +28,7 @@ async function world() {
   const tell = (change: Change | null) => {
     for (const listener of listeners) listener(change)
   }
-  const state = { reads: 0, released: Promise.resolve(), noted: [] as number[], counted: 0 }
+  const state = { reads: 0, released: Promise.resolve(), noted: [] as number[], counted: 0, overLimit: false }
   const check = createApiTokenCheck({
     apiTokens: {
       async findByHash(hashes) {
@@ -41,6 +41,7 @@ async function world() {
     keyring,
     cache: createVerifiedCache<KnownApiToken>(),
     changes: followTokens({ subscribe: (listener) => void listeners.push(listener) }),
+    isOverLimit: () => state.overLimit,
     limits: async () => {
       state.counted += 1
       return { headers: {}, fault: null }
@@ -313,4 +314,20 @@ describe('while the store does not answer', () => {
     expect(answer).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
     database.failAfter(Number.POSITIVE_INFINITY)
   })
+})
+
+it('ATK-241 over the limit of its address an unknown token makes no read, and one that was valid here does', async () => {
+  const { state, clock, keep, ask, ofAnyText } = await world()
+  await keep(null)
+  await ask()
+  await clock.set(clock.now() + 61_000)
+  state.overLimit = true
+  const before = state.reads
+  for (let n = 0; n < 50; n += 1) {
+    const unknown = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+    await expect(ofAnyText(unknown)).rejects.toMatchObject({ code: 'unauthenticated' })
+  }
+  expect([state.reads - before, state.counted]).toEqual([0, 50])
+  expect(await ask()).toMatchObject({ tokenId: 't1' })
+  expect(state.reads - before).toBe(1)
 })

@@ -10,10 +10,10 @@ import type { LastUses } from './last-uses.js'
 import type { RightsMemory } from './rights.js'
 
 export interface AdminTokenCheckOptions {
-  projectTokens: Pick<AdminTokens, 'find'>
+  projectTokens: Pick<AdminTokens, 'find' | 'list'>
   rights: Pick<RightsMemory, 'isAdmin' | 'inForce'>
   keyring: Pick<Keyring, 'digests'>
-  limiter: Pick<Ports['limiter'], 'request'>
+  limiter: Pick<Ports['limiter'], 'request' | 'refusedRequest'>
   lastUses: Pick<LastUses, 'note'>
   clock: Pick<Ports['clock'], 'now' | 'monotonicMs'>
   subscribe(listener: (change: Change | null) => void): void
@@ -28,20 +28,30 @@ interface Known {
   readAtMs: number
 }
 
-type Find = (id: string) => Promise<Known | null>
+interface Memory {
+  /** Reads a token that is not remembered. */
+  find(id: string): Promise<Known | null>
+  /** The same without a read for each token: all are read together, at most once a second. */
+  findAmongAll(id: string): Promise<Known | null>
+}
+
+const allReadMs = 1_000
 
 /**
  * The check of admin tokens. What differs between an unknown id, a wrong secret, an expired token and one whose owner has no
  * right is not shown: the digest is computed first, and the answer is the same.
  */
 export function createAdminTokenCheck(options: AdminTokenCheckOptions): NonNullable<Ports['adminTokens']> {
-  const { rights, keyring, lastUses, clock } = options
-  const find = createMemory(options)
+  const { rights, keyring, lastUses, clock, limiter } = options
+  const memory = createMemory(options)
   return {
     async identify(text, { ip }) {
       if (!adminTokenText.test(text)) throw unauthenticated()
       const digests = keyring.digests(adminTokenPurpose, text)
-      const known = await find(text.slice(0, text.indexOf('-')))
+      const id = text.slice(0, text.indexOf('-'))
+      // A flood of unknown tokens makes no reads of its own, and a valid one of the same address is found all the same.
+      const isFlood = ip !== null && limiter.refusedRequest('adminToken', ip) !== null
+      const known = await (isFlood ? memory.findAmongAll(id) : memory.find(id))
       // What this process knows of the owner is in force before it decides.
       await rights.inForce()
       const isRight = isOneOf(digests, known?.token.tokenHash ?? null)
@@ -91,7 +101,7 @@ function callerOf({ id, name, spaces, commands }: AdminTokenRecord): AdminTokenC
 }
 
 /** Remembers found tokens for a minute. A change of the feed drops one at once, a gap drops all. */
-function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOptions): Find {
+function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOptions): Memory {
   const memory = new Map<string, Known>()
   let changes = 0
 
@@ -102,17 +112,52 @@ function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOption
     else memory.delete(change.subject)
   })
 
-  return async (id) => {
+  const isFresh = ({ readAtMs }: Known) => clock.monotonicMs() - readAtMs < adminTokenMemorySeconds * 1_000
+  const knownOf = (token: AdminTokenRecord, readAtMs: number) => ({
+    token,
+    mayComeFrom: createIpSet(token.cidrs),
+    readAtMs,
+  })
+
+  async function find(id: string): Promise<Known | null> {
     const now = clock.monotonicMs()
     const known = memory.get(id)
-    if (known && now - known.readAtMs < adminTokenMemorySeconds * 1_000) return known
+    if (known && isFresh(known)) return known
     memory.delete(id)
     const mark = changes
     const token = await projectTokens.find(id)
     if (token === null) return null
-    const found = { token, mayComeFrom: createIpSet(token.cidrs), readAtMs: now }
+    const found = knownOf(token, now)
     // A token that changed during the read is read again next time.
     if (mark === changes) memory.set(id, found)
     return found
+  }
+
+  let allReadAtMs = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | null = null
+
+  async function readAll(): Promise<void> {
+    allReadAtMs = clock.monotonicMs()
+    const [mark, now] = [changes, allReadAtMs]
+    const tokens = await projectTokens.list()
+    if (mark !== changes) return
+    memory.clear()
+    for (const token of tokens) memory.set(token.id, knownOf(token, now))
+  }
+
+  return {
+    find,
+    async findAmongAll(id) {
+      const known = memory.get(id)
+      if (known && isFresh(known)) return known
+      if (reading === null && clock.monotonicMs() - allReadAtMs >= allReadMs) {
+        reading = readAll().finally(() => {
+          reading = null
+        })
+      }
+      await reading
+      const found = memory.get(id)
+      return found && isFresh(found) ? found : null
+    },
   }
 }

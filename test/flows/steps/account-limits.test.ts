@@ -11,6 +11,7 @@ test('ATK-019 where no password can be compared now, none is counted: a full que
   const ports = {
     limiter: {
       request: async () => null,
+      known: async () => null,
       refusedRequest: () => null,
       account: async (_kind: string, subject: string) => {
         counted.push(subject)
