@@ -1,4 +1,6 @@
 import { AuthError } from '../errors.js'
+import type { HashSource } from '../model/hash-source.js'
+import { FairQueue } from './fair-queue.js'
 import { hashHere } from './hash-here.js'
 import type { HashJob, HashResult } from './hash-job.js'
 import { HashWorkers, WorkerLost } from './hash-workers.js'
@@ -7,9 +9,9 @@ import { TextWorkers } from './text-workers.js'
 /** Hashes away from the event loop, so many at a time, with a bounded queue. */
 export interface HashPool {
   /** @throws {AuthError} `busy` when the queue is full, the pool is closed, or two threads died over the job */
-  run(job: HashJob): Promise<HashResult>
+  run(job: HashJob, source?: HashSource): Promise<HashResult>
   /** @throws {AuthError} `busy` when `run` would not take a job now */
-  requireRoom(): void
+  requireRoom(source?: HashSource): void
   /** How many jobs wait for their turn. */
   queued(): number
   /** Lets what was accepted finish, then ends the threads. */
@@ -34,7 +36,7 @@ export function createHashPool(options: HashPoolOptions = {}): HashPool {
 
 /** `createHashPool` makes it. Tests watch its `run`. */
 export class BoundedHashPool implements HashPool {
-  readonly #maxQueue: number
+  readonly #queue: FairQueue
   readonly #onFallback: (reason: string) => void
   /** Jobs computed at a time. */
   #threads: number
@@ -43,6 +45,7 @@ export class BoundedHashPool implements HashPool {
   /** What comes after `#workers`, where the files of the package are not to be found. */
   #next: TextWorkers | null
   #accepted = 0
+  #running = 0
   #closed = false
   #whenIdle: (() => void)[] = []
   #previous: Promise<unknown> = Promise.resolve()
@@ -50,29 +53,33 @@ export class BoundedHashPool implements HashPool {
   constructor(options: HashPoolOptions) {
     const threads = options.threads ?? 2
     this.#threads = Math.max(1, threads)
-    this.#maxQueue = options.maxQueue ?? 64
+    this.#queue = new FairQueue(options.maxQueue ?? 64)
     this.#onFallback = options.onFallback ?? (() => {})
     this.#workers = threads === 0 ? null : new HashWorkers(threads, options.workerFile ?? null)
     this.#next = threads === 0 || options.workerFile ? null : new TextWorkers(threads)
   }
 
-  requireRoom(): void {
-    if (this.#closed || this.#accepted >= this.#threads + this.#maxQueue) throw busy()
+  requireRoom(source?: HashSource): void {
+    if (this.#closed || (this.#running >= this.#threads && !this.#queue.hasRoom(source))) throw busy()
   }
 
-  async run(job: HashJob): Promise<HashResult> {
-    this.requireRoom()
+  async run(job: HashJob, source?: HashSource): Promise<HashResult> {
+    this.requireRoom(source)
     this.#accepted += 1
+    // A job that ends passes its place on, so a job that comes meanwhile does not overtake the queue.
+    if (this.#running >= this.#threads) await this.#queue.wait(source)
+    else this.#running += 1
     try {
       return await this.#compute(job)
     } finally {
       this.#accepted -= 1
+      if (this.#running > this.#threads || !this.#queue.startNext()) this.#running -= 1
       if (this.#accepted === 0) for (const resume of this.#whenIdle.splice(0)) resume()
     }
   }
 
   queued(): number {
-    return Math.max(0, this.#accepted - this.#threads)
+    return this.#queue.size()
   }
 
   async close(): Promise<void> {

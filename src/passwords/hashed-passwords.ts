@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { AuthError } from '../errors.js'
 import { createRandom } from '../lib/random.js'
 import type { HashFault, HashKind } from '../model/hash-kind.js'
+import type { HashSource } from '../model/hash-source.js'
 import { createArgon2Package } from './argon2-package.js'
 import { createComputeTimes } from './compute-times.js'
 import type { HashResult } from './hash-job.js'
@@ -76,17 +77,17 @@ class HashedPasswords implements Passwords {
     this.#slowest = this.kind
   }
 
-  async hash(password: string): Promise<string> {
+  async hash(password: string, source?: HashSource): Promise<string> {
     const text = normalForm(password)
     if (text === null) throw new AuthError('invalid_request', { errors: [notUnicode] })
     if (isTooLong(text)) throw new AuthError('weak_password', { reasons: ['too_long'] })
 
     const { newest } = this.#peppers
-    const { hash } = await this.#compute(newest.preHash(text), this.#algorithm.fresh())
+    const { hash } = await this.#compute(newest.preHash(text), this.#algorithm.fresh(), source)
     return writeStoredHash(newest.id, hash)
   }
 
-  async verify(password: string, stored: string | null): Promise<PasswordCheck> {
+  async verify(password: string, stored: string | null, source?: HashSource): Promise<PasswordCheck> {
     // Made for every comparison. If only unknown users needed it, the first of them would take longer.
     const dummy = await this.#dummyHash()
     await this.#timeSlowest()
@@ -94,7 +95,7 @@ class HashedPasswords implements Passwords {
     const against = found ?? dummy
     const text = this.#textFor(password, against)
 
-    const { hash, milliseconds } = await this.#compute(text ?? this.#random.token(), against)
+    const { hash, milliseconds } = await this.#compute(text ?? this.#random.token(), against, source)
     const matches = isSame(hash, against.digest) && found !== null && text !== null
     if (!matches) {
       // A cheaper hash must not show by its time, even where a full queue hides the minimum delay below.
@@ -105,8 +106,8 @@ class HashedPasswords implements Passwords {
     return { matches, outdated: found.pepperId !== this.#peppers.newest.id || this.#algorithm.isBehind(found) }
   }
 
-  requireRoom(): void {
-    this.#pool.requireRoom()
+  requireRoom(source?: HashSource): void {
+    this.#pool.requireRoom(source)
   }
 
   async floor(startedAtMs: number): Promise<void> {
@@ -156,8 +157,8 @@ class HashedPasswords implements Passwords {
     return this.#peppers.find(pepperId)?.preHash(text) ?? null
   }
 
-  async #compute(text: string, { recipe, name }: Computation): Promise<HashResult> {
-    const result = await this.#pool.run({ ...recipe, text })
+  async #compute(text: string, { recipe, name }: Computation, source?: HashSource): Promise<HashResult> {
+    const result = await this.#pool.run({ ...recipe, text }, source)
     this.#times.note(name, result.milliseconds)
     return result
   }

@@ -23,9 +23,9 @@ export async function requirePassword(
 ): Promise<void> {
   if (user.passwordHash === null) return requireRecent(ports, session)
   const startedAt = ports.clock.monotonicMs()
-  const tried = { address: user.emailCanonical, userId: user.id, device: input.device }
-  const failures = await countPassword(ports, tried)
-  const check = await ports.passwords.verify(input.password ?? '', user.passwordHash)
+  const tried = { address: user.emailCanonical, userId: user.id, device: input.device, visitor: input.visitor }
+  const { failures, source } = await countPassword(ports, tried)
+  const check = await ports.passwords.verify(input.password ?? '', user.passwordHash, source)
   if (check.matches) return ports.limiter.forget('login', failures)
 
   const facts: AuditFacts = { userId: user.id, sessionId: session.id, outcome: 'failure' }

@@ -51,15 +51,15 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
     ports.users.findByEmail(email),
     ports.oneTimeTokens.listByEmail('registration', email, ports.clock.now()),
   ])
-  const tried = { address: email, userId: user?.id ?? null, device: input.device }
-  const failures = await countPassword(ports, tried).catch((fault: unknown) =>
+  const tried = { address: email, userId: user?.id ?? null, device: input.device, visitor: input.visitor }
+  const { failures, source } = await countPassword(ports, tried).catch((fault: unknown) =>
     refuseLogin(ports, { userId: tried.userId, method: null, visitor: input.visitor }, fault),
   )
   const stored = user?.passwordHash ?? null
   // In parallel: one after the other, the time would reveal that a registration waits.
   const [check, waits] = await Promise.all([
-    ports.passwords.verify(input.password, stored),
-    waiting && ports.passwords.verify(input.password, readTypedHash(ports, waiting)),
+    ports.passwords.verify(input.password, stored, source),
+    waiting && ports.passwords.verify(input.password, readTypedHash(ports, waiting), source),
   ])
   if (!user || !check.matches) {
     const registered = waits?.matches ? waiting : undefined

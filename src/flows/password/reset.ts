@@ -4,6 +4,7 @@ import type { OneTimeToken, ResetPurpose } from '../../model/one-time-token.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
+import { networkSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -69,7 +70,7 @@ export async function resetPassword(
 
   const { token, purpose } = found
   await requireStrong(ports, input.password, user.emailCanonical)
-  const passwordHash = await ports.passwords.hash(input.password)
+  const passwordHash = await ports.passwords.hash(input.password, networkSource(input.visitor))
 
   // The first proof removes a second factor. Its guesses are forgotten before the link is used up, so a failure can be retried.
   // Otherwise a person who knew the former password may have used up the guesses, and one new count opens (ATK-291).

@@ -1,4 +1,5 @@
 import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { countPassword, countTry, guessesOf, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { matchesCode } from '../steps/mailed-code.js'
@@ -15,6 +16,7 @@ export interface Guess {
   password: string | null
   handle: string | null
   device: string | null
+  visitor: Visitor
 }
 
 /**
@@ -66,15 +68,15 @@ async function guessByHandle(
 async function guessByPassword(
   ports: GuessPorts,
   live: readonly OneTimeToken[],
-  { email, code = '', password, device }: Guess & { email: string; password: string },
+  { email, code = '', password, device, visitor }: Guess & { email: string; password: string },
 ): Promise<OneTimeToken | null> {
   const startedAt = ports.clock.monotonicMs()
   const named = live.find((token) => matchesCode(ports, token, code)) ?? null
   const compared = named ?? anyOf(ports, live)
   const stored = compared && (await passwordHashOf(ports, compared))
   const userId = live.find((token) => token.userId !== null)?.userId ?? null
-  const failures = await countPassword(ports, { address: email, userId, device })
-  const { matches } = await ports.passwords.verify(password, stored)
+  const { failures, source } = await countPassword(ports, { address: email, userId, device, visitor })
+  const { matches } = await ports.passwords.verify(password, stored, source)
   const open = matches && compared !== null && (await countAt(ports, compared))
   if (named && open) {
     await ports.limiter.forget('login', failures)

@@ -6,6 +6,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { type OpenSessionPorts, openSession } from '../session/open-session.js'
+import { networkSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { isReserved } from '../steps/email-tokens.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
@@ -65,7 +66,8 @@ export async function register(ports: RegisterPorts, input: RegisterInput): Prom
   const user = newUser(ports, { email: email.typed, canonical: email.canonical, name: input.name, fields })
   const method = input.password === null ? 'passkey' : 'password'
   await runHook(ports, 'beforeRegister', { user, method, visitor: input.visitor })
-  const passwordHash = input.password === null ? null : await ports.passwords.hash(input.password)
+  const passwordHash =
+    input.password === null ? null : await ports.passwords.hash(input.password, networkSource(input.visitor))
 
   const handle = ports.random.token()
   if (ports.policy.emailVerification === 'optional' && passwordHash !== null) {

@@ -114,9 +114,11 @@ async function requirePassword(
   if (input.password === null) {
     throw invalidField('password', 'is needed, since this is not the browser that registered')
   }
-  const failures = await countPassword(ports, { address: token.email, userId: token.userId, device: input.device })
+  const { device, visitor } = input
+  const tried = { address: token.email, userId: token.userId, device, visitor }
+  const { failures, source } = await countPassword(ports, tried)
   const startedAt = ports.clock.monotonicMs()
-  const check = await ports.passwords.verify(input.password, passwordHash)
+  const check = await ports.passwords.verify(input.password, passwordHash, source)
   if (check.matches) return ports.limiter.forget('login', failures)
   await ports.passwords.floor(startedAt)
   return refuse(ports, token, input, 'invalid_credentials')

@@ -1,5 +1,8 @@
 import { AuthError } from '../../errors.js'
+import { coarseNetwork } from '../../lib/ip-address.js'
+import type { HashSource } from '../../model/hash-source.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
+import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { findDeviceOf } from './devices.js'
 
@@ -16,6 +19,14 @@ export interface PasswordTry {
   userId: string | null
   /** The browser's device secret. */
   device: string | null
+  visitor: Pick<Visitor, 'ip'>
+}
+
+export interface CountedPassword {
+  /** The subjects whose counts a success resets. */
+  failures: readonly string[]
+  /** The client that it is for, as the queue knows it. */
+  source: HashSource
 }
 
 /**
@@ -28,7 +39,7 @@ export function guessesOf({ purpose, email, handleHash }: OneTimeToken): string 
 }
 
 /**
- * Counts a password that is about to be compared, and returns the subjects whose counts a success resets.
+ * Counts a password that is about to be compared.
  *
  * It counts by address, whether or not it has an account, so that a refusal reveals nothing (OWASP ASVS 5.0, 6.3.8). A browser
  * that has signed in to this account before has a count of its own, so a stranger who locks an address does not lock out its
@@ -38,13 +49,19 @@ export function guessesOf({ purpose, email, handleHash }: OneTimeToken): string 
  */
 export async function countPassword(
   ports: PasswordLimitPorts,
-  { address, userId, device: token }: PasswordTry,
-): Promise<readonly string[]> {
-  ports.passwords.requireRoom()
+  { address, userId, device: token, visitor }: PasswordTry,
+): Promise<CountedPassword> {
   const device = userId === null ? null : await findDeviceOf(ports, userId, token)
   const subject = device ? `device ${device.id}` : address
+  const source = device ? { key: subject, known: true } : networkSource(visitor)
+  ports.passwords.requireRoom(source)
   await countTry(ports, 'login', subject)
-  return device ? [subject, address] : [address]
+  return { failures: device ? [subject, address] : [address], source }
+}
+
+/** A client that is no known device of the account is served among those of its network. */
+export function networkSource({ ip }: Pick<Visitor, 'ip'>): HashSource {
+  return { key: coarseNetwork(ip) ?? 'unknown', known: false }
 }
 
 /**

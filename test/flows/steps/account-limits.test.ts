@@ -32,11 +32,12 @@ test('ATK-019 where no password can be compared now, none is counted: a full que
       },
     },
   }
-  const tried = { address: 'ada@example.test', userId: null, device: null }
+  const tried = { address: 'ada@example.test', userId: null, device: null, visitor: { ip: '192.0.2.1' } }
   await expect(countPassword(ports, tried)).rejects.toMatchObject({ code: 'busy' })
   expect(counted).toEqual([])
   full = false
-  expect(await countPassword(ports, tried)).toEqual(['ada@example.test'])
+  const source = { key: '192.0.2.0/24', known: false }
+  expect(await countPassword(ports, tried)).toEqual({ failures: ['ada@example.test'], source })
   expect(counted).toEqual(['ada@example.test'])
   await close()
 })

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { ada } from '../support/auth.js'
+import { guess, limitedAuth, networkOf, times } from '../support/limits.js'
+
+test('ATK-296 of 120 wrong passwords at once from four networks, the known browser of the owner is served', async () => {
+  const { client } = await limitedAuth({ password: { cost: 8 } })
+  const owner = client({ ip: networkOf(100) })
+  await owner.signUp(ada)
+  await owner.signOut()
+
+  const crowd = Array.from({ length: 120 }, (_, nth) =>
+    guess(client({ ip: networkOf(nth % 4) }), `nobody${nth}@example.test`),
+  )
+  // Another browser of the owner comes from a network of its own.
+  const served = await Promise.all([
+    owner.post('/auth/login', ada),
+    client({ ip: networkOf(101) }).post('/auth/login', ada),
+  ])
+  expect(served.map(({ status }) => status)).toEqual(times(2, 200))
+  const statuses = (await Promise.all(crowd)).map(({ status }) => status)
+  expect(statuses).toContain(503)
+  expect(statuses.every((status) => status === 401 || status === 503)).toBe(true)
+})
