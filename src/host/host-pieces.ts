@@ -76,6 +76,7 @@ export function createHostPieces(programs: ChildPrograms | null = null): HostPie
         people: nouns,
         crashedSpaces: spaces.crashed,
         deployed: spaces.deployed,
+        isolation: spaces.isolation,
         backups: spaces.backups,
         now: ground.running.clock.now,
       })

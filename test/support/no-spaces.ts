@@ -14,6 +14,7 @@ export const noSpaces: HostPieces<'none'> = {
       throw new AuthError('space_not_found')
     },
     crashed: async () => [],
+    isolation: { mode: 'process', absent: null },
     deployed: async () => [],
     backups: async () => [],
     close: async () => {},

@@ -17,11 +17,12 @@ export interface Program {
 export function startProgram(
   command: string,
   args: readonly string[],
-  options: { cwd: string; env?: Readonly<Record<string, string>> },
+  options: { cwd: string; env?: Readonly<Record<string, string>>; userId?: number },
 ): Program {
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
+    ...(options.userId !== undefined && { uid: options.userId, gid: options.userId }),
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that stop() reaches what npm and its shell have started.
     detached: true,

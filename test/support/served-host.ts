@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,8 +18,14 @@ export interface ServedHost {
   stop(): Promise<void>
 }
 
-/** @param settings more of `latchkey.host.json` */
-export async function startServedHost(settings: Readonly<Record<string, unknown>> = {}): Promise<ServedHost> {
+/**
+ * @param settings more of `latchkey.host.json`
+ * @param userId who runs the host, if the tests run as root. Default: the user of the tests
+ */
+export async function startServedHost(
+  settings: Readonly<Record<string, unknown>> = {},
+  userId?: number,
+): Promise<ServedHost> {
   const root = await mkdtemp(join(tmpdir(), 'latchkey-served-'))
   const desk = await openDeskIn(root)
   const [listen, adminListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
@@ -29,7 +35,15 @@ export async function startServedHost(settings: Readonly<Record<string, unknown>
   const places = { baseUrl: front, listen, adminUrl: admin, adminListen }
   const file = { ...places, auth: { password: { checkBreached: false } }, ...settings }
   await writeFile(join(folder, 'latchkey.host.json'), JSON.stringify(file))
-  const serving = startProgram(process.execPath, [desk.main, 'serve'], { cwd: folder })
+  const runAs = process.getuid?.() === 0 ? userId : undefined
+  if (runAs !== undefined) {
+    await chmod(root, 0o755)
+    for (const path of [folder, join(folder, 'latchkey.host.json')]) await chown(path, runAs, runAs)
+  }
+  const serving = startProgram(process.execPath, [desk.main, 'serve'], {
+    cwd: folder,
+    ...(runAs !== undefined && { userId: runAs }),
+  })
   const stop = async () => {
     await serving.stop()
     await rm(root, { recursive: true, force: true })

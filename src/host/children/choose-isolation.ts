@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { access, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { SettingsError } from '../../errors.js'
-import { findLauncher, type Isolation, processIsolation } from './isolation.js'
+import { findLauncher, type Isolation, type NoSandbox, processIsolation } from './isolation.js'
 import { probe } from './probe.js'
 import { mountedAbove, sandboxIsolation, systemMounts } from './sandbox.js'
 import { seccompFilter } from './seccomp.js'
@@ -15,18 +15,8 @@ interface Asked {
   /** Whether every application has a network. */
   isNetworkForAll: boolean
   premises: Omit<Premises, 'isolation'>
-}
-
-/** Why there is no sandbox, and what to do. Two sentences. */
-export interface NoSandbox {
-  cause: string
-  cure: string
-}
-
-export interface Chosen {
-  isolation: Isolation
-  /** In the mode `auto`, when there is no sandbox. */
-  absent: NoSandbox | null
+  /** Whether this host has had a sandbox before. */
+  hasWorked: boolean
 }
 
 /**
@@ -35,21 +25,27 @@ export interface Chosen {
  * @throws {SettingsError} `isolation`, when a sandbox is asked for and does not work; `data`, when every sandbox would show the
  * folder
  */
-export async function chooseIsolation(asked: Asked): Promise<Chosen> {
+export async function chooseIsolation(asked: Asked): Promise<Isolation> {
   const launcher = await findLauncher()
   const process = processIsolation(launcher)
   const found = asked.wanted === 'process' ? null : await findSandbox(asked, launcher)
-  if (found !== null && 'mode' in found) return { isolation: found, absent: null }
+  if (found !== null && 'mode' in found) return found
   if (found !== null && asked.wanted === 'sandbox')
-    throw fault('isolation', `does not work here. ${sentencesOf(found)}`)
+    throw fault('isolation', `is the sandbox, which does not work here. ${sentencesOf(found)}`)
+  if (found !== null && asked.hasWorked) {
+    throw fault(
+      'isolation',
+      `was the sandbox, which does not work any more. ${sentencesOf(found)} Or write isolation: 'process', which protects no space from the code of another`,
+    )
+  }
   if (!asked.isNetworkForAll) {
     const why = found === null ? "isolation is 'process'" : sentencesOf(found)
     throw fault('limits.network', `can be switched off only in the sandbox, which is not used: ${why}`)
   }
-  return { isolation: process, absent: found }
+  return { ...process, absent: found }
 }
 
-export function sentencesOf({ cause, cure }: NoSandbox): string {
+function sentencesOf({ cause, cure }: NoSandbox): string {
   return `${cause} ${cure}`
 }
 

@@ -30,7 +30,15 @@ export interface Command {
 /** How children are kept apart from the machine and from each other. */
 export interface Isolation {
   mode: 'sandbox' | 'process'
+  /** Why there is no sandbox, where one was looked for. */
+  absent: NoSandbox | null
   enclose(reach: Reach): Enclosed
+}
+
+/** One sentence each, or more. */
+export interface NoSandbox {
+  cause: string
+  cure: string
 }
 
 export interface Enclosed {
@@ -57,6 +65,7 @@ export function firstEnvironment(home: string): Readonly<Record<string, string>>
 export function processIsolation(launcher: readonly string[]): Isolation {
   return {
     mode: 'process',
+    absent: null,
     enclose: (reach) => ({
       command: isolate(reach, launcher),
       seen: reach,

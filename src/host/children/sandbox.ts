@@ -43,6 +43,7 @@ export function sandboxIsolation({ bubblewrap, launcher, filter, system, ...rest
   const { optionsOf = nodeOptions } = rest
   return {
     mode: 'sandbox',
+    absent: null,
     enclose(reach): Enclosed {
       const seen = seenBy(reach)
       const [file = bubblewrap, ...args] = [...launcher, bubblewrap]

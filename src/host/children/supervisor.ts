@@ -33,6 +33,8 @@ export interface SupervisorOptions {
 
 /** The child processes of all spaces. */
 export interface Supervisor {
+  /** How the processes are kept apart. */
+  isolation: Isolation
   /**
    * Starts what is deployed in these spaces, as many at once as there are cores. A space that a request asks for goes first.
    * Returns at once.
@@ -96,6 +98,7 @@ function supervise(options: SupervisorOptions, premises: Premises): Supervisor {
   }
 
   return {
+    isolation: premises.isolation,
     startAll: (spaceIds) => {
       for (const spaceId of isClosed ? [] : spaceIds) begin(spaceId)
     },

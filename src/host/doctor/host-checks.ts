@@ -2,16 +2,18 @@ import { access, readFile } from 'node:fs/promises'
 import { isLoopbackHost } from '../../lib/url.js'
 import { hostCheckRows } from '../../model/doctor/host-checks.js'
 import type { Check, CheckPlace, Outcome, Topic } from '../../model/doctor/report.js'
+import type { Isolation } from '../children/isolation.js'
 import { isLow, readSpace } from '../folder/disk.js'
 import type { Folder } from '../folder/folder.js'
 import { findLostGenerations } from '../folder/lost-generations.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { PeopleNouns } from '../store/people.js'
+import { localListeners } from './local-listeners.js'
 import { writesQueryField } from './query-scope.js'
 import { isSameSite } from './same-site.js'
 
 export interface FolderFacts {
-  settings: Pick<HostSettings, 'adminUrl' | 'baseUrl' | 'listen' | 'trustedProxies'>
+  settings: Pick<HostSettings, 'adminUrl' | 'baseUrl' | 'listen' | 'adminListen' | 'trustedProxies' | 'limits'>
   folder: Pick<Folder, 'path' | 'spaces' | 'masterKey'>
 }
 
@@ -34,6 +36,7 @@ export interface RunningFacts extends FolderFacts {
   people: Pick<PeopleNouns, 'projectRights' | 'projectTokens'>
   /** Names of the spaces that are not started any more. */
   crashedSpaces(): Promise<readonly string[]>
+  isolation: Pick<Isolation, 'mode' | 'absent'>
   deployed(): Promise<readonly DeployedCode[]>
   backups(): Promise<readonly SpaceBackup[]>
   /** Unix seconds. */
@@ -44,6 +47,8 @@ export interface RunningFacts extends FolderFacts {
 export function hostChecks(facts: RunningFacts): Topic {
   return [
     defineCheck('isolation_weak', () => judgeIsolation(facts)),
+    defineCheck('sandbox_absent', () => judgeSandbox(facts)),
+    defineCheck('network_open', () => judgeNetwork(facts)),
     defineCheck('space_crashed', () => judgeCrashes(facts)),
     defineCheck('query_scope', () => judgeQueries(facts)),
     defineCheck('backup_old', () => judgeBackups(facts)),
@@ -66,19 +71,41 @@ function defineCheck(code: keyof typeof hostCheckRows, check: Check['check']): C
   return { code, row: hostCheckRows[code], check }
 }
 
-async function judgeIsolation({ settings, people }: RunningFacts): Promise<Outcome> {
-  const { users } = await people.projectRights.counted()
-  const admins = new Set(users.filter(({ right }) => right === 'ADMIN').map(({ userId }) => userId))
-  const narrowed = (await people.projectTokens.list()).filter(({ spaces }) => spaces !== null)
+async function judgeIsolation({ settings, people, isolation }: RunningFacts): Promise<Outcome> {
   const findings: string[] = []
-  if (admins.size > 1) findings.push(`${admins.size} people may deploy. Each can read all spaces.`)
-  if (narrowed.length > 0) {
-    findings.push(`The admin token ${narrowed[0]?.id} is for some spaces only, but code that it deploys can reach all.`)
-  }
-  if (trustsLoopback(settings)) {
+  if (isolation.mode === 'process') findings.push(...(await partiesOf(people)))
+  const { network } = settings.limits
+  const isReachable = network === true || (network !== false && network.length > 0)
+  if (isReachable && trustsLoopback(settings)) {
     findings.push('`trustedProxies` trusts this machine, so code of a space can claim any client address.')
   }
   return findings.map((finding) => ({ finding }))
+}
+
+/** Those who can reach what is not theirs. */
+async function partiesOf(people: RunningFacts['people']): Promise<string[]> {
+  const { users } = await people.projectRights.counted()
+  const admins = new Set(users.filter(({ right }) => right === 'ADMIN').map(({ userId }) => userId))
+  const narrowed = (await people.projectTokens.list()).filter(({ spaces }) => spaces !== null)
+  return [
+    ...(admins.size > 1 ? [`${admins.size} people may deploy. Each can read all spaces.`] : []),
+    ...(narrowed.length > 0
+      ? [`The admin token ${narrowed[0]?.id} is for some spaces only, but code that it deploys can reach all.`]
+      : []),
+  ]
+}
+
+function judgeSandbox({ isolation: { absent } }: RunningFacts): Outcome {
+  return absent === null ? null : { finding: `${absent.cause} ${absent.cure}` }
+}
+
+async function judgeNetwork({ isolation, settings }: RunningFacts): Promise<Outcome> {
+  const { network } = settings.limits
+  if (isolation.mode !== 'sandbox' || network === false || (network !== true && network.length === 0)) return null
+  const own = [settings.listen, settings.adminListen].flatMap((each) => (each.kind === 'tcp' ? [each.port] : []))
+  const listening = await localListeners(own)
+  if (listening.length === 0) return null
+  return { finding: `Applications with a network reach: ${listening.join(', ')}.` }
 }
 
 /** A number of proxies trusts whatever connects, so also code on this machine. */

@@ -2,6 +2,7 @@ import type { RandomSource } from '../../lib/random.js'
 import type { World } from '../../lib/runtime.js'
 import type { Logger } from '../../settings.js'
 import type { HostParts, HostRunning } from '../../wiring/for-host.js'
+import type { Isolation } from '../children/isolation.js'
 import type { DeployedCode, SpaceBackup } from '../doctor/host-checks.js'
 import type { Disk } from '../folder/disk.js'
 import type { Folder } from '../folder/folder.js'
@@ -27,6 +28,8 @@ export interface OpenSpaces {
   find: HostParts<never>['findSpace']
   /** Names of the spaces that are down because they crashed too often. */
   crashed(): Promise<readonly string[]>
+  /** How applications are kept apart. */
+  isolation: Pick<Isolation, 'mode' | 'absent'>
   deployed(): Promise<readonly DeployedCode[]>
   backups(): Promise<readonly SpaceBackup[]>
   /** Ends the processes of all spaces; their running requests are answered by then. */

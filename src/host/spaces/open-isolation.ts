@@ -4,21 +4,26 @@ import type { Premises } from '../children/start.js'
 import type { SpaceNouns } from '../store/space-nouns.js'
 import type { SpacesGround } from './ground.js'
 
+type Ground = Pick<SpacesGround<SpaceNouns>, 'settings' | 'folder' | 'logger' | 'running'>
+
 /**
- * How this host keeps applications apart.
+ * How this host keeps applications apart. Once the sandbox has worked, a host without it does not start by itself.
  *
  * @throws {SettingsError} as `chooseIsolation` does
  */
 export async function openIsolation(
-  { settings, folder, logger }: Pick<SpacesGround<SpaceNouns>, 'settings' | 'folder' | 'logger'>,
+  { settings, folder, logger, running }: Ground,
   premises: Omit<Premises, 'isolation'>,
 ): Promise<Isolation> {
   const { isolation: wanted, limits } = settings
-  const asked = { wanted, data: folder.path, isNetworkForAll: limits.network === true, premises }
-  const { isolation, absent } = await chooseIsolation(asked)
-  if (absent !== null) {
-    const fields = { event: 'sandbox_absent', ...absent }
-    logger.warn(fields, 'Applications run without a sandbox: by their code they can reach each other and this host.')
+  const { sandboxMark } = running.nouns
+  const hasWorked = await sandboxMark.isSet()
+  const asked = { wanted, data: folder.path, isNetworkForAll: limits.network === true, premises, hasWorked }
+  const chosen = await chooseIsolation(asked)
+  if (chosen.mode === 'sandbox' && !hasWorked) await sandboxMark.set(running.clock.now())
+  if (chosen.absent !== null) {
+    const fields = { event: 'sandbox_absent', ...chosen.absent }
+    logger.warn(fields, 'Applications run without a sandbox: their code can reach other spaces and this host.')
   }
-  return isolation
+  return chosen
 }

@@ -113,10 +113,8 @@ export async function openSpaces(
     collections: collectionPorts(given, ports, { data: ground.data, workers }),
     directory: ports.directory,
     ...examinedIn(ports),
-    async find(name) {
-      const { id } = await findSpace(ports, name)
-      return accessOf(ground, { id, name })
-    },
+    isolation: supervisor.isolation,
+    find: async (name) => accessOf(ground, { id: (await findSpace(ports, name)).id, name }),
     close,
   }
 }

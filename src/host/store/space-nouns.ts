@@ -3,6 +3,7 @@ import type { Claims } from './claims.js'
 import type { Environment } from './environment.js'
 import type { Generations } from './generations.js'
 import type { Releases } from './releases.js'
+import type { SandboxMark } from './sandbox-mark.js'
 import type { Spaces } from './spaces.js'
 
 /** What the host stores about its spaces. */
@@ -14,4 +15,5 @@ export interface SpaceNouns {
   generations: Generations
   backups: Backups
   removedTokens: RemovedTokens
+  sandboxMark: SandboxMark
 }

@@ -5,9 +5,20 @@ export const hostCheckRows = {
   isolation_weak: {
     where: ['S'],
     level: 'warn',
-    cause:
-      'The isolation `process` protects no space from the code of another, and more than one party is involved here.',
-    cure: 'Let only people deploy who may read every space. Give code of others a host of its own.',
+    cause: 'Code of one space can reach what belongs to others, and more than one party is involved here.',
+    cure: "Install bubblewrap and set `isolation: 'sandbox'`. Otherwise let only people deploy who may read every space.",
+  },
+  sandbox_absent: {
+    where: ['S'],
+    level: 'warn',
+    cause: 'Applications run without a sandbox, because it does not work on this machine.',
+    cure: "Do what the finding says. To stay without a sandbox, write `isolation: 'process'`.",
+  },
+  network_open: {
+    where: ['S'],
+    level: 'warn',
+    cause: 'Applications with a network reach what listens on this machine for itself only.',
+    cure: 'Let those programs ask for a password, or give applications no network by `limits.network`.',
   },
   admin_same_site: {
     where: ['S', 'L'],

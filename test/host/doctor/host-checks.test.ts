@@ -1,11 +1,15 @@
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { folderChecks, hostChecks, type RunningFacts } from '../../../src/host/doctor/host-checks.js'
+import { localListeners } from '../../../src/host/doctor/local-listeners.js'
 import { writesQueryField } from '../../../src/host/doctor/query-scope.js'
 import { isSameSite } from '../../../src/host/doctor/same-site.js'
 import { folderAt } from '../../../src/host/folder/folder.js'
+import { parseHostSettings } from '../../../src/host/settings/host-settings.js'
 import { type CheckResult, toResults } from '../../../src/model/doctor/report.js'
 import { type HostWorld, hostWorld } from '../../support/host-world.js'
 
@@ -21,6 +25,8 @@ beforeEach(async () => {
     adminUrl: 'https://admin.example.net',
     trustedProxies: { kind: 'none' },
     listen: { kind: 'tcp', host: '127.0.0.1', port: 4310 },
+    adminListen: { kind: 'tcp', host: '127.0.0.1', port: 4311 },
+    limits: parseHostSettings({}).limits,
   } as const
   const people = world.running.nouns
   facts = {
@@ -28,6 +34,7 @@ beforeEach(async () => {
     folder: folderAt(path),
     people,
     crashedSpaces: async () => [],
+    isolation: { mode: 'process', absent: null },
     deployed: async () => [],
     backups: async () => [],
     now: () => 0,
@@ -53,6 +60,8 @@ describe('the checks of a host', () => {
     expect((await resultsOf(facts)).map(({ code }) => code)).toEqual([
       ...[
         'isolation_weak',
+        'sandbox_absent',
+        'network_open',
         'space_crashed',
         'query_scope',
         'backup_old',
@@ -65,6 +74,31 @@ describe('the checks of a host', () => {
     expect(folderChecks(facts, 'L').map(({ code }) => code)).toEqual([
       ...['admin_same_site', 'master_key_unsaved', 'generation_lost', 'disk_low'],
     ])
+  })
+
+  test('isolation_weak and sandbox_absent: what the sandbox changes', async () => {
+    await world.signedIn('ada@example.org', 'ADMIN')
+    await world.signedIn('max@example.org', 'ADMIN')
+    expect(await findings({ ...facts, isolation: { mode: 'sandbox', absent: null } })).not.toContainEqual(
+      expect.stringContaining('isolation_weak'),
+    )
+    const absent = { cause: 'bubblewrap is not installed.', cure: 'Install it.' }
+    expect(await findings({ ...facts, isolation: { mode: 'process', absent } })).toContain(
+      'sandbox_absent: bubblewrap is not installed. Install it.',
+    )
+  })
+
+  test('ATK-273 network_open names what listens on loopback and in the abstract namespace, if an application has a network', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    const abstract = createServer().listen('\0latchkey-abstract')
+    onTestFinished(() => void [server, abstract].map((each) => each.close()))
+    await Promise.all([server, abstract].map((each) => each.listening || once(each, 'listening')))
+    const listening = await localListeners([])
+    expect(listening.length).toBeGreaterThan(1)
+    const isolation = { mode: 'sandbox', absent: null } as const
+    expect(await findings({ ...facts, isolation })).toContainEqual(expect.stringMatching(/^network_open: /))
+    const limits = { ...facts.settings.limits, network: false }
+    expect(await findings({ ...facts, isolation, settings: { ...facts.settings, limits } })).toEqual([])
   })
 
   test('isolation_weak: several people deploy, a token is narrowed, or a proxy on this machine is trusted', async () => {

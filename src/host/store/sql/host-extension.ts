@@ -4,6 +4,7 @@ import { createFirstAdmin } from './first-admin.js'
 import { addSpaces } from './migrations/0002-spaces.js'
 import { addBackups } from './migrations/0003-backups.js'
 import { addClaimHolders } from './migrations/0004-claims.js'
+import { addSandbox } from './migrations/0005-sandbox.js'
 import { peopleExtension } from './people.js'
 import { createSpaceNouns } from './space-nouns.js'
 
@@ -14,6 +15,7 @@ export const hostExtension: StoreExtension<HostNouns> = {
     '0002-spaces': addSpaces,
     '0003-backups': addBackups,
     '0004-claims': addClaimHolders,
+    '0005-sandbox': addSandbox,
   },
   migrationsTable: 'latchkey_host_migrations',
   isLastAdmin: peopleExtension.isLastAdmin,

@@ -5,9 +5,10 @@ import { createClaims } from './claims.js'
 import { createEnvironment } from './environment.js'
 import { createGenerations } from './generations.js'
 import { createReleases } from './releases.js'
+import { createSandboxMark } from './sandbox-mark.js'
 import { createSpaces } from './spaces.js'
 
-/** Over the tables of the migrations 0002 and 0003. */
+/** Over the tables of the migrations 0002 to 0005. */
 export function createSpaceNouns(steps: Steps): SpaceNouns {
   return {
     spaces: createSpaces(steps),
@@ -17,5 +18,6 @@ export function createSpaceNouns(steps: Steps): SpaceNouns {
     generations: createGenerations(steps),
     backups: createBackups(steps),
     removedTokens: createRemovedTokens(steps),
+    sandboxMark: createSandboxMark(steps),
   }
 }

@@ -13,6 +13,7 @@ type SpaceTables = {
   latchkey_backups: BackupsTable
   latchkey_removed_tokens: { space_id: string; id: string }
   latchkey_drafts: { space_id: string; generation: number; until_ms: number }
+  latchkey_sandbox: { slot: number; at: number }
 }
 
 export interface SpacesTable {
