@@ -15,6 +15,7 @@ import { placed } from './placed-route.js'
 import { explanation, withHeaders } from './problem.js'
 import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
+import { isForm, modeOf } from './request-mode.js'
 import type { Acting, MailboxView, Route, RouteContext, SignedIn } from './route.js'
 import { createRouteTable, type RouteMatch } from './route-table.js'
 
@@ -224,11 +225,6 @@ function watched({ logger }: Working, response: HttpResponse, requestId: string)
   return { ...response, body: reported(body, (error) => logFault(logger, toAuthError(error), requestId)) }
 }
 
-/** By its content type alone, so that a form refused before its body was read still gets a form's response. */
-function isForm({ method, headers }: HttpRequest): boolean {
-  return method === 'POST' && /^application\/x-www-form-urlencoded\b/i.test(String(headers['content-type'] ?? ''))
-}
-
 /** The device cookie does not count: it gives no access. */
 function holdsCredential({ access, refresh, registration, otp, challenge, oauth, passkey }: CookieJar): boolean {
   return [access, refresh, registration, otp, challenge, oauth, passkey].some((held) => held !== null)
@@ -271,23 +267,6 @@ function contextFor(
 async function signedIn(options: RouterOptions, request: HttpRequest, visitor: Visitor): Promise<SignedIn> {
   const principal = await options.session(request)
   return { principal, visitor: signedInVisitor(visitor, principal) }
-}
-
-/**
- * Clients without cookies send `X-Auth-Mode: token`. Browsers may not: a script could trade the cookie for a token.
- *
- * @throws {AuthError} `forbidden`
- */
-function modeOf(request: HttpRequest, cookies: CookieJar): RouteContext['mode'] {
-  const asked = request.headers['x-auth-mode']
-  if (asked === undefined) return 'cookie'
-  if (asked !== 'token') throw invalidRequest([{ path: 'X-Auth-Mode', message: 'must be token' }])
-  const browser =
-    request.headers.origin !== undefined ||
-    request.headers['sec-fetch-site'] !== undefined ||
-    Object.values(cookies).some((value) => value !== null)
-  if (browser) throw new AuthError('forbidden')
-  return 'token'
 }
 
 /**
