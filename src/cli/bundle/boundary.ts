@@ -33,6 +33,7 @@ export function findBoundary(project: string, homeFolder: string): Boundary {
     const why = at === project ? null : whyNotShared(at, home)
     if (why !== null) return { folder: project, sign: null, refused: sign === null ? null : { folder: at, sign, why } }
     if (sign !== null) return { folder: at, sign, refused: null }
+    if (at === dirname(at)) return { folder: project, sign: null, refused: null }
   }
 }
 

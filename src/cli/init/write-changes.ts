@@ -71,7 +71,7 @@ function prepare(disk: Disk, folder: string, change: Change, drafts: Draft[], fo
 
 /** From the top down. */
 function missingFolders(disk: Disk, folder: string): string[] {
-  if (disk.lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return []
+  if (disk.lstatSync(folder, { throwIfNoEntry: false }) !== undefined || folder === dirname(folder)) return []
   return [...missingFolders(disk, dirname(folder)), folder]
 }
 

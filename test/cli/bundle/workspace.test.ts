@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { findBoundary } from '../../../src/cli/bundle/boundary.js'
 import { makeRelease } from '../../../src/cli/bundle/make-release.js'
 import { ToolError } from '../../../src/cli/tool-error.js'
 import { importAlone } from '../../support/bundle-project.js'
@@ -220,4 +221,8 @@ describe('a folder that is never a boundary', () => {
     const atHome = await tree({ 'index.js': 'export default 1', '.git/HEAD': '' })
     expect(await made(atHome, atHome)).toMatchObject({ packagesFrom: null })
   })
+})
+
+test('the search ends at the root of the file system when that is the project', () => {
+  expect(findBoundary('/', '/root')).toMatchObject({ folder: '/', refused: null })
 })
