@@ -58,7 +58,7 @@ export async function openRunFolder(path: string, random: RandomSource, facts: P
 async function sweep(path: string, facts: ProcessFacts): Promise<void> {
   for (const name of await readdir(path)) {
     if (name.endsWith('.pid')) await endLeftover(await readFile(join(path, name), 'utf8'), facts)
-    if (/\.(pid|sock)$/.test(name)) await rm(join(path, name), { force: true })
+    if (/\.(pid|sock|upload)$/.test(name)) await rm(join(path, name), { force: true })
   }
 }
 

@@ -16,7 +16,7 @@ export interface Folder {
   secrets: string
   /** The address of the set-up page, while there is no administrator. */
   setupUrl: string
-  /** Sockets and pid files of the children. */
+  /** Sockets and pid files of the children, and uploads that are being received. */
   run: string
   /** A folder for each space, by its id. */
   spaces: string

@@ -9,11 +9,15 @@ export type Reported = Pick<RouteContext, 'requestId' | 'report'>
 
 /**
  * Runs something long and yields its reports as rows, then its result, or `{ error: <problem> }`. It starts at once and runs to its
- * end, also when its reader leaves.
+ * end, also when its reader leaves, unless it heeds `left`.
  */
-export function progressRows(context: Reported, run: (report: (row: Row) => void) => Promise<Row>): AsyncIterable<Row> {
-  const rows = createRowQueue()
-  run(rows.put)
+export function progressRows(
+  context: Reported,
+  run: (report: (row: Row) => void, left: AbortSignal) => Promise<Row>,
+): AsyncIterable<Row> {
+  const leaving = new AbortController()
+  const rows = createRowQueue(() => leaving.abort())
+  run(rows.put, leaving.signal)
     .catch((error: unknown) => errorRow(context, toAuthError(error)))
     .then((last) => {
       rows.put(last)

@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
 import type { CollectionPorts } from '../flows/collections/ports.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
+import { receiveSpool } from '../folder/spool.js'
 import { createWorkers, type Workers } from '../workers/workers.js'
 import type { SpacesData } from './generations.js'
 import type { SpacesGround } from './ground.js'
@@ -24,12 +25,13 @@ export function openWorkers<Nouns>(
 
 /** What flows about documents reach. */
 export function collectionPorts<Nouns>(
-  { running, settings }: Pick<SpacesGround<Nouns>, 'running' | 'settings'>,
-  { spaces, files, clock, random }: SpacePorts,
+  { running, settings, folder }: Pick<SpacesGround<Nouns>, 'running' | 'settings' | 'folder'>,
+  { spaces, files, clock, random, uploads }: SpacePorts,
   { data, workers }: { data: SpacesData; workers: Workers },
 ): CollectionPorts {
   return {
-    ...{ spaces, files, clock, random, workers },
+    ...{ spaces, files, clock, random, workers, uploads },
+    spool: (id, upload) => receiveSpool(folder.run, id, upload),
     audit: running.ports.audit,
     open: ({ id, generation }) => data.open(id, generation),
     enterBuild: oneBuildEach(),

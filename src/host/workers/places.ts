@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import type { World } from '../../lib/runtime.js'
 
-/** Who may run: one task a space, and few in all. Others wait in their order, for 45 s at most. */
+/** Who may run: one task a space, and few in all. Others wait in their order. */
 export interface Places {
   /**
    * Resolves when the task may run, to the function that frees its place.
@@ -17,15 +17,13 @@ export interface MostPlaces {
   /** Of one space. */
   waitingOfOne: number
   waiting: number
+  waitMs: number
 }
 
 interface Waiting {
   spaceId: string
   start(): void
 }
-
-/** nginx gives up after 60 s: it gets an answer before. */
-const longestWaitMs = 45_000
 
 export function createPlaces(most: MostPlaces, timer: World['timer']): Places {
   const running = new Set<string>()
@@ -57,7 +55,7 @@ export function createPlaces(most: MostPlaces, timer: World['timer']): Places {
       if (ofThisSpace >= most.waitingOfOne) throw spaceBusy('Too many queries or imports of this space wait already.')
       if (waiting.length >= most.waiting) throw busy()
       return new Promise((resolve, reject) => {
-        const cancel = timer(longestWaitMs, () => {
+        const cancel = timer(most.waitMs, () => {
           waiting.splice(waiting.indexOf(own), 1)
           reject(running.has(spaceId) ? spaceBusy('Another query or import of this space takes long.') : busy())
         })

@@ -1,7 +1,7 @@
 import type { World } from '../../lib/runtime.js'
 import type { SpaceData } from '../storage/space.js'
 import { type Job, startJob } from './job.js'
-import { createPlaces, type Places } from './places.js'
+import { createPlaces, type MostPlaces, type Places } from './places.js'
 import type { Task } from './tasks.js'
 
 export interface WorkersOptions {
@@ -38,16 +38,19 @@ export interface Workers {
   close(): Promise<void>
 }
 
-const most = { waitingOfOne: 4, waiting: 16 }
-/** An import waits for its client much of the time. */
-const running = { query: 2, import: 4 }
+const most: Record<Task['kind'], MostPlaces> = {
+  // nginx gives up after 60 s: it gets an answer before.
+  query: { running: 2, waitingOfOne: 4, waiting: 16, waitMs: 45_000 },
+  // It was received whole and its answer has begun. As many wait as may be uploaded at once.
+  import: { running: 4, waitingOfOne: 16, waiting: 64, waitMs: 600_000 },
+}
 const defaultQueryMs = 30_000
 
 export function createWorkers(options: WorkersOptions): Workers {
   const program = options.program ?? new URL('./program/main.js', import.meta.url)
   const places: Record<Task['kind'], Places> = {
-    query: createPlaces({ ...most, running: running.query }, options.timer),
-    import: createPlaces({ ...most, running: running.import }, options.timer),
+    query: createPlaces(most.query, options.timer),
+    import: createPlaces(most.import, options.timer),
   }
   const jobs = new Set<Job>()
 

@@ -109,3 +109,15 @@ test('ATK-238 uploads of one caller are bounded together, and end when the disk 
   clock.isFull = true
   await expect(sizeOf(other.read(pieces(1)))).rejects.toMatchObject({ code: 'quota_exceeded' })
 })
+
+test('a large upload of one kind leaves its caller room for a small one of another', async () => {
+  const { uploads } = bed()
+  async function* pieces(count: number) {
+    for (let at = 0; at < count; at += 1) yield Buffer.alloc(100)
+  }
+  const large = uploads.enter({ spaceId: 's', by: token('a'), mostBytes: 10_000 })
+  const small = uploads.enter({ spaceId: 's', by: token('a'), mostBytes: 1_000 })
+  expect(await sizeOf(large.read(pieces(50)))).toBe(5_000)
+  expect(await sizeOf(small.read(pieces(5)))).toBe(500)
+  await expect(sizeOf(small.read(pieces(1)))).rejects.toMatchObject({ code: 'quota_exceeded' })
+})

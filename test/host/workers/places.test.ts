@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPlaces } from '../../../src/host/workers/places.js'
 
-const most = { running: 2, waitingOfOne: 2, waiting: 3 }
+const most = { running: 2, waitingOfOne: 2, waiting: 3, waitMs: 1_000 }
 
 function bed() {
   const timers = new Set<() => void>()

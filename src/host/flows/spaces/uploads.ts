@@ -31,7 +31,8 @@ const slowUpload = { silentMs: 30_000, windowMs: 60_000, windowBytes: 64 * 1024 
 interface Entered {
   spaceId: string
   by: string
-  bytes: number
+  /** Of the most that its caller may send of its kind, so that large kinds do not keep small ones out. */
+  share: number
 }
 
 interface UploadsWorld extends Pick<World, 'timer' | 'monotonic'> {
@@ -43,15 +44,17 @@ export function createUploads(world: UploadsWorld): Uploads {
   const entered = new Set<Entered>()
   return {
     enter({ spaceId, by, mostBytes }) {
-      const own: Entered = { spaceId, by: nameOf(by), bytes: 0 }
+      const own: Entered = { spaceId, by: nameOf(by), share: 0 }
       requireRoom([...entered], own)
       entered.add(own)
+      let received = 0
       const count = (bytes: number) => {
-        own.bytes += bytes
+        received += bytes
+        own.share = received / mostBytes
         const all = [...entered]
         const ofCaller = all.filter((each) => each.by === own.by)
         const ofSpace = all.filter((each) => each.spaceId === own.spaceId)
-        if (sum(ofCaller) > mostBytes || sum(ofSpace) > mostUploads.ofOneInSpace * mostBytes) throw tooMuch()
+        if (sum(ofCaller) > 1 || sum(ofSpace) > mostUploads.ofOneInSpace) throw tooMuch()
         if (world.isFull()) throw diskFull()
       }
       return {
@@ -69,7 +72,7 @@ function nameOf(by: Actor | null): string {
 }
 
 function sum(uploads: readonly Entered[]): number {
-  return uploads.reduce((total, { bytes }) => total + bytes, 0)
+  return uploads.reduce((total, { share }) => total + share, 0)
 }
 
 function requireRoom(all: readonly Entered[], { spaceId, by }: Entered): void {

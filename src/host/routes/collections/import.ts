@@ -1,5 +1,6 @@
 import type { Route } from '../../../http/route.js'
 import { ndjson } from '../../../http/streams/ndjson.js'
+import { whileAllowed } from '../../../http/streams/while-allowed.js'
 import { defineTokenRoute } from '../../../routes/admin/control-route.js'
 import { queryChoice } from '../../../routes/admin/fields.js'
 import { type ImportEnd, importLines } from '../../flows/collections/import.js'
@@ -25,15 +26,18 @@ export function importRoute(ports: () => CollectionPorts): Route {
     answers: { 200: 'lines' },
     errors: ['space_not_found', 'not_found', 'space_busy', 'quota_exceeded', 'query_invalid'],
     async handle(context) {
-      const { params, request, caller } = context
+      const { params, request, caller, still } = context
       const flag = (name: string) => queryChoice(request, name, ['true', 'false']) === 'true'
       const options = { upsert: flag('upsert'), dryrun: flag('dryrun') }
       const named = { space: params.space ?? '', collection: params.c ?? '', visitor: caller.visitor }
       const lines = context.upload(ports().uploadBytes)
-      const { run } = await importLines(ports(), named, { ...options, lines })
+      const judged = (received: AsyncIterable<Uint8Array>) => whileAllowed(received, still)
+      const { run } = await importLines(ports(), named, { ...options, lines, judged })
       return ndjson(
         context,
-        progressRows(context, async (report) => lastRow(context, await run((state) => report({ ...state })))),
+        progressRows(context, async (report, left) => {
+          return lastRow(context, await run((state) => report({ ...state }), left))
+        }),
       )
     },
   })

@@ -1,4 +1,5 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
@@ -141,23 +142,43 @@ export function importRoutes(name: string, open: () => Promise<CollectionsHostOp
       await host.query('full', { filter: {}, delete: true })
     })
 
-    test('stops when its client leaves; what was written stays, and the event says how much', async () => {
-      const before = await host.events('data_imported')
-      const sent = request(`${host.api}/spaces/dev/collections/left/import`, {
+    function openImport(collection: string) {
+      return request(`${host.api}/spaces/dev/collections/${collection}/import`, {
         method: 'POST',
         headers: { ...host.bearer, 'content-type': 'application/jsonl', 'transfer-encoding': 'chunked' },
       }).on('error', () => {})
-      sent.write(Array.from({ length: 1_500 }, (_, n) => `{"n":${n}}\n`).join(''))
-      // Its answer begins after the last line, which never comes.
-      const written = [{ end: { count: 1_000 } }]
-      await vi.waitFor(async () => expect(await count('left')).toEqual(written), { timeout: 20_000 })
+    }
+
+    test('writes nothing when its client leaves before the last line', async () => {
+      const before = await host.events('data_imported')
+      const sent = openImport('unsent')
+      await new Promise<void>((resolve) => {
+        sent.write(Array.from({ length: 1_500 }, (_, n) => `{"n":${n}}\n`).join(''), () => resolve())
+      })
+      sent.destroy()
+      // The next one of this space goes on after it.
+      expect((await host.importText('sent', '{}\n')).rows.at(-1)).toMatchObject({ finished: true })
+      expect(await count('unsent')).toEqual([{ end: { count: 0 } }])
+      expect(await host.events('data_imported')).toHaveLength(before.length + 1)
+    })
+
+    test('stops when its client leaves; what was written stays, and the event says how much', async () => {
+      const before = await host.events('data_imported')
+      const sent = openImport('left')
+      sent.end(Array.from({ length: 60_000 }, (_, n) => `{"n":${n}}\n`).join(''))
+      const [answer]: IncomingMessage[] = await once(sent, 'response')
+      if (answer) await once(answer, 'data')
       sent.destroy()
       await vi.waitFor(async () => expect(await host.events('data_imported')).toHaveLength(before.length + 1), {
         timeout: 20_000,
       })
       const [event] = await host.events('data_imported')
-      expect(event).toMatchObject({ outcome: 'failure', detail: { collection: 'left', count: 1_000 } })
-      expect(await count('left')).toEqual(written)
+      expect(event).toMatchObject({ outcome: 'failure', detail: { collection: 'left', code: 'invalid_request' } })
+      const { count: written } = Object(event?.detail)
+      expect(written).toBeGreaterThan(0)
+      expect(written).toBeLessThan(60_000)
+      expect(await count('left')).toEqual([{ end: { count: written } }])
+      await host.query('left', { filter: {}, delete: true })
     })
 
     test('ATK-127 takes an admin token for import in its space, and no form and no compressed body', async () => {
