@@ -12,9 +12,15 @@ export interface Seen {
   memoryBytes: number
 }
 
-/** Node's own flags: its permission model allows no child processes, workers, addons, WASI or inspector. */
-export function nodeOptions({ runner, releaseFolder, temporaryFolder, mingo, memoryBytes }: Seen): string[] {
-  const known = process.allowedNodeEnvironmentFlags
+/**
+ * Node's own flags: its permission model allows no child processes, workers, addons, WASI or inspector.
+ *
+ * @param known those of this version of Node
+ */
+export function nodeOptions(
+  { runner, releaseFolder, temporaryFolder, mingo, memoryBytes }: Seen,
+  known: ReadonlySet<string> = process.allowedNodeEnvironmentFlags,
+): string[] {
   return [
     // Node 20 calls it experimental, and would write so into the log of the space at each start.
     ...(known.has('--permission')
@@ -27,6 +33,8 @@ export function nodeOptions({ runner, releaseFolder, temporaryFolder, mingo, mem
     `--allow-fs-write=${temporaryFolder}/*`,
     `--max-old-space-size=${Math.ceil(memoryBytes / 1024 / 1024)}`,
     '--disable-proto=delete',
+    // From Node 25 on the unix sockets of a child need it too. Who has a network is for the sandbox to say.
+    ...(known.has('--allow-net') ? ['--allow-net'] : []),
     // The permission model does not check it.
     ...(known.has('--no-experimental-sqlite') ? ['--no-experimental-sqlite'] : []),
     ...(known.has('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
