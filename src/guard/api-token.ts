@@ -29,14 +29,16 @@ export interface KnownApiToken {
 }
 
 export interface ApiTokenCheckOptions {
-  apiTokens: Pick<ApiTokens, 'findByHash'>
+  apiTokens: Pick<ApiTokens, 'findByHash' | 'findAllByHash'>
   keyring: Pick<Keyring, 'digests'>
   /** Bounded; holds no failures. */
   cache: VerifiedCache<KnownApiToken>
   changes: TokenChanges
   limits: RequestLimits
-  /** Whether unknown tokens of that address are refused until its window ends. No I/O. */
+  /** Whether unknown tokens of that address are refused until its window ends; then its reads are batched. No I/O. */
   isOverLimit(ip: string | null): boolean
+  /** Between two batches of reads. */
+  pause(): Promise<void>
   /** `at`: Unix seconds. */
   lastUses: { note(tokenId: string, at: number): void }
   clock: Pick<SharedClock, 'now' | 'monotonicMs'>
@@ -66,7 +68,10 @@ const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuard {
   const { cache, changes, clock } = options
   const principals = new WeakMap<Principal, KnownApiToken>()
-  const reads = createReads(options, (known) => principals.set(known.principal, known))
+  const keep = (known: KnownApiToken) => principals.set(known.principal, known)
+  const reads = createReads(options, (hashes) => options.apiTokens.findByHash(hashes), keep)
+  // Of an address over its limit, all tokens are read together, so a valid one is found and a flood costs few queries.
+  const batchedReads = createReads(options, createBatches(options), keep)
 
   function recall(token: string, at: Moment): KnownApiToken | null {
     const known = cache.get(token)
@@ -80,9 +85,8 @@ export function createApiTokenCheck(options: ApiTokenCheckOptions): ApiTokenGuar
 
   async function readFirst(token: string, request: HttpRequest): Promise<ApiTokenPrincipal> {
     const before = cache.get(token)
-    // A flood of unknown tokens makes no reads. One that was valid here before is read all the same.
-    const isFlood = before === null && options.isOverLimit(options.clientIp(request))
-    const known = isFlood ? null : await reads.read(token, before)
+    const isFlood = options.isOverLimit(options.clientIp(request))
+    const known = await (isFlood ? batchedReads : reads).read(token, before)
     return known === null ? refuseUnknown(options, request) : admit(options, known, request, clock.now())
   }
 
@@ -109,13 +113,15 @@ interface Reads {
   read(token: string, before: KnownApiToken | null): Promise<KnownApiToken | null>
 }
 
-function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken) => void): Reads {
-  const { apiTokens, keyring, cache, changes, clock } = options
+type Find = ApiTokens['findByHash']
+
+function createReads(options: ApiTokenCheckOptions, find: Find, keep: (known: KnownApiToken) => void): Reads {
+  const { keyring, cache, changes, clock } = options
   const underWay = new Map<string, { mark: number; reading: Promise<KnownApiToken | null> }>()
 
   async function readOnce(token: string, before: KnownApiToken | null, mark: number): Promise<KnownApiToken | null> {
     const readAtMs = clock.monotonicMs()
-    const record = await apiTokens.findByHash(keyring.digests(apiTokenPurpose, token))
+    const record = await find(keyring.digests(apiTokenPurpose, token))
     if (record === null) {
       if (before !== null) before.readAtMs = Number.NEGATIVE_INFINITY
       return null
@@ -140,6 +146,30 @@ function createReads(options: ApiTokenCheckOptions, keep: (known: KnownApiToken)
       entry.reading.then(forget, forget)
       return entry.reading
     },
+  }
+}
+
+/** Reads together what waits, with a pause after each read. */
+function createBatches({ apiTokens, pause }: Pick<ApiTokenCheckOptions, 'apiTokens' | 'pause'>): Find {
+  let waiting: string[] = []
+  let next: Promise<Map<string, ApiTokenRecord>> | null = null
+  let paused: Promise<void> = Promise.resolve()
+
+  async function readWaiting(): Promise<Map<string, ApiTokenRecord>> {
+    await paused
+    const hashes = waiting
+    waiting = []
+    next = null
+    const reading = apiTokens.findAllByHash(hashes)
+    paused = reading.then(pause, pause)
+    return new Map((await reading).map((token) => [token.tokenHash, token]))
+  }
+
+  return async (hashes) => {
+    waiting.push(...hashes)
+    next ??= readWaiting()
+    const found = await next
+    return hashes.flatMap((hash) => found.get(hash) ?? [])[0] ?? null
   }
 }
 

@@ -34,6 +34,9 @@ export interface ApiTokens {
   /** The token with one of these digests, also an expired one; or null. */
   findByHash(tokenHashes: readonly string[]): Promise<ApiTokenRecord | null>
 
+  /** All tokens with one of these digests, also expired ones, in no order: a query for each 500 digests. */
+  findAllByHash(tokenHashes: readonly string[]): Promise<ApiTokenRecord[]>
+
   /** Newest first, expired ones too; `after` names the last of the previous page. */
   list(page: { after: Pick<ApiTokenRecord, 'createdAt' | 'id'> | null; limit: number }): Promise<ApiTokenRecord[]>
 

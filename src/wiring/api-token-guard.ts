@@ -4,7 +4,7 @@ import type { Revocations } from '../guard/revocations.js'
 import { followTokens } from '../guard/token-changes.js'
 import type { HttpRequest } from '../http/message.js'
 import { createRequestLimits } from '../http/request-limits.js'
-import type { World } from '../lib/runtime.js'
+import { sleep, type World } from '../lib/runtime.js'
 import type { Ports } from '../ports.js'
 import type { Settings } from '../settings.js'
 import { createVerifiedCache } from '../tokens/verified-cache.js'
@@ -16,6 +16,9 @@ export interface ApiTokenGuardOptions {
   timer: World['timer']
   clientIp(request: HttpRequest): string | null
 }
+
+/** How long tokens of addresses over their limit wait to be read together: at most ten reads a second. */
+const batchPauseMs = 100
 
 /** The check of API tokens with all that it remembers; `close` writes the last uses. */
 export function startApiTokenGuard(options: ApiTokenGuardOptions): ApiTokenGuard & { close(): Promise<void> } {
@@ -29,6 +32,7 @@ export function startApiTokenGuard(options: ApiTokenGuardOptions): ApiTokenGuard
     changes: followTokens(revocations),
     limits: createRequestLimits(ports, settings.logger),
     isOverLimit: (ip) => ip !== null && ports.limiter.refusedRequest('apiToken', ip) !== null,
+    pause: () => sleep(batchPauseMs),
     lastUses,
     clock,
     clientIp,

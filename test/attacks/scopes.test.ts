@@ -50,7 +50,9 @@ function tokenGuard({ store, feed }: World, scope: string) {
   const shared = createSharedClock({ now: clock.now, monotonic: clock.monotonic, testing: true })
   const state = { reads: 0 }
   const check = createApiTokenCheck({
+    pause: async () => {},
     apiTokens: {
+      findAllByHash: (hashes) => parts.apiTokens.findAllByHash(hashes),
       findByHash(hashes) {
         state.reads += 1
         return parts.apiTokens.findByHash(hashes)

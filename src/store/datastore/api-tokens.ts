@@ -1,3 +1,4 @@
+import type { ApiTokenRecord } from '../../model/api-token.js'
 import { subjectIn } from '../../model/scope.js'
 import { rotatedToken, toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens } from '../api-tokens.js'
@@ -10,18 +11,33 @@ import { apiTokens } from './engine/tables.js'
 import { newestBefore } from './newest-before.js'
 import { removeDue } from './prune.js'
 
+/** Of one query. */
+const mostHashes = 500
+
 /** The scope is compared here and is in no query, because documents of earlier releases have none. */
 export function createApiTokens(steps: Steps, scope: string): ApiTokens {
   return { ...readApiTokens(steps, scope), ...changeApiTokens(steps, scope), ...useApiTokens(steps, scope) }
 }
 
-function readApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'findByHash' | 'list'> {
+function readApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'findByHash' | 'findAllByHash' | 'list'> {
+  async function find(tokenHashes: readonly string[]): Promise<ApiTokenRecord[]> {
+    const rows = await steps.glance((view) => view.find(apiTokens, { token_hash: { in: tokenHashes } }))
+    return rows.filter((row) => scopeOf(row) === scope).map(toApiToken)
+  }
+
   return {
     async findByHash(tokenHashes) {
       if (tokenHashes.length === 0) return null
-      const rows = await steps.glance((view) => view.find(apiTokens, { token_hash: { in: tokenHashes } }))
-      const row = rows.find((each) => scopeOf(each) === scope)
-      return row ? toApiToken(row) : null
+      const [token] = await find(tokenHashes)
+      return token ?? null
+    },
+
+    async findAllByHash(tokenHashes) {
+      const found: ApiTokenRecord[] = []
+      for (let at = 0; at < tokenHashes.length; at += mostHashes) {
+        found.push(...(await find(tokenHashes.slice(at, at + mostHashes))))
+      }
+      return found
     },
 
     list: ({ after, limit }) =>

@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import type { ApiTokenRecord } from '../../model/api-token.js'
 import { subjectIn } from '../../model/scope.js'
 import { rotatedToken, toApiToken, toApiTokenRow } from '../api-token-rows.js'
 import type { ApiTokens, ApiTokenUse } from '../api-tokens.js'
@@ -14,19 +15,28 @@ export function createApiTokens(steps: Steps, scope: string): ApiTokens {
   return { ...readApiTokens(steps, scope), ...changeApiTokens(steps, scope), ...useApiTokens(steps, scope) }
 }
 
-function readApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'findByHash' | 'list'> {
+function readApiTokens(steps: Steps, scope: string): Pick<ApiTokens, 'findByHash' | 'findAllByHash' | 'list'> {
+  const find = (tokenHashes: readonly string[]) =>
+    steps.step((db) =>
+      db
+        .selectFrom('latchkey_api_tokens')
+        .selectAll()
+        .where('token_hash', 'in', tokenHashes)
+        .where('scope', '=', scope)
+        .execute(),
+    )
+
   return {
     async findByHash(tokenHashes) {
       if (tokenHashes.length === 0) return null
-      const row = await steps.step((db) =>
-        db
-          .selectFrom('latchkey_api_tokens')
-          .selectAll()
-          .where('token_hash', 'in', tokenHashes)
-          .where('scope', '=', scope)
-          .executeTakeFirst(),
-      )
+      const [row] = await find(tokenHashes)
       return row ? toApiToken(row) : null
+    },
+
+    async findAllByHash(tokenHashes) {
+      const found: ApiTokenRecord[] = []
+      for (const part of parts(tokenHashes)) found.push(...(await find(part)).map(toApiToken))
+      return found
     },
 
     list: ({ after, limit }) =>

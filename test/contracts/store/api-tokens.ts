@@ -60,6 +60,17 @@ function findingContract(current: () => TestStore): void {
     expect(changes).toEqual([])
   })
 
+  test('of many digests all tokens are found at once', async () => {
+    const { store } = current()
+    const tokens = [await keptApiToken(store), await keptApiToken(store, { expiresAt: now - 1_000 })]
+    const others = Array.from({ length: 600 }, (_, n) => `key9.${n}`)
+    const hashes = tokens.map(({ tokenHash }) => tokenHash)
+    const found = await store.apiTokens.findAllByHash([...hashes, ...others, ...hashes.slice(0, 1)])
+    const byHash = new Map(found.map((token) => [token.tokenHash, token]))
+    expect(byHash).toEqual(new Map(tokens.map((token) => [token.tokenHash, token])))
+    expect(await store.apiTokens.findAllByHash([])).toEqual([])
+  })
+
   test('two tokens never have one digest, and the second leaves no trace', async () => {
     const { store } = current()
     const token = await keptApiToken(store)
