@@ -208,3 +208,8 @@ function everyCookie<T>(make: (short: CookieName) => T): Record<CookieName, T> {
     doctor: make('doctor'),
   }
 }
+
+/** The device cookie does not count: it gives no access. */
+export function holdsCredential({ access, refresh, registration, otp, challenge, oauth, passkey }: CookieJar): boolean {
+  return [access, refresh, registration, otp, challenge, oauth, passkey].some((held) => held !== null)
+}

@@ -74,3 +74,16 @@ function matchSegments(pattern: readonly string[], segments: readonly string[]):
   }
   return params
 }
+
+/** The route of that method; null: none. */
+export function routeFor({ byMethod }: RouteMatch, method: string): Route | null {
+  const route = byMethod.get(method === 'HEAD' ? 'GET' : method) ?? null
+  return method === 'HEAD' && route?.changes ? null : route
+}
+
+/** The methods of a path, for the header `Allow`. */
+export function allowed({ byMethod }: RouteMatch): string {
+  const methods = [...byMethod.keys()]
+  const read = byMethod.get('GET')
+  return [...methods, ...(read && !read.changes ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+}

@@ -160,6 +160,8 @@ export interface Route<Schema extends z.ZodType = z.ZodType> {
   duringImpersonation?: true
   /** Any site may post to it: it reads no cookie and changes nothing. */
   crossSite?: boolean
+  /** Whether a page has made its visitor send the request unasked. It is refused and not counted, so it uses up no limit. */
+  unasked?(request: HttpRequest, cookies: CookieJar): boolean
   /** Answers in development only. */
   development?: boolean
   /** Whether the settings enable the route. Default: always. */

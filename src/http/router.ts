@@ -5,7 +5,7 @@ import type { Ports } from '../ports.js'
 import type { LimitKind, Logger, Settings } from '../settings.js'
 import type { Templates } from '../templates/templates.js'
 import { type Body, readBody, unreadBody } from './body.js'
-import { type CookieJar, type CookieNames, noCookies, prepareCookies, readCookies } from './cookies.js'
+import { type CookieJar, type CookieNames, holdsCredential, noCookies, prepareCookies, readCookies } from './cookies.js'
 import { logFault, toAuthError } from './faults.js'
 import { allowedReturnTo } from './landing.js'
 import { bearerToken, type HttpRequest, type HttpResponse, isPieces, reported, uploadOf } from './message.js'
@@ -17,7 +17,7 @@ import { authPathOf, refusal, refusalUnread } from './refusal.js'
 import { createRequestLimits, type RequestLimits } from './request-limits.js'
 import { isForm, modeOf } from './request-mode.js'
 import type { Acting, MailboxView, Route, RouteContext, SignedIn } from './route.js'
-import { createRouteTable, type RouteMatch } from './route-table.js'
+import { allowed, createRouteTable, type RouteMatch, routeFor } from './route-table.js'
 
 export interface RouterOptions {
   routes: readonly Route[]
@@ -131,9 +131,13 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   // Only paths of the control API have such routes, with every method.
   if ([...match.byMethod.values()].some(({ control }) => control)) options.requireAllowed(request)
   if (uploads(sentTo)) seen.route = sentTo
-  await limit(options, { request, match, route: sentTo, visitor }, seen)
-
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
+  if (sentTo?.unasked?.(request, cookies)) throw new AuthError('csrf_rejected')
+  // A page of another site can send requests from the address of its visitor: they use up no limit of sign-ins.
+  const foreign = sentTo && foreignFault(options, request, sentTo, cookies, isForm(request))
+  await limit(options, { request, match, route: foreign ? null : sentTo, visitor }, seen)
+  if (foreign) throw foreign
+
   const adminToken = takesAdminTokens(options, match) ? sentAdminToken(request, cookies) : null
   const mode = modeOf(request, cookies)
   const body = uploads(sentTo) ? unreadBody(request) : await readBody(request)
@@ -147,16 +151,23 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   // With stale revocation data a process could sign a token for a session that has ended, perhaps by a wrong clock.
   const changes = method !== 'GET' || route.changes === true
   if ((changes || adminToken !== null) && !options.isCurrent()) throw storeUnavailable()
-  if (kindOf(route) !== kindOf(sentTo)) await limit(options, { request, match, route, visitor }, seen)
-  const cookieDecides = mode === 'cookie' && holdsCredential(cookies)
-  const fault = route.crossSite ? null : options.origins.fault(request, { cookieDecides, form: body.form })
+  // Once more, with what the body says: that it is a form, and for which route.
+  const fault = foreignFault(options, request, route, cookies, body.form)
   if (fault) throw fault
+  if (kindOf(route) !== kindOf(sentTo)) await limit(options, { request, match, route, visitor }, seen)
   // The one place that decides it: a new route is closed until its row says otherwise.
   if (changes && !route.duringImpersonation && options.acting(request)) throw new AuthError('impersonation_forbidden')
 
   await prepareCookies()
   const context = contextFor(options, request, match, { visitor, mode, cookies, adminToken, ...seen })
   return route.handle(context, await parse(route, body))
+}
+
+/** The refusal by the origin rule. */
+function foreignFault({ origins }: Working, request: HttpRequest, route: Route, cookies: CookieJar, form: boolean) {
+  if (route.crossSite) return null
+  const cookieDecides = request.headers['x-auth-mode'] === undefined && holdsCredential(cookies)
+  return origins.fault(request, { cookieDecides, form })
 }
 
 /** The control API of the host, and not its pages. An application has no admin tokens and does not look at the header. */
@@ -209,11 +220,6 @@ function kindOf(route: Route | null): LimitKind {
   return route?.limit ?? 'other'
 }
 
-function routeFor({ byMethod }: RouteMatch, method: string): Route | null {
-  const route = byMethod.get(method === 'HEAD' ? 'GET' : method) ?? null
-  return method === 'HEAD' && route?.changes ? null : route
-}
-
 function uploads(route: Route | null): boolean {
   return route?.streams === 'in' || route?.streams === 'both'
 }
@@ -223,11 +229,6 @@ function watched({ logger }: Working, response: HttpResponse, requestId: string)
   const { body } = response
   if (!isPieces(body)) return response
   return { ...response, body: reported(body, (error) => logFault(logger, toAuthError(error), requestId)) }
-}
-
-/** The device cookie does not count: it gives no access. */
-function holdsCredential({ access, refresh, registration, otp, challenge, oauth, passkey }: CookieJar): boolean {
-  return [access, refresh, registration, otp, challenge, oauth, passkey].some((held) => held !== null)
 }
 
 function contextFor(
@@ -284,12 +285,6 @@ async function parse(route: Route, { value, lostKeys }: Body): Promise<unknown> 
 
 function invalidRequest(errors: FieldError[]): AuthError {
   return new AuthError('invalid_request', { errors })
-}
-
-function allowed({ byMethod }: RouteMatch): string {
-  const methods = [...byMethod.keys()]
-  const read = byMethod.get('GET')
-  return [...methods, ...(read && !read.changes ? ['HEAD'] : []), 'OPTIONS'].join(', ')
 }
 
 /** What an upload leaves unread must not hold the connection. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOAuthPeer } from '../../src/testing.js'
-import { ipOf, leap } from '../support/limits.js'
+import { ada } from '../support/auth.js'
+import { ipOf, leap, times } from '../support/limits.js'
 import { adaAtGoogle, comeBack, enterAs, goTo, landedAt, oauthWorld, tokenRequests } from '../support/oauth.js'
 
 const strangers = 'https://app.example.test/auth/oauthcallback/google?state=planted&code=planted'
@@ -16,8 +17,7 @@ describe('callbacks that the browser did not ask for', () => {
     const victim = world.client({ ip: ipOf(1) })
     const statuses: number[] = []
     for (let time = 0; time < 300; time += 1) statuses.push((await comeBack(victim, strangers)).status)
-    expect(statuses.filter((status) => status === 302)).toHaveLength(30)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(270)
+    expect(statuses).toEqual([...times(30, 302), ...times(270, 429)])
     expect(await unasked(world)).toMatchObject([
       {
         outcome: 'failure',
@@ -47,6 +47,65 @@ describe('callbacks that the browser did not ask for', () => {
     for (let time = 0; time < 20; time += 1) await comeBack(visitor, strangers)
     expect(landedAt(await enterAs(world, user, adaAtGoogle))).toBe('/')
   })
+})
+
+describe('requests that a page of another site makes its visitors send', () => {
+  const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
+  const navigation = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  const path = '/auth/oauthcallback/google?state=planted&code=planted'
+
+  test.each([
+    ['images', image],
+    ['frames', { ...navigation, 'sec-fetch-dest': 'iframe' }],
+    ['calls of a script', { ...image, 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
+    ['prefetches', { ...navigation, 'sec-purpose': 'prefetch;prerender' }],
+  ])('ATK-295 callbacks as %s use up no sign-in of the address and write nothing', async (_name, headers) => {
+    const world = await oauthWorld({ limits: {} }, createOAuthPeer())
+    const [visitor, user] = [world.client({ ip: ipOf(1) }), world.client({ ip: ipOf(1) })]
+    await world.client({ ip: ipOf(2) }).signUp(ada)
+    for (let time = 0; time < 31; time += 1) {
+      const { status, headers: answered } = await visitor.get(path, { headers })
+      expect({ status, limit: answered.get('ratelimit') }).toEqual({ status: 403, limit: null })
+    }
+    expect(await unasked(world)).toEqual([])
+    expect((await user.post('/auth/login', ada)).status).toBe(200)
+  })
+
+  test('ATK-295 an image does not take part in the sign-in of a browser that is at a provider', async () => {
+    const world = await oauthWorld({ limits: {} }, createOAuthPeer())
+    const browser = world.client({ ip: ipOf(1) })
+    world.peer.signInAs(adaAtGoogle)
+    const callback = world.peer.answer(await goTo(browser))
+    expect((await browser.get(path, { headers: image })).status).toBe(403)
+    expect(landedAt(await comeBack(browser, callback))).toBe('/')
+  })
+
+  test.each([
+    ['form', 'application/x-www-form-urlencoded', 'email=a%40example.test&password=x'],
+    ['text', 'text/plain', '{}'],
+  ])(
+    'ATK-295 sign-ins posted as a %s are refused by their origin and use up no sign-in of the address',
+    async (...given) => {
+      const [, type, body] = given
+      const world = await oauthWorld({ limits: {} }, createOAuthPeer())
+      await world.client({ ip: ipOf(2) }).signUp(ada)
+      const post = () =>
+        world.auth.fetch(
+          new Request('https://app.example.test/auth/login', {
+            method: 'POST',
+            headers: { ...navigation, origin: 'https://evil.example', 'content-type': type },
+            body,
+          }),
+          { ip: ipOf(1) },
+        )
+      for (let time = 0; time < 31; time += 1) {
+        const answer = await post()
+        expect(answer.status).toBe(403)
+        expect(answer.headers.get('ratelimit-policy')).toBe('"other";q=300;w=60')
+      }
+      expect((await world.client({ ip: ipOf(1) }).post('/auth/login', ada)).status).toBe(200)
+    },
+  )
 })
 
 describe('an answer that names a parameter twice', () => {

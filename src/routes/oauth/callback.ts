@@ -1,5 +1,6 @@
 import { finishOAuth } from '../../flows/oauth/finish.js'
 import { newcomerSeconds } from '../../flows/oauth/newcomer.js'
+import { isEmbedded } from '../../http/navigation.js'
 import { redirect } from '../../http/problem.js'
 import { queryOf } from '../../http/query.js'
 import { defineRoute } from '../../http/route.js'
@@ -27,6 +28,9 @@ export const finishOAuthRoute = defineRoute({
   cookies: ['oauth'],
   query: { state: 'As we sent it.', code: 'As the provider gives it.', error: 'The same.', iss: 'By RFC 9207.' },
   browserOnly: true,
+  // Providers navigate the browser. A script of our own pages may repeat the address, in the browser that was sent off.
+  unasked: (request, { oauth }) =>
+    isEmbedded(request) && (oauth === null || request.headers['sec-fetch-site'] !== 'same-origin'),
   handle(context) {
     const { ports, params, request, cookies, visitor, settings, authPath } = context
     const provider = params.provider ?? ''
