@@ -10,7 +10,7 @@ export interface Spool {
 }
 
 /** Of the names of spools. One that has a name after a crash is empty. */
-export const spoolSuffix = '.upload'
+const spoolSuffix = '.upload'
 const pieceBytes = 64 * 1024
 
 /**

@@ -1,4 +1,5 @@
 import type { World } from '../../lib/runtime.js'
+import { unavailable } from '../storage/faults.js'
 import type { SpaceData } from '../storage/space.js'
 import { type Job, startJob } from './job.js'
 import { createPlaces, type MostPlaces, type Places } from './places.js'
@@ -32,9 +33,10 @@ export interface Workers {
    *
    * @param pieces the upload of an import
    * @throws {AuthError} `space_busy`, `busy`
+   * @throws {StoreError} `store_unavailable` after `close`
    */
   start(space: TaskSpace, task: Task, pieces?: AsyncIterable<Uint8Array>): Promise<Job>
-  /** Ends all tasks. */
+  /** Ends all tasks. Those that wait do not start. */
   close(): Promise<void>
 }
 
@@ -53,12 +55,14 @@ export function createWorkers(options: WorkersOptions): Workers {
     import: createPlaces(most.import, options.timer),
   }
   const jobs = new Set<Job>()
+  let isClosed = false
 
   return {
     async start(space, task, pieces) {
       const leave = await places[task.kind].take(space.id)
       const { mingo, literalDots, documentBytes, timer, queryMs = defaultQueryMs } = options
       try {
+        if (isClosed) throw unavailable()
         const job = startJob({
           ...{ program, timer },
           start: { task, mingo, literalDots, documentBytes },
@@ -79,6 +83,7 @@ export function createWorkers(options: WorkersOptions): Workers {
       }
     },
     async close() {
+      isClosed = true
       await Promise.all([...jobs].map((job) => job.stop()))
     },
   }

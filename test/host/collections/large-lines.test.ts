@@ -1,5 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { collectionsHost } from '../../support/collections-host.js'
+
+// A worker that runs out of memory collects garbage for long before it gives up.
+vi.setConfig({ testTimeout: 240_000 })
 
 const mebibyte = 1024 * 1024
 const rows = (count: number) => Array.from({ length: count }, (_, n) => `{"_id":"${n}","text":"${'x'.repeat(500)}"}\n`)
