@@ -135,6 +135,7 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     token: '',
     ownBrowser: false,
     over: true,
+    codeDigits: 6,
     registrationEnabled: true,
     mailLimit: '3/900',
     error: 'wrong_code',

@@ -116,13 +116,15 @@
   }
 
   /**
-   * Six boxes for a code of six digits. Below them stays the one field, so that pasting, autofill and screen readers find
-   * what they know. The last digit sends the form.
+   * A box for each digit of a code whose length is known: `data-segments` says it, and without a number it is six. Below
+   * them stays the one field, so that pasting, autofill and screen readers find what they know. The last digit sends the
+   * form. A mailed sign-in code has six digits or eight, so its field has no boxes and the visitor sends the form.
    */
   function addSegments(field) {
+    const digits = Number(field.dataset.segments) || 6
     const box = document.createElement('div')
     box.className = 'segments'
-    const cells = Array.from({ length: 6 }, () => document.createElement('i'))
+    const cells = Array.from({ length: digits }, () => document.createElement('i'))
     for (const cell of cells) cell.setAttribute('aria-hidden', 'true')
     field.replaceWith(box)
     box.append(...cells, field)
@@ -132,7 +134,7 @@
     const paint = () => {
       for (const [index, cell] of cells.entries()) {
         cell.textContent = field.value[index] ?? ''
-        cell.classList.toggle('next', index === Math.min(field.value.length, 5))
+        cell.classList.toggle('next', index === Math.min(field.value.length, digits - 1))
       }
     }
     const leave = () => {
@@ -142,10 +144,10 @@
     }
     field.addEventListener('input', (event) => {
       if (!box.contains(field)) return
-      if (/[^\d]|.{7}/.test(field.value)) return leave()
+      if (/\D/.test(field.value) || field.value.length > digits) return leave()
       paint()
       // Whatever fills the field from outside sends the form itself.
-      if (event.isTrusted && /^\d{6}$/.test(field.value) && field.form.checkValidity()) field.form.requestSubmit()
+      if (event.isTrusted && field.value.length === digits && field.form.checkValidity()) field.form.requestSubmit()
     })
     // Digits are added at the end and taken from there.
     const toEnd = () => box.contains(field) && field.setSelectionRange(field.value.length, field.value.length)

@@ -47,7 +47,16 @@ describe.skipIf(isChromiumMissing())('a mailed link in Chromium', () => {
     mailbox = createTestMailbox()
     const app = express()
     const brand = { name: 'Analytical Engines' }
-    const settings = testSettings({ baseUrl: address, mailbox, brand, redirectSuccessUrl: '/home', otp, locale })
+    const limits = { mail: { ip: '10000/1m', account: '100/15m' } }
+    const settings = testSettings({
+      baseUrl: address,
+      mailbox,
+      brand,
+      redirectSuccessUrl: '/home',
+      otp,
+      locale,
+      limits,
+    })
     const auth = init(app, settings, createTestRuntime({ clock: createTestClock(Date.now()) }))
     app.get('/home', (_request, response) => {
       response.type('html').send('<!doctype html><title>Home</title><h1>Signed in</h1>')
@@ -169,6 +178,46 @@ describe.skipIf(isChromiumMissing())('a mailed link in Chromium', () => {
       await page.waitForURL(`${address}/home`)
     },
   )
+
+  test('a sign-in code of six digits and one of eight are typed to the end, without a form that sends itself', async () => {
+    await serve({})
+    for (const [digits, requests] of [
+      [6, 1],
+      [8, 5],
+    ] as const) {
+      // Without a success, the fifth code of an hour is longer.
+      for (let nth = 1; nth < requests; nth += 1) await ask()
+      const { page } = await ask()
+      const received = mailbox.latest('ada@example.test')
+      const code = received ? mailbox.code(received) : ''
+      expect(code).toHaveLength(digits)
+      const field = page.getByLabel('Code from the mail')
+      await field.pressSequentially(code)
+      expect(await field.inputValue()).toBe(code)
+      await expectAccessible(page, `typed-${digits}`)
+      await field.press('Enter')
+      await page.waitForURL(`${address}/home`)
+    }
+  })
+
+  test.each([6, 8])('a code that confirms an address has %i boxes where it has as many digits', async (length) => {
+    await serve({ length })
+    const page = await jar()
+    await page.goto(`${address}/auth/register`)
+    await page.getByLabel('Email address').fill('grace@example.test')
+    await page.getByLabel('Password', { exact: true }).fill('a difference engine of brass')
+    await page.getByRole('button', { name: 'Create account', exact: true }).click()
+    const code = mailbox.code(await mailbox.waitFor('grace@example.test'))
+    expect(code).toHaveLength(length)
+    await page.locator('.segments').waitFor()
+    const field = page.getByLabel('Code from the mail')
+    await field.pressSequentially(code.slice(0, -1))
+    expect((await page.locator('.segments i').allTextContents()).join('')).toBe(code.slice(0, -1))
+    expect(await page.locator('.segments i').count()).toBe(length)
+    await expectAccessible(page, `boxes-${length}`)
+    await field.pressSequentially(code.slice(-1))
+    await page.waitForURL(`${address}/home`)
+  })
 
   test('without a script, the link signs in where it was asked for and shows its code elsewhere', async () => {
     await serve({})

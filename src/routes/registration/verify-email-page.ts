@@ -23,6 +23,7 @@ export const verifyEmailPageRoute = defineRoute({
       // The browser that registered can still enter the code. Elsewhere a password would not help any more.
       over,
       at: errorAt(error, over ? [] : fieldsOn(token, ownBrowser)),
+      codeDigits: context.settings.otp.length,
       mailLimit: mailLimit(context),
       registrationEnabled: context.settings.registration.enabled,
     })
