@@ -100,7 +100,7 @@ export interface Settings {
     upgrade: boolean
   }
   /** null: switched off, which only the testing runtime may. */
-  limits: Readonly<Record<LimitKind, { ip: Limit; account: Limit | null }>> | null
+  limits: Readonly<Record<LimitKind, { ip: Limit; account: Limit | null }> & { notice: { account: Limit } }> | null
   apiTokens: { inUrl: boolean; refuseBrowsers: boolean }
   jwks: {
     url: string

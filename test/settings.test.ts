@@ -426,6 +426,7 @@ describe('values', () => {
         adminToken: { ip: { count: 30, windowSeconds: 60 }, account: null },
         admin: { ip: { count: 600, windowSeconds: 60 }, account: { count: 600, windowSeconds: 60 } },
         other: { ip: { count: 300, windowSeconds: 60 }, account: null },
+        notice: { account: { count: 3, windowSeconds: 3600 } },
       },
       apiTokens: { inUrl: true, refuseBrowsers: true },
       jwks: null,

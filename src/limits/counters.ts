@@ -23,6 +23,9 @@ export interface LimiterOptions {
 /** The longest wait that a response names, however long the window is. */
 const longestRetrySeconds = 24 * 60 * 60
 
+/** A notice counts once for as long as its delivery is retried. */
+const seenNotice = { limit: 1, windowSeconds: 4 * 24 * 60 * 60 }
+
 /** How many full counters a process remembers: about 2 MB. */
 const mostFull = 10_000
 
@@ -59,6 +62,17 @@ export function createLimiter({ counters, limits, now }: LimiterOptions): Limite
       const at = now()
       const opensAt = await counters.hitTogether(mailHits(mail, policies.mail), at)
       return opensAt === null ? null : secondsUntil(opensAt, at)
+    },
+    async notice({ id, kind, address }) {
+      const at = now()
+      const first = await counters.hit(idOf('notice seen', id), seenNotice, at)
+      if (!first.counted) return 'send'
+      const { counted, resetsAt } = await counters.hit(idOf(`notice ${kind}`, address), policies.notice, at)
+      if (counted) return 'send'
+      // `counted` is exact under concurrency, so exactly one notice of the window becomes the one that sums up.
+      const summary = { limit: 1, windowSeconds: policies.notice.windowSeconds }
+      const next = await counters.hit(idOf(`notice summary ${kind} ${resetsAt}`, address), summary, at)
+      return next.counted ? { sumUpUntil: resetsAt } : 'drop'
     },
     async forget(kind, subjects) {
       const ids = subjects.map((subject) => idOf(`${kind} account`, subject))
@@ -106,6 +120,7 @@ const unlimited: Limiter = {
   refusedRequest: () => null,
   account: async () => null,
   mail: async () => null,
+  notice: async () => 'send',
   forget: async () => {},
   factor: async () => null,
   forgetFactor: async () => {},

@@ -1,4 +1,4 @@
-import type { KnownAsker, MailPurpose } from '../model/mail-limit.js'
+import type { CountedNotice, KnownAsker, MailPurpose, NoticeVerdict } from '../model/mail-limit.js'
 import type { Limit, LimitKind } from '../settings.js'
 
 /** The kinds with a limit per account (a user or an address). Settings change `login`, `guess` and `admin`. */
@@ -69,6 +69,12 @@ export interface Limiter {
    * @returns null when it may be sent, or when limits are off; else the seconds until one may be
    */
   mail(mail: RequestedMail): Promise<number | null>
+
+  /**
+   * Counts a security notice before it is sent, apart for each kind and address. Each notice counts once: a later attempt to
+   * send it is always `send`. So is every notice while limits are off.
+   */
+  notice(notice: CountedNotice): Promise<NoticeVerdict>
 
   /** After a successful try: forgets the failures of these. */
   forget(kind: AccountKind, subjects: readonly string[]): Promise<void>

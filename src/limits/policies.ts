@@ -9,6 +9,8 @@ export interface Policies {
   ip: Readonly<Record<LimitKind, CounterRule>>
   account: Readonly<Record<AccountKind, CounterRule>>
   mail: MailRules
+  /** Notices of one kind to one account, without the one that sums up. */
+  notice: CounterRule
   /** All guesses at a second factor without a success: the long window, and the one new count of a proved mailbox. */
   factorGuesses: CounterRule
 }
@@ -56,7 +58,7 @@ const networksADay = 3
 
 /** The one table: the numbers of the settings, and the fixed ones. */
 export function policiesOf(limits: Limits): Policies {
-  const { login, mail, guess, refresh, apiToken, adminToken, admin, other } = limits
+  const { login, mail, guess, refresh, apiToken, adminToken, admin, other, notice } = limits
   return {
     ip: {
       login: ruleOf(login.ip),
@@ -81,6 +83,7 @@ export function policiesOf(limits: Limits): Policies {
       devicePoll: fixed.devicePoll,
     },
     mail: mailRules(accountOf(mail)),
+    notice: ruleOf(notice.account),
     factorGuesses: { ...guesses, limit: guesses.limit + guessesAfterProof },
   }
 }

@@ -78,7 +78,11 @@ function createDue(rows: ConcurrencyOptions['rows'], now: ConcurrencyOptions['no
   const mayBe = () => !stopped && looked !== wanted && !rest.isOn()
   return {
     mayBe,
-    note: rest.note,
+    note(delivered: Delivered): void {
+      // The mail that sums up may be due since the last look.
+      if (delivered === 'summed_up') wanted += 1
+      else rest.note(delivered)
+    },
     look() {
       wanted += 1
     },

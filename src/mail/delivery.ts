@@ -1,17 +1,13 @@
-import type { Keyring } from '../lib/keyring.js'
 import { decoyTemplate, type LeasedMail } from '../model/outbox-mail.js'
 import { type Mail, type Mailer, MailFault } from './mailer.js'
 import type { MailLog, OutboxRows } from './outbox-rows.js'
 import { openValues } from './sealed-values.js'
+import { isSummedUp, type SumUpOptions } from './sum-up.js'
 
-export interface DeliveryOptions {
+export interface DeliveryOptions extends SumUpOptions {
   rows: OutboxRows
-  keyring: Pick<Keyring, 'open'>
   templates: MailTemplates
   mailer: Pick<Mailer, 'send'>
-  brandValues: Readonly<Record<string, string>>
-  /** Unix seconds. */
-  now(): number
   /** A number in [0, 1), to spread retries. */
   random(): number
   /** The longest time for one delivery. Default: half of its lease. */
@@ -35,8 +31,8 @@ const rememberedMails = 1_000
 /** The longest time for one delivery, however its transport behaves. */
 export const deliverySeconds = 30
 
-/** The result of an attempt: `refused` is final, `failed` is retried. */
-export type Delivered = 'sent' | 'refused' | 'failed'
+/** The result of an attempt: `refused` is final, `failed` is retried, `summed_up` is a notice that another mail stands for. */
+export type Delivered = 'sent' | 'summed_up' | 'refused' | 'failed'
 
 /** Delivers one leased mail and reports the result to the store. Never rejects. */
 export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => Promise<Delivered> {
@@ -44,20 +40,25 @@ export function createDelivery(options: DeliveryOptions): (mail: LeasedMail) => 
   /** Mails that the server accepted, but whose result the store did not take. This process does not send them again. */
   const taken = new Set<string>()
 
+  async function send(mail: LeasedMail): Promise<Delivered> {
+    await options.templates.prepare()
+    if (taken.has(mail.id) || mail.template === decoyTemplate) return 'sent'
+    if (await isSummedUp(options, mail)) return 'summed_up'
+    await sendInTime(options, renderMail(options, mail), () => remember(taken, mail.id))
+    return 'sent'
+  }
+
   return async (mail) => {
+    let delivered: Delivered
     try {
-      await options.templates.prepare()
-      if (!taken.has(mail.id) && mail.template !== decoyTemplate) {
-        const rendered = renderMail(options, mail)
-        await sendInTime(options, rendered, () => remember(taken, mail.id))
-      }
+      delivered = await send(mail)
     } catch (error) {
       return putBack(options, mail, error)
     }
-    options.reported?.(mail.template, 'sent', null)
+    options.reported?.(mail.template, delivered, null)
     if (await rows.sent(mail)) taken.delete(mail.id)
     else remember(taken, mail.id)
-    return 'sent'
+    return delivered
   }
 }
 

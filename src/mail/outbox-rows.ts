@@ -1,8 +1,17 @@
-import type { LeasedMail, MailLease } from '../model/outbox-mail.js'
+import type { LeasedMail, MailLease, OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 
-/** The part of the store's outbox that a worker needs. `store/outbox.ts` documents the methods. */
-export interface OutboxRows {
+/** The store's outbox as a worker uses it. `store/outbox.ts` documents the methods. */
+export interface OutboxRows extends WorkerRows {
+  /** False when it was not written. */
+  put(mail: OutboxMail): Promise<boolean>
+}
+
+export interface StoredRows extends WorkerRows {
+  put(mail: OutboxMail): Promise<void>
+}
+
+interface WorkerRows {
   lease(count: number, now: number, leaseUntil: number): Promise<LeasedMail[]>
   sent(lease: MailLease): Promise<boolean>
   failed(lease: MailLease, reason: string, nextAttemptAt: number | null): Promise<boolean>
@@ -13,7 +22,7 @@ export interface OutboxRows {
  *
  * When the store is down, the mail waits. Leases end by themselves, so nothing has to be undone. Each outage is logged once.
  */
-export function patient(rows: OutboxRows, log: MailLog): OutboxRows {
+export function patient(rows: StoredRows, log: MailLog): OutboxRows {
   let away = false
 
   async function tried<Answer>(question: Promise<Answer>): Promise<{ answer: Answer } | null> {
@@ -30,6 +39,7 @@ export function patient(rows: OutboxRows, log: MailLog): OutboxRows {
   }
 
   return {
+    put: async (mail) => (await tried(rows.put(mail).then(() => true)))?.answer ?? false,
     lease: async (count, now, leaseUntil) => (await tried(rows.lease(count, now, leaseUntil)))?.answer ?? [],
     sent: async (lease) => (await tried(rows.sent(lease)))?.answer ?? false,
     failed: async (lease, reason, nextAttemptAt) =>

@@ -4,7 +4,7 @@ import type { HeldMail, OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 import { createConcurrency } from './concurrency.js'
 import { createDelivery, type DeliveryOptions } from './delivery.js'
-import { mailLog, type OutboxRows, patient } from './outbox-rows.js'
+import { mailLog, patient, type StoredRows } from './outbox-rows.js'
 import { sealValues } from './sealed-values.js'
 
 export interface MailsOptions {
@@ -40,9 +40,9 @@ export interface OutboxWorker {
 export interface OutboxWorkerOptions
   extends Pick<
     DeliveryOptions,
-    'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'reported'
+    'keyring' | 'templates' | 'mailer' | 'now' | 'random' | 'deliveryMilliseconds' | 'reported' | 'countNotice'
   > {
-  outbox: OutboxRows
+  outbox: StoredRows
   /** Values for every mail, such as `lifetimeHours`. The mail's own values win. */
   brandValues?: Readonly<Record<string, string>>
   timer: World['timer']

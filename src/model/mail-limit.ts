@@ -20,3 +20,16 @@ export interface RefusedMail {
   /** Seconds until there is room again. */
   retryAfter: number
 }
+
+/** A security notice that is about to be sent. */
+export interface CountedNotice {
+  /** Of the mail. */
+  id: string
+  /** What it is about. */
+  kind: string
+  /** Canonical. */
+  address: string
+}
+
+/** Whether a notice is sent as it is, as the one that sums up until then (Unix seconds), or not at all. */
+export type NoticeVerdict = 'send' | { sumUpUntil: number } | 'drop'

@@ -271,6 +271,8 @@ export interface LimitsInput {
   adminToken?: IpLimitInput | undefined
   /** Every other request below `basePath`. Default: 300/1m. */
   other?: IpLimitInput | undefined
+  /** Security notices of one kind to one account. Default: 3/1h. The next one sums up, and further ones are not mailed. */
+  notice?: Omit<AccountLimitInput, 'ip'> | undefined
 }
 
 export interface HooksInput extends Hooks {

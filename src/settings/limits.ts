@@ -9,9 +9,10 @@ export interface Limit {
   windowSeconds: number
 }
 
+/** The kinds of requests. */
 export type LimitKind = 'login' | 'mail' | 'guess' | 'refresh' | 'apiToken' | 'adminToken' | 'admin' | 'other'
 
-/** How many in which time, for one IP address (IPv6: one /64) and, where it applies, for one account. */
+/** How many in which time, for one IP address (IPv6: one /64) and one account, where these apply. */
 const standard = {
   login: { ip: '30/1m', account: '10/15m' },
   mail: { ip: '10/1m', account: '3/15m' },
@@ -21,6 +22,7 @@ const standard = {
   adminToken: { ip: '30/1m' },
   admin: { ip: '600/1m', account: '600/1m' },
   other: { ip: '300/1m' },
+  notice: { account: '3/1h' },
 } as const
 
 const maxWindowSeconds = 7 * 86_400
@@ -36,6 +38,7 @@ export const limits = z.strictObject({
   adminToken: perIp(standard.adminToken),
   admin: both(standard.admin),
   other: perIp(standard.other),
+  notice: z.strictObject({ account: limit.prefault(standard.notice.account) }).prefault(nothing),
 })
 
 function both(numbers: { ip: string; account: string }) {

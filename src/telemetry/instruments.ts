@@ -38,7 +38,8 @@ export const instruments = {
     kind: 'counter',
     unit: '{mail}',
     attributes: ['latchkey.mail.template', 'latchkey.outcome', 'error.type'],
-    description: 'Attempts to send a mail: `sent`, `failed` for now, or `refused` for good, with the reason.',
+    description:
+      'Attempts to send a mail: `sent`, `failed` for now, or `refused` for good, with the reason. `summed_up`: a notice that another mail stands for.',
   },
   'latchkey.hashing.queued': {
     kind: 'gauge',

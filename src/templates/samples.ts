@@ -98,6 +98,11 @@ export const samples: Readonly<Record<string, Values>> = Object.freeze({
     ...device,
   },
   'mail/new-device': { ...device },
+  'mail/more-notices': {
+    ...device,
+    last: 'A new device signed in to your account at Acme',
+    until: '2026-01-31T13:00:00Z',
+  },
   'mail/impersonated': { name: 'Grace Hopper', at: device.at, minutes: '12' },
   'pages/login': {
     ...everyPage,

@@ -49,7 +49,7 @@ function mailValue(name: string, value: unknown, { locale, labels }: Language): 
   const line = oneLine(value)
   if (name === 'name') return isGreetable(line) ? line : ''
   if (name === 'device') return deviceText(line, labels)
-  if (name === 'at') return timeText(line, locale)
+  if (name === 'at' || name === 'until') return timeText(line, locale)
   return line
 }
 

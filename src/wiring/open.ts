@@ -158,7 +158,7 @@ async function assemble(early: Early, opened: Opened, late: Late): Promise<Live>
   const operations = operationsOf(store, revocations, access.feed, shared.pingRedis)
   const ports = portsOf(early, opened, { tokens, proofs, operations })
   await home.start(ports, opened)
-  const worker = startDelivery(early, store, clock, telemetry)
+  const worker = startDelivery(early, store, ports, telemetry)
   late.kick = () => telemetry.apart(() => void worker.kick())
   const housekeeping = startHousekeeping(early, store, ports)
   const { handle, guard, apiTokens, decisions } = createHandle(early, ports, opened)

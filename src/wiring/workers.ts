@@ -2,7 +2,7 @@ import { endOverdueImpersonations } from '../flows/session/end-impersonation.js'
 import { accessTokensLiveSeconds } from '../flows/steps/issue-tokens.js'
 import { endDeletionWaits } from '../flows/two-factor/delete-account.js'
 import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'
-import type { Clock, Ports } from '../ports.js'
+import type { Ports } from '../ports.js'
 import type { Store } from '../store/store.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Early } from './early.js'
@@ -13,7 +13,7 @@ import { policyOf } from './policy.js'
 export function startDelivery(
   { settings, world, keyring, random, ...early }: Early,
   store: Store,
-  clock: Clock,
+  { clock, limiter }: Pick<Ports, 'clock' | 'limiter'>,
   telemetry: Telemetry,
 ): OutboxWorker {
   const worker = createOutboxWorker({
@@ -28,6 +28,7 @@ export function startDelivery(
       const attributes = { 'latchkey.mail.template': template, 'latchkey.outcome': delivered, ...why }
       telemetry.measure('latchkey.mails', 1, attributes)
     },
+    countNotice: limiter.notice,
     now: clock.now,
     timer: world.timer,
     random: random.jitter,

@@ -83,6 +83,7 @@ function createProcess({ outbox }: Store, smtp: TestSmtpServer, clock: ReturnTyp
   }
   const worker = createOutboxWorker({
     outbox: {
+      put: (...given) => whileAlive(() => outbox.put(...given)),
       lease: (...given) => whileAlive(() => outbox.lease(...given)),
       sent: (...given) => whileAlive(() => outbox.sent(...given)),
       failed: (...given) => whileAlive(() => outbox.failed(...given)),
@@ -98,6 +99,7 @@ function createProcess({ outbox }: Store, smtp: TestSmtpServer, clock: ReturnTyp
           if (taken >= lastMail) dead = true
         }),
     },
+    countNotice: async () => 'send',
     now: () => Math.floor(clock.now() / 1000),
     timer: clock.timer,
     random: random.jitter,

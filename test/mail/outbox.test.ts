@@ -55,6 +55,7 @@ async function setUp() {
       templates,
       mailer: { send: async () => {} },
       brandValues: { lifetimeHours: '24' },
+      countNotice: async () => 'send',
       now,
       timer: clock.timer,
       random: random.jitter,

@@ -13,9 +13,12 @@ type Notice =
   | 'passkey-added'
   | 'passkey-removed'
 
+/** What tells notices of one name apart. Otherwise many changes of one sort could hide another. */
+const variants = ['turnedOn', 'turnedOff', 'linked', 'unlinked', 'suspended'] as const
+
 /**
- * The notice for a step. An unverified address gets none: its reader may be a stranger, who would learn of an account that is
- * not theirs.
+ * The notice for a step. Those of one kind are summed up where there are many: `mail/sum-up.ts`. An unverified address gets none:
+ * its reader may be a stranger, who would learn of an account that is not theirs.
  */
 export function notice(
   ports: Pick<Ports, 'mails' | 'clock'>,
@@ -23,11 +26,13 @@ export function notice(
   {
     user,
     userAgent,
-    values,
+    values = {},
   }: { user: UserRecord; userAgent: string | null; values?: Readonly<Record<string, string>> },
 ): { mail?: OutboxMail } {
   if (!user.emailVerified) return {}
-  return { mail: ports.mails.compose(name, user.emailCanonical, { ...circumstances(ports, userAgent), ...values }) }
+  const noticeKind = [name, ...variants.filter((variant) => values[variant])].join(' ')
+  const all = { ...circumstances(ports, userAgent), ...values, noticeKind }
+  return { mail: ports.mails.compose(name, user.emailCanonical, all) }
 }
 
 /** Device and time of the event, for every mail about it. */

@@ -18,6 +18,7 @@ test('ATK-019 where no password can be compared now, none is counted: a full que
         return null
       },
       mail: async () => null,
+      notice: async () => 'send' as const,
       forget: async () => {},
       factor: async () => null,
       forgetFactor: async () => {},
