@@ -17,8 +17,8 @@ export interface ActingPorts {
 }
 
 /**
- * Finds the session of a request whose tokens are valid, as the name of its limit. Access tokens of an account that has changed
- * since do not count. No I/O.
+ * Finds the user of a request whose tokens are valid, as the name of its limit: all sessions of a user share one. Access tokens of
+ * an account that has changed since do not count, nor does a refresh token in a body, which is not read yet. No I/O.
  */
 export function createKnownSession({ tokens, revocations, clock, cookieNames }: KnownPorts) {
   const lives = (claims: { sid: string; sub: string; ver: number; exp: number }) =>
@@ -27,12 +27,12 @@ export function createKnownSession({ tokens, revocations, clock, cookieNames }: 
   return ({ headers }: HttpRequest): string | null => {
     for (const token of accessTokensOf(headers, cookieNames)) {
       const claims = token === null ? null : tokens.checkAccess(token)
-      if (claims !== null && lives(claims)) return `session ${claims.sid}`
+      if (claims !== null && lives(claims)) return `user ${claims.sub}`
     }
     const refresh = readCookie(headers.cookie, cookieNames.refresh)
     const held = refresh === null ? null : tokens.checkRefresh(refresh)
     const isAlive = held !== null && held.exp > clock.now() && !revocations.isEnded(held.sid)
-    return isAlive ? `session ${held.sid}` : null
+    return isAlive ? `user ${held.sub}` : null
   }
 }
 

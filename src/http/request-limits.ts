@@ -28,7 +28,7 @@ const unlimited: LimitedRequest = { headers: {}, fault: null }
  * Counts requests by client address and writes the headers of draft-ietf-httpapi-ratelimit-headers-10. They describe the
  * address's bucket only, since an account's bucket would reveal that it exists. Unknown addresses are not counted: sharing
  * one bucket would let each client lock out the others. Where the address is over its limit, a known credential has a bucket of its
- * own, so strangers behind the address do not lock it out; then the headers describe that bucket.
+ * own, so strangers behind the address do not lock it out; the headers still describe that of the address.
  */
 export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger: Logger): RequestLimits {
   let warned = false
@@ -43,10 +43,9 @@ export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger:
   }
 
   async function count(kind: LimitKind, ip: string, known?: () => Promise<string | null>) {
-    const verdict = await limiter.request(kind, ip)
-    if (verdict?.allowed !== false) return verdict
-    const credential = (await known?.()) ?? null
-    return credential === null ? verdict : limiter.known(kind, credential)
+    const address = await limiter.request(kind, ip)
+    const credential = address?.allowed === false ? await known?.() : null
+    return { address, decides: credential ? await limiter.known(kind, credential) : address }
   }
 
   return async (kind, ip, known) => {
@@ -54,15 +53,15 @@ export function createRequestLimits({ limiter }: Pick<Ports, 'limiter'>, logger:
       warnOnce()
       return unlimited
     }
-    const verdict = await count(kind, ip, known)
-    if (verdict === null) return unlimited
-    const { allowed, limit, remaining, resetSeconds } = verdict
+    const { address, decides } = await count(kind, ip, known)
+    if (address === null || decides === null) return unlimited
+    const { limit, remaining, resetSeconds } = address
     return {
       headers: {
         'ratelimit-policy': `"${kind}";q=${limit.count};w=${limit.windowSeconds}`,
         ratelimit: `"${kind}";r=${remaining};t=${resetSeconds}`,
       },
-      fault: allowed ? null : new AuthError('rate_limited', { retryAfterSeconds: resetSeconds }),
+      fault: decides.allowed ? null : new AuthError('rate_limited', { retryAfterSeconds: decides.resetSeconds }),
     }
   }
 }

@@ -28,7 +28,7 @@ export interface RouterOptions {
   session(request: HttpRequest): Promise<SessionPrincipal>
   /** Whether the tokens of the request are of an impersonated session that has not ended, expired access token or not. */
   acting(request: HttpRequest): Acting | null
-  /** The session whose valid tokens the request has, as the name of its limit. No I/O. */
+  /** The user whose valid tokens the request has, as the name of the limit. No I/O. */
   knownSession(request: HttpRequest): string | null
   templates: Templates
   mailbox: MailboxView | null
@@ -200,11 +200,11 @@ interface Limited {
 }
 
 /**
- * The valid session or admin token of a request, whose address is over its limit. null where the route takes guesses at a
- * credential of another account: each account would get more of them.
+ * The valid session or admin token of a request, whose address is over its limit. null where the route takes guesses or
+ * sends mail: each account would get more of them.
  */
 async function knownCredential(options: Working, { request, match, route, visitor }: Limited): Promise<string | null> {
-  if (!route?.signedIn && !['admin', 'other', 'refresh'].includes(kindOf(route))) return null
+  if (!['admin', 'other', 'refresh'].includes(kindOf(route))) return null
   const session = options.knownSession(request)
   const { adminTokens } = options.ports
   if (session !== null || adminTokens === null || !takesAdminTokens(options, match)) return session
