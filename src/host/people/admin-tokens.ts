@@ -137,10 +137,11 @@ function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOption
   let reading: Promise<void> | null = null
 
   async function readAll(): Promise<void> {
-    allReadAtMs = clock.monotonicMs()
-    const [mark, now] = [changes, allReadAtMs]
+    const [mark, now] = [changes, clock.monotonicMs()]
     const tokens = await projectTokens.list()
+    // Only a whole read keeps others from being made within the second.
     if (mark !== changes) return
+    allReadAtMs = now
     memory.clear()
     for (const token of tokens) memory.set(token.id, knownOf(token, now))
   }
