@@ -75,9 +75,7 @@ export function createLimiter({ counters, limits, now }: LimiterOptions): Limite
       return next.counted ? { sumUpUntil: resetsAt } : 'drop'
     },
     async forget(kind, subjects) {
-      const ids = subjects.map((subject) => idOf(`${kind} account`, subject))
-      await counters.forget(ids)
-      for (const id of ids) fullUntil.set(id, 0)
+      await counters.forget(subjects.map((subject) => idOf(`${kind} account`, subject)))
     },
     async factor(userId) {
       const { count, all } = factorIds(userId)
