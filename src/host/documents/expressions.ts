@@ -1,5 +1,6 @@
-import { bounds, type Meter } from './meter.js'
-import { stepsOf } from './patterns.js'
+import { deepSizeOf, sizeOf } from './deep-size.js'
+import { bounds, charactersOfUnit, type Meter } from './meter.js'
+import { requirePattern, stepsOf } from './patterns.js'
 import { queryInvalid } from './store-error.js'
 import { isPlain } from './values.js'
 
@@ -26,6 +27,10 @@ const passing = new Set(
 const joining = new Set(
   '$concat $concatArrays $setUnion $setIntersection $setDifference $setEquals $setIsSubset $mergeObjects'.split(' '),
 )
+/** They walk all that their arguments hold. */
+const comparing = new Set('$eq $ne $gt $gte $lt $lte $cmp $in $indexOfArray $toHashedIndexKey'.split(' '))
+/** Accumulators that do so. */
+const sorting = new Set('$max $min $maxN $minN $top $topN $bottom $bottomN $addToSet $median $percentile'.split(' '))
 /** The argument that runs for each element. */
 const iterating: Readonly<Record<string, string>> = { $map: 'in', $filter: 'cond', $reduce: 'in' }
 /** They look for each character of one text in another. */
@@ -45,6 +50,7 @@ export function boundedExpressions(expressions: Expressions, all: Operators, acc
       meter.spend(isAccumulator && Array.isArray(value) ? 1 + value.length * weightOf(expression) : 1)
       const made = run(value, expression, options)
       if (!isPassing) meter.spend(sizeOf(made))
+      meter.hold(deepSizeOf(made))
       return made
     }
     return [[name, counted]]
@@ -58,8 +64,13 @@ export function boundedAccumulators(meter: Meter, all: Operators): Operators {
     if (refused.has(name)) return []
     const counted: Operator = (value, expression, options) => {
       meter.spend(1 + sizeOf(value) * weightOf(expression))
+      if (sorting.has(name)) {
+        requireComparable(meter, value)
+        if (expression !== null) meter.expect(Number.POSITIVE_INFINITY)
+      }
       const made = operator(value, expression, options)
       meter.spend(sizeOf(made))
+      meter.hold(deepSizeOf(made))
       return made
     }
     return [[name, counted]]
@@ -100,7 +111,9 @@ function ownOperators({ meter, evaluate }: Expressions): Operators {
     },
     [eachOperator](value, body, options) {
       meter.spend(weightOf(body))
-      return evaluate(value, body, options)
+      const made = evaluate(value, body, options)
+      meter.hold(deepSizeOf(made))
+      return made
     },
   }
 }
@@ -112,9 +125,12 @@ function boundedBefore(expressions: Expressions, name: string, operator: Operato
     return (value, expression, options) => {
       const inputs = evaluate(value, expression, options)
       if (Array.isArray(inputs)) for (const each of inputs) meter.spend(sizeOf(each))
+      requireComparable(meter, inputs)
       return operator(value, Array.isArray(expression) ? literals(inputs) : literal(inputs), options)
     }
   }
+  const walking = walkingAll(expressions, name, operator)
+  if (walking) return walking
   const body = iterating[name]
   if (body !== undefined) {
     const counted = createCache((expression) => withCountedBody(expression, body))
@@ -149,6 +165,50 @@ function boundedBefore(expressions: Expressions, name: string, operator: Operato
   }
   const isSearch = name === '$regexMatch' || name === '$regexFind' || name === '$regexFindAll'
   return isSearch ? searching(expressions, name, operator) : operator
+}
+
+/** What walks all that a value holds, or gives it a name, so that it can be repeated. */
+function walkingAll({ meter, evaluate }: Expressions, name: string, operator: Operator): Operator | null {
+  if (comparing.has(name)) {
+    return (value, expression, options) => {
+      const inputs = evaluate(value, expression, options)
+      requireComparable(meter, inputs)
+      return operator(value, Array.isArray(expression) ? literals(inputs) : literal(inputs), options)
+    }
+  }
+  if (name === '$sortArray') {
+    return (value, expression, options) => {
+      if (!isPlain(expression)) return operator(value, expression, options)
+      const input = evaluate(value, expression.input, options)
+      requireComparable(meter, input)
+      return operator(value, { ...expression, input: literal(input) }, options)
+    }
+  }
+  if (name === '$let') {
+    return (value, expression, options) => {
+      if (!isPlain(expression) || !isPlain(expression.vars)) return operator(value, expression, options)
+      const vars = Object.entries(expression.vars).map(([key, each]) => {
+        const bound = evaluate(value, each, options)
+        meter.hold(deepSizeOf(bound))
+        return [key, literal(bound)]
+      })
+      return operator(value, { ...expression, vars: Object.fromEntries(vars) }, options)
+    }
+  }
+  if (sorting.has(name)) {
+    return (value, expression, options) => {
+      meter.expect(Number.POSITIVE_INFINITY)
+      return operator(value, expression, options)
+    }
+  }
+  return null
+}
+
+/** A value that shares its parts is small until it is walked. */
+function requireComparable(meter: Meter, value: unknown): void {
+  const size = deepSizeOf(value)
+  meter.hold(size)
+  meter.expect(size)
 }
 
 function withCountedBody(expression: unknown, body: string): unknown {
@@ -207,26 +267,6 @@ function findAll(meter: Meter, pattern: RegExp, input: string): unknown[] {
     found.push({ match: match[0], idx: match.index, captures: match.slice(1).map((each) => each || null) })
   }
   return found
-}
-
-/** @throws {StoreError} `query_invalid` */
-export function requirePattern(pattern: unknown, flags?: unknown): RegExp {
-  const text = pattern instanceof RegExp ? pattern.source : pattern
-  if (typeof text !== 'string' || (flags !== undefined && flags !== null && typeof flags !== 'string')) {
-    throw queryInvalid('A regular expression is a text, and so are its options.')
-  }
-  if (text.length > bounds.pattern) throw queryInvalid('A regular expression has at most 16,384 characters.')
-  const own = pattern instanceof RegExp ? pattern.flags : ''
-  return new RegExp(text, flags ?? own)
-}
-
-const charactersOfUnit = 16
-
-/** In units. */
-function sizeOf(value: unknown): number {
-  if (typeof value === 'string') return value.length / charactersOfUnit
-  if (Array.isArray(value)) return value.length
-  return isPlain(value) ? Object.keys(value).length : 0
 }
 
 /** How many values an expression or a filter has. */

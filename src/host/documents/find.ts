@@ -1,8 +1,9 @@
 import type { Documents, StoredDocument } from '../ports.js'
+import { deepSizeOf } from './deep-size.js'
 import { weightOf } from './expressions.js'
 import { asQueryFault, type Filter } from './filter.js'
 import { unwatched } from './meter.js'
-import type { Mingo } from './mingo.js'
+import { isComputed, type Mingo } from './mingo.js'
 import { openReading, type Reading, type ReadPorts, readWhole, type WantedRows } from './reading/read.js'
 import type { SlowScans } from './reading/slow-scans.js'
 import { type Candidate, inIdOrder, type Sort, sorted } from './reading/sort.js'
@@ -62,7 +63,9 @@ export async function* find(ports: FindPorts, selection: Selection): AsyncGenera
     else {
       const steps = weightOf(projection) * bytes
       const projected = filter.effort.perform(() => project(ports.mingo, document, projection), steps)
-      yield projected instanceof Promise ? await projected : projected
+      const made = projected instanceof Promise ? await projected : projected
+      if (isComputed(projection)) filter.effort.give(deepSizeOf(made) - deepSizeOf(document))
+      yield made
       if (filter.effort.isDue) await filter.effort.rest()
     }
   }

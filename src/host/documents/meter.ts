@@ -15,6 +15,8 @@ export const bounds = {
   sortMs: 5_000,
   /** For all that one call does under a time limit. */
   callMs: 10_000,
+  /** Units by which the projected documents of one call may be larger than those that are stored. */
+  callUnits: 4_000_000,
   sortFields: 32,
   /** Names in a path. */
   pathNames: 64,
@@ -23,6 +25,9 @@ export const bounds = {
   /** Characters of a regular expression. */
   pattern: 16_384,
 } as const
+
+/** Of a text. */
+export const charactersOfUnit = 16
 
 /** Says that a job has to run again, under a time limit. */
 export const unwatched: unique symbol = Symbol('unwatched')
@@ -47,6 +52,11 @@ export class Meter {
     this.units += units
     if (!(this.units <= bounds.units)) throw this.end(tooLarge())
     if (!this.isWatched && this.units > bounds.unwatchedUnits) throw this.end(unwatched)
+  }
+
+  /** Takes the size of a value with all that it holds. @throws {StoreError} `query_invalid` when it is too large */
+  hold(units: number): void {
+    if (!(units <= bounds.units)) throw this.end(tooMuchHeld())
   }
 
   /** Says how many steps follow that nothing counts. @throws when they want a time limit */
@@ -125,6 +135,7 @@ export class Effort {
   isHeavy = false
   private readonly ports: EffortPorts
   private leftMs: number = bounds.callMs
+  private leftUnits: number = bounds.callUnits
   private steps = 0
 
   constructor(ports: EffortPorts) {
@@ -164,6 +175,12 @@ export class Effort {
     } finally {
       this.leftMs -= nowMs() - began
     }
+  }
+
+  /** Takes by how many units a result is larger than its document. @throws {StoreError} `query_invalid` */
+  give(units: number): void {
+    this.leftUnits -= Math.max(0, units)
+    if (this.leftUnits < 0) throw tooMuchGiven()
   }
 
   /** A promise only when the job is for `watch`. */
@@ -211,5 +228,17 @@ function tooLong(milliseconds: number): StoreError {
 function tooLarge(): StoreError {
   return queryInvalid(
     'An expression makes or visits more than 1,000,000 values for one document. Make lists smaller, or nest it less.',
+  )
+}
+
+function tooMuchHeld(): StoreError {
+  return queryInvalid(
+    'An expression makes a value that holds more than 1,000,000 values. Repeat its parts less, or take fewer fields.',
+  )
+}
+
+function tooMuchGiven(): StoreError {
+  return queryInvalid(
+    'The expressions of this query add more than 4,000,000 values to its results. Set a limit, or make less for each document.',
   )
 }

@@ -1,16 +1,10 @@
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Context } from 'mingo'
-import {
-  boundedAccumulators,
-  boundedExpressions,
-  metered,
-  type Operator,
-  type Operators,
-  requirePattern,
-} from './expressions.js'
+import { deepSizeOf } from './deep-size.js'
+import { boundedAccumulators, boundedExpressions, metered, type Operator, type Operators } from './expressions.js'
 import { createRounds, Effort, Meter } from './meter.js'
-import { stepsOf } from './patterns.js'
+import { requirePattern, stepsOf } from './patterns.js'
 import { StoreError } from './store-error.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -99,6 +93,7 @@ function withBounds({ core, query, updater, util, ...operators }: Parts, nowMs: 
         .all(),
     projected(document, projection) {
       const [projected] = new query.Query({}, options).find([document], meteredFields(projection)).all()
+      if (projected !== undefined && isComputed(projection)) meter.hold(deepSizeOf(projected))
       return projected ?? document
     },
     update(document, modifier) {
@@ -107,6 +102,11 @@ function withBounds({ core, query, updater, util, ...operators }: Parts, nowMs: 
     meter,
     newEffort: () => new Effort({ meter, rounds, nowMs }),
   }
+}
+
+/** Whether a field is more than taken or left out. */
+export function isComputed(projection: Fields): boolean {
+  return Object.values(projection).some((each) => typeof each === 'string' || typeof each === 'object')
 }
 
 function meteredFields(projection: Fields): Fields {

@@ -1,3 +1,6 @@
+import { bounds } from './meter.js'
+import { queryInvalid } from './store-error.js'
+
 /** How many steps a regular expression takes at most, on a text of this length. */
 export type StepsOf = (length: number) => number
 
@@ -56,4 +59,15 @@ function mostOf(token: string): number {
 /** Else it is tried at each character. */
 function startsAnchored(source: string, flags: string): boolean {
   return source.startsWith('^') && !flags.includes('m') && !source.includes('|')
+}
+
+/** @throws {StoreError} `query_invalid` */
+export function requirePattern(pattern: unknown, flags?: unknown): RegExp {
+  const text = pattern instanceof RegExp ? pattern.source : pattern
+  if (typeof text !== 'string' || (flags !== undefined && flags !== null && typeof flags !== 'string')) {
+    throw queryInvalid('A regular expression is a text, and so are its options.')
+  }
+  if (text.length > bounds.pattern) throw queryInvalid('A regular expression has at most 16,384 characters.')
+  const own = pattern instanceof RegExp ? pattern.flags : ''
+  return new RegExp(text, flags ?? own)
 }

@@ -41,8 +41,17 @@ const doubled = {
     in: { $concatArrays: ['$$value', '$$value'] },
   },
 }
+const shared = (at: number): object => ({
+  $let: {
+    vars: Object.fromEntries(
+      ['l', 'r'].map((name) => [`${name}${at}`, Array(30).fill(at === 0 ? 1 : `$$${name}${at - 1}`)]),
+    ),
+    in: at === 6 ? { $eq: ['$$l6', '$$r6'] } : shared(at + 1),
+  },
+})
 const hostile: [string, object][] = [
   ['$range', { $expr: { $gt: [{ $size: { $range: [0, 4_000_000_000] } }, 1] } }],
+  ['$let', { $expr: shared(0) }],
   ['$reduce', { $expr: { $gt: [{ $size: doubled }, 1] } }],
   ['$regex', { text: { $regex: '^(a+)+$' } }],
   ['$regexMatch', { $expr: { $regexMatch: { input: '$text', regex: '^(a+)+$' } } }],

@@ -123,6 +123,70 @@ describe('ATK-236 an expression that makes too much is refused', () => {
   })
 })
 
+describe('ATK-236 a value that shares its parts counts with all that they hold', () => {
+  const layers = (depth: number, width: number, names: readonly string[], last: object): object => {
+    const nested = (at: number): object => {
+      const vars = names.map((name) => [`${name}${at}`, Array(width).fill(`$$${name}${at - 1}`)])
+      return { $let: { vars: Object.fromEntries(vars), in: at === depth ? last : nested(at + 1) } }
+    }
+    const first = names.map((name) => [`${name}0`, [1, 2, 3]])
+    return { $let: { vars: Object.fromEntries(first), in: nested(1) } }
+  }
+  const pair = ['$$l6', '$$r6']
+  test.each<[string, object]>([
+    ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$cmp', '$in', '$indexOfArray'].map((name): [string, object] => [
+      name,
+      { [name]: name === '$indexOfArray' ? ['$$r6', '$$l6'] : pair },
+    ]),
+    ...['$setEquals', '$setUnion', '$setIntersection', '$setDifference', '$setIsSubset'].map(
+      (name): [string, object] => [name, { [name]: pair }],
+    ),
+    ['$sortArray', { $sortArray: { input: pair, sortBy: 1 } }],
+    ['$max', { $max: [pair] }],
+    ['$min', { $min: pair }],
+    ['$addToSet', { $addToSet: pair }],
+    ['$toHashedIndexKey', { $toHashedIndexKey: '$$l6' }],
+  ])('%s', async (_what, last) => {
+    const collections = await filled([{ _id: 'a', a: 1 }])
+    const expression = layers(6, 30, ['l', 'r'], last)
+    await expect(found(collections, { $expr: expression })).rejects.toMatchObject(invalid)
+    await expect(found(collections, {}, { projection: { x: expression } })).rejects.toMatchObject(invalid)
+    const pulled = { $pull: { list: { $expr: expression } } }
+    await collections.insertMany('rows', [{ _id: 'b', list: [{ n: 1 }] }])
+    await expect(collections.update('rows', { _id: 'b' }, pulled, { upsert: false })).rejects.toMatchObject(invalid)
+  })
+
+  test('a literal list of large ones in place of a variable', async () => {
+    const collections = await filled([{ _id: 'a' }])
+    const wide = (name: string) => Array(100).fill(Array(100).fill(name))
+    const expression = layers(3, 20, ['l', 'r'], { $eq: [wide('$$l3'), wide('$$r3')] })
+    await expect(found(collections, { $expr: expression })).rejects.toMatchObject(invalid)
+  })
+
+  test('$reduce and $map that nest what they have', async () => {
+    const collections = await filled([{ _id: 'a' }])
+    const doubling = { $reduce: { input: { $range: [0, 40] }, initialValue: 1, in: ['$$value', '$$value'] } }
+    await expect(found(collections, {}, { projection: { x: doubling } })).rejects.toMatchObject(invalid)
+    await expect(found(collections, { $expr: { $eq: [doubling, 1] } })).rejects.toMatchObject(invalid)
+  })
+
+  test('a projected field', async () => {
+    const collections = await filled([{ _id: 'a' }])
+    for (const depth of [7, 9]) {
+      const projection = { x: layers(depth, 10, ['l'], [`$$l${depth}`]) }
+      await expect(found(collections, {}, { projection })).rejects.toMatchObject(invalid)
+    }
+  })
+
+  test('the projected documents of one call together', async () => {
+    const collections = await filled(Array.from({ length: 10 }, (_, n) => ({ n })))
+    const projection = { x: layers(5, 10, ['l'], ['$$l5']) }
+    expect(await found(collections, {}, { projection, limit: 5 })).toHaveLength(5)
+    const all = found(collections, {}, { projection: { x: layers(5, 10, ['l'], ['$$l5', '$$l5']) } })
+    await expect(all).rejects.toMatchObject({ ...invalid, message: expect.stringContaining('4,000,000') })
+  })
+})
+
 describe('ATK-236 a regular expression that backtracks is ended', () => {
   test.each<[string, object]>([
     ['$regex', { text: { $regex: '^(a+)+$' } }],
