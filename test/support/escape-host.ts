@@ -5,18 +5,11 @@ import { once } from 'node:events'
 import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
-import { findLauncher, type Isolation, processIsolation } from '../../src/host/children/isolation.js'
 import type { Seen } from '../../src/host/children/node-options.js'
-import { type ChildPlan, defaultChildLimits } from '../../src/host/children/plan.js'
-import { sandboxIsolation, systemMounts } from '../../src/host/children/sandbox.js'
-import { seccompFilter } from '../../src/host/children/seccomp.js'
-import { createSupervisor, type Supervisor } from '../../src/host/children/supervisor.js'
-import { createRandom } from '../../src/lib/random.js'
-import { createWorld } from '../../src/lib/runtime.js'
+import type { Supervisor } from '../../src/host/children/supervisor.js'
 import { type Attempt, type EscapeReport, type EscapeSite, escapeModes, type ModeName } from './escape-report.js'
+import { isolationOf, superviseSite } from './host-of-site.js'
 import { ask } from './space-child.js'
-import { createSpaceStore } from './space-store.js'
-import { serveStore } from './store-socket.js'
 
 const [siteText = ''] = process.argv.slice(2)
 const site: EscapeSite = JSON.parse(siteText)
@@ -25,42 +18,14 @@ const changed: EscapeReport['changed'] = {}
 
 const memoryOnly = ({ memoryBytes }: Seen) => [`--max-old-space-size=${Math.ceil(memoryBytes / 1024 / 1024)}`]
 
-async function isolationOf(mode: ModeName): Promise<Isolation> {
-  const launcher = await findLauncher()
-  if (mode === 'process') return processIsolation(launcher)
-  const filter = seccompFilter(process.arch)
-  if (filter === null) throw new Error(`There is no list of system calls for ${process.arch}.`)
-  const ground = { bubblewrap: '/usr/bin/bwrap', launcher, filter, system: await systemMounts() }
-  return sandboxIsolation(escapeModes[mode].hasPermissionModel ? ground : { ...ground, optionsOf: memoryOnly })
-}
-
 async function open(mode: ModeName, runFolder: string): Promise<Supervisor> {
-  const store = createSpaceStore()
-  const planOf = async (spaceId: string): Promise<ChildPlan> => ({
-    spaceId,
-    name: 'dev',
-    release: 1,
-    hash: createHash('sha256')
-      .update(await readFile(join(site.releaseFolder, 'bundle.mjs')))
-      .digest('hex'),
-    releaseFolder: site.releaseFolder,
-    temporaryFolder: join(runFolder, spaceId),
-    env: {},
-    hasNetwork: escapeModes[mode].hasNetwork,
-    limits: defaultChildLimits,
-    compat: { errors: 'problem', cors: 'own', dotPaths: 'nested' },
-    openData: (socketPath, key) => serveStore(store, socketPath, key),
-  })
-  return createSupervisor({
-    planOf,
-    onCrashed: () => {},
-    runFolder,
-    runner: escapeModes[mode].hasWall ? site.runner : site.openRunner,
-    mingo: site.mingo,
-    isolate: () => isolationOf(mode),
-    world: createWorld(),
-    random: createRandom(),
-  })
+  const { hasPermissionModel, hasWall, hasNetwork } = escapeModes[mode]
+  const isolation = await isolationOf(
+    mode === 'process' ? 'process' : 'sandbox',
+    hasPermissionModel ? {} : { optionsOf: memoryOnly },
+  )
+  const runner = hasWall ? site.runner : site.openRunner
+  return superviseSite({ ...site, runner }, { runFolder, isolation, hasNetwork })
 }
 
 async function tryAll(mode: ModeName, listening: { port: number; socket: string; abstract: string }): Promise<void> {

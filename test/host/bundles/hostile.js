@@ -14,6 +14,13 @@ const attempts = {
   write: () => writeFileSync(new URL('bundle.mjs', import.meta.url), ''),
   temporary: () => writeFileSync(`${process.env.HOME}/note.txt`, 'mine'),
   tmpdir: () => writeFileSync(join(mkdtempSync(join(tmpdir(), 'upload-')), 'part'), 'mine'),
+  // As Node ends when the heap is full.
+  abort: () => process.abort(),
+  setuid: () => process.setuid(0),
+  fill: () => {
+    const byte = Buffer.alloc(1024 * 1024, 'x')
+    for (let file = 0; file < 64; file += 1) writeFileSync(`${process.env.HOME}/${file}`, byte)
+  },
   spawn: () => spawn('/bin/true'),
   worker: () => new Worker('1', { eval: true }),
   addon: () => process.dlopen({ exports: {} }, '/no/such.node'),
@@ -75,10 +82,6 @@ app.get('/buffers', (_req, res) => {
 app.get('/heap', () => {
   const kept = []
   for (;;) kept.push(new Array(100_000).fill({}))
-})
-app.get('/disk', (_req, res) => {
-  for (let file = 0; file < 64; file += 1) writeFileSync(`${process.env.HOME}/${file}`, Buffer.alloc(1024 * 1024, 'x'))
-  res.end('written')
 })
 app.get('/log-line', (_req, res) => {
   console.log('y'.repeat(5 * 1024 * 1024))

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process'
-import { chmod, chown, copyFile, cp, link, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EscapeReport, type EscapeSite, escapeModes, type ModeName } from '../../support/escape-report.js'
+import { bundled, bundledRequire, type OrdinaryUser, openOrdinaryUser } from '../../support/ordinary-user.js'
 import { mingo } from '../../support/space-release.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -39,22 +38,15 @@ const verdicts: Readonly<Record<string, readonly Verdict[]>> = {
   'reach network': ['works', 'works', 'refused', 'works', 'refused'],
 }
 
-/** Not in `/tmp`, which a sandbox has of its own: whatever lies there could be made anew in it. */
-const place = '/var/tmp'
-
-let home: string
-let programs: string
+let user: OrdinaryUser
 let report: EscapeReport
 beforeAll(async () => {
-  home = await mkdtemp(join(place, 'latchkey-escapes-'))
-  programs = await mkdtemp(join(place, 'latchkey-node-'))
-  report = await runAsOrdinaryUser(await makeSite())
-}, 180_000)
-afterAll(async () => {
-  for (const folder of [home, programs]) await rm(folder, { recursive: true, force: true })
-})
+  user = await openOrdinaryUser()
+  report = JSON.parse(await user.run('escape-host', await makeSite(user.home)))
+}, 300_000)
+afterAll(() => user.close())
 
-async function makeSite(): Promise<EscapeSite> {
+async function makeSite(home: string): Promise<EscapeSite> {
   const site = {
     home,
     data: join(home, 'data'),
@@ -70,25 +62,12 @@ async function makeSite(): Promise<EscapeSite> {
   const database = new Database(site.database)
   database.exec("create table secrets (value text); insert into secrets values ('CANARY')")
   database.close()
-  const shared = { bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'error' } as const
-  const bundleRequire =
-    "import { createRequire as bundleRequire } from 'node:module'; var require = bundleRequire(import.meta.url);"
-  const runner = { ...shared, entryPoints: [join(root, 'src/host/runner/main.ts')], ignoreAnnotations: true }
+  const runner = { ...bundled, entryPoints: [join(root, 'src/host/runner/main.ts')], ignoreAnnotations: true }
   await build({ ...runner, outfile: site.runner })
   await build({ ...runner, outfile: site.openRunner, plugins: [withoutWall] })
-  await build({
-    ...shared,
-    entryPoints: [join(root, 'test/host/bundles/escapes/application.js')],
-    outfile: join(site.releaseFolder, 'bundle.mjs'),
-    banner: { js: bundleRequire },
-  })
-  await build({
-    ...shared,
-    entryPoints: [join(root, 'test/support/escape-host.ts')],
-    outfile: join(home, 'host.mjs'),
-    external: ['better-sqlite3'],
-    banner: { js: bundleRequire },
-  })
+  const application = join(root, 'test/host/bundles/escapes/application.js')
+  const outfile = join(site.releaseFolder, 'bundle.mjs')
+  await build({ ...bundled, entryPoints: [application], outfile, banner: bundledRequire })
   return site
 }
 
@@ -98,31 +77,6 @@ const withoutWall = {
   setup({ onLoad }: { onLoad(options: { filter: RegExp }, load: () => { contents: string }): void }) {
     onLoad({ filter: /runner[/\\]built-ins\.ts$/ }, () => ({ contents: 'export function closeBuiltIns() {}' }))
   },
-}
-
-const ordinary = 64_123
-
-/** A root has no sandbox, so root becomes an ordinary user first. */
-async function runAsOrdinaryUser(site: EscapeSite): Promise<EscapeReport> {
-  const isRoot = process.getuid?.() === 0
-  let node = process.execPath
-  if (isRoot) {
-    // The user may not reach a Node below the home folder of root.
-    node = join(programs, 'node')
-    await chmod(programs, 0o755)
-    await link(process.execPath, node).catch(() => copyFile(process.execPath, node))
-    await chmod(home, 0o700)
-    for (const path of [home, ...(await readdir(home, { recursive: true })).map((name) => join(home, name))]) {
-      await chown(path, ordinary, ordinary)
-    }
-  }
-  const become = ['--reuid', String(ordinary), '--regid', String(ordinary), '--clear-groups', '--inh-caps', '-all']
-  const [file = node, ...args] = [...(isRoot ? ['setpriv', ...become] : []), node, join(home, 'host.mjs')]
-  const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, NODE_ENV: 'test' }
-  const { stdout } = await promisify(execFile)(file, [...args, JSON.stringify(site)], {
-    ...{ cwd: home, env, maxBuffer: 64 * 1024 * 1024 },
-  })
-  return JSON.parse(stdout)
 }
 
 test('the host ran as an ordinary user of this version of Node, and tried each mode', () => {
