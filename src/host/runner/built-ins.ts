@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import module, { builtinModules, createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module'
+import { closeCodeCache } from './code-cache.js'
 
 // The inner wall. Node's permission model does not check every built-in module, so one that was not judged is closed. The
 // verdicts hold for Node 20, 22 and 24 alike. What a later version adds is closed until it is judged here.
@@ -159,6 +160,7 @@ export function closeBuiltIns(): void {
   const found = loadQuietly(load, [...new Set([...loaded, ...Object.keys(inPart), ...Object.keys(missing)])])
   guardSignals()
   for (const [id, exports] of found) takeAway(id, exports)
+  closeCodeCache(refusing('cachedData of node:vm', 'vm'))
   hideCommand()
   // Its other form follows links without a permission, so it tells which files there are.
   fs.realpathSync = Object.assign(fs.realpathSync.native, { native: fs.realpathSync.native })
