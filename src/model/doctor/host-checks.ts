@@ -17,7 +17,7 @@ export const hostCheckRows = {
   network_open: {
     where: ['S'],
     level: 'warn',
-    cause: 'Applications with a network reach what listens on this machine for itself only.',
+    cause: 'Applications with a network reach what listens on this machine, on loopback or on every address.',
     cure: 'Let those programs ask for a password, or give applications no network by `limits.network`.',
   },
   admin_same_site: {

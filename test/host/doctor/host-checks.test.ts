@@ -101,6 +101,19 @@ describe('the checks of a host', () => {
     expect(await findings({ ...facts, isolation, settings: { ...facts.settings, limits } })).toEqual([])
   })
 
+  test.each([['127.0.0.1'], ['127.0.0.9'], ['0.0.0.0'], ['::'], ['::1'], ['::ffff:127.0.0.1'], ['::ffff:0.0.0.0']])(
+    'ATK-273 network_open names what listens on %s',
+    async (host) => {
+      const server = createServer().listen(0, host)
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const address = server.address()
+      const port = address !== null && typeof address === 'object' ? address.port : 0
+      const others = Array.from({ length: 65_536 }, (_, each) => each).filter((each) => each !== port)
+      expect(await localListeners(others)).toContain(`port ${port}`)
+    },
+  )
+
   test('isolation_weak: several people deploy, a token is narrowed, or a proxy on this machine is trusted', async () => {
     const { client } = await world.signedIn('ada@example.org', 'ADMIN')
     await world.signedIn('max@example.org', 'ADMIN')
