@@ -2,14 +2,17 @@ import type { HashSource } from '../model/hash-source.js'
 
 const ownSource: HashSource = { key: null, known: false }
 
-/** The part of the waiting places that known devices have in addition. */
+/** The part of the waiting places that known devices share in addition. */
 const knownShare = 4
+/** How many times the waiting places all computations together may take, however many known devices come. */
+const hardCap = 4
 
 type Waiting = Map<string | null, (() => void)[]>
 
 /**
  * A bounded queue that one network cannot fill. A source may take as many places as are still free: one network gets half of
- * them, and a newcomer finds one beside several of them (ATK-296).
+ * them, and a newcomer finds one beside several of them. A known device of which nothing waits always finds one, because those of
+ * other accounts may be a stranger's (ATK-296).
  */
 export class FairQueue {
   readonly #places: number
@@ -24,8 +27,10 @@ export class FairQueue {
   /** Whether a computation may wait. */
   hasRoom({ key, known }: HashSource = ownSource): boolean {
     const waiting = known ? this.#known : this.#others
+    const own = key === null ? null : (waiting.get(key)?.length ?? 0)
+    if (known && own === 0) return count(waiting) < (hardCap - 1) * this.#places
     const free = (known ? Math.ceil(this.#places / knownShare) : this.#places) - count(waiting)
-    return free > 0 && (key === null || (waiting.get(key)?.length ?? 0) < free)
+    return free > 0 && (own === null || own < free)
   }
 
   /** Waits until it is started. The caller has asked whether there is room. */

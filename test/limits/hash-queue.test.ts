@@ -21,3 +21,23 @@ test('ATK-296 of 120 wrong passwords at once from four networks, the known brows
   expect(statuses).toContain(503)
   expect(statuses.every((status) => status === 401 || status === 503)).toBe(true)
 })
+
+test('ATK-296 known browsers of the accounts of an attacker do not keep the known browser of the owner out', async () => {
+  const { client } = await limitedAuth({ password: { cost: 8 } })
+  const owner = client({ ip: networkOf(100) })
+  await owner.signUp(ada)
+  await owner.signOut()
+  const attackers = await Promise.all(
+    Array.from({ length: 6 }, async (_, nth) => {
+      const account = { ...ada, email: `attacker${nth}@example.test` }
+      const browser = client({ ip: networkOf(nth) })
+      await browser.signUp(account)
+      await browser.signOut()
+      return { browser, email: account.email }
+    }),
+  )
+  const crowd = attackers.flatMap(({ browser, email }) => Array.from({ length: 9 }, () => guess(browser, email)))
+  expect((await owner.post('/auth/login', ada)).status).toBe(200)
+  const statuses = (await Promise.all(crowd)).map(({ status }) => status)
+  expect(statuses.every((status) => [401, 429, 503].includes(status))).toBe(true)
+})

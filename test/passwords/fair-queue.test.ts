@@ -30,6 +30,21 @@ test('ATK-296 no number of networks leaves no place for another one, nor for a k
   expect(queue.size()).toBe(64)
 })
 
+test('ATK-296 known devices of other accounts leave a place for each further one, up to four times the places in all', () => {
+  const queue = new FairQueue(64)
+  const device = (nth: number) => ({ key: `device ${nth}`, known: true })
+  const fillKnown = (nth: number) => {
+    let count = 0
+    for (; queue.hasRoom(device(nth)); count += 1) void queue.wait(device(nth))
+    return count
+  }
+  expect([1, 2, 3, 4, 5, 6, 7].map(fillKnown)).toEqual([8, 4, 2, 1, 1, 1, 1])
+  for (let nth = 0; nth < 100; nth += 1) fill(queue, `network ${nth}`, [])
+  for (let nth = 8; nth < 500; nth += 1) fillKnown(nth)
+  expect(queue.size()).toBe(4 * 64)
+  expect(queue.hasRoom(device(500))).toBe(false)
+})
+
 test('ATK-296 networks alternate, and a known device has every other one', async () => {
   const queue = new FairQueue(16)
   const started: string[] = []
