@@ -15,6 +15,13 @@ import { createArgon2id } from './schemes/argon2id.js'
 import { createBcrypt } from './schemes/bcrypt.js'
 import { hashNamed, readAnyHash, readStoredHash, type StoredHash, writeStoredHash } from './stored-hash.js'
 
+/** Without a source, they are our own computations, as in tests and benchmarks. The code of requests has `Passwords`, where none can be forgotten. */
+export interface OwnPasswords extends Passwords {
+  hash(password: string, source?: HashSource): Promise<string>
+  verify(password: string, stored: string | null, source?: HashSource): Promise<PasswordCheck>
+  requireRoom(source?: HashSource): void
+}
+
 export interface PasswordsOptions {
   /** The scheme of new hashes; `argon2id` needs the package `@node-rs/argon2`. */
   algorithm: 'bcrypt' | 'argon2id'
@@ -41,7 +48,7 @@ export interface PasswordsOptions {
  *
  * @example const passwords = createPasswords({ ...settings.password, monotonic: world.monotonic, sleep })
  */
-export function createPasswords(options: PasswordsOptions): Passwords {
+export function createPasswords(options: PasswordsOptions): OwnPasswords {
   return createPasswordsOver(options, createHashPool(options))
 }
 
@@ -49,11 +56,11 @@ export function createPasswords(options: PasswordsOptions): Passwords {
 export type HashingOptions = Omit<PasswordsOptions, 'threads' | 'maxQueue' | 'onFallback'>
 
 /** `createPasswords` over a pool that the caller made. */
-export function createPasswordsOver(options: HashingOptions, pool: HashPool): Passwords {
+export function createPasswordsOver(options: HashingOptions, pool: HashPool): OwnPasswords {
   return new HashedPasswords(options, pool)
 }
 
-class HashedPasswords implements Passwords {
+class HashedPasswords implements OwnPasswords {
   readonly kind: HashKind
   readonly #options: HashingOptions
   readonly #pool: HashPool

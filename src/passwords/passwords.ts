@@ -16,7 +16,7 @@ export interface Passwords {
    * @throws {AuthError} `busy` when the queue is full; `weak_password` above 256 characters; `invalid_request` for text that
    * is no valid Unicode. Such passwords are never shortened or repaired.
    */
-  hash(password: string, source?: HashSource): Promise<string>
+  hash(password: string, source: HashSource): Promise<string>
 
   /**
    * Compares with a stored hash. With null it compares with a dummy of today's cost and never matches, so that an unknown
@@ -25,14 +25,14 @@ export interface Passwords {
    *
    * @throws {AuthError} `busy` when the queue is full
    */
-  verify(password: string, stored: string | null, source?: HashSource): Promise<PasswordCheck>
+  verify(password: string, stored: string | null, source: HashSource): Promise<PasswordCheck>
 
   /**
    * Checks the queue before a try is counted: a request that cannot be served is not counted as a try.
    *
    * @throws {AuthError} `busy` when the queue is full
    */
-  requireRoom(source?: HashSource): void
+  requireRoom(source: HashSource): void
 
   /** Waits until a failed sign-in that began at `startedAtMs` (monotonic) has taken as long as the slowest scheme seen. */
   floor(startedAtMs: number): Promise<void>

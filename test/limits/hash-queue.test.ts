@@ -41,3 +41,20 @@ test('ATK-296 known browsers of the accounts of an attacker do not keep the know
   const statuses = (await Promise.all(crowd)).map(({ status }) => status)
   expect(statuses.every((status) => [401, 429, 503].includes(status))).toBe(true)
 })
+
+test('ATK-296 a signed-in user changes the password while strangers fill the queue', async () => {
+  const { client } = await limitedAuth({ password: { cost: 8 } })
+  const owner = client({ ip: networkOf(100) })
+  await owner.signUp(ada)
+  const strangers = (round: number) =>
+    Array.from({ length: 120 }, (_, nth) =>
+      guess(client({ ip: networkOf(20 * round + (nth % 8)) }), `stranger${round}-${nth}@example.test`),
+    )
+  const crowds = [0, 1, 2].flatMap(strangers)
+  const changed = owner.post('/auth/password/change', {
+    currentPassword: ada.password,
+    newPassword: 'a longer new password 7',
+  })
+  expect((await changed).status).toBe(200)
+  await Promise.all(crowds)
+})

@@ -6,6 +6,7 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { requireStrong } from '../password/new-password.js'
 import { newUser, provedByApplication } from '../registration/new-user.js'
+import { visitorSource } from '../steps/account-limits.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { lastAdminFault } from '../steps/last-admin.js'
@@ -48,7 +49,8 @@ export async function createAccount(
   const name = requireName(input.name ?? null)
   const roles = requireRoles(input.roles ?? [])
   if (input.password !== undefined) await requireStrong(ports, input.password, email.canonical)
-  const passwordHash = input.password === undefined ? null : await ports.passwords.hash(input.password)
+  const passwordHash =
+    input.password === undefined ? null : await ports.passwords.hash(input.password, visitorSource(visitor))
 
   const fresh = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields: {} })
   const user: UserRecord = { ...fresh, passwordHash, roles, ...provedByApplication(input.emailVerified === true) }
@@ -99,7 +101,7 @@ export async function setPassword(
   const user = await ports.users.findById(id)
   if (!user) throw new AuthError('not_found')
   await requireStrong(ports, password, user.emailCanonical)
-  const passwordHash = await ports.passwords.hash(password)
+  const passwordHash = await ports.passwords.hash(password, visitorSource(visitor))
   const records = {
     ...step(ports, 'password_changed', { id, visitor }),
     ...notice(ports, 'password-changed', { user, userAgent: visitor.userAgent }),

@@ -8,6 +8,7 @@ import type { Ports } from '../../ports.js'
 import { draftInvitation } from '../password/draft-reset.js'
 import { requireStrong } from '../password/new-password.js'
 import { newUser, provedByApplication } from '../registration/new-user.js'
+import { visitorSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -52,7 +53,8 @@ export async function entrustAddress(
 ): Promise<CreatedAdmin> {
   const address = requireEmail(input.email)
   if (input.password !== null) await requireStrong(ports, input.password, address.canonical)
-  const passwordHash = input.password === null ? null : await ports.passwords.hash(input.password)
+  const passwordHash =
+    input.password === null ? null : await ports.passwords.hash(input.password, visitorSource(input.visitor))
   const change: Change = { passwordHash, visitor: input.visitor }
 
   const existing = await ports.users.findByEmail(address.canonical)

@@ -8,7 +8,7 @@ import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
 import { requirePassword } from '../account/require-password.js'
 import { newSession } from '../session/open-session.js'
-import type { PasswordLimitPorts } from '../steps/account-limits.js'
+import { type PasswordLimitPorts, visitorSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
@@ -47,7 +47,7 @@ export async function changePassword(
   await requireStrong(ports, input.newPassword, state.user.emailCanonical)
   const { visitor, device, currentPassword: password } = input
   await requirePassword(ports, state, { password, event: 'password_changed', visitor, device })
-  const passwordHash = await ports.passwords.hash(input.newPassword)
+  const passwordHash = await ports.passwords.hash(input.newPassword, visitorSource(visitor))
 
   // If the password had changed, the session would have ended with it.
   return atVersion(ports, { principal, state, refusal: 'token_revoked' }, (current) =>

@@ -1,4 +1,5 @@
 import { AuthError, type ErrorCode } from '../../errors.js'
+import type { HashSource } from '../../model/hash-source.js'
 import type { MailOutcome } from '../../model/mail-limit.js'
 import type { SessionMode } from '../../model/session.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
@@ -76,7 +77,7 @@ export async function login(ports: LoginPorts, input: LoginInput): Promise<SignI
     await auditFailure(ports, user, input, fault.code)
     throw fault.mail ? emailNotVerified(fault.mail) : new AuthError(fault.code)
   }
-  if (check.outdated && stored !== null) await upgrade(ports, user, stored, input.password)
+  if (check.outdated && stored !== null) await upgrade(ports, user, { stored, password: input.password, source })
   const { mode, visitor, device, challenge } = input
   return signIn(ports, { user, mode, method: 'password', amr: ['pwd'], visitor, device, challenge })
 }
@@ -106,9 +107,13 @@ async function auditFailure(
 }
 
 /** Rehashes with today's scheme. The sign-in does not depend on it: if the queue is full, a later sign-in does it. */
-async function upgrade(ports: LoginPorts, user: UserRecord, stored: string, password: string): Promise<void> {
+async function upgrade(
+  ports: LoginPorts,
+  user: UserRecord,
+  { stored, password, source }: { stored: string; password: string; source: HashSource },
+): Promise<void> {
   try {
-    await ports.users.upgradePasswordHash(user.id, stored, await ports.passwords.hash(password))
+    await ports.users.upgradePasswordHash(user.id, stored, await ports.passwords.hash(password, source))
   } catch (error) {
     if (!(error instanceof AuthError)) throw error
   }

@@ -1,5 +1,6 @@
 import { AuthError } from '../../errors.js'
 import { coarseNetwork } from '../../lib/ip-address.js'
+import { actorId } from '../../model/actor.js'
 import type { HashSource } from '../../model/hash-source.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -57,6 +58,17 @@ export async function countPassword(
   ports.passwords.requireRoom(source)
   await countTry(ports, 'login', subject)
   return { failures: device ? [subject, address] : [address], source }
+}
+
+/**
+ * Who asks for a new password: a signed-in user is known, our own code shares no bound with clients, and all others are served
+ * among those of their network.
+ */
+export function visitorSource(visitor: Pick<Visitor, 'ip' | 'actor'>): HashSource {
+  const { actor } = visitor
+  if (actor === null) return networkSource(visitor)
+  const id = actorId(actor)
+  return id === null ? { key: null, known: false } : { key: `${actor.kind} ${id}`, known: true }
 }
 
 /** A client that is no known device of the account is served among those of its network. */

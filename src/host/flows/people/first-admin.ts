@@ -2,6 +2,7 @@ import { AuthError } from '../../../errors.js'
 import { requireStrong } from '../../../flows/password/new-password.js'
 import { newUser, provedByApplication } from '../../../flows/registration/new-user.js'
 import { type OpenSessionPorts, openSession } from '../../../flows/session/open-session.js'
+import { networkSource } from '../../../flows/steps/account-limits.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { IssuedSession } from '../../../flows/steps/issue-tokens.js'
 import { requireEmail } from '../../../flows/steps/require-email.js'
@@ -49,7 +50,7 @@ export async function setUp(ports: SetUpPorts, setup: Setup, input: SetUpInput):
   if (!setup.accepts(input.key)) throw new AuthError('invalid_token')
   const { typed, canonical } = requireEmail(email)
   await requireStrong(ports, password, canonical)
-  const passwordHash = await ports.passwords.hash(password)
+  const passwordHash = await ports.passwords.hash(password, networkSource(visitor))
 
   const fresh = newUser(ports, { email: typed, canonical, name, fields: {} })
   const user: UserRecord = { ...fresh, passwordHash, ...provedByApplication(true) }
