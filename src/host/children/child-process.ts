@@ -16,6 +16,10 @@ interface SpawnOptions {
   /** The largest descriptor that this process would hand on. */
   lastInherited: number
   world: Pick<World, 'monotonic' | 'timer'>
+  /** How long bubblewrap may take to make the sandbox, in milliseconds. */
+  startMs: number
+  /** Gives that up. */
+  signal: AbortSignal
   onHeartbeat(): void
 }
 
@@ -96,7 +100,7 @@ export async function spawnChild(options: SpawnOptions): Promise<SpawnedChild> {
     })
   })
   pipe.write(`${JSON.stringify(options.options)}\n`)
-  pid = (await status?.pid) ?? pid
+  if (status !== null) pid = (await pidInTime(status, () => child.kill('SIGKILL'), options)) ?? pid
   return {
     pid,
     ownPid: child.pid ?? 0,
@@ -126,6 +130,21 @@ function openSandbox(child: ChildProcess, { args, filter }: NonNullable<Command[
   feed(pipeOf(child, 4), args)
   feed(pipeOf(child, 5), filter)
   return readStatus(pipeOf(child, 6))
+}
+
+/** Without bubblewrap its report ends, and the start fails as one whose sandbox came to an end. */
+function pidInTime(
+  { pid }: SandboxStatus,
+  end: () => void,
+  { world, startMs, signal }: SpawnOptions,
+): Promise<number | null> {
+  const cancel = world.timer(startMs, end)
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted) end()
+  return pid.finally(() => {
+    cancel()
+    signal.removeEventListener('abort', end)
+  })
 }
 
 function pipeOf({ stdio }: ChildProcess, descriptor: number): Duplex {

@@ -158,7 +158,8 @@ async function launch(start: Start, options: StartOptions, { enclosed, left, req
   const { memoryBytes, temporaryBytes, startMs } = plan.limits
   let onHeartbeat = () => {}
   const { command } = enclosed
-  const process = await spawnChild({ command, options, log, world, lastInherited, onHeartbeat: () => onHeartbeat() })
+  const bound = { startMs, signal, onHeartbeat: () => onHeartbeat() }
+  const process = await spawnChild({ command, options, log, world, lastInherited, ...bound })
   const { socketPath, areFilesOver } = enclosed.outside(process.pid)
   const bounds = { pid: process.pid, memoryBytes, temporaryBytes, areFilesOver }
   let isEndedByRequest = false
