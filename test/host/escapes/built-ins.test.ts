@@ -42,7 +42,10 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   cluster: ['fork', 'setupPrimary', 'Worker', 'disconnect'],
   crypto: ['setEngine'],
   inspector: ['open', 'Session', 'close', 'waitForDebugger'],
-  module: ['register', ...('registerHooks' in process.getBuiltinModule('module') ? ['registerHooks'] : []), 'runMain'],
+  module: [
+    ...['register', 'runMain'],
+    ...('registerHooks' in process.getBuiltinModule('module') ? ['registerHooks'] : []),
+  ],
   os: ['setPriority'],
   process: [
     ...['binding', '_linkedBinding', 'dlopen', '_debugProcess', '_debugEnd', 'loadEnvFile', 'setuid', 'setgid'],
@@ -110,6 +113,7 @@ describe('ATK-230 ATK-231 ATK-232 by every way', () => {
       for (const way of ['import', 'require', 'getBuiltinModule', '_load']) {
         const { members = {} } = await load(way, `node:${id}`)
         for (const name of refused[id] ?? []) expect(members[name], `${way} ${id}.${name}`).toBe('built_in_refused')
+        if (id === 'module') expect(members._readPackage, way).toBe('undefined')
         for (const name of kept[id] ?? []) expect(members[name], `${way} ${id}.${name}`).not.toBe('built_in_refused')
         for (const name of kept[id] ?? []) expect(members[name], `${way} ${id}.${name}`).not.toBe('undefined')
       }
