@@ -100,7 +100,10 @@ function callerOf({ id, name, spaces, commands }: AdminTokenRecord): AdminTokenC
   return { tokenId: id, name, spaces, commands }
 }
 
-/** Remembers found tokens for a minute. A change of the feed drops one at once, a gap drops all. */
+/**
+ * Remembers found tokens for a minute. A change of the feed drops one at once, a gap drops all. Only a read of all that succeeds
+ * keeps the next one off for a second.
+ */
 function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOptions): Memory {
   const memory = new Map<string, Known>()
   let changes = 0
@@ -139,7 +142,6 @@ function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOption
   async function readAll(): Promise<void> {
     const [mark, now] = [changes, clock.monotonicMs()]
     const tokens = await projectTokens.list()
-    // Only a whole read keeps others from being made within the second.
     if (mark !== changes) return
     allReadAtMs = now
     memory.clear()
