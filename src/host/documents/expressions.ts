@@ -249,8 +249,9 @@ function searching({ meter, evaluate }: Expressions, name: string, operator: Ope
   return (value, expression, options) => {
     const given = evaluate(value, expression, options)
     const { input, regex, options: flags } = isPlain(given) ? given : {}
-    if (typeof input === 'string') {
-      const pattern = requirePattern(regex, flags)
+    const isPattern = typeof regex === 'string' || regex instanceof RegExp
+    const pattern = isPattern || typeof input === 'string' ? requirePattern(regex, flags) : null
+    if (typeof input === 'string' && pattern !== null) {
       meter.expect(stepsOf(pattern)(input.length))
       meter.spend(input.length / charactersOfUnit)
       if (name === '$regexFindAll') return findAll(meter, pattern, input)

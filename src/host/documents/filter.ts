@@ -1,6 +1,7 @@
 import { requirePath, weightOf } from './expressions.js'
 import { type Effort, unwatched } from './meter.js'
 import type { Mingo } from './mingo.js'
+import { requirePattern } from './patterns.js'
 import { queryInvalid, StoreError } from './store-error.js'
 import { isPlain, maxDepth, reviveDate } from './values.js'
 
@@ -77,7 +78,7 @@ function toCriteria(sent: unknown): Record<string, unknown> {
 function read(value: unknown, depth: number): unknown {
   if (depth > maxDepth) throw queryInvalid(`The filter nests deeper than ${maxDepth} levels.`)
   if (Array.isArray(value)) return value.map((each) => read(each, depth + 1))
-  if (value instanceof RegExp) return new RegExp(value, withoutState(value.flags))
+  if (value instanceof RegExp) return asQueryFault(() => requirePattern(value, withoutState(value.flags)))
   if (!isPlain(value)) return value
   const only = Object.keys(value).length === 1
   if (only && typeof value.$oid === 'string') return value.$oid
@@ -86,6 +87,11 @@ function read(value: unknown, depth: number): unknown {
   const copy = entries.map(([name, each]): [string, unknown] => [requireName(name), read(each, depth + 1)])
   const { $options: flags } = value
   const stateless = typeof flags === 'string' ? { $options: withoutState(flags) } : {}
+  const { $regex: pattern } = value
+  // Before anything else compiles it.
+  if (typeof pattern === 'string') asQueryFault(() => requirePattern(pattern, stateless.$options))
+  else if (pattern instanceof RegExp)
+    asQueryFault(() => requirePattern(pattern, stateless.$options ?? withoutState(pattern.flags)))
   return { ...Object.fromEntries(copy), ...stateless, ...textEnds(value) }
 }
 

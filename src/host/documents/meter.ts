@@ -24,6 +24,11 @@ export const bounds = {
   newPositions: 10_000,
   /** Characters of a regular expression. */
   pattern: 16_384,
+  /** Of `\p{…}` in one with the flag `u`, and with `iu`. */
+  properties: 32,
+  foldedProperties: 8,
+  /** Of classes, and of escapes and dots that stand for several characters, in one with the flag `u`. */
+  characterSets: 1_000,
 } as const
 
 /** Of a text. */

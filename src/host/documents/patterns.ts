@@ -17,7 +17,6 @@ interface Group {
  * fast, and runs under a time limit.
  */
 export function stepsOf({ source, flags }: Pick<RegExp, 'source' | 'flags'>): StepsOf {
-  if (flags.includes('v')) return endless
   let [factor, degree] = [source.length, startsAnchored(source, flags) ? 0 : 1]
   const open: Group[] = []
   let last: Group = { isChoice: false }
@@ -69,5 +68,28 @@ export function requirePattern(pattern: unknown, flags?: unknown): RegExp {
   }
   if (text.length > bounds.pattern) throw queryInvalid('A regular expression has at most 16,384 characters.')
   const own = pattern instanceof RegExp ? pattern.flags : ''
-  return new RegExp(text, flags ?? own)
+  const all = flags ?? own
+  requireQuickToCompile(text, all)
+  return new RegExp(text, all)
+}
+
+/** The engine cannot be stopped while it compiles, and sets of characters take it long when it reads Unicode. */
+function requireQuickToCompile(source: string, flags: string): void {
+  if (flags.includes('v')) throw queryInvalid('A regular expression has no flag v here. Use the flag u.')
+  if (!flags.includes('u')) return
+  const most = flags.includes('i') ? bounds.foldedProperties : bounds.properties
+  if (countOf(source, /\\p/gi) > most) {
+    throw queryInvalid(`With the flags ${flags}, a regular expression has at most ${most} \\p{…}. Use fewer of them.`)
+  }
+  if (countOf(source, /[.[]|\\[dsw]/gi) > bounds.characterSets) {
+    throw queryInvalid(
+      `With the flag u, a regular expression has at most ${bounds.characterSets} sets such as [a-z], \\w and dots. Use fewer of them.`,
+    )
+  }
+}
+
+function countOf(source: string, what: RegExp): number {
+  let count = 0
+  for (const _ of source.matchAll(what)) count += 1
+  return count
 }

@@ -74,6 +74,18 @@ test.each(hostile)('ATK-236 %s of a READ token is 400, and the application lives
   expect(await status()).toMatchObject(alive)
 })
 
+test.each([
+  ['the flag v', '\\p{RGI_Emoji}', 'iv'],
+  ['many properties', '\\p{L}', 'iu'],
+])('ATK-236 a pattern with %s is refused before it is compiled', async (_what, part, flags) => {
+  const filter = { text: { $regex: part.repeat(100), $options: flags } }
+  // crudlify answers a filter that cannot be read by text.
+  expect(await asked(filter)).toMatchObject({ status: 400, text: expect.stringContaining('regular expression has') })
+  const answer = await host.query('things', { filter })
+  expect(answer.text).toContain('query_invalid')
+  expect(await status()).toMatchObject(alive)
+})
+
 test('ATK-236 37 of them at once leave the application in place', async () => {
   const queries = Array.from({ length: 37 }, (_, n) => hostile[n % 2]?.[1] ?? {})
   const answers = await Promise.all(queries.map((query) => asked(query)))

@@ -450,6 +450,31 @@ describe('how long a regular expression may take', () => {
     )
   })
 
+  const flagged = (source: string, flags: string) => new RegExp(source, flags)
+  const emoji = '\\p{RGI_Emoji}'.repeat(20)
+  test.each<[string, object]>([
+    ['the flag v', { text: { $regex: emoji, $options: 'iv' } }],
+    ['the flag v of a literal', { text: flagged('[a]', 'v') }],
+    ['in a list', { text: { $in: [flagged('[a]', 'v')] } }],
+    ['in $not', { text: { $not: { $regex: 'a', $options: 'v' } } }],
+    ['in $regexMatch', { $expr: { $regexMatch: { input: '$text', regex: 'a', options: 'v' } } }],
+    ['in $regexFind of no text', { $expr: { $regexFind: { input: null, regex: emoji, options: 'v' } } }],
+    ['many properties', { text: { $regex: '\\p{L}'.repeat(33), $options: 'u' } }],
+    ['many properties without case', { text: { $regex: '[^\\P{L}]'.repeat(9), $options: 'iu' } }],
+    ['many sets', { text: { $regex: '[^a]'.repeat(1_001), $options: 'iu' } }],
+  ])('ATK-236 one that takes long to compile is refused: %s', async (_what, filter) => {
+    const collections = await filled([{ _id: 'a', text: 'a', list: ['a'] }])
+    await expect(found(collections, filter)).rejects.toMatchObject(invalid)
+    const pulled = { $pull: { list: 'text' in filter ? filter.text : filter } }
+    await expect(collections.update('rows', {}, pulled, { upsert: false })).rejects.toMatchObject(invalid)
+  })
+
+  test('a few properties and sets are taken', async () => {
+    const collections = await filled([{ text: 'Ärger 12' }])
+    expect(await found(collections, { text: { $regex: '^\\p{Lu}\\p{Ll}+ \\d+$', $options: 'u' } })).toHaveLength(1)
+    expect(await found(collections, { text: /^ä[\p{L}]+\s\d\d/iu })).toHaveLength(1)
+  })
+
   test('patterns have at most 16,384 characters', async () => {
     const collections = await filled([{ text: 'a' }])
     await expect(found(collections, { text: { $regex: 'a'.repeat(bounds.pattern + 1) } })).rejects.toMatchObject(
