@@ -195,6 +195,17 @@ describe('a person who knows the address and guesses at mailed codes', () => {
     expect(mailbox.code(await mailbox.waitFor(ada.email, otpSubject))).toMatch(/^\d{6}$/)
   })
 
+  test('ATK-293 a stranger who asks after the owner does not end the code of the owner', async () => {
+    const { auth, client, mailbox } = await limitedAuth()
+    await auth.users.create({ ...ada, emailVerified: true })
+    const owner = client({ ip: networkOf(100) })
+    await owner.post('/auth/otp', { email: ada.email })
+    const code = mailbox.code(await mailbox.waitFor(ada.email, otpSubject))
+    // From one network the codes of a stranger end only one another.
+    for (let nth = 0; nth < 3; nth += 1) await client({ ip: networkOf(1) }).post('/auth/otp', { email: ada.email })
+    expect((await owner.post('/auth/otp/verify', { email: ada.email, code })).status).toBe(200)
+  })
+
   test('ATK-293 does not lock out the browser that registered', async () => {
     const { client, mailbox } = await limitedAuth()
     const owner = client({ ip: networkOf(100) })

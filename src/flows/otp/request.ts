@@ -1,6 +1,8 @@
+import { coarseNetwork } from '../../lib/ip-address.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import { decoyTemplate, type OutboxMail } from '../../model/outbox-mail.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
+import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
@@ -38,11 +40,21 @@ export async function requestOtp(ports: RequestOtpPorts, input: RequestOtpInput)
 
   const handle = ports.random.token()
   const digits = await codeLength(ports, email)
-  const { token, mail } = draftOtp(ports, { email, user, handle, digits })
+  const { token, mail } = draftOtp(ports, { email, user, handle, digits, visitor: input.visitor })
   const audit = auditEvent(ports, event, input.visitor, { userId, outcome: user ? 'success' : 'failure' })
-  await ports.oneTimeTokens.put(token, mail, { keep: 1, now, audit })
+  const live = await ports.oneTimeTokens.listByEmail('otp', email, now)
+  const own = live.filter((each) => holdsOtp(ports, each, input.handle))
+  const places = { ...otpPlaces, onePerBrowser: { tokenHashes: own.map(({ tokenHash }) => tokenHash) } }
+  await ports.oneTimeTokens.put(token, mail, { ...places, now, audit })
   return handle
 }
+
+/**
+ * Live codes of one address: one a browser, whose newest replaces its own. There are several, so that a stranger who asks does
+ * not end the owner's (ATK-293). The network with the most of them loses its oldest, so fewer than three networks cannot push
+ * out the only one of another.
+ */
+const otpPlaces = { keep: 3, sharedBy: 'email' } as const
 
 /** Whether this is the browser (or client) that asked for the code. */
 export function holdsOtp(ports: Pick<Ports, 'keyring'>, token: OneTimeToken, handle: string | null): boolean {
@@ -68,10 +80,18 @@ async function codeLength({ limiter, policy }: RequestOtpPorts, email: string): 
   return short === null || short.allowed ? policy.codeDigits : longCodeDigits
 }
 
+interface OtpDraft {
+  email: string
+  user: UserRecord | null
+  handle: string
+  digits: number | null
+  visitor: Visitor
+}
+
 /** Only the mail to the stored address holds code and link; the store keeps digests. */
 function draftOtp(
   ports: RequestOtpPorts,
-  { email, user, handle, digits }: { email: string; user: UserRecord | null; handle: string; digits: number | null },
+  { email, user, handle, digits, visitor }: OtpDraft,
 ): { token: OneTimeToken; mail: OutboxMail } {
   const row = { id: ports.random.id(), purpose: 'otp' } as const
   const secret = ports.random.token()
@@ -80,7 +100,7 @@ function draftOtp(
   const now = ports.clock.now()
   const token: OneTimeToken = {
     ...row,
-    subject: user?.id ?? email,
+    subject: `${email} ${ports.keyring.digest('otp-network', coarseNetwork(visitor.ip) ?? 'unknown').slice(-22)}`,
     userId: user?.id ?? null,
     email,
     tokenHash: ports.keyring.digest('otp', secret),
