@@ -12,6 +12,8 @@ export interface AccountChange {
   losses: AccountLosses
   /** What to do with the account as the step finds it. `done`: it is so already, so the step writes nothing. */
   judge?(user: UserRecord): 'change' | 'done' | 'refuse'
+  /** What the account loses where the step is `done`. */
+  lossesIfDone?: AccountLosses
 }
 
 /** The columns that a profile sets. Fields that are left out keep their columns. */
@@ -33,8 +35,12 @@ export function updatedAccount({ roles, twoFactor, ...profile }: Parameters<User
   }
 }
 
-/** Known devices stay: a device alone signs no user in. */
-export function disabledAccount({ at, until, reason }: Disabling): AccountChange {
+/**
+ * Known devices stay: a device alone signs no user in. An account that waits for its deletion is disabled without an end, so
+ * that no account in use is deleted.
+ */
+export function disabledAccount({ at, until: end, reason }: Disabling, waits: boolean): AccountChange {
+  const until = waits ? null : end
   const values = { disabled_at: at, disabled_until: until, disabled_reason: reason }
   return {
     values,
@@ -53,6 +59,7 @@ export function enabledAccount(now: number): AccountChange {
   return {
     values: enabled,
     losses: { tokens: ['account_deletion'] },
+    lossesIfDone: { tokens: ['account_deletion'] },
     judge: (user) => (isDisabled(user, now) ? 'change' : 'done'),
   }
 }

@@ -287,7 +287,7 @@ export interface Users {
 
   /**
    * Uses up the token that marks the wait, and deletes its user as `delete` does. False, and nothing changed, when the token
-   * is gone, because the account was taken back, enabled or deleted meanwhile.
+   * is gone, because the account was taken back, enabled or deleted meanwhile, or when it is not disabled without an end.
    */
   deleteWaiting(wait: Pick<OneTimeToken, 'id' | 'userId'>, until: number, audit: AuditEvent): Promise<boolean>
 }

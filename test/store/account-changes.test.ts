@@ -56,7 +56,7 @@ describe('updatedAccount', () => {
 })
 
 test('disabledAccount ends the sessions and every token but the undos and the wait for a deletion', () => {
-  const { judge, ...change } = disabledAccount({ at: 100, until: null, reason: 'chargeback' })
+  const { judge, ...change } = disabledAccount({ at: 100, until: null, reason: 'chargeback' }, false)
   // The account of this file was disabled until 90.
   expect(judge?.(user)).toBe('change')
   expect(judge?.({ ...user, disabledUntil: null })).toBe('done')
@@ -71,7 +71,8 @@ test('enabledAccount ends the wait for a deletion, and nothing else', () => {
   const { judge, ...change } = enabledAccount(80)
   expect(judge?.(user)).toBe('change')
   expect(judge?.({ ...user, disabledAt: null })).toBe('done')
-  expect(change).toEqual({ values, losses: { tokens: ['account_deletion'] } })
+  const losses = { tokens: ['account_deletion'] }
+  expect(change).toEqual({ values, losses, lossesIfDone: losses })
 })
 
 describe('firstProof', () => {

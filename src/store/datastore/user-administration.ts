@@ -33,7 +33,9 @@ export function administerUsers(
     disable: (id, disabling, step, keepAdmin = []) =>
       steps.step<UserRecord | 'last_admin' | null>(async (unit) => {
         if (await isLastAdmin(unit, id, keepAdmin, disabling.at)) return 'last_admin'
-        return apply(unit, id, disabledAccount(disabling), step)
+        const waits = await unit.find(oneTimeTokens, { user_id: id, purpose: 'account_deletion' })
+        const isWaiting = waits.some(({ expires_at }) => expires_at > disabling.at)
+        return apply(unit, id, disabledAccount(disabling, isWaiting), step)
       }, null),
     enable: (id, now, step) => change(steps, id, enabledAccount(now), step),
     setPassword: (id, hash, step) => change(steps, id, replacedPassword(hash), step),
@@ -79,14 +81,17 @@ function change(steps: Steps, id: string, change: AccountChange, step: AccountSt
 async function apply(
   unit: Unit,
   id: string,
-  { values, losses, judge }: AccountChange,
+  { values, losses, judge, lossesIfDone }: AccountChange,
   step: AccountStep,
   kept?: OneTimeToken,
 ): Promise<UserRecord> {
   const row = await requireUser(unit, id)
   const verdict = judge?.(toUser(row))
   if (verdict === 'refuse') throw new Refused()
-  if (verdict === 'done') return toUser(row)
+  if (verdict === 'done') {
+    if (lossesIfDone) await dropLosses(unit, id, lossesIfDone)
+    return toUser(row)
+  }
   await dropLosses(unit, id, losses)
   if (kept) unit.put(oneTimeTokens, toTokenRow(kept, unit))
   return changeUser(unit, { ...row, ...values }, step)

@@ -47,6 +47,8 @@ export function deleteUsers(steps: Steps): Pick<Users, 'delete' | 'deleteOwn' | 
       steps.step(async (unit) => {
         const now = Math.floor(audit.atMs / 1000)
         const { user_id } = await requireToken(unit, id, { purpose: 'account_deletion', now })
+        const { disabled_at, disabled_until } = await requireUser(unit, user_id)
+        if (disabled_at === null || disabled_until !== null) throw new Refused()
         await remove(unit, user_id, { until, audit })
         return true
       }, false),

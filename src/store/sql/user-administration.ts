@@ -31,7 +31,7 @@ export function administerUsers(
     disable: (id, disabling, step, keepAdmin = []) =>
       steps.transaction<UserRecord | 'last_admin' | null>(async (unit) => {
         if (await unit.isLastAdmin(unit, id, keepAdmin, disabling.at)) return 'last_admin'
-        return apply(unit, id, disabledAccount(disabling), step)
+        return apply(unit, id, disabledAccount(disabling, await waitsForDeletion(unit, id, disabling.at)), step)
       }, null),
     enable: (id, now, step) => change(steps, id, enabledAccount(now), step),
     setPassword: (id, hash, step) => change(steps, id, replacedPassword(hash), step),
@@ -58,6 +58,19 @@ export function administerUsers(
         return Number((await all.executeTakeFirstOrThrow()).count)
       }),
   }
+}
+
+/** Holds the user, so that the answer stays true until the step ends. */
+async function waitsForDeletion(unit: Unit, userId: string, now: number): Promise<boolean> {
+  await holdUser(unit, userId).execute()
+  const wait = await unit.db
+    .selectFrom('latchkey_one_time_tokens')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('purpose', '=', 'account_deletion')
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return wait !== undefined
 }
 
 type Conditions = Omit<UserFilter, 'after' | 'limit'>
@@ -97,7 +110,7 @@ function change(steps: Steps, id: string, change: AccountChange, step: AccountSt
 async function apply(
   unit: Unit,
   id: string,
-  { values, losses, judge }: AccountChange,
+  { values, losses, judge, lossesIfDone }: AccountChange,
   step: AccountStep,
   kept?: OneTimeToken,
 ): Promise<UserRecord> {
@@ -107,7 +120,10 @@ async function apply(
     const user = await readUser(unit.db, 'id', id)
     const verdict = user ? judge(user) : 'refuse'
     if (!user || verdict === 'refuse') throw new Refused()
-    if (verdict === 'done') return user
+    if (verdict === 'done') {
+      if (lossesIfDone) await dropLosses(unit, id, lossesIfDone)
+      return user
+    }
   }
   await unit.db
     .updateTable('latchkey_users')

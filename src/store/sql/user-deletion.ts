@@ -53,7 +53,10 @@ export function deleteUsers(steps: Steps): Pick<Users, 'delete' | 'deleteOwn' | 
     deleteWaiting: ({ id, userId }, until, audit) =>
       steps.transaction(async (unit) => {
         await consumeToken(unit, id, { purpose: 'account_deletion', now: Math.floor(audit.atMs / 1000) })
-        if (userId !== null) await remove(unit, userId, { until, audit })
+        if (userId === null) return true
+        const held = holdUser(unit, userId).where('disabled_at', 'is not', null).where('disabled_until', 'is', null)
+        await held.executeTakeFirst().then(requireOne)
+        await remove(unit, userId, { until, audit })
         return true
       }, false),
   }

@@ -110,4 +110,24 @@ export function deletionsContract(current: () => TestStore): void {
     expect(await store.users.enable(user.id, now, stepOf('account_enabled')())).toMatchObject({ disabledAt: null })
     expect(await store.users.deleteWaiting(wait, until, deleted())).toBe(false)
   })
+
+  test('an administrator who disables the account for a day does not open it while it waits', async () => {
+    const { store, user, wait } = await waiting()
+    const day = now + 86_400
+    const step = stepOf('account_disabled')()
+    await store.users.disable(user.id, { at: now, until: day, reason: 'spam' }, step)
+    expect(await store.users.findById(user.id)).toMatchObject({ disabledUntil: null, disabledReason: 'spam' })
+    expect(await store.users.enable(user.id, day, stepOf('account_enabled')())).toMatchObject({ disabledAt: null })
+    expect(await store.users.deleteWaiting(wait, until, deleted())).toBe(false)
+  })
+
+  test.each([null, now + 1])('a wait deletes no account that is in use or will be (disabled until %s)', async (end) => {
+    const { store } = current()
+    const user = await createdUser(store, end === null ? {} : { disabledAt: now, disabledUntil: end })
+    const wait = await keptToken(store, aWait(user))
+    expect(await store.users.deleteWaiting(wait, until, deleted())).toBe(false)
+    expect(await store.users.findById(user.id)).toEqual(user)
+    await store.users.enable(user.id, now + 2, stepOf('account_enabled')())
+    expect(await store.oneTimeTokens.listByUser('account_deletion', user.id, now)).toEqual([])
+  })
 }
