@@ -12,32 +12,32 @@ export function sizeOf(value: unknown): number {
  * In units, with all that its parts hold, and each part as often as it is held: an expression makes values that share parts,
  * and comparing them or writing them as JSON walks each part again. Infinite beyond the bound.
  */
-export function deepSizeOf(value: unknown): number {
+export function deepSizeOf(value: unknown, sizes: Sizes): number {
   if (typeof value === 'string') return 1 + value.length / charactersOfUnit
   if (typeof value !== 'object' || value === null) return 1
   const known = sizes.get(value)
   if (known !== undefined) return known
-  const size = Array.isArray(value) ? sizeOfList(value) : sizeOfFields(value)
+  const size = Array.isArray(value) ? sizeOfList(value, sizes) : sizeOfFields(value, sizes)
   sizes.set(value, size)
   return size
 }
 
-/** Of what expressions made, and of parts of documents. Nothing changes them. */
-const sizes = new WeakMap<object, number>()
+/** The sizes that are known, of values that nothing changes as long as they are kept here. */
+export type Sizes = WeakMap<object, number>
 
-function sizeOfList(list: readonly unknown[]): number {
+function sizeOfList(list: readonly unknown[], sizes: Sizes): number {
   let size = 1
   for (const each of list) {
-    size += deepSizeOf(each)
+    size += deepSizeOf(each, sizes)
     if (size > bounds.units) return Number.POSITIVE_INFINITY
   }
   return size
 }
 
-function sizeOfFields(record: object): number {
+function sizeOfFields(record: object, sizes: Sizes): number {
   let size = 1
   for (const [name, each] of Object.entries(record)) {
-    size += name.length / charactersOfUnit + deepSizeOf(each)
+    size += name.length / charactersOfUnit + deepSizeOf(each, sizes)
     if (size > bounds.units) return Number.POSITIVE_INFINITY
   }
   return size

@@ -50,7 +50,7 @@ export function boundedExpressions(expressions: Expressions, all: Operators, acc
       meter.spend(isAccumulator && Array.isArray(value) ? 1 + value.length * weightOf(expression) : 1)
       const made = run(value, expression, options)
       if (!isPassing) meter.spend(sizeOf(made))
-      meter.hold(deepSizeOf(made))
+      meter.hold(deepSizeOf(made, meter.sizes))
       return made
     }
     return [[name, counted]]
@@ -70,7 +70,7 @@ export function boundedAccumulators(meter: Meter, all: Operators): Operators {
       }
       const made = operator(value, expression, options)
       meter.spend(sizeOf(made))
-      meter.hold(deepSizeOf(made))
+      meter.hold(deepSizeOf(made, meter.sizes))
       return made
     }
     return [[name, counted]]
@@ -112,7 +112,7 @@ function ownOperators({ meter, evaluate }: Expressions): Operators {
     [eachOperator](value, body, options) {
       meter.spend(weightOf(body))
       const made = evaluate(value, body, options)
-      meter.hold(deepSizeOf(made))
+      meter.hold(deepSizeOf(made, meter.sizes))
       return made
     },
   }
@@ -189,7 +189,7 @@ function walkingAll({ meter, evaluate }: Expressions, name: string, operator: Op
       if (!isPlain(expression) || !isPlain(expression.vars)) return operator(value, expression, options)
       const vars = Object.entries(expression.vars).map(([key, each]) => {
         const bound = evaluate(value, each, options)
-        meter.hold(deepSizeOf(bound))
+        meter.hold(deepSizeOf(bound, meter.sizes))
         return [key, literal(bound)]
       })
       return operator(value, { ...expression, vars: Object.fromEntries(vars) }, options)
@@ -206,7 +206,7 @@ function walkingAll({ meter, evaluate }: Expressions, name: string, operator: Op
 
 /** A value that shares its parts is small until it is walked. */
 function requireComparable(meter: Meter, value: unknown): void {
-  const size = deepSizeOf(value)
+  const size = deepSizeOf(value, meter.sizes)
   meter.hold(size)
   meter.expect(size)
 }

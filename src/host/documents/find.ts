@@ -64,7 +64,10 @@ export async function* find(ports: FindPorts, selection: Selection): AsyncGenera
       const steps = weightOf(projection) * bytes
       const projected = filter.effort.perform(() => project(ports.mingo, document, projection), steps)
       const made = projected instanceof Promise ? await projected : projected
-      if (isComputed(projection)) filter.effort.give(deepSizeOf(made) - deepSizeOf(document))
+      if (isComputed(projection)) {
+        const sizes = new WeakMap<object, number>()
+        filter.effort.give(deepSizeOf(made, sizes) - deepSizeOf(document, sizes))
+      }
       yield made
       if (filter.effort.isDue) await filter.effort.rest()
     }

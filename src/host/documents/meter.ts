@@ -45,11 +45,19 @@ export class Meter {
   /** Where jobs with a time limit run. */
   private stage: Context | null = null
   private stop: StoreError | typeof unwatched | null = null
+  private known: WeakMap<object, number> | null = null
 
   /** Begins with another document. */
   begin(): void {
     this.units = 0
     this.steps = 0
+    this.known = null
+  }
+
+  /** The sizes of values that the current document has led to. */
+  get sizes(): WeakMap<object, number> {
+    this.known ??= new WeakMap()
+    return this.known
   }
 
   /** @throws when it is too much */

@@ -93,7 +93,7 @@ function withBounds({ core, query, updater, util, ...operators }: Parts, nowMs: 
         .all(),
     projected(document, projection) {
       const [projected] = new query.Query({}, options).find([document], meteredFields(projection)).all()
-      if (projected !== undefined && isComputed(projection)) meter.hold(deepSizeOf(projected))
+      if (projected !== undefined && isComputed(projection)) meter.hold(deepSizeOf(projected, meter.sizes))
       return projected ?? document
     },
     update(document, modifier) {
