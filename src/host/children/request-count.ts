@@ -3,19 +3,21 @@ export interface RequestCount {
   /** Counts one; the result ends it, once. */
   begin(): () => void
   running(): number
-  /** All that ever began. */
-  begun(): number
+  /** Whether one runs, or ended at most so many milliseconds ago. */
+  ranWithin(milliseconds: number): boolean
   /** Resolves as soon as none runs. */
   whenNone(): Promise<void>
 }
 
-export function countRequests(): RequestCount {
+/** @param nowMs milliseconds of a clock that is never set back */
+export function countRequests(nowMs: () => number): RequestCount {
   let count = 0
-  let begun = 0
+  let lastEndMs: number | null = null
   let waiting: (() => void)[] = []
 
   function end(): void {
     count -= 1
+    lastEndMs = nowMs()
     if (count > 0) return
     const resolved = waiting
     waiting = []
@@ -25,7 +27,6 @@ export function countRequests(): RequestCount {
   return {
     begin() {
       count += 1
-      begun += 1
       let isRunning = true
       return () => {
         if (isRunning) end()
@@ -33,7 +34,7 @@ export function countRequests(): RequestCount {
       }
     },
     running: () => count,
-    begun: () => begun,
+    ranWithin: (milliseconds) => count > 0 || (lastEndMs !== null && nowMs() - lastEndMs <= milliseconds),
     whenNone: () =>
       new Promise((resolve) => {
         if (count === 0) resolve()

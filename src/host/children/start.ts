@@ -84,7 +84,7 @@ export async function startChild(start: Start): Promise<RunningChild> {
   const left: Left = { data, files: Object.values(reach.sockets), sockets: [] }
   try {
     signal.throwIfAborted()
-    const requests = countRequests()
+    const requests = countRequests(premises.world.monotonic)
     const process = await launch(start, options, { enclosed, left, requests })
     return runningChild(start, options, { process, requests, cleanUp: () => cleanUp(premises, left) })
   } catch (error) {
@@ -190,7 +190,7 @@ function runningChild(
   { keys }: StartOptions,
   { process, requests, cleanUp }: Pick<RunningChild, 'requests'> & { process: Launched; cleanUp(): Promise<void> },
 ): RunningChild {
-  const eventStreams = countRequests()
+  const eventStreams = countRequests(premises.world.monotonic)
   const begin: Child['begin'] = (kind) => (kind === 'eventStream' ? eventStreams : requests).begin()
   return {
     child: {
@@ -210,12 +210,16 @@ function runningChild(
     kill: process.kill,
     terminate: process.terminate,
     exited: process.exited.then((end) => {
-      const isByRequest = process.isEndedByRequest() || (end !== null && isHeapDeath(end) && requests.begun() > 0)
+      const isByRequest =
+        process.isEndedByRequest() || (end !== null && isHeapDeath(end) && requests.ranWithin(blameMs))
       return { end, isByRequest }
     }),
     ended: process.closed.then(cleanUp),
   }
 }
+
+/** A request whose connection broke with the process has ended just before the process is known to be gone. */
+const blameMs = 5_000
 
 /** Node ends by one of these signals when the heap is full; `sh` and a sandbox answer 128 and the signal's number. */
 function isHeapDeath({ code, signal }: ChildEnd): boolean {

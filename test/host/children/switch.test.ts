@@ -121,7 +121,7 @@ describe('the former child', () => {
     const exited = new Promise<Awaited<RunningChild['exited']>>((resolve) => {
       exit = () => resolve({ end: { code: 0, signal: null }, isByRequest: false })
     })
-    const [requests, eventStreams] = [countRequests(), countRequests()]
+    const [requests, eventStreams] = [countRequests(() => 0), countRequests(() => 0)]
     const running = {
       child: { socketPath: '', hopKey: '', begin: requests.begin },
       ...{ release: 1, pid: 1, startedAt: 0, requests, eventStreams, exited },
