@@ -134,7 +134,9 @@ async function dispatch(options: Working, request: HttpRequest, match: RouteMatc
   const cookies = readCookies(request.headers.cookie, options.cookieNames)
   if (sentTo?.unasked?.(request, cookies)) throw new AuthError('csrf_rejected')
   // A page of another site can send requests from the address of its visitor: they use up no limit of sign-ins.
-  const foreign = sentTo && foreignFault(options, request, sentTo, cookies, isForm(request))
+  // None can send the header of an admin token, which has a refusal of its own.
+  const judges = request.headers['x-admintoken'] === undefined || !takesAdminTokens(options, match)
+  const foreign = sentTo && judges ? foreignFault(options, request, sentTo, cookies, isForm(request)) : null
   await limit(options, { request, match, route: foreign ? null : sentTo, visitor }, seen)
   if (foreign) throw foreign
 
