@@ -165,6 +165,8 @@ function endOf(exit: Promise<ChildEnd>, status: SandboxStatus | null, isKilled: 
 }
 
 function endProcess(pid: number): void {
+  // 0 and below name groups of processes, this one's own among them.
+  if (pid <= 1) return
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
