@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { exportJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { AuthError } from '../../src/errors.js'
 import { createHostOf } from '../../src/host/host.js'
@@ -12,6 +12,7 @@ import type { Host } from '../../src/host/host-options.js'
 import { createHostPieces } from '../../src/host/host-pieces.js'
 import { parseHostSettings } from '../../src/host/settings/host-settings.js'
 import type { ChildPrograms } from '../../src/host/spaces/programs.js'
+import { newKeyPair } from '../../src/testing/peer-keys.js'
 import { hostPath } from '../support/host-folder.js'
 import { freePort } from '../support/program.js'
 import { archiveOfBundle, buildRunner, mingo } from '../support/space-release.js'
@@ -225,7 +226,7 @@ test('an application whose data is missing does not start on none, and a restore
 
 /** An issuer on loopback that publishes its key set, and signs tokens for it. */
 async function issuer() {
-  const { publicKey, privateKey } = await generateKeyPair('RS256')
+  const { publicKey, privateKey } = newKeyPair('rsa')
   const keySet = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }] })
   const server = createServer((_, response) => void response.setHeader('content-type', 'application/json').end(keySet))
   onTestFinished(() => void server.close())

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { newKeyPair } from '../../src/testing/peer-keys.js'
 import { createTestRuntime } from '../../src/testing.js'
 import { startOpenIdServer } from '../support/openid-server.js'
 import { createSigner, type Reply, startProviderServer, tokenAnswer } from '../support/provider-server.js'
@@ -66,8 +67,8 @@ describe('an OpenID issuer that is not ours', () => {
   })
 
   test('may sign with ES256', async () => {
-    const { generateKeyPair, exportJWK } = await import('jose')
-    const { privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const { exportJWK } = await import('jose')
+    const { privateKey } = newKeyPair('P-256')
     const { provider, server } = await atCompany({
       jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'es', alg: 'ES256', use: 'sig' }] },
       enabledJWA: { idTokenSigningAlgValues: ['ES256'] },

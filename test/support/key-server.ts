@@ -1,6 +1,7 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { type KeyObject, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { newKeyPair } from '../../src/testing/peer-keys.js'
 
 type Answerer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -68,7 +69,7 @@ export function issuerKey(kid: string): IssuerKey {
 }
 
 function newKey(kid: string): IssuerKey {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { privateKey, publicKey } = newKeyPair('rsa')
   return {
     jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' },
     token: (claims, header = {}) => signed({ alg: 'RS256', typ: 'JWT', kid, ...header }, claims, privateKey),

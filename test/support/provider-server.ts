@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { exportJWK, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
+import { newKeyPair } from '../../src/testing/peer-keys.js'
 
 /** A request as it came over the socket. */
 export interface Asked {
@@ -74,8 +75,13 @@ export function createSigner(alg = 'RS256', kid = 'key-1'): Promise<Signer> {
   return signer
 }
 
+function kindOf(alg: string): string {
+  if (alg === 'EdDSA') return 'ed25519'
+  return { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }[alg] ?? 'rsa'
+}
+
 async function makeSigner(alg: string, kid: string): Promise<Signer> {
-  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true })
+  const { publicKey, privateKey } = newKeyPair(kindOf(alg))
   return {
     keySet: { keys: [{ ...(await exportJWK(publicKey)), kid, alg, use: 'sig' }] },
     sign: (claims, header = {}) =>

@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { newKeyPair } from '../../src/testing/peer-keys.js'
 import { readKeySet } from '../../src/tokens/key-set.js'
 import { readVectors } from '../support/vectors.js'
 
@@ -28,7 +28,7 @@ describe('ATK-108 a key set', () => {
   test('ATK-108 the vectors are all there', () => expect(unsound.length).toBeGreaterThan(8))
 
   const rsa = (modulusLength: number, change: object = {}) => {
-    const { publicKey } = generateKeyPairSync('rsa', { modulusLength })
+    const { publicKey } = newKeyPair('rsa', modulusLength)
     return { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'test-rsa-1', ...change }] }
   }
   test.each<[string, object, number]>([
@@ -50,8 +50,8 @@ describe('ATK-108 a key set', () => {
   })
 
   test('each algorithm finds keys of its own kind alone', () => {
-    const ec = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' })
-    const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+    const ec = (namedCurve: string) => newKeyPair(namedCurve).publicKey.export({ format: 'jwk' })
+    const ed = newKeyPair('ed25519').publicKey.export({ format: 'jwk' })
     const keys = [rsa(2048).keys[0], ec('P-256'), ec('P-384'), ec('P-521'), ed, ec('secp256k1')]
     const algorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
     const set = readKeySet(JSON.stringify({ keys }), algorithms)

@@ -1,4 +1,5 @@
-import { generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto'
+import { type JsonWebKey, type KeyObject, sign } from 'node:crypto'
+import { newKeyPair } from '../../../src/testing/peer-keys.js'
 import { type Cbor, encodeCbor } from './cbor.js'
 
 export type CoseName = 'ES256' | 'EdDSA' | 'RS256'
@@ -25,8 +26,8 @@ export function coseKey(name: CoseName, saying: number = identifiers[name]): Cos
 }
 
 function keyPair(name: CoseName): { privateKey: KeyObject; publicKey: KeyObject } {
-  if (name === 'ES256') return generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return name === 'EdDSA' ? generateKeyPairSync('ed25519') : generateKeyPairSync('rsa', { modulusLength: 2048 })
+  if (name === 'ES256') return newKeyPair('P-256')
+  return newKeyPair(name === 'EdDSA' ? 'ed25519' : 'rsa')
 }
 
 /** The key type and its parameters: RFC 9053 §7.1 and §7.2, RFC 8230 §4. */

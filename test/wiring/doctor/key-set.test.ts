@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
+import { newKeyPair } from '../../../src/testing/peer-keys.js'
 import { diagnosed, examined } from '../../support/doctor.js'
 import { issuerKey, keyServer } from '../../support/key-server.js'
 
@@ -50,7 +50,7 @@ test('ATK-213 a key set at a private address is not asked', async () => {
 
 test('a key set without a key for the algorithms is found', async () => {
   const server = await issuer()
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { publicKey } = newKeyPair('P-256')
   server.publish({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'e1', use: 'sig', alg: 'ES256' }] })
   const settings = { jwks: { url: server.url, audience } }
   expect(await diagnosed('jwks_no_key', { settings })).toMatchObject([
