@@ -125,7 +125,7 @@ export async function setUp({ folder, adminUrl }) {
     call,
     async deploy(space, archive) {
       const row = await call('POST', `/spaces/${space}/releases`, archive, { 'content-type': 'application/gzip' })
-      if (row.error) throw new Error(`deploy ${space}: ${JSON.stringify(row.error)}`)
+      if (!row?.done) throw new Error(`deploy ${space}: ${JSON.stringify(row)}`)
       return row
     },
   }
