@@ -113,10 +113,10 @@ describe('pages', () => {
   })
 
   test('the confirm page without a token asks for the code', () => {
-    const page = templates.page('verify-email', { token: '', ownBrowser: true })
+    const page = templates.page('verify-email', { token: '', ownBrowser: true, codeDigits: 6 })
     expect(page).toContain('autocomplete="one-time-code"')
     expect(page).not.toMatch(/name="(?:token|email|password)"/)
-    const elsewhere = templates.page('verify-email', { token: '', ownBrowser: false })
+    const elsewhere = templates.page('verify-email', { token: '', ownBrowser: false, codeDigits: 6 })
     expect(elsewhere).toMatch(/name="email"[\s\S]*name="code"[\s\S]*name="password"/)
   })
 
