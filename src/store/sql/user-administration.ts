@@ -19,6 +19,7 @@ import { dropLosses } from './account-losses.js'
 import type { Flavour } from './engine/flavour.js'
 import type { Tables } from './engine/schema.js'
 import type { Steps, Unit } from './engine/steps.js'
+import { hasToken } from './user-deletion.js'
 import { recordUserChange, requireOne } from './user-passwords.js'
 import { holdUser, isDisabled, isEnabled, readUser } from './user-rows.js'
 
@@ -63,14 +64,7 @@ export function administerUsers(
 /** Holds the user, so that the answer stays true until the step ends. */
 async function waitsForDeletion(unit: Unit, userId: string, now: number): Promise<boolean> {
   await holdUser(unit, userId).execute()
-  const wait = await unit.db
-    .selectFrom('latchkey_one_time_tokens')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('purpose', '=', 'account_deletion')
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
-  return wait !== undefined
+  return hasToken(unit, userId, { purpose: 'account_deletion', now })
 }
 
 type Conditions = Omit<UserFilter, 'after' | 'limit'>

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../model/audit-event.js'
+import type { OneTimePurpose } from '../../model/one-time-token.js'
 import { waitingAccount } from '../account-changes.js'
 import { lossesWithDeletion } from '../account-losses.js'
 import { toTokenRow } from '../one-time-token-rows.js'
@@ -32,7 +33,7 @@ export function deleteUsers(steps: Steps): Pick<Users, 'delete' | 'deleteOwn' | 
           .executeTakeFirst()
           .then(requireOne)
         if (proof) await spend(unit, { userId, version, proof }, now)
-        if ((await hasUndo(unit, userId, now)) !== (wait !== null)) throw new Refused()
+        if ((await hasToken(unit, userId, { purpose: 'email_undo', now })) !== (wait !== null)) throw new Refused()
         for (const mail of mails) await writeMail(unit, mail)
         if (wait === null) {
           await remove(unit, userId, { until, audit })
@@ -62,15 +63,20 @@ export function deleteUsers(steps: Steps): Pick<Users, 'delete' | 'deleteOwn' | 
   }
 }
 
-async function hasUndo(unit: Unit, userId: string, now: number): Promise<boolean> {
-  const undo = await unit.db
+/** Whether a user has a token of this purpose that has not expired. */
+export async function hasToken(
+  unit: Unit,
+  userId: string,
+  { purpose, now }: { purpose: OneTimePurpose; now: number },
+): Promise<boolean> {
+  const token = await unit.db
     .selectFrom('latchkey_one_time_tokens')
     .select('id')
     .where('user_id', '=', userId)
-    .where('purpose', '=', 'email_undo')
+    .where('purpose', '=', purpose)
     .where('expires_at', '>', now)
     .executeTakeFirst()
-  return undo !== undefined
+  return token !== undefined
 }
 
 /** @throws {Refused} when there is no such user */
