@@ -79,7 +79,7 @@ export interface SpaceCalls {
   /** `confirm` repeats the name of the space. @throws `not_found` when nothing is deployed */
   undeploy(confirm: string): Promise<void>
   readLog(query: LogQuery): AsyncIterable<LogLine>
-  /** Ends the change of the space that is under way. @throws `not_found` when there is none */
+  /** Ends the change that a space is going through. @throws `not_found` when no change is under way */
   takeOver(): Promise<EndedWork>
 }
 

@@ -9,7 +9,7 @@ const mostNumbers = 1_024
 
 /**
  * The largest descriptor that this process would hand on to every process that it starts: what the program that started the host
- * left open. `first - 1` when there is none.
+ * left open. Without such a descriptor this is 2, the number of standard error.
  */
 export async function lastInherited(): Promise<number> {
   // Elsewhere than on Linux there is no such folder.

@@ -90,7 +90,7 @@ const denied: Readonly<Record<string, Numbers>> = {
 interface Processor {
   /** `AUDIT_ARCH_…` of the kernel. */
   architecture: number
-  /** From this number on calls belong to another ABI; null: there is none. */
+  /** The first number of another ABI's calls. null where the processor has one ABI. */
   otherCalls: number | null
   column: 0 | 1
   clone: number

@@ -49,7 +49,7 @@ export function setCookieOf(space: CookieSpace, line: string, requestPath: strin
 /** No header may hold one of these (RFC 9110 §5.5), and browsers refuse such a cookie (RFC 6265bis §5.6). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are refused
 export const controls = /[\0-\x08\x0a-\x1f\x7f]/
-/** Browsers ignore an attribute with a longer value (RFC 6265bis §5.6), so a longer path is none. */
+/** Browsers ignore an attribute with a longer value (RFC 6265bis §5.6), so the front takes a longer path for a missing one. */
 const mostAttributeBytes = 1024
 
 /** Whether every browser reads the attribute alike: printable ASCII, as RFC 6265 §4.1.1 has it, and short. */

@@ -193,12 +193,12 @@ describe('ATK-245 a release takes nothing else from above its folder', () => {
 
 describe('a folder that is never a boundary', () => {
   const files = { 'me/package-lock.json': '{}', 'me/node_modules/left/index.js': 'module.exports = 1' }
-  const project = { 'me/work/api/index.js': api['apps/api/index.js'], 'me/work/api/package.json': '{}' }
+  const project = { 'me/code/api/index.js': api['apps/api/index.js'], 'me/code/api/package.json': '{}' }
 
   test('is the home folder: its .git holds the dotfiles of a person', async () => {
     const root = await tree({ ...files, ...project })
-    const message = await refusal(join(root, 'me/work/api'), join(root, 'me'))
-    expect(message).toContain(`outside ${root}/me/work/api.`)
+    const message = await refusal(join(root, 'me/code/api'), join(root, 'me'))
+    expect(message).toContain(`outside ${root}/me/code/api.`)
     expect(message).toContain(
       `${root}/me has package-lock.json, but no packages are taken from there: it is your home folder. Put the workspace into a folder of its own.`,
     )
@@ -206,18 +206,18 @@ describe('a folder that is never a boundary', () => {
 
   test('is a folder around the home folder', async () => {
     const root = await tree({ ...files, ...project })
-    expect(await refusal(join(root, 'me/work/api'), join(root, 'me/home'))).toContain('it holds your home folder')
+    expect(await refusal(join(root, 'me/code/api'), join(root, 'me/home'))).toContain('it holds your home folder')
   })
 
   test('is a folder to which all users can write', async () => {
     const root = await tree({ ...files, ...project })
     await chmod(join(root, 'me'), 0o1777)
-    expect(await refusal(join(root, 'me/work/api'))).toContain('every user of this machine can write to it')
+    expect(await refusal(join(root, 'me/code/api'))).toContain('every user of this machine can write to it')
   })
 
   test('a project that needs nothing from there is deployed', async () => {
-    const root = await tree({ ...files, ...project, 'me/work/api/node_modules/left/index.js': 'module.exports = 2' })
-    expect(await made(join(root, 'me/work/api'), join(root, 'me'))).toMatchObject({ packagesFrom: null })
+    const root = await tree({ ...files, ...project, 'me/code/api/node_modules/left/index.js': 'module.exports = 2' })
+    expect(await made(join(root, 'me/code/api'), join(root, 'me'))).toMatchObject({ packagesFrom: null })
     const atHome = await tree({ 'index.js': 'export default 1', '.git/HEAD': '' })
     expect(await made(atHome, atHome)).toMatchObject({ packagesFrom: null })
   })

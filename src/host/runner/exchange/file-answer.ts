@@ -13,7 +13,7 @@ export interface FileAnswer {
   takes(chunk: unknown): boolean
   /** Writes what is held. The answer is no file any more. */
   giveUp(): void
-  /** Sends the whole file; false when the answer is none. */
+  /** Sends the whole file. Returns false when the answer is no file. */
   send(): boolean
   isSent(): boolean
 }
