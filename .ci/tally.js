@@ -1,11 +1,12 @@
 // Adds up what the test runners reported and prints the last line of .ci/run.
 // node .ci/tally.js <folder with *.json of vitest, failed-steps (one name a line) and failed-runs (one json name a line)>
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 const folder = process.argv[2]
 const total = { passed: 0, failed: 0, skipped: 0 }
 const failedIn = new Map()
+const failedTests = []
 
 for (const name of readdirSync(folder).filter((file) => file.endsWith('.json'))) {
   const report = JSON.parse(readFileSync(join(folder, name), 'utf8'))
@@ -13,6 +14,10 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith('.json')))
   const broken = report.testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   ).length
+  for (const file of report.testResults) {
+    const failed = file.assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName)
+    if (file.status === 'failed') failedTests.push(`${name}: ${relative('.', file.name)}: ${failed.join('; ') || file.message}`)
+  }
   failedIn.set(name, report.numFailedTests + broken)
   total.passed += report.numPassedTests
   total.failed += report.numFailedTests + broken
@@ -28,6 +33,8 @@ for (const run of linesOf('failed-runs')) {
   console.log(`failed run: ${run}`)
   if (!failedIn.get(run)) total.failed += 1
 }
+// Last, because the end is what is kept of a long log.
+for (const test of failedTests) console.log(`failed test: ${test}`)
 
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`)
 process.exitCode = total.failed > 0 ? 1 : 0

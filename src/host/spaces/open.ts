@@ -90,7 +90,7 @@ export async function openSpaces(
   const timed = { ...ground, world: { ...world, timer: timers.timer } }
   const ports = portsOf(timed, childrenOf(supervisor, ground, planOf), (spaceId) => supervisor.child(spaceId))
   const workers = openWorkers(given, own)
-  const stopSweeps = sweepEachHour(ports, world.timer)
+  const stopSweeps = sweepEachHour(ports, { timer: world.timer, logger })
   const close = async () => {
     stopSweeps()
     timers.end()

@@ -4,6 +4,7 @@ import type { BackupPorts } from '../flows/backups/ports.js'
 import { sweepDrafts, sweepFormer } from '../flows/backups/sweep-generations.js'
 import { readSpaces } from '../flows/spaces/open-directory.js'
 import type { Folder } from '../folder/folder.js'
+import { hasCode } from '../has-code.js'
 import { moveLostGenerations } from '../folder/lost-generations.js'
 import { sweepReleaseDrafts } from '../releases/kept.js'
 import type { SpaceRecord } from '../store/spaces.js'
@@ -32,25 +33,28 @@ export async function settleGenerations(
     const isOver = (each: number) => each < generation && each !== former
     await data.removeGenerations(id, isOver).catch(() => reportLeft(logger, id))
   }
-  await sweepAll(ports, known)
+  await sweepAll(ports, { spaces: known, logger })
 }
 
 /** Removes the data that restores have replaced, a day later, and that of killed ones. The result ends it. */
-export function sweepEachHour(ports: BackupPorts, timer: World['timer']): () => void {
+export function sweepEachHour(ports: BackupPorts, { timer, logger }: Pick<World, 'timer'> & { logger: Logger }): () => void {
   let cancel = timer(hourMs, sweep)
   function sweep(): Promise<void> {
     cancel = timer(hourMs, sweep)
-    const swept = readSpaces(ports).then((spaces) => sweepAll(ports, spaces))
+    const swept = readSpaces(ports).then((spaces) => sweepAll(ports, { spaces, logger }))
     return swept.catch(() => {})
   }
   return () => cancel()
 }
 
-/** What fails now, as for a space that is being changed, comes with the next sweep. */
-async function sweepAll(ports: BackupPorts, spaces: readonly Pick<SpaceRecord, 'id'>[]): Promise<void> {
+/** A space that is being changed comes with the next sweep, and so does what fails now. */
+async function sweepAll(ports: BackupPorts, { spaces, logger }: { spaces: readonly Pick<SpaceRecord, 'id'>[]; logger: Logger }) {
   for (const { id } of spaces) {
-    await sweepFormer(ports, id).catch(() => {})
-    await sweepDrafts(ports, id).catch(() => {})
+    const passOver = (error: unknown) => {
+      if (!hasCode(error, 'space_busy', 'space_not_found')) reportLeft(logger, id)
+    }
+    await sweepFormer(ports, id).catch(passOver)
+    await sweepDrafts(ports, id).catch(passOver)
   }
 }
 
@@ -60,6 +64,6 @@ function reportLost(logger: Logger, spaceId: string): void {
 }
 
 function reportLeft(logger: Logger, spaceId: string): void {
-  const message = 'Data that a restore replaced or did not finish could not be removed. The next start tries again.'
+  const message = 'Data that a restore replaced or did not finish could not be removed. The host tries again each hour and at its next start.'
   logger.error({ event: 'generation_left', spaceId }, message)
 }

@@ -8,6 +8,8 @@ import { createDatastoreBed, type Platform } from '../../support/datastores.js'
 const timing = { holdMs: 400, leaseMs: 500, patienceMs: 10_000, callMs: 5_000 }
 /** Where a call is waited for that nobody answers. */
 const unanswered = { ...timing, callMs: 1_000 }
+/** Of a process whose lock nobody takes over: however slow the machine is, it finishes. */
+const patient = { ...timing, holdMs: 60_000 }
 
 /** What happens at the n-th call of the platform that the step makes. */
 type Fault = 'refused' | 'refused after it has happened' | 'refused from then on' | 'never answered from then on'
@@ -56,9 +58,9 @@ async function attempt(name: string, at: number, fault: Fault | null): Promise<T
     faults.arm(0, null)
     return bed.close()
   })
-  const isUnanswered = fault === 'never answered from then on'
-  const store = await bed.open(faults.platform, { timing: isUnanswered ? unanswered : timing })
-  const other = await bed.open({}, { timing })
+  const disturbed = fault === 'never answered from then on' ? unanswered : timing
+  const store = await bed.open(faults.platform, { timing: fault === null ? patient : disturbed })
+  const other = await bed.open({}, { timing: patient })
   const prepared = await longSteps[name]?.prepare(other)
   if (!prepared) throw new Error(`no step ${name}`)
   faults.arm(at, fault)

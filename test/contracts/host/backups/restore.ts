@@ -159,7 +159,7 @@ export function restoreContract(name: string, bed: BackupBed): void {
       // A running host looks each hour. A space that is being changed comes with the next look.
       const { passTime } = world
       await restoreNow(ports, archive)
-      const stop = sweepEachHour(ports, ports.timer)
+      const stop = sweepEachHour(ports, { timer: ports.timer, logger })
       await passTime()
       expect(await bed.kept(host, id)).toEqual(['g3', 'g5'])
       await bed.pass(host, 24 * 60 * 60 * 1000)
