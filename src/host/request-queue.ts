@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** A request that was read and may have to wait. */
@@ -27,18 +28,21 @@ interface Connection {
 
 /**
  * Runs one request of a connection at a time. Node starts pipelined requests at once and holds their answers back, so one client
- * could start thousands with a few bytes each (CWE-770). While a request waits, the socket is paused: no more are read.
+ * could start thousands with a few bytes each (CWE-770). While a request waits, the socket is paused: no more are read. A request
+ * starts without a timeout of its socket.
  */
 export function createRequestQueue(): RequestQueue {
   const connections = new WeakMap<Duplex, Connection>()
 
-  function run(connection: Connection, socket: Duplex, response: ServerResponse, queued: QueuedRequest): void {
+  function run(connection: Connection, socket: Socket, response: ServerResponse, queued: QueuedRequest): void {
     connection.running = response
+    // Node ends the timeout of the answer before only for a request that comes after it, not for a pipelined one.
+    if (socket.timeout) socket.setTimeout(0)
     response.once('close', () => startNext(connection, socket))
     queued.start()
   }
 
-  function startNext(connection: Connection, socket: Duplex): void {
+  function startNext(connection: Connection, socket: Socket): void {
     const next = connection.waiting.shift()
     if (next === undefined) return
     // After an answer that closes the connection, the requests behind it are dropped.

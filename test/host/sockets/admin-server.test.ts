@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { request, type Server } from 'node:http'
-import { connect, createServer as createSocketServer } from 'node:net'
+import { connect, createServer as createSocketServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -166,6 +166,19 @@ async function talk(path: string, text: string): Promise<{ received(): string; c
   socket.write(text)
   return { received: () => received, closed: () => socket.closed }
 }
+
+test('a pipelined request does not inherit the timeout by which the answer before it had to be taken', async () => {
+  const timeouts: number[] = []
+  const seeing: Handle = async () => {
+    timeouts.push((await socketOfServer).timeout ?? 0)
+    return { kind: 'answer', response: json(200, { number: timeouts.length }) }
+  }
+  const { path, server } = await serve(adminUrl, seeing)
+  const socketOfServer = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const client = await talk(path, 'GET /auth/login HTTP/1.1\r\nHost: admin.example.net\r\n\r\n'.repeat(3))
+  await expect.poll(() => client.received()).toContain('"number":3')
+  expect(timeouts).toEqual([0, 0, 0])
+})
 
 test('ATK-234 of pipelined requests to the admin socket one runs at a time, and more than sixteen waiting end the connection', async () => {
   const running: (() => void)[] = []
