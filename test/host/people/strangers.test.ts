@@ -5,12 +5,18 @@ import { watchedDatabase } from '../../support/watched-database.js'
 const ip = '192.0.2.77'
 const wrong = (n: number) => `${n.toString(16).padStart(16, '0')}-${'f'.repeat(32)}`
 
-/** A host with an administrator and a token, whose address strangers share. `reads` counts reads of admin tokens. */
+/**
+ * A host with an administrator and a token, whose address strangers share. `reads` counts reads of admin tokens, which fail
+ * during `whileBroken`.
+ */
 async function sharedAddress() {
   let reads = 0
+  let isBroken = false
   const { dialect } = watchedDatabase({
     before(sql) {
-      if (sql.startsWith('select') && sql.includes('latchkey_admin_tokens')) reads += 1
+      if (!sql.startsWith('select') || !sql.includes('latchkey_admin_tokens')) return
+      reads += 1
+      if (isBroken) throw new Error('disk I/O error')
     },
   })
   const world = await hostWorld({
@@ -39,7 +45,13 @@ async function sharedAddress() {
         },
       })
     ).status
-  return { world, client, token: body.token, stranger, flood, ask, reads: () => reads }
+  const whileBroken = async <Result>(run: () => Promise<Result>) => {
+    isBroken = true
+    const result = await run()
+    isBroken = false
+    return result
+  }
+  return { world, client, token: body.token, stranger, flood, ask, reads: () => reads, whileBroken }
 }
 
 test('ATK-241 an anonymous flood of an address keeps no valid admin token from there out, and lets no other in', async () => {
@@ -61,6 +73,15 @@ test('ATK-241 a flood of wrong admin tokens costs no read each, and a valid one 
   expect(await ask(token)).toBe(200)
   await world.runtime.clock.set(world.runtime.clock.now() + 61_000)
   expect(await ask(wrong(1))).toBe(401)
+})
+
+test('ATK-241 a read of all admin tokens that failed keeps no valid one of a flooded address out', async () => {
+  const { ask, token, reads, whileBroken } = await sharedAddress()
+  for (let n = 0; n < 6; n += 1) await ask(wrong(n))
+  const before = reads()
+  expect(await whileBroken(() => ask(token))).toBe(503)
+  expect(await ask(token)).toBe(200)
+  expect(reads() - before).toBe(2)
 })
 
 test('ATK-241 a removed admin token is refused in a flood as an unknown one', async () => {
