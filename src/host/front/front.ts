@@ -235,8 +235,8 @@ function refuse(wired: Wired, exchange: Omit<Exchange, 'expectsContinue'>, fault
   send(exchange, withHeaders(problem(fault, requestId), transportHeaders({ origin: wired.url.origin })))
 }
 
-/** A large body that stays unread would hold the connection, so it closes. */
-function send({ request, response }: Omit<Exchange, 'expectsContinue'>, sent: HttpResponse): void {
+/** Answers. A large body that stays unread would hold the connection, so it closes. */
+export function send({ request, response }: Omit<Exchange, 'expectsContinue'>, sent: HttpResponse): void {
   if (response.destroyed) return
   const length = isChunked(request) ? Number.POSITIVE_INFINITY : Number(request.headers['content-length'] ?? 0)
   const closes = !request.complete && length > drainedBytes

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { answer } from '../../adapters/node/answer.js'
 import { createListener } from '../../adapters/node/listener.js'
 import { AuthError } from '../../errors.js'
 import { logFault, toAuthError } from '../../http/faults.js'
@@ -8,6 +7,7 @@ import { problem, transportHeaders, withHeaders } from '../../http/problem.js'
 import type { Handle } from '../../http/verdict.js'
 import { createRequestIds } from '../../lib/request-id.js'
 import type { Logger } from '../../settings.js'
+import { send } from '../front/front.js'
 import { answerOutside, endUntaken, usualServerTimes } from '../front/server.js'
 import { hostsOf, readTarget, requireHost } from '../front/target.js'
 import { createRequestQueue } from '../request-queue.js'
@@ -53,8 +53,7 @@ export function createAdminServer(options: AdminServerOptions): Server {
     const fault = toAuthError(error)
     const id = requestId()
     logFault(options.logger, fault, id)
-    const refusal = withHeaders(problem(fault, id), transportHeaders({ origin: url.origin }))
-    answer(request, response, request.complete ? refusal : withHeaders(refusal, { connection: 'close' }))
+    send({ request, response }, withHeaders(problem(fault, id), transportHeaders({ origin: url.origin })))
   }
 
   function serve(request: IncomingMessage, response: ServerResponse): void {

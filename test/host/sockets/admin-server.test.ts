@@ -111,6 +111,19 @@ test('ATK-181 nothing but the routes of the host answers', async () => {
   expect(await ask(path, '/auth/login', upgrade)).toMatchObject({ status: 501 })
 })
 
+test('ATK-235 a refusal keeps the connection, unless a large body or one of unknown length is still to come', async () => {
+  const { path } = await serve()
+  const head = 'GET /nowhere HTTP/1.1\r\nHost: admin.example.net\r\n'
+  const kept = await talk(path, `${head}\r\n`.repeat(3))
+  await expect.poll(() => kept.received().split('HTTP/1.1 404').length).toBe(4)
+  expect([kept.received().includes('Connection: close'), kept.closed()]).toEqual([false, false])
+  for (const framing of ['Content-Length: 65537', 'Transfer-Encoding: chunked']) {
+    const cut = await talk(path, `${head.replace('GET', 'POST')}${framing}\r\n\r\n`)
+    await expect.poll(() => cut.closed()).toBe(true)
+    expect(cut.received()).toMatch(/^HTTP\/1\.1 404 [\s\S]*connection: close/i)
+  }
+})
+
 test('a unix socket has mode 0660, and its peer no address', async () => {
   const { path } = await serve()
   expect((await stat(path)).mode & 0o777).toBe(0o660)
