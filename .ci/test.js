@@ -18,6 +18,7 @@ const slow = [
   'test/host/collections/',
   'test/host/documents/find-law.test.ts',
   'test/host/escapes/',
+  'test/host/flood.test.ts',
   'test/host/front/raw-attacks.test.ts',
   'test/host/routes/documents-page.test.ts',
   'test/host/spaces/interrupted.test.ts',

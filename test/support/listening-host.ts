@@ -53,6 +53,8 @@ export async function listeningHost() {
   return {
     adminUrl,
     baseUrl: `http://127.0.0.1:${front}`,
+    /** The folder of the host. */
+    data,
     mailbox,
     browser,
     newBrowser: () => browserAt(adminUrl),
