@@ -43,7 +43,7 @@ const sets = {
   package: { only: ['test/package.test.ts'], env: long },
   rest: { only: slow, leftOut: [...demo, 'test/package.test.ts'], env: long },
   // On each version of Node.
-  escapes: { only: ['test/host/escapes/'] },
+  escapes: { only: ['test/host/children/sandbox.test.ts', 'test/host/escapes/'] },
   servers: { only: ['test/servers/'], env: { LATCHKEY_TEST_SERVICES: '1' } },
   runtimes: { only: ['test/runtimes/'], env: { LATCHKEY_TEST_SERVICES: '1', LATCHKEY_TEST_RUNTIMES: '1' } },
 }
