@@ -14,13 +14,17 @@ export interface EscapeSite {
   modes: readonly ModeName[]
 }
 
-/** The modes of a host; three more without the inner walls, so that the sandbox is shown to hold by itself. */
+/**
+ * The modes of a host; three more without the inner walls, so that the sandbox is shown to hold by itself; and one without any
+ * wall, which shows that a try can succeed.
+ */
 export const escapeModes = {
-  process: { hasPermissionModel: true, hasWall: true, hasNetwork: true },
-  sandbox: { hasPermissionModel: true, hasWall: true, hasNetwork: true },
-  'sandbox without a network': { hasPermissionModel: true, hasWall: true, hasNetwork: false },
-  'sandbox, permission model off': { hasPermissionModel: false, hasWall: true, hasNetwork: true },
-  'sandbox alone': { hasPermissionModel: false, hasWall: false, hasNetwork: false },
+  process: { hasSandbox: false, hasPermissionModel: true, hasWall: true, hasNetwork: true },
+  sandbox: { hasSandbox: true, hasPermissionModel: true, hasWall: true, hasNetwork: true },
+  'sandbox without a network': { hasSandbox: true, hasPermissionModel: true, hasWall: true, hasNetwork: false },
+  'sandbox, permission model off': { hasSandbox: true, hasPermissionModel: false, hasWall: true, hasNetwork: true },
+  'sandbox alone': { hasSandbox: true, hasPermissionModel: false, hasWall: false, hasNetwork: false },
+  'no walls': { hasSandbox: false, hasPermissionModel: false, hasWall: false, hasNetwork: true },
 } as const
 export type ModeName = keyof typeof escapeModes
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findLauncher, type Isolation, processIsolation } from '../../src/host/children/isolation.js'
+import type { Seen } from '../../src/host/children/node-options.js'
 import { type ChildLimits, defaultChildLimits } from '../../src/host/children/plan.js'
 import { type SandboxGround, sandboxIsolation, systemMounts } from '../../src/host/children/sandbox.js'
 import { seccompFilter } from '../../src/host/children/seccomp.js'
@@ -23,6 +24,18 @@ export interface SiteOptions {
   isolation: Isolation
   hasNetwork: boolean
   limitsOf?(spaceId: string): Partial<ChildLimits>
+}
+
+/** Children that Node starts as any program. */
+export function noIsolation(optionsOf: (seen: Seen) => string[]): Isolation {
+  const isolation = processIsolation([])
+  return {
+    ...isolation,
+    enclose(reach) {
+      const { command, ...rest } = isolation.enclose(reach)
+      return { ...rest, command: { ...command, args: [...optionsOf(reach), reach.runner] } }
+    },
+  }
 }
 
 export async function isolationOf(

@@ -5,10 +5,12 @@ import Database from 'better-sqlite3'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EscapeReport, type EscapeSite, escapeModes, type ModeName } from '../../support/escape-report.js'
+import { idleEscapes } from '../../support/idle-escapes.js'
 import { bundled, bundledRequire, type OrdinaryUser, openOrdinaryUser } from '../../support/ordinary-user.js'
 import { mingo } from '../../support/space-release.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
+/** Those with walls. */
 const modes: readonly ModeName[] = [
   'process',
   'sandbox',
@@ -29,6 +31,7 @@ const verdicts: Readonly<Record<string, readonly Verdict[]>> = {
   changes: ['refused', 'refused', 'refused', 'refused', 'refused'],
   builtIns: ['refused', 'refused', 'refused', 'refused', 'inside'],
   starts: ['refused', 'refused', 'refused', 'refused', 'inside'],
+  'starts engine': ['refused', 'refused', 'refused', 'inside', 'inside'],
   'names command': ['refused', 'refused', 'refused', 'refused', 'refused'],
   'names place': ['works', 'refused', 'refused', 'refused', 'refused'],
   'names proc': ['refused', 'refused', 'refused', 'works', 'works'],
@@ -55,7 +58,7 @@ async function makeSite(home: string): Promise<EscapeSite> {
     openRunner: join(home, 'runner/open.mjs'),
     mingo: join(home, 'mingo', mingo.slice(dirname(dirname(mingo)).length)),
     database: join(home, 'secrets.db'),
-    modes,
+    modes: [...modes, 'no walls'] as const,
   }
   await mkdir(join(site.releaseFolder, 'assets'), { recursive: true })
   await cp(dirname(dirname(mingo)), join(home, 'mingo'), { recursive: true })
@@ -76,20 +79,21 @@ const withoutWall = {
   name: 'without-wall',
   setup({ onLoad }: { onLoad(options: { filter: RegExp }, load: () => { contents: string }): void }) {
     onLoad({ filter: /runner[/\\]built-ins\.ts$/ }, () => ({ contents: 'export function closeBuiltIns() {}' }))
+    onLoad({ filter: /runner[/\\]ignore-debugger\.ts$/ }, () => ({ contents: '' }))
   },
 }
 
 test('the host ran as an ordinary user of this version of Node, and tried each mode', () => {
   expect(report.uid).toBeGreaterThan(0)
   expect(report.version).toBe(process.version)
-  expect(Object.keys(report.changed)).toEqual(modes)
-  expect(Object.keys(escapeModes)).toEqual(modes)
+  expect(Object.keys(report.changed)).toEqual([...modes, 'no walls'])
+  expect(Object.keys(escapeModes)).toEqual([...modes, 'no walls'])
   for (const mode of modes) expect(report.tries.filter((each) => each.mode === mode).length).toBeGreaterThan(250)
 })
 
 const hasLoot = ({ loot }: { loot?: unknown }) => loot !== undefined && loot !== null
 const kindOf = ({ group, name }: { group: string; name: string }) =>
-  group === 'names' || group === 'reach' ? `${group} ${name.split(':')[0]}` : group
+  group === 'names' || group === 'reach' || name.startsWith('engine:') ? `${group} ${name.split(':')[0]}` : group
 
 test('how many tries there were, and how many reached something outside', () => {
   const lines = modes.map((mode) => {
@@ -100,6 +104,23 @@ test('how many tries there were, and how many reached something outside', () => 
   })
   process.stdout.write(`Node ${report.version}\n${lines.join('\n')}\n`)
   expect(lines.filter((line) => !line.includes(' 0 escaped'))).toEqual([])
+})
+
+describe('without any wall', () => {
+  const keyOf = ({ group, name }: { group: string; name: string }) => `${group} ${name}`
+
+  test('each try reaches what it is for, but for those that are known not to', () => {
+    const reached = new Set(report.tries.filter(hasLoot).map(keyOf))
+    const idle = [...new Set(report.tries.map(keyOf))].filter((key) => !reached.has(key))
+    expect(idle.filter((key) => !idleEscapes.some(({ tries }) => tries.test(key)))).toEqual([])
+    for (const { tries } of idleEscapes) expect(idle).toContainEqual(expect.stringMatching(tries))
+  })
+
+  test('what changes files of the host is seen', () => {
+    expect(report.changed['no walls']?.map((path) => path.replace(user.home, ''))).toEqual(
+      expect.arrayContaining(['/data/host.db', '/data/master.key', '/data/spaces/other/releases/1/bundle.mjs']),
+    )
+  })
 })
 
 test('each kind of try has a verdict for each mode', () => {

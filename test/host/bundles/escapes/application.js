@@ -19,6 +19,8 @@ app.post('/try', async (req, res) => {
     res.json({ loot: (await groups[group](place)[name]()) ?? null })
   } catch (error) {
     res.json({ code: String(error?.code ?? error?.message ?? error) })
+  } finally {
+    process.chdir(process.env.HOME)
   }
 })
 

@@ -1,7 +1,7 @@
 // Files outside of the space.
 import fs, { promises } from 'node:fs'
 import module, { createRequire } from 'node:module'
-import { relative } from 'node:path'
+import { extname, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 
@@ -18,9 +18,9 @@ const readers = {
   'readFileSync of a Buffer': (path) => secretIn(fs.readFileSync(Buffer.from(path))),
   'readFileSync of a URL': (path) => secretIn(fs.readFileSync(pathToFileURL(path))),
   'readFileSync from the own folder upwards': (path) => secretIn(fs.readFileSync(`${own}/${relative(own, path)}`)),
-  'readFileSync of a path that changes': (path) => {
-    const name = { toString: () => path, [Symbol.toPrimitive]: () => path }
-    return secretIn(fs.readFileSync(name))
+  'readFileSync of what looks like a URL': (path) => {
+    const { href, protocol, hostname, pathname } = pathToFileURL(path)
+    return secretIn(fs.readFileSync({ href, protocol, hostname, pathname, auth: undefined, path: undefined }))
   },
   'readFileSync with another resolver': (path) => {
     const { utf8Write } = Buffer.prototype
@@ -74,23 +74,46 @@ const readers = {
   'root of the host': (path, { front }) => secretIn(fs.readFileSync(`/proc/${front}/root${path}`)),
   'working folder of the host': (path, { front, home }) =>
     secretIn(fs.readFileSync(`/proc/${front}/cwd/${relative(home, path)}`)),
-  import: async (path) => secretIn(JSON.stringify(await import(pathToFileURL(path)))),
-  require: (path) => secretIn(load(path)),
   'require as text': (path) => {
-    module._extensions['.db'] = (found, file) => {
+    const extension = extname(path)
+    const { [extension]: former } = module._extensions
+    module._extensions[extension] = (found, file) => {
       found.exports = fs.readFileSync(file, 'utf8')
     }
-    return secretIn(load(path))
+    try {
+      return secretIn(load(path))
+    } finally {
+      delete load.cache[path]
+      if (former) module._extensions[extension] = former
+      else delete module._extensions[extension]
+    }
   },
-  loadEnvFile: (path) => {
-    process.loadEnvFile(path)
-    return secretIn(JSON.stringify(process.env))
-  },
-  fetch: async (path) => secretIn(await (await fetch(pathToFileURL(path))).text()),
   readvSync: (path) => {
-    const bytes = Buffer.alloc(64)
+    const bytes = Buffer.alloc(64 * 1024)
     fs.readvSync(fs.openSync(path), [bytes])
     return secretIn(bytes)
+  },
+}
+
+/** Each works with one kind of file only. */
+const readersOf = {
+  '.mjs': {
+    import: async (path) => secretIn(JSON.stringify(await import(pathToFileURL(path)))),
+  },
+  '.key': {
+    // The stack of the error of an unknown word shows its line.
+    require: (path) => {
+      try {
+        return secretIn(load(path))
+      } catch (error) {
+        if (error.name !== 'SyntaxError') throw error
+        return secretIn(error.stack)
+      }
+    },
+    loadEnvFile: (path) => {
+      process.loadEnvFile(path)
+      return secretIn(JSON.stringify(process.env))
+    },
   },
 }
 
@@ -109,20 +132,27 @@ const lookers = {
   existsSync: (folder) => (fs.existsSync(folder) ? 'there' : null),
   globSync: (folder) => fs.globSync(`${folder}/*`).join() || null,
   watch: (folder) => fs.watch(folder).close() ?? 'watched',
+  // A file that is missing is told at once, one that is there when it changes.
   watchFile: async (folder) => {
-    const seen = await new Promise((resolve) => {
-      fs.watchFile(folder, { interval: 10 }, (now) => resolve(now.ino))
-      setTimeout(resolve, 50, 0)
-    })
-    fs.unwatchFile(folder)
-    return seen || null
+    const missing = `${own}/missing`
+    const tells = (path) => new Promise((resolve) => fs.watchFile(path, { interval: 60_000 }, () => resolve(true)))
+    try {
+      const told = tells(folder)
+      await tells(missing)
+      return (await Promise.race([told, new Promise((resolve) => setTimeout(resolve, 500, false))])) ? null : 'there'
+    } finally {
+      for (const path of [folder, missing]) fs.unwatchFile(path)
+    }
   },
 }
 
 export function reads(place) {
   const { secrets, folders } = place
   const ofFiles = secrets.flatMap((path) =>
-    Object.entries(readers).map(([name, run]) => [`${path}: ${name}`, () => run(path, place)]),
+    Object.entries({ ...readers, ...readersOf[extname(path)] }).map(([name, run]) => [
+      `${path}: ${name}`,
+      () => run(path, place),
+    ]),
   )
   const ofFolders = folders.flatMap((path) =>
     Object.entries(lookers).map(([name, run]) => [`${path}: ${name}`, () => run(path, place)]),
@@ -201,9 +231,10 @@ export function changes(place) {
     `${path}: a file`,
     () => fs.writeFileSync(`${path}/latchkey-escape`, 'x') ?? 'changed',
   ])
+  // Each process may offer itself to be ended first.
   const kernel = ['/proc/sys/kernel/core_pattern', '/proc/self/oom_score_adj', '/proc/sysrq-trigger'].map((path) => [
     `${path}: written`,
-    () => fs.writeFileSync(path, '0') ?? 'changed',
+    () => fs.writeFileSync(path, '1000') ?? 'changed',
   ])
   return Object.fromEntries([...tried, ...ownFiles, ...system, ...kernel])
 }

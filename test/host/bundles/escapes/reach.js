@@ -12,11 +12,15 @@ function connected(options) {
   })
 }
 
-export function reach({ front, sibling, port, socket, siblingSocket, abstract }) {
+export function reach({ front, frontGroup, sibling, port, socket, siblingSocket, abstract }) {
   const others = Object.entries({ front, sibling }).flatMap(([name, pid]) => [
     [`process: kill of the ${name}`, () => process.kill(pid, 0) && 'signalled'],
     [`process: _kill of the ${name}`, () => (process._kill(pid, 0) === 0 ? 'signalled' : null)],
-    [`process: kill of the group of the ${name}`, () => process.kill(-pid, 0) && 'signalled'],
+    [
+      `process: kill of the group of the ${name}`,
+      // A child leads a group of its own.
+      () => process.kill(name === 'front' ? -frontGroup : -pid, 0) && 'signalled',
+    ],
     [`process: _debugProcess of the ${name}`, () => process._debugProcess(pid) ?? 'signalled'],
     [`process: priority of the ${name}`, () => os.setPriority(pid, os.getPriority(pid)) ?? 'changed'],
     [`process: memory of the ${name}`, () => fs.openSync(`/proc/${pid}/mem`) && 'opened'],
@@ -40,7 +44,7 @@ export function reach({ front, sibling, port, socket, siblingSocket, abstract })
   }
 }
 
-const selfFiles = ['cmdline', 'environ', 'maps', 'mountinfo', 'mounts', 'mountstats', 'cgroup', 'smaps', 'net/unix']
+const selfFiles = ['cmdline', 'environ', 'maps', 'mountinfo', 'mounts', 'mountstats', 'net/unix']
 const selfLinks = ['cwd', 'exe', 'root', 'fd/0', 'fd/1', 'fd/2', 'fd/3', 'fd/4', 'fd/5', 'fd/6', 'fd/7']
 
 /** Loot is a text that names the folder of the host. */
@@ -48,18 +52,21 @@ export function names({ home }) {
   const texts = {
     'command: argv': () => process.argv.join(),
     'command: execArgv': () => process.execArgv.join(),
-    'command: argv0': () => process.argv0,
-    'command: title': () => process.title,
     'command: report': () => JSON.stringify(process.report.getReport()),
     'place: cwd': () => process.cwd(),
     'place: environment': () => JSON.stringify(process.env),
     'place: import.meta': () => import.meta.url,
     'place: stack': () => new Error('x').stack,
-    'place: stack of the runner': () =>
-      new Promise((resolve) => net.connect({ path: '/no' }).on('error', ({ stack }) => resolve(stack))),
+    'place: stack of the runner': () => {
+      const { stackTraceLimit } = Error
+      Error.stackTraceLimit = Infinity
+      const { stack } = new Error('x')
+      Error.stackTraceLimit = stackTraceLimit
+      return stack.split('\n').filter((line) => !line.includes('bundle.mjs'))
+    },
     'place: error of a file': () => {
       try {
-        return fs.readFileSync('no-such-file', 'utf8')
+        return fs.realpathSync('no-such-file')
       } catch (error) {
         return `${error.message} ${error.path} ${error.resource}`
       }
