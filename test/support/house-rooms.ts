@@ -42,29 +42,6 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
     levels: [['files', 'init'], ['bundle', 'doctor', 'local', 'remote', 'rows'], ['commands']],
     above: ['context', 'main', 'place', 'program'],
   },
-  'src/cli/commands': {
-    levels: [
-      [
-        'access',
-        'admin-tokens',
-        'audit',
-        'backups',
-        'collections',
-        'environment',
-        'keys',
-        'mail',
-        'owner',
-        'project',
-        'releases',
-        'sessions',
-        'sign-in',
-        'spaces',
-        'tokens',
-        'users',
-      ],
-    ],
-    above: ['index'],
-  },
   'src/cli/init': { levels: [['code']], above: 'all' },
   // The ports stand below: the data threads fulfil them, the child is written against them. The front writes the headers that
   // the child reads.

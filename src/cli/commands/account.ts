@@ -2,7 +2,7 @@ import { createWorld } from '../../lib/runtime.js'
 import { type Account, isAccountDisabled } from '../../model/account.js'
 import type { Home } from '../home.js'
 import { ToolError } from '../tool-error.js'
-import { shortTime } from './times.js'
+import { shortTime } from './units.js'
 
 /** @throws {ToolError} `not_found` */
 export async function accountOf(home: Home, addressOrId: string): Promise<Account> {

@@ -1,15 +1,4 @@
-import type { Command } from 'commander'
-import type { Tool } from '../tool.js'
-
-/**
- * The file of a command. `define` declares arguments, options and action. The action calls `open` and uses the tool; it returns for
- * exit code 0 and throws a `ToolError` for any other.
- */
-export interface CommandFile {
-  /** A command line for the help. */
-  example: string
-  define(command: Command, open: () => Tool): void
-}
+import type { CommandFile } from './command.js'
 
 /**
  * The name, one sentence without its full stop, and the file. A command of a group has two words and stands below its group:
@@ -17,76 +6,102 @@ export interface CommandFile {
  */
 export type CommandLine = readonly [name: string, summary: string, load: () => Promise<CommandFile>]
 
+// The files of the nouns. Each is loaded when one of its commands is named.
+const tokens = () => import('./tokens.js')
+const access = () => import('./access.js')
+const adminTokens = () => import('./admin-tokens.js')
+const audit = () => import('./audit.js')
+const backups = () => import('./backups.js')
+const indexes = () => import('./indexes.js')
+const query = () => import('./query.js')
+const rows = () => import('./rows.js')
+const environment = () => import('./environment.js')
+const mail = () => import('./mail.js')
+const owner = () => import('./owner.js')
+const project = () => import('./project.js')
+const teams = () => import('./teams.js')
+const releases = () => import('./releases.js')
+const sessions = () => import('./sessions.js')
+const installation = () => import('./installation.js')
+const signIn = () => import('./sign-in.js')
+const spaces = () => import('./spaces.js')
+const users = () => import('./users.js')
+
 /** Every command of the tool, one a line, in the order of the help. */
 export const commands: readonly CommandLine[] = [
-  ['init', 'Add Latchkey to the application in this folder', () => import('./init.js')],
-  ['login', 'Sign in to an application', () => import('./sign-in/login.js')],
-  ['logout', 'Sign out, and forget the saved sign-in', () => import('./sign-in/logout.js')],
-  ['whoami', 'Print who is signed in', () => import('./sign-in/whoami.js')],
-  ['create-admin', 'Make an account an administrator', () => import('./owner/create-admin.js')],
-  ['migrate', 'Bring the tables of the database up to date', () => import('./owner/migrate.js')],
-  ['serve', 'Run a host of applications', () => import('./owner/serve.js')],
-  ['keys', 'Master keys of a space host', () => import('./keys/group.js')],
-  ['keys rotate', 'Change the key that seals the environment of spaces', () => import('./keys/rotate.js')],
-  ['info', 'Print what protects the API', () => import('./access/overview.js')],
-  ['add-token', 'Create an API token', () => import('./tokens/add.js')],
-  ['tokens', 'List the API tokens', () => import('./tokens/list.js')],
-  ['remove-token', 'Remove an API token', () => import('./tokens/remove.js')],
-  ['rotate-token', 'Replace an API token by a new one', () => import('./tokens/rotate.js')],
-  ['jwks', 'Set, print or remove the JWKS URL', () => import('./access/jwks.js')],
-  ['whitelist', 'Allow an IP address, or list those allowed', () => import('./access/whitelist.js')],
-  ['whitelist-remove', 'Remove an IP address', () => import('./access/whitelist-remove.js')],
-  ['users', 'List the accounts', () => import('./users/list.js')],
-  ['users show', 'Print one account', () => import('./users/show.js')],
-  ['users create', 'Create an account', () => import('./users/create.js')],
-  ['users disable', 'Disable an account', () => import('./users/disable.js')],
-  ['users enable', 'Enable an account again', () => import('./users/enable.js')],
-  ['users delete', 'Delete an account for good', () => import('./users/delete.js')],
-  ['users reset-password', 'Require a new password', () => import('./users/reset-password.js')],
-  ['users import', 'Create accounts from a file', () => import('./users/import.js')],
-  ['users export', 'Write all accounts with their password hashes to a file', () => import('./users/export.js')],
-  ['users end-sessions', 'End every session of an account', () => import('./users/end-sessions.js')],
-  ['users remove-two-factor', 'Turn off two-factor authentication', () => import('./users/remove-two-factor.js')],
-  ['sessions', 'List the sessions of all users, or of one', () => import('./sessions/list.js')],
-  ['sessions end', 'End a session', () => import('./sessions/end.js')],
-  ['mail', 'List the mail that waits or was set aside', () => import('./mail/list.js')],
-  ['mail retry', 'Send a mail again now', () => import('./mail/retry.js')],
-  ['mail drop', 'Remove a mail without sending it', () => import('./mail/drop.js')],
-  ['audit', 'List the audit log', () => import('./audit/list.js')],
-  ['audit verify', 'Check that the audit log was not changed', () => import('./audit/verify.js')],
-  ['audit export', 'Write the audit log to a file', () => import('./audit/export.js')],
-  ['use', 'Choose the space of this folder', () => import('./spaces/use.js')],
-  ['spaces', 'List the spaces of a host', () => import('./spaces/list.js')],
-  ['create', 'Create a space', () => import('./spaces/create.js')],
-  ['take-over', 'End the change of a space that is under way', () => import('./spaces/take-over.js')],
-  ['remove-space', 'Remove a space with its data', () => import('./spaces/remove.js')],
-  ['project', 'List the users of the project', () => import('./project/list.js')],
-  ['project add', 'Give a person a right on the project', () => import('./project/add.js')],
-  ['project set', 'Change the right of a user', () => import('./project/set.js')],
-  ['project remove', 'Take the right of a user away', () => import('./project/remove.js')],
-  ['teams', 'List the teams', () => import('./project/teams.js')],
-  ['teams create', 'Create a team', () => import('./project/create-team.js')],
-  ['teams set', 'Change the right or the name of a team', () => import('./project/set-team.js')],
-  ['teams remove', 'Remove a team', () => import('./project/remove-team.js')],
-  ['teams add-user', 'Add a person to a team', () => import('./project/add-member.js')],
-  ['teams remove-user', 'Take a person out of a team', () => import('./project/remove-member.js')],
-  ['add-admintoken', 'Create an admin token', () => import('./admin-tokens/add.js')],
-  ['admintokens', 'List the admin tokens', () => import('./admin-tokens/list.js')],
-  ['admintokens remove', 'Remove an admin token', () => import('./admin-tokens/remove-from-list.js')],
-  ['remove-admintoken', 'Remove an admin token', () => import('./admin-tokens/remove.js')],
-  ['set-env', 'Set an environment variable of a space', () => import('./environment/set.js')],
-  ['env', 'List the environment variables of a space', () => import('./environment/list.js')],
-  ['remove-env', 'Remove an environment variable of a space', () => import('./environment/remove.js')],
-  ['deploy', 'Deploy the application in this folder to a space', () => import('./releases/deploy.js')],
-  ['undeploy', 'Take the code of a space away', () => import('./releases/undeploy.js')],
-  ['createindex', 'Create an index of a collection', () => import('./collections/create-index.js')],
-  ['removeindex', 'Remove an index of a collection', () => import('./collections/remove-index.js')],
-  ['query', 'Print or change objects of a collection', () => import('./collections/query.js')],
-  ['import', 'Add the rows of a file to a collection', () => import('./collections/import.js')],
-  ['export', 'Write all objects of a collection', () => import('./collections/export.js')],
-  ['backup', 'Write everything of a space to a file', () => import('./backups/backup.js')],
-  ['restore', 'Replace the data of a space by that of a backup', () => import('./backups/restore.js')],
-  ['log', 'Print what the application of a space logs', () => import('./releases/log.js')],
-  ['doctor', 'Check the deployment and print what is wrong', () => import('./doctor.js')],
-  ['secret', 'Print two fresh secrets for .env', () => import('./secret.js')],
+  ['init', 'Add Latchkey to the application in this folder', from(installation, 'init')],
+  ['login', 'Sign in to an application', from(signIn, 'login')],
+  ['logout', 'Sign out, and forget the saved sign-in', from(signIn, 'logout')],
+  ['whoami', 'Print who is signed in', from(signIn, 'whoami')],
+  ['create-admin', 'Make an account an administrator', from(owner, 'createAdmin')],
+  ['migrate', 'Bring the tables of the database up to date', from(owner, 'migrate')],
+  ['serve', 'Run a host of applications', from(owner, 'serve')],
+  ['keys', 'Master keys of a space host', from(owner, 'keys')],
+  ['keys rotate', 'Change the key that seals the environment of spaces', from(owner, 'rotateKeys')],
+  ['info', 'Print what protects the API', from(access, 'info')],
+  ['add-token', 'Create an API token', from(tokens, 'addToken')],
+  ['tokens', 'List the API tokens', from(tokens, 'tokens')],
+  ['remove-token', 'Remove an API token', from(tokens, 'removeToken')],
+  ['rotate-token', 'Replace an API token by a new one', from(tokens, 'rotateToken')],
+  ['jwks', 'Set, print or remove the JWKS URL', from(access, 'jwks')],
+  ['whitelist', 'Allow an IP address, or list those allowed', from(access, 'whitelist')],
+  ['whitelist-remove', 'Remove an IP address', from(access, 'whitelistRemove')],
+  ['users', 'List the accounts', from(users, 'users')],
+  ['users show', 'Print one account', from(users, 'showUser')],
+  ['users create', 'Create an account', from(users, 'createUser')],
+  ['users disable', 'Disable an account', from(users, 'disableUser')],
+  ['users enable', 'Enable an account again', from(users, 'enableUser')],
+  ['users delete', 'Delete an account for good', from(users, 'deleteUser')],
+  ['users reset-password', 'Require a new password', from(users, 'resetPassword')],
+  ['users import', 'Create accounts from a file', from(users, 'importUsers')],
+  ['users export', 'Write all accounts with their password hashes to a file', from(users, 'exportUsers')],
+  ['users end-sessions', 'End every session of an account', from(users, 'endSessions')],
+  ['users remove-two-factor', 'Turn off two-factor authentication', from(users, 'removeTwoFactor')],
+  ['sessions', 'List the sessions of all users, or of one', from(sessions, 'sessions')],
+  ['sessions end', 'End a session', from(sessions, 'endSession')],
+  ['mail', 'List the mail that waits or was set aside', from(mail, 'mail')],
+  ['mail retry', 'Send a mail again now', from(mail, 'retryMail')],
+  ['mail drop', 'Remove a mail without sending it', from(mail, 'dropMail')],
+  ['audit', 'List the audit log', from(audit, 'audit')],
+  ['audit verify', 'Check that the audit log was not changed', from(audit, 'auditVerify')],
+  ['audit export', 'Write the audit log to a file', from(audit, 'auditExport')],
+  ['use', 'Choose the space of this folder', from(spaces, 'use')],
+  ['spaces', 'List the spaces of a host', from(spaces, 'spaces')],
+  ['create', 'Create a space', from(spaces, 'createSpace')],
+  ['take-over', 'End the change of a space that is under way', from(spaces, 'takeOver')],
+  ['remove-space', 'Remove a space with its data', from(spaces, 'removeSpace')],
+  ['project', 'List the users of the project', from(project, 'project')],
+  ['project add', 'Give a person a right on the project', from(project, 'addUser')],
+  ['project set', 'Change the right of a user', from(project, 'setUser')],
+  ['project remove', 'Take the right of a user away', from(project, 'removeUser')],
+  ['teams', 'List the teams', from(teams, 'teams')],
+  ['teams create', 'Create a team', from(teams, 'createTeam')],
+  ['teams set', 'Change the right or the name of a team', from(teams, 'setTeam')],
+  ['teams remove', 'Remove a team', from(teams, 'removeTeam')],
+  ['teams add-user', 'Add a person to a team', from(teams, 'addMember')],
+  ['teams remove-user', 'Take a person out of a team', from(teams, 'removeMember')],
+  ['add-admintoken', 'Create an admin token', from(adminTokens, 'addAdminToken')],
+  ['admintokens', 'List the admin tokens', from(adminTokens, 'adminTokens')],
+  ['admintokens remove', 'Remove an admin token', from(adminTokens, 'removeFromList')],
+  ['remove-admintoken', 'Remove an admin token', from(adminTokens, 'removeAdminToken')],
+  ['set-env', 'Set an environment variable of a space', from(environment, 'setEnvironment')],
+  ['env', 'List the environment variables of a space', from(environment, 'environment')],
+  ['remove-env', 'Remove an environment variable of a space', from(environment, 'removeEnvironment')],
+  ['deploy', 'Deploy the application in this folder to a space', from(releases, 'deploy')],
+  ['undeploy', 'Take the code of a space away', from(releases, 'undeploy')],
+  ['createindex', 'Create an index of a collection', from(indexes, 'createIndex')],
+  ['removeindex', 'Remove an index of a collection', from(indexes, 'removeIndex')],
+  ['query', 'Print or change objects of a collection', from(query, 'query')],
+  ['import', 'Add the rows of a file to a collection', from(rows, 'importRows')],
+  ['export', 'Write all objects of a collection', from(rows, 'exportRows')],
+  ['backup', 'Write everything of a space to a file', from(backups, 'backup')],
+  ['restore', 'Replace the data of a space by that of a backup', from(backups, 'restore')],
+  ['log', 'Print what the application of a space logs', from(releases, 'log')],
+  ['doctor', 'Check the deployment and print what is wrong', from(installation, 'doctor')],
+  ['secret', 'Print two fresh secrets for .env', from(owner, 'secret')],
 ]
+
+/** One command of a file. */
+function from<Name extends string>(load: () => Promise<Record<Name, CommandFile>>, name: Name): CommandLine[2] {
+  return async () => (await load())[name]
+}
