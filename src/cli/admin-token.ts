@@ -1,4 +1,4 @@
-import { type AdminCommand, adminCommands } from '../model/admin-command.js'
+import { type AdminCommand, adminCommands } from '../contract/admin-command.js'
 import { adminTokenText } from '../model/admin-token.js'
 import { type Environment, variable } from './environment.js'
 import { readSecret } from './secret-input.js'

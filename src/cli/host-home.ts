@@ -1,6 +1,6 @@
+import type { AdminCommand } from '../contract/admin-command.js'
 import type { KeyRotation, KeyRotationInput } from '../host/tool/calls.js'
 import type { Page } from '../model/account.js'
-import type { AdminCommand } from '../model/admin-command.js'
 import type { Right } from '../model/right.js'
 import type { DataCalls } from './collection-calls.js'
 import type { HomeDescription, LocalHome, PageInput } from './home.js'

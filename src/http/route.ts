@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import type { AdminCommand } from '../contract/admin-command.js'
 import type { AuthError, ErrorCode } from '../errors.js'
 import type { Mail } from '../mail/mailer.js'
-import type { AdminCommand } from '../model/admin-command.js'
 import type { HomeName } from '../model/home.js'
 import type { RefusedMail } from '../model/mail-limit.js'
 import type { SessionPrincipal } from '../model/principal.js'

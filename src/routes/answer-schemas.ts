@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { statusSchema, time } from '../contract/fields.js'
+import { userSchema } from '../contract/users.js'
 import { mailOutcomeSchema } from './mail-outcome-schema.js'
 import { ownSession } from './own-session-schema.js'
-
-export const time = (about: string) => z.iso.datetime().describe(`${about} In UTC.`)
 
 /** The tokens of a client without cookies. Other clients get them in cookies. */
 const tokens = {
@@ -12,22 +12,6 @@ const tokens = {
 }
 
 const transaction = z.string().optional().describe('In token mode: send it back with the code.')
-
-export const userSchema = z
-  .looseObject({
-    id: z.string().describe('Unguessable, and never used again.'),
-    email: z.string().describe('As the user typed it.'),
-    emailVerified: z.boolean().describe('Whether the user has shown that the mailbox is theirs.'),
-    name: z.string().nullable().describe('The name to show.'),
-    roles: z.array(z.string()).describe('Roles that the application gave.'),
-    twoFactor: z.boolean().describe('Whether two-factor authentication is on.'),
-    createdAt: time('When the account was created.'),
-    lastLoginAt: time('When the user last signed in.').nullable().describe('When the user last signed in, in UTC.'),
-    identities: z
-      .array(z.object({ provider: z.string(), linkedAt: time('When it was linked.') }))
-      .describe('Linked logins at OAuth providers.'),
-  })
-  .describe('An account, with the extra fields of the application beside these.')
 
 const session = {
   user: userSchema,
@@ -43,11 +27,6 @@ export const twoFactorSchema = z
     methods: z.array(z.string()).describe('Second factors that the account has.'),
   })
   .describe('The first step succeeded. The account has two-factor authentication on, so a second step must follow.')
-
-/** A success that only has a status. */
-export function statusSchema<Status extends string>(status: Status) {
-  return z.object({ status: z.literal(status) })
-}
 
 export const sessionSchema = z
   .object(session)

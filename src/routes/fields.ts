@@ -1,7 +1,6 @@
 import { z } from 'zod'
 
 /** Body fields of several routes. The lengths only stop abuse. The real rules are in the flows. */
-export const emailField = z.string().max(320).describe('An email address.')
 export const passwordField = z.string().min(1).max(1024).describe('The password of the account.')
 /** For routes that also serve accounts without a password, whose forms send an empty field. */
 export const passwordBody = z.object({
@@ -19,11 +18,3 @@ export const transactionField = z
   .min(1)
   .max(128)
   .describe('In token mode: `transaction` of the earlier answer.')
-
-/** Shown on pages and in mails: no control characters, one line. */
-export const nameField = z
-  .string()
-  .max(100)
-  .refine((name) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name), 'must be one line of text')
-  .transform((name) => name.trim() || null)
-  .describe('A name to show. Empty for none.')

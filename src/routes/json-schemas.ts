@@ -1,15 +1,9 @@
 import { z } from 'zod'
+import { userSchema } from '../contract/users.js'
 import { operationName } from '../http/openapi/document.js'
 import type { ApiSchema, ApiSchemas } from '../http/openapi/document-types.js'
 import type { Route } from '../http/route.js'
-import {
-  backupCodesSchema,
-  registeredSchema,
-  sessionSchema,
-  signInSchema,
-  twoFactorSchema,
-  userSchema,
-} from './answer-schemas.js'
+import { backupCodesSchema, registeredSchema, sessionSchema, signInSchema, twoFactorSchema } from './answer-schemas.js'
 import { problemSchema } from './problem-schema.js'
 
 /** Schemas with a name of their own. The others are named after the first route that uses them. */

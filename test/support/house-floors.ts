@@ -1,6 +1,6 @@
 import { type Import, importsOf, packageOf, resolve, type Source } from './house-source.js'
 
-const ground = ['lib', 'model', 'errors', 'hooks', 'settings']
+const ground = ['lib', 'contract', 'model', 'errors', 'hooks', 'settings']
 const reach = ['store', 'mail', 'oauth', 'tokens', 'passwords', 'limits', 'templates', 'telemetry']
 
 /**
@@ -9,6 +9,8 @@ const reach = ['store', 'mail', 'oauth', 'tokens', 'passwords', 'limits', 'templ
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(ground.map((name) => [name, ground])),
+  // The control API, described once. The tool and the browser get its types.
+  contract: ['contract', 'lib'],
   ...Object.fromEntries(reach.map((name) => [name, [name, ...ground]])),
   ports: [...ground, ...reach].map((name) => `type:${name}`),
   // The port files of the reach floor are what a flow is written against; only their types.
@@ -23,11 +25,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   init: ['auth', 'type:wiring/settings', 'adapters', 'routes', 'guard', 'http', 'flows', 'ports', ...reach, ...ground],
   index: ['init', 'auth', 'type:wiring/settings', 'type:adapters', 'type:guard', 'type:http', 'type:ports', ...ground],
   // Runs in browsers: of the server's code only what the types say.
-  client: ['client', 'type:model', 'type:errors'],
+  client: ['client', 'type:contract', 'type:model', 'type:errors'],
   react: ['type:client', 'type:model', 'type:errors'],
   // The command-line tool. What is slow to load waits until a command needs it.
   cli: [
-    ...['cli', 'errors', 'lib', 'model', 'lazy:index'],
+    ...['cli', 'errors', 'lib', 'model', 'contract/admin-command', 'type:contract', 'lazy:index'],
     ...[
       'lazy:wiring/for-tool',
       'lazy:wiring/doctor/local',
@@ -122,7 +124,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   piscina: ['passwords'],
   nodemailer: ['mail'],
   handlebars: ['templates'],
-  zod: ['settings', 'routes', 'host/routes', 'host/settings', 'type:http/route'],
+  zod: ['settings', 'contract', 'routes', 'host/routes', 'host/settings', 'type:http/route'],
   cookie: ['http/cookies'],
   react: ['react'],
   mingo: ['type:host/documents/mingo', 'host/spaces/programs'],

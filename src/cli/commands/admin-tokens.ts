@@ -1,4 +1,4 @@
-import { type AdminCommand, adminCommands } from '../../model/admin-command.js'
+import { type AdminCommand, adminCommands } from '../../contract/admin-command.js'
 import { isAdminCommand } from '../admin-token.js'
 import type { AdminTokenCalls, AdminTokenEntry, HostHome } from '../host-home.js'
 import type { Prompts } from '../prompts.js'

@@ -1,5 +1,5 @@
+import type { AdminCommand } from '../../contract/admin-command.js'
 import { AuthError } from '../../errors.js'
-import type { AdminCommand } from '../../model/admin-command.js'
 import { checkDoctorProof } from '../../model/doctor/proof.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Right } from '../../model/right.js'

@@ -1,3 +1,4 @@
+import { backups } from '../../contract/backups.js'
 import type { HttpResponse } from '../../http/message.js'
 import type { Route } from '../../http/route.js'
 import { ndjson } from '../../http/streams/ndjson.js'
@@ -13,18 +14,8 @@ import type { BackupPorts } from '../flows/backups/ports.js'
 export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
   return [
     defineTokenRoute({
-      method: 'GET',
-      path: '/collections/:collection/export',
-      body: null,
-      home: 'space',
-      who: 'admin',
-      command: 'export',
-      adminToken: 'export',
+      ...backups.exportCollection,
       streams: 'out',
-      summary: 'All documents of a collection in `_id` order, one a line, and at the end `{ "end": { "count" } }`.',
-      query: { download: '`true`: a file that `import` takes, without the last line.' },
-      answers: { 200: 'lines' },
-      errors: ['not_found', 'space_not_found'],
       async handle(context) {
         const { space = '', collection = '' } = context.params
         const isFile = queryChoice(context.request, 'download', ['true', 'false']) === 'true'
@@ -34,17 +25,8 @@ export function backupRoutes(ports: () => BackupPorts): readonly Route[] {
       },
     }),
     defineTokenRoute({
-      method: 'GET',
-      path: '/backup',
-      body: null,
-      home: 'space',
-      who: 'admin',
-      recent: true,
-      command: 'backup',
-      adminToken: 'backup',
+      ...backups.create,
       streams: 'out',
-      summary: 'A backup of a space, as tar.gz.',
-      errors: ['space_not_found'],
       async handle({ params, caller, still }) {
         const { archive, ...facts } = await backUp(ports(), { space: params.space ?? '', visitor: caller.visitor })
         return { status: 200, headers: archiveHeaders(params.space ?? '', facts), body: whileAllowed(archive, still) }

@@ -1,30 +1,15 @@
-import { z } from 'zod'
+import { home } from '../../contract/home.js'
 import { json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
 import { defineTokenRoute } from '../../routes/admin/control-route.js'
-import { homeAnswer, homeSchema } from '../../routes/admin/home.js'
+import { homeAnswer } from '../../routes/admin/home.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { listAllSpaces } from '../flows/spaces/spaces.js'
-
-const spaceSchema = z.object({ name: z.string(), url: z.string(), release: z.number().nullable() })
 
 /** The root of the control API, with the project and its spaces. */
 export function homeRoute(host: () => { ports: SpacePorts; project: string }): Route {
   return defineTokenRoute({
-    method: 'GET',
-    path: '',
-    body: null,
-    home: 'host',
-    who: 'member',
-    adminToken: 'any',
-    command: 'whoami',
-    summary: 'Tells what runs here, who asks, and which spaces there are.',
-    answers: {
-      200: homeSchema.extend({
-        project: z.string(),
-        spaces: z.array(spaceSchema).describe('An admin token gets those that it may be used for.'),
-      }),
-    },
+    ...home.readHost,
     async handle(context) {
       const { ports, project } = host()
       const { caller } = context

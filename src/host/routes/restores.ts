@@ -1,3 +1,4 @@
+import { backups } from '../../contract/backups.js'
 import { refuseAdminToken } from '../../flows/control/require-admin.js'
 import type { HttpRequest } from '../../http/message.js'
 import type { Route } from '../../http/route.js'
@@ -19,26 +20,8 @@ export function restoreRoutes(ports: () => BackupPorts): readonly Route[] {
 
 function restoreRoute(ports: () => BackupPorts): Route {
   return defineTokenRoute({
-    method: 'POST',
-    path: '/restore',
-    body: null,
-    home: 'space',
-    who: 'admin',
-    recent: true,
-    confirm: true,
-    command: 'restore',
-    adminToken: 'restore',
+    ...backups.restore,
     streams: 'both',
-    summary: 'Replaces the data of a space by that of a backup, and answers with each step.',
-    query: {
-      confirm: 'The name of the space; for an archive of another space also that one, behind a comma.',
-      verify: '`true`: everything is checked, and nothing is changed.',
-      release: '`true`: the release of the archive comes with it. An admin token must be good for `deploy`, too.',
-      settings: '`true`: the settings come with it. Not for admin tokens.',
-      foreign: '`true`: the archive may be of another installation. Not for admin tokens.',
-    },
-    answers: { 200: 'lines' },
-    errors: ['space_not_found', 'quota_exceeded'],
     async handle(context) {
       const { params, request, caller, still } = context
       const rules = rulesIn(request, caller.kind === 'session')
@@ -58,18 +41,8 @@ function restoreRoute(ports: () => BackupPorts): Route {
 
 function undoRoute(ports: () => BackupPorts): Route {
   return defineTokenRoute({
-    method: 'POST',
-    path: '/restore/undo',
-    body: null,
-    home: 'space',
-    who: 'admin',
-    recent: true,
-    command: 'restore',
-    adminToken: 'restore',
+    ...backups.undo,
     streams: 'out',
-    summary: 'Puts the data in force again that the last restore has replaced, within 24 hours.',
-    answers: { 200: 'lines' },
-    errors: ['space_not_found'],
     async handle(context) {
       const { params, caller } = context
       const undone = async () => {

@@ -1,71 +1,22 @@
-import { z } from 'zod'
+import { spaces } from '../../contract/spaces.js'
 import { empty, json } from '../../http/problem.js'
 import type { Route } from '../../http/route.js'
 import { defineControlRoute } from '../../routes/admin/control-route.js'
-import { confirmField, pageSchema, paging, pagingQuery } from '../../routes/admin/fields.js'
-import { time } from '../../routes/answer-schemas.js'
+import { paging } from '../../routes/admin/fields.js'
 import { takeOver } from '../flows/spaces/claim.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
 import { createSpace, listSpaces, readSpace, removeSpace } from '../flows/spaces/spaces.js'
-import { actorSchema } from './actor-schema.js'
-
-const changes = ['deploy', 'activate', 'undeploy', 'env', 'restore', 'remove', 'hold'] as const
-
-const spaceSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    url: z.string(),
-    createdAt: time('When it was created.'),
-    release: z.number().nullable().describe('The number of the release in force; null: nothing is deployed.'),
-    state: z
-      .enum(['stopped', 'starting', 'ready', 'crashed'])
-      .describe('`crashed`: down after ten crashes. It is tried again at long intervals.'),
-    memoryBytes: z.number(),
-    restarts: z.number().describe('How often its process was started again without being asked to.'),
-    requests: z.number().describe('How many requests it answers now.'),
-    busyWith: z
-      .enum(changes)
-      .nullable()
-      .describe('The change that is under way. `hold`: an administrator has taken the space over for the next change.'),
-    busyBy: actorSchema.describe('Who changes it; null also where that is unknown.'),
-    busySince: time('Since when.').nullable(),
-  })
-  .describe('A space.')
-
-const endedSchema = z
-  .object({ kind: z.enum(changes), by: actorSchema, since: time('Since when.') })
-  .describe('What was ended.')
 
 /** @param ports those of the running host */
 export function spaceRoutes(ports: () => SpacePorts): readonly Route[] {
   return [
     defineControlRoute({
-      method: 'GET',
-      path: '/spaces',
-      body: null,
-      home: 'host',
-      who: 'member',
-      command: 'spaces',
-      summary: 'Lists the spaces by name.',
-      query: pagingQuery,
-      answers: { 200: pageSchema(spaceSchema) },
+      ...spaces.list,
       handle: async ({ request }) => json(200, await listSpaces(ports(), paging(request))),
     }),
     defineControlRoute({
-      method: 'POST',
-      path: '/spaces',
-      body: z.strictObject({
-        name: z.string().max(100).describe('1 to 31 lower-case letters, digits and hyphens, first a letter.'),
-      }),
-      home: 'host',
-      who: 'admin',
-      recent: true,
-      command: 'create',
+      ...spaces.create,
       form: { page: '/spaces', section: 'create-space', done: 'space_created', keeps: ['name'] },
-      summary: 'Creates a space.',
-      answers: { 201: spaceSchema },
-      errors: ['space_exists'],
       handle: async ({ admin }, { name }) => json(201, await createSpace(ports(), { name, visitor: admin.visitor })),
     }),
     ...oneSpaceRoutes(ports),
@@ -75,49 +26,23 @@ export function spaceRoutes(ports: () => SpacePorts): readonly Route[] {
 function oneSpaceRoutes(ports: () => SpacePorts): readonly Route[] {
   return [
     defineControlRoute({
-      method: 'GET',
-      path: '/spaces/:space',
-      body: null,
-      home: 'host',
-      who: 'member',
-      summary: 'Shows a space.',
-      answers: { 200: spaceSchema },
-      errors: ['space_not_found'],
+      ...spaces.read,
       handle: async ({ params }) => json(200, await readSpace(ports(), params.space ?? '')),
     }),
     defineControlRoute({
-      method: 'POST',
-      path: '/spaces/:space/take-over',
-      body: null,
-      home: 'host',
-      who: 'admin',
-      recent: true,
-      command: 'take-over',
+      ...spaces.takeOver,
       form: { page: '/spaces/:space', section: 'state', done: 'taken_over' },
-      summary: 'Ends the change of a space that is under way, and keeps the space for your next change, for a minute.',
-      answers: { 200: endedSchema },
-      errors: ['space_not_found', 'not_found'],
       handle: async ({ params, admin }) =>
         json(200, await takeOver(ports(), { space: params.space ?? '', visitor: admin.visitor })),
     }),
     defineControlRoute({
-      method: 'DELETE',
-      path: '/spaces/:space',
-      body: z.strictObject({ confirm: confirmField.describe('The name of the space.') }),
-      home: 'host',
-      who: 'admin',
-      recent: true,
-      confirm: true,
-      command: 'remove-space',
+      ...spaces.remove,
       form: {
         page: '/spaces/:space',
         section: 'remove',
         done: 'space_removed',
         donePage: { page: '/spaces', section: 'spaces' },
       },
-      summary: 'Removes a space with its code, data, tokens and settings.',
-      answers: { 204: null },
-      errors: ['space_not_found', 'space_busy', 'not_current'],
       async handle({ params, admin }, { confirm }) {
         await removeSpace(ports(), { name: params.space ?? '', confirm, visitor: admin.visitor })
         return empty(204)

@@ -4,8 +4,8 @@ import type { BackupPorts } from '../flows/backups/ports.js'
 import { sweepDrafts, sweepFormer } from '../flows/backups/sweep-generations.js'
 import { readSpaces } from '../flows/spaces/open-directory.js'
 import type { Folder } from '../folder/folder.js'
-import { hasCode } from '../has-code.js'
 import { moveLostGenerations } from '../folder/lost-generations.js'
+import { hasCode } from '../has-code.js'
 import { sweepReleaseDrafts } from '../releases/kept.js'
 import type { SpaceRecord } from '../store/spaces.js'
 
@@ -37,7 +37,10 @@ export async function settleGenerations(
 }
 
 /** Removes the data that restores have replaced, a day later, and that of killed ones. The result ends it. */
-export function sweepEachHour(ports: BackupPorts, { timer, logger }: Pick<World, 'timer'> & { logger: Logger }): () => void {
+export function sweepEachHour(
+  ports: BackupPorts,
+  { timer, logger }: Pick<World, 'timer'> & { logger: Logger },
+): () => void {
   let cancel = timer(hourMs, sweep)
   function sweep(): Promise<void> {
     cancel = timer(hourMs, sweep)
@@ -48,7 +51,10 @@ export function sweepEachHour(ports: BackupPorts, { timer, logger }: Pick<World,
 }
 
 /** A space that is being changed comes with the next sweep, and so does what fails now. */
-async function sweepAll(ports: BackupPorts, { spaces, logger }: { spaces: readonly Pick<SpaceRecord, 'id'>[]; logger: Logger }) {
+async function sweepAll(
+  ports: BackupPorts,
+  { spaces, logger }: { spaces: readonly Pick<SpaceRecord, 'id'>[]; logger: Logger },
+) {
   for (const { id } of spaces) {
     const passOver = (error: unknown) => {
       if (!hasCode(error, 'space_busy', 'space_not_found')) reportLeft(logger, id)
@@ -64,6 +70,7 @@ function reportLost(logger: Logger, spaceId: string): void {
 }
 
 function reportLeft(logger: Logger, spaceId: string): void {
-  const message = 'Data that a restore replaced or did not finish could not be removed. The host tries again each hour and at its next start.'
+  const message =
+    'Data that a restore replaced or did not finish could not be removed. The host tries again each hour and at its next start.'
   logger.error({ event: 'generation_left', spaceId }, message)
 }

@@ -1,4 +1,4 @@
-import type { AdminCommand } from '../../model/admin-command.js'
+import type { AdminCommand } from '../../contract/admin-command.js'
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { PeopleStep } from './rights.js'
 

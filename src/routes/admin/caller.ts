@@ -1,3 +1,4 @@
+import type { AdminCommand } from '../../contract/admin-command.js'
 import { AuthError } from '../../errors.js'
 import {
   type AdminRule,
@@ -7,7 +8,6 @@ import {
   requireAdminToken,
 } from '../../flows/control/require-admin.js'
 import type { RouteContext, SignedIn } from '../../http/route.js'
-import type { AdminCommand } from '../../model/admin-command.js'
 import { adminTokenMemorySeconds } from '../../model/admin-token.js'
 import { spacePath } from '../../model/control-path.js'
 import type { Right } from '../../model/right.js'

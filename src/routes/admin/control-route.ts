@@ -1,11 +1,11 @@
 import type { z } from 'zod'
+import type { AdminCommand } from '../../contract/admin-command.js'
 import type { HttpResponse } from '../../http/message.js'
 import { adminPagePath } from '../../http/placed-route.js'
 import { redirect } from '../../http/problem.js'
 import { type ControlRule, defineRoute, type Route, type RouteContext, type SignedIn } from '../../http/route.js'
 import { filledPath } from '../../http/route-table.js'
 import { whileAllowed } from '../../http/streams/while-allowed.js'
-import type { AdminCommand } from '../../model/admin-command.js'
 import { controlPath } from '../../model/control-path.js'
 import type { Right } from '../../model/right.js'
 import {
@@ -85,16 +85,17 @@ export interface CallerContext extends RouteContext {
 /** A route of the control API that needs no credential. */
 export interface OpenRoute<Schema extends z.ZodType = z.ZodType>
   extends Pick<Route<Schema>, 'method' | 'path' | 'body' | 'summary' | 'answers' | 'errors' | 'handle'> {
+  who: 'open'
   command: string
 }
 
 /** The sign-in of the tool: it exists where the admin pages do, because an administrator approves it there. */
-export function defineOpenRoute<Schema extends z.ZodType>({ path, command, ...route }: OpenRoute<Schema>): Route {
+export function defineOpenRoute<Schema extends z.ZodType>({ path, who, command, ...route }: OpenRoute<Schema>): Route {
   return defineRoute<Schema>({
     ...route,
     path: `${controlPath}${path}`,
     limit: 'guess',
-    control: { home: 'both', who: 'open', recent: false, confirm: false, command },
+    control: { home: 'both', who, recent: false, confirm: false, command },
     enabled: ({ admin }) => admin.enabled && admin.page !== null,
     async handle(context, body) {
       // An admin token is never less than it is: it gets its own refusal.

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { doctor } from '../../contract/doctor.js'
 import { isFromTool } from '../../flows/control/require-admin.js'
 import { runDoctor } from '../../flows/control/run-doctor.js'
 import { serializeCookie } from '../../http/cookies.js'
@@ -13,55 +13,13 @@ import type { Settings } from '../../settings.js'
 import { defineControlRoute } from './control-route.js'
 
 export const readDoctorRoute = defineControlRoute({
-  method: 'GET',
-  path: '/doctor',
-  body: null,
-  who: 'admin',
-  command: 'doctor',
-  summary: 'Runs the checks of the server, at most once a minute, and shows what they found.',
-  answers: {
-    200: z.object({
-      checkedAt: z.string().describe('When the checks ran. Readers within a minute get the same run.'),
-      checks: z.array(
-        z.object({
-          code: z.string(),
-          ok: z.boolean().describe('False exactly when there is a finding.'),
-          level: z.enum(['warn', 'error']),
-          finding: z.string().nullable(),
-          cause: z.string().nullable(),
-          cure: z.string().nullable(),
-          skipped: z.string().nullable().describe('Why the check was not made.'),
-        }),
-      ),
-    }),
-  },
+  ...doctor.read,
   async handle({ ports, request }) {
     return json(200, await runDoctor(ports, { forwardingHeader: clientHeaderIn(forwardedBy(request)) }))
   },
 })
 
-const forAdministrators = defineControlRoute({
-  method: 'GET',
-  path: '/doctor/echo',
-  body: null,
-  who: 'admin',
-  command: 'doctor',
-  summary: 'Shows how the request arrived, and sets a test cookie. The tool may prove itself instead of signing in.',
-  answers: {
-    200: z.object({
-      installationId: z.string(),
-      baseUrl: z.string(),
-      ip: z.string().nullable(),
-      fromTrustedProxy: z.boolean(),
-      scheme: z.enum(['http', 'https']).nullable(),
-      host: z.string().nullable(),
-      headers: z.record(z.string(), z.string()).describe('Forwarding headers as they arrived.'),
-      trustedProxies: z.enum(['none', 'count', 'networks']),
-      cookie: z.string().describe('The Set-Cookie line of the test cookie as it was sent.'),
-    }),
-  },
-  handle: async (context) => echo(context),
-})
+const forAdministrators = defineControlRoute({ ...doctor.echo, handle: async (context) => echo(context) })
 
 /** Without a proof, a route for administrators like any other. A wrong proof is no credential. */
 export const echoRoute: Route = {

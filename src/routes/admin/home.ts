@@ -1,43 +1,12 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { home, type homeSchema } from '../../contract/home.js'
 import { readProfile } from '../../flows/account/profile.js'
 import { interfaceVersion } from '../../http/openapi/document.js'
 import { json } from '../../http/problem.js'
-import { adminCommands } from '../../model/admin-command.js'
 import { type CallerContext, defineTokenRoute } from './control-route.js'
 
-/** What every home says of itself. */
-export const homeSchema = z.object({
-  home: z.enum(['application', 'host']),
-  version: z.string().describe('The version of the package.'),
-  user: z
-    .object({
-      id: z.string(),
-      email: z.string(),
-      name: z.string().nullable(),
-      right: z.enum(['ADMIN', 'MEMBER']),
-    })
-    .optional()
-    .describe('Absent for an admin token.'),
-  adminToken: z
-    .object({
-      id: z.string(),
-      name: z.string(),
-      spaces: z.array(z.string()).nullable().describe('Ids of the spaces that it is narrowed to; null: all.'),
-      commands: z.array(z.enum(adminCommands)).nullable().describe('Commands that it is narrowed to; null: all.'),
-    })
-    .optional()
-    .describe('In the host: the admin token that asks.'),
-})
-
 export const readHomeRoute = defineTokenRoute({
-  method: 'GET',
-  path: '',
-  body: null,
-  who: 'member',
-  adminToken: 'any',
-  command: 'whoami',
-  summary: 'Tells what runs here, and who asks.',
-  answers: { 200: homeSchema },
+  ...home.read,
   handle: async (context) => json(200, await homeAnswer(context)),
 })
 

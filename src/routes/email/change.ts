@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { emailField, statusSchema } from '../../contract/fields.js'
 import { changeEmail } from '../../flows/email/change.js'
 import { json } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'
-import { statusSchema } from '../answer-schemas.js'
-import { emailField, passwordField } from '../fields.js'
+import { passwordField } from '../fields.js'
 import { mailOutcomeSchema } from '../mail-outcome-schema.js'
 
 export const changeEmailRoute = defineRoute({

@@ -1,12 +1,11 @@
 import { z } from 'zod'
+import { emailField, statusSchema } from '../../contract/fields.js'
 import { findNewcomer } from '../../flows/oauth/newcomer.js'
 import { registerIdentity } from '../../flows/oauth/register-identity.js'
 import { serializeCookie } from '../../http/cookies.js'
 import { json, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { withQuery } from '../../lib/url.js'
-import { statusSchema } from '../answer-schemas.js'
-import { emailField } from '../fields.js'
 import { pageValues } from '../page-values.js'
 import { showPage } from '../show-page.js'
 

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { nameField } from '../../contract/fields.js'
 import { listPasskeys, renamePasskey } from '../../flows/passkeys/list.js'
 import { json } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { toPasskeyEntry } from '../../model/factors/passkey-entry.js'
 import { accountDone } from '../account-form.js'
-import { nameField } from '../fields.js'
 import { onePasskeySchema, passkeysSchema } from './answer-schemas.js'
 
 export const listPasskeysRoute = defineRoute({

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { nameField } from '../../contract/fields.js'
 import { addPasskey } from '../../flows/passkeys/add.js'
 import { startPasskey } from '../../flows/passkeys/start.js'
 import { json } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { toPasskeyEntry } from '../../model/factors/passkey-entry.js'
-import { nameField, passwordBody } from '../fields.js'
+import { passwordBody } from '../fields.js'
 import { creationOptionsSchema, onePasskeySchema } from './answer-schemas.js'
 import { creationResponse } from './response-schema.js'
 

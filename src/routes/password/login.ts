@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { emailField } from '../../contract/fields.js'
 import { login } from '../../flows/password/login.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema } from '../answer-schemas.js'
-import { emailField, passwordField } from '../fields.js'
+import { passwordField } from '../fields.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
 
 export const loginRoute = defineRoute({

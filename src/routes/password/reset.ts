@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { statusSchema } from '../../contract/fields.js'
 import { resetPassword } from '../../flows/password/reset.js'
 import { json, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
-import { statusSchema } from '../answer-schemas.js'
 import { passwordField, tokenField } from '../fields.js'
 import { clearedSession } from '../session/answer.js'
 

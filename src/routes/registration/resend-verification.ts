@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { emailField } from '../../contract/fields.js'
 import { resendVerification } from '../../flows/registration/resend-verification.js'
 import { serializeCookie } from '../../http/cookies.js'
 import { withReturnTo } from '../../http/landing.js'
 import { json, redirect, withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { waitingSchema } from '../answer-schemas.js'
-import { emailField, transactionField } from '../fields.js'
+import { transactionField } from '../fields.js'
 import { optionalSession } from '../session/optional.js'
 
 export const resendVerificationRoute = defineRoute({

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { emailField } from '../../contract/fields.js'
 import { verifyEmail } from '../../flows/registration/verify-email.js'
 import { clearCookie } from '../../http/cookies.js'
 import { withHeaders } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { signInSchema } from '../answer-schemas.js'
-import { codeField, emailField, passwordField, tokenField, transactionField } from '../fields.js'
+import { codeField, passwordField, tokenField, transactionField } from '../fields.js'
 import { signInAnswer } from '../session/sign-in-answer.js'
 import { confirmedLanding } from './confirmed-landing.js'
 

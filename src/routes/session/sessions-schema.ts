@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { time } from '../answer-schemas.js'
+import { time } from '../../contract/fields.js'
 
 const entry = {
   id: z.string(),

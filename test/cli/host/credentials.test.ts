@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { commands } from '../../../src/cli/commands/index.js'
-import { adminCommands } from '../../../src/model/admin-command.js'
+import { adminCommands } from '../../../src/contract/admin-command.js'
 import { adminToken, type HostControlServer, startHostControlServer } from '../../support/host-control-server.js'
 import { type Desk, openDesk } from '../../support/tool.js'
 

@@ -1,5 +1,5 @@
+import type { AdminCommand } from '../../../contract/admin-command.js'
 import { isoTime } from '../../../lib/iso-time.js'
-import type { AdminCommand } from '../../../model/admin-command.js'
 import type { ListedAdminToken } from '../../store/admin-tokens.js'
 import type { SpaceNames } from './ports.js'
 

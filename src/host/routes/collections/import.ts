@@ -1,3 +1,4 @@
+import { collections } from '../../../contract/collections.js'
 import type { Route } from '../../../http/route.js'
 import { ndjson } from '../../../http/streams/ndjson.js'
 import { whileAllowed } from '../../../http/streams/while-allowed.js'
@@ -10,21 +11,8 @@ import type { Row } from '../row-queue.js'
 
 export function importRoute(ports: () => CollectionPorts): Route {
   return defineTokenRoute({
-    method: 'POST',
-    path: '/collections/:c/import',
-    body: null,
-    home: 'space',
-    who: 'admin',
-    command: 'import',
-    adminToken: 'import',
+    ...collections.import,
     streams: 'both',
-    summary: 'Imports JSON lines, and answers with how far it is, then with the lines that were refused.',
-    query: {
-      dryrun: '`true`: every line is checked, and nothing is written.',
-      upsert: '`true`: documents that exist are replaced.',
-    },
-    answers: { 200: 'lines' },
-    errors: ['space_not_found', 'not_found', 'space_busy', 'quota_exceeded', 'query_invalid'],
     async handle(context) {
       const { params, request, caller, still } = context
       const flag = (name: string) => queryChoice(request, name, ['true', 'false']) === 'true'

@@ -1,6 +1,6 @@
+import { adminCommands } from '../../../contract/admin-command.js'
 import type { HttpRequest, HttpResponse } from '../../../http/message.js'
 import type { Route } from '../../../http/route.js'
-import { adminCommands } from '../../../model/admin-command.js'
 import { queryText } from '../../../routes/admin/fields.js'
 import { type AdminContext, defineAdminPage } from '../../../routes/admin/pages/admin-page.js'
 import { showSecret } from '../../../routes/admin/pages/secret.js'

@@ -1,5 +1,6 @@
+import { pagingQuery } from '../../../contract/fields.js'
 import type { Route } from '../../../http/route.js'
-import { paging, pagingQuery, queryText } from '../../../routes/admin/fields.js'
+import { paging, queryText } from '../../../routes/admin/fields.js'
 import { defineAdminPage, listed } from '../../../routes/admin/pages/admin-page.js'
 import type { SpacePorts } from '../../flows/spaces/ports.js'
 import { listSpaces, readSpace, type SpaceEntry } from '../../flows/spaces/spaces.js'

@@ -1,5 +1,5 @@
+import { adminCommands } from '../../../contract/admin-command.js'
 import { choiceIn, textsIn } from '../../../lib/json-fields.js'
-import { adminCommands } from '../../../model/admin-command.js'
 import { readColumn } from '../../../store/json-columns.js'
 import { toNumber } from '../../../store/sql/engine/schema.js'
 import type { AdminTokenOwner, AdminTokenRecord } from '../admin-tokens.js'

@@ -1,3 +1,4 @@
+import { pagingQuery } from '../../../contract/fields.js'
 import { AuthError } from '../../../errors.js'
 import { listAudit } from '../../../flows/control/read-audit.js'
 import { noteAuditRead } from '../../../flows/control/watch-audit.js'
@@ -5,7 +6,7 @@ import type { HttpResponse } from '../../../http/message.js'
 import type { Page } from '../../../model/account.js'
 import { type AuditEntry, type AuditVerdict, auditEventNames } from '../../../model/audit-event.js'
 import { controlPath } from '../../../model/control-path.js'
-import { paging, pagingQuery, queryText } from '../fields.js'
+import { paging, queryText } from '../fields.js'
 import { type AdminContext, defineAdminPage, listed, showAdminPage } from './admin-page.js'
 import { shownEvents } from './events.js'
 

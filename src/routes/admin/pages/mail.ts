@@ -1,5 +1,6 @@
+import { pagingQuery } from '../../../contract/fields.js'
 import { readMailQueue } from '../../../flows/control/read-mail-queue.js'
-import { paging, pagingQuery, queryText } from '../fields.js'
+import { paging, queryText } from '../fields.js'
 import { defineAdminPage, listed } from './admin-page.js'
 
 const states = ['waiting', 'set_aside'] as const

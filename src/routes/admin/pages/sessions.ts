@@ -1,5 +1,6 @@
+import { pagingQuery } from '../../../contract/fields.js'
 import { findSessions } from '../../../flows/control/find-sessions.js'
-import { paging, pagingQuery } from '../fields.js'
+import { paging } from '../fields.js'
 import { defineAdminPage, listed } from './admin-page.js'
 
 export const sessionsPage = defineAdminPage({

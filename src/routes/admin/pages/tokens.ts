@@ -1,8 +1,9 @@
+import { pagingQuery } from '../../../contract/fields.js'
 import { listApiTokens } from '../../../flows/control/api-tokens.js'
 import type { HttpResponse } from '../../../http/message.js'
 import { type Query, queryOf } from '../../../http/query.js'
 import type { ApiTokenEntry, CreatedApiToken } from '../../../model/api-token.js'
-import { paging, pagingQuery } from '../fields.js'
+import { paging } from '../fields.js'
 import { type AdminContext, defineAdminPage, listed } from './admin-page.js'
 import { showSecret } from './secret.js'
 

@@ -1,6 +1,7 @@
+import { pagingQuery } from '../../../contract/fields.js'
 import { listAccounts } from '../../../flows/control/find-accounts.js'
 import { accountStates } from '../../../model/account.js'
-import { paging, pagingQuery, queryFields, queryText } from '../fields.js'
+import { paging, queryFields, queryText } from '../fields.js'
 import { shownState } from './account-state.js'
 import { defineAdminPage, listed } from './admin-page.js'
 
