@@ -16,7 +16,8 @@ for (const name of readdirSync(folder).filter((file) => file.endsWith('.json')))
   ).length
   for (const file of report.testResults) {
     const failed = file.assertionResults.filter((test) => test.status === 'failed').map((test) => test.fullName)
-    if (file.status === 'failed') failedTests.push(`${name}: ${relative('.', file.name)}: ${failed.join('; ') || file.message}`)
+    if (file.status === 'failed')
+      failedTests.push(`${name}: ${relative('.', file.name)}: ${failed.join('; ') || file.message}`)
   }
   failedIn.set(name, report.numFailedTests + broken)
   total.passed += report.numPassedTests
