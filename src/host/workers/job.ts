@@ -5,11 +5,12 @@ import { parseWirePath, readWireAnswer, type WireCall, wireFault } from '../docu
 import { isWriting } from '../storage/calls.js'
 import { unavailable } from '../storage/faults.js'
 import type { SpaceData } from '../storage/space.js'
+import { createReadAhead, type RowsHeld } from './read-ahead.js'
 import { endedEarly, tookTooLong } from './task-faults.js'
 import type { ImportState, TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
 import { startProcess, type WorkerEnd, type WorkerProcess } from './worker-process.js'
 
-/** A task in its worker, a process of its own. */
+/** A task in its worker, a process of its own. The worker ends with the task, also while events wait for their reader. */
 export interface Job {
   /**
    * The next event. The last one is `count` or `imported`.
@@ -23,7 +24,9 @@ export interface Job {
   uploadFault(): unknown
   /** How far an import was when it reported last. */
   progress(): ImportState
-  /** Ends the worker. Resolves when its calls have ended, so nothing is written afterwards. */
+  /**
+   * Ends the worker, and drops the events that were not read. Resolves when its calls have ended, so nothing is written afterwards.
+   */
   stop(): Promise<void>
 }
 
@@ -38,6 +41,9 @@ export interface JobOptions {
   /** null: it may take as long as it takes. */
   mostMs: number | null
   timer: World['timer']
+  held: RowsHeld
+  /** Whether another task waits for the place of this one. */
+  isPlaceWanted(): boolean
   /** For the log of the host: why a worker ended early. */
   onFault(reason: string): void
   /** Called once, when the worker and its calls have ended. */
@@ -45,17 +51,18 @@ export interface JobOptions {
 }
 
 export function startJob(options: JobOptions): Job {
-  const { mostMs, timer } = options
-  const calls = new Set<Promise<void>>()
+  const { mostMs, timer, held, isPlaceWanted } = options
   const tally = createTally()
-  const events = createEvents(tally.reported)
   let ending: Promise<void> | null = null
   const worker = startProcess(options.program, { receive, ended })
+  worker.post({ kind: 'start', start: options.start })
+  const events = createReadAhead({ held, timer, isPlaceWanted, ask: () => worker.post({ kind: 'next' }), onSlow: fail })
+  const calls = callsOf(options, { worker, tally, fail })
   const upload = readerOf(options.pieces, worker)
   const cancel = mostMs === null ? () => {} : timer(mostMs, () => fail(tookTooLong(options.start.task, mostMs)))
 
   function fail(error: unknown): void {
-    events.fail(error)
+    events.end(error)
     void stop()
   }
 
@@ -65,21 +72,17 @@ export function startJob(options: JobOptions): Job {
     fail(endedEarly(options.start.task, end))
   }
 
-  async function call({ id, path, body }: Extract<WorkerMessage, { kind: 'call' }>): Promise<void> {
-    const { status, body: answer, call: made } = await answered(options, path, body)
-    if (made !== null && status === 200) tally.called(made, { body, answer })
-    worker.post({ kind: 'reply', id, status, body: answer })
+  function receive(message: WorkerMessage): void {
+    if (message.kind === 'call') calls.run(message)
+    else if (message.kind === 'read') void upload.read()
+    else if (message.kind === 'fault') fail(new StoreError(message.fault.code, message.fault.message))
+    else take(message.event)
   }
 
-  function receive(message: WorkerMessage): void {
-    if (message.kind === 'call') {
-      const done = call(message)
-        .catch(fail)
-        .finally(() => calls.delete(done))
-      calls.add(done)
-    } else if (message.kind === 'read') void upload.read()
-    else if (message.kind === 'fault') fail(new StoreError(message.fault.code, message.fault.message))
-    else events.put(message.event)
+  function take(event: TaskEvent): void {
+    if (event.kind === 'progress') tally.reported(event.state)
+    events.put(event)
+    if (event.kind === 'count' || event.kind === 'imported') void stop()
   }
 
   function stop(): Promise<void> {
@@ -89,47 +92,42 @@ export function startJob(options: JobOptions): Job {
 
   async function end(): Promise<void> {
     cancel()
-    events.fail(unavailable())
+    events.end(unavailable())
     await worker.kill()
-    await Promise.allSettled(calls)
+    await calls.ended()
     options.onEnd()
   }
 
-  worker.post({ kind: 'start', start: options.start })
   return {
-    next() {
-      worker.post({ kind: 'next' })
-      return events.next()
+    ...{ next: events.next, written: tally.written, uploadFault: () => upload.fault(), progress: tally.progress },
+    stop() {
+      events.leave()
+      return stop()
     },
-    ...{ written: tally.written, uploadFault: () => upload.fault(), progress: tally.progress, stop },
   }
 }
 
-/** Events for one reader. After a failure those that are there are still read. */
-function createEvents(reported: (state: ImportState) => void) {
-  const waiting: TaskEvent[] = []
-  let failure: { error: unknown } | null = null
-  let wake = () => {}
+/** The calls of a worker that are under way. */
+function callsOf(
+  options: JobOptions,
+  { worker, tally, fail }: { worker: WorkerProcess; tally: ReturnType<typeof createTally>; fail(error: unknown): void },
+) {
+  const underWay = new Set<Promise<void>>()
+
+  async function answer({ id, path, body }: Extract<WorkerMessage, { kind: 'call' }>): Promise<void> {
+    const { status, body: answer, call } = await answered(options, path, body)
+    if (call !== null && status === 200) tally.called(call, { body, answer })
+    worker.post({ kind: 'reply', id, status, body: answer })
+  }
+
   return {
-    put(event: TaskEvent): void {
-      if (event.kind === 'progress') reported(event.state)
-      waiting.push(event)
-      wake()
+    run(message: Extract<WorkerMessage, { kind: 'call' }>): void {
+      const done = answer(message)
+        .catch(fail)
+        .finally(() => underWay.delete(done))
+      underWay.add(done)
     },
-    fail(error: unknown): void {
-      failure ??= { error }
-      wake()
-    },
-    async next(): Promise<TaskEvent> {
-      for (;;) {
-        const event = waiting.shift()
-        if (event) return event
-        if (failure) throw failure.error
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-    },
+    ended: () => Promise.allSettled(underWay),
   }
 }
 

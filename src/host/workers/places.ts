@@ -4,12 +4,19 @@ import type { World } from '../../lib/runtime.js'
 /** Who may run: one task a space, and few in all. Others wait in their order. */
 export interface Places {
   /**
-   * Resolves when the task may run, to the function that frees its place.
+   * Resolves when the task may run, to its place.
    *
    * @throws {AuthError} `space_busy` when too many tasks of this space wait, or one of them runs for long; `busy` when too many
    *   wait in all, or those that run take long
    */
-  take(spaceId: string): Promise<() => void>
+  take(spaceId: string): Promise<Place>
+}
+
+export interface Place {
+  /** Whether a task waits that could run in this place. */
+  isWanted(): boolean
+  /** Frees the place. */
+  leave(): void
 }
 
 export interface MostPlaces {
@@ -31,14 +38,17 @@ export function createPlaces(most: MostPlaces, timer: World['timer']): Places {
 
   const mayStart = (spaceId: string) => running.size < most.running && !running.has(spaceId)
 
-  function enter(spaceId: string): () => void {
+  function enter(spaceId: string): Place {
     running.add(spaceId)
     let isFree = false
-    return () => {
-      if (isFree) return
-      isFree = true
-      running.delete(spaceId)
-      startNext()
+    return {
+      isWanted: () => waiting.some((each) => each.spaceId === spaceId || !running.has(each.spaceId)),
+      leave() {
+        if (isFree) return
+        isFree = true
+        running.delete(spaceId)
+        startNext()
+      },
     }
   }
 

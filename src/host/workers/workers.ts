@@ -29,7 +29,8 @@ export interface TaskSpace {
 export interface Workers {
   /**
    * Starts a task when its space and the host have a place for it: one query and one import a space, in all two
-   * queries and four imports. Its end frees the place.
+   * queries and four imports. Its end frees the place, also when its rows are still to be read. A query whose rows are read too
+   * slowly while another one waits ends as `busy`.
    *
    * @param pieces the upload of an import
    * @throws {AuthError} `space_busy`, `busy`
@@ -55,16 +56,17 @@ export function createWorkers(options: WorkersOptions): Workers {
     import: createPlaces(most.import, options.timer),
   }
   const jobs = new Set<Job>()
+  const held = { characters: 0 }
   let isClosed = false
 
   return {
     async start(space, task, pieces) {
-      const leave = await places[task.kind].take(space.id)
+      const place = await places[task.kind].take(space.id)
       const { mingo, literalDots, documentBytes, timer, queryMs = defaultQueryMs } = options
       try {
         if (isClosed) throw unavailable()
         const job = startJob({
-          ...{ program, timer },
+          ...{ program, timer, held, isPlaceWanted: place.isWanted },
           start: { task, mingo, literalDots, documentBytes },
           answers: space.data,
           pieces: pieces ?? null,
@@ -72,13 +74,13 @@ export function createWorkers(options: WorkersOptions): Workers {
           onFault: (reason) => options.onFault({ spaceId: space.id, reason }),
           onEnd() {
             jobs.delete(job)
-            leave()
+            place.leave()
           },
         })
         jobs.add(job)
         return job
       } catch (error) {
-        leave()
+        place.leave()
         throw error
       }
     },

@@ -19,18 +19,32 @@ function bed() {
 test('one task a space and two in all run; the others go on in their order', async () => {
   const { places, timers } = bed()
   const order: string[] = []
-  const leaveA = await places.take('a')
-  const leaveB = await places.take('b')
+  const placeA = await places.take('a')
+  const placeB = await places.take('b')
   const again = places.take('a').then(() => order.push('a'))
   const third = places.take('c').then(() => order.push('c'))
   expect(timers.size).toBe(2)
-  leaveB()
+  placeB.leave()
   await third
-  leaveA()
-  leaveA()
+  placeA.leave()
+  placeA.leave()
   await again
   expect(order).toEqual(['c', 'a'])
   expect(timers.size).toBe(0)
+})
+
+test('a place is wanted while a task waits that could run in it', async () => {
+  const { places, wait } = bed()
+  const [placeA, placeB] = [await places.take('a'), await places.take('b')]
+  const wanted = () => [placeA.isWanted(), placeB.isWanted()]
+  expect(wanted()).toEqual([false, false])
+  const same = places.take('a')
+  expect(wanted()).toEqual([true, false])
+  const other = places.take('c')
+  expect(wanted()).toEqual([true, true])
+  wait()
+  await Promise.allSettled([same, other])
+  expect(wanted()).toEqual([false, false])
 })
 
 test('too many that wait are refused: of one space, and in all', async () => {
@@ -44,7 +58,7 @@ test('too many that wait are refused: of one space, and in all', async () => {
 
 test('ATK-209 uploads that stall keep nobody waiting for ever', async () => {
   const { places, wait } = bed()
-  const leave = await places.take('a')
+  const place = await places.take('a')
   await places.take('b')
   const [same, other] = [places.take('a'), places.take('c')]
   const refused = [
@@ -55,6 +69,6 @@ test('ATK-209 uploads that stall keep nobody waiting for ever', async () => {
   await Promise.all(refused)
   // Those that gave up are in nobody's way.
   const last = places.take('d')
-  leave()
+  place.leave()
   await last
 })

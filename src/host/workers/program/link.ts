@@ -8,7 +8,7 @@ export interface Link {
   call: RemoteCall
   /** The upload, piece by piece. @throws {StoreError} when it breaks off */
   pieces(): AsyncIterable<Uint8Array>
-  /** Waits until the front wants the event, so a slow client slows the worker down. */
+  /** Waits until the front asks for the event. It asks ahead of its client, as far as its memory goes. */
   report(event: TaskEvent): Promise<void>
   /** A message of the front. */
   receive(message: Exclude<FrontMessage, { kind: 'start' }>): void
