@@ -21,7 +21,7 @@ const license = readFileSync('node_modules/bcryptjs/LICENSE', 'utf8').trim()
 writeFileSync(
   'src/passwords/hash-worker-text.ts',
   `// Generated from src/passwords/hash-thread.js by .ci/build-hash-worker.js: change the files there, not this one.
-/* The text contains bcryptjs, under these terms:
+/*! The text contains bcryptjs, under these terms:
 
 ${license} */
 

@@ -1,9 +1,9 @@
-// Writes the program of the host's child processes as one file, dist/host/runner.mjs: under the permission model a child may read
+// Writes the program of the host's child processes as one file, dist/runner.mjs: under the permission model a child may read
 // this file, its release and mingo, and nothing else. mingo stays outside; the front names its path.
 // Run by `npm run build`; tests name another file.
 import { build } from 'esbuild'
 
-const [outfile = 'dist/host/runner.mjs'] = process.argv.slice(2)
+const [outfile = 'dist/runner.mjs'] = process.argv.slice(2)
 
 await build({
   entryPoints: ['src/host/runner/main.ts'],

@@ -1,7 +1,6 @@
-// Writes llms.txt, an index of docs/ for language models (https://llmstxt.org), and dist/llms-full.txt with every page in full.
-// The index is docs/README.md in that format. Last step of the build; the same pages always give the same files.
+// Writes llms.txt, an index of docs/ for language models (https://llmstxt.org).
+// The index is docs/README.md in that format. Part of the build; the same pages always give the same file.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('..', import.meta.url)
@@ -52,21 +51,6 @@ export function llmsIndex() {
   return `# ${title}\n\n> ${description}\n${lists.join('')}`
 }
 
-/** The text of llms-full.txt: every page, its links relative to the repository. */
-export function llmsFull() {
-  const paths = ['README.md', ...sections().flatMap(({ pages }) => pages.map(({ path }) => `docs/${path}`))]
-  return paths.map((path) => `<!-- ${path} -->\n\n${fromRoot(path, read(path))}`).join('\n')
-}
-
-/**
- * @param {string} path
- * @param {string} text
- */
-function fromRoot(path, text) {
-  return text.replaceAll(/\]\((?!https?:|#)([^)#]+)/g, (_, to) => `](${posix.join(posix.dirname(path), to)}`)
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(new URL('llms.txt', root), llmsIndex())
-  writeFileSync(new URL('dist/llms-full.txt', root), llmsFull())
 }

@@ -1,6 +1,7 @@
-// Runs the tests: `npm test` and the scripts `test:all`, `test:servers` and `test:runtimes`. Further arguments go to Vitest.
+// Runs the tests, after the build if a source is newer than it: `npm test` and the scripts `test:all`, `test:servers` and `test:runtimes`. Further arguments go to Vitest.
 import { spawnSync } from 'node:child_process'
 import { constants, getPriority, setPriority } from 'node:os'
+import { buildIfStale, isStale } from './build-if-stale.js'
 
 /** What starts browsers, programs and packages, and what goes through very many cases. */
 const slow = [
@@ -57,15 +58,20 @@ const { only = [], leftOut = [], env = {} } = set
 // the package reaches a host beyond this machine: the registry.
 const { NODE_EXTRA_CA_CERTS: _certificates, ...withoutCertificates } = process.env
 const inherited = name === 'package' || name === 'all' ? process.env : withoutCertificates
-// A path that is named runs, slow or not.
+// A path that is named runs, slow or not, and nothing else.
 const isNamed = args.some((argument) => argument.startsWith('test/'))
+// The tool, the packed package and the examples run from dist/.
+if (!isNamed) buildIfStale()
+else if (isStale()) {
+  console.log('dist/ is missing or older than src/. Tests that run the built package need: npm run build')
+}
 const globs = (isNamed ? [] : leftOut).map((path) => (path.endsWith('/') ? `${path}**` : path))
 // Threads that hash passwords have the lowest priority. Tests come one step above it, so that they do not wait long for a hash.
 const low = constants.priority.PRIORITY_LOW - 1
 if (getPriority() < low) setPriority(low)
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...only, ...args],
+  ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...(isNamed ? [] : only), ...args],
   // Vitest takes no --exclude for projects.
   { stdio: 'inherit', env: { ...inherited, LATCHKEY_TEST_LEFT_OUT: globs.join(','), ...env } },
 )

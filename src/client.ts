@@ -26,7 +26,8 @@ export type {
 } from './client/answers.js'
 export type { AuthClientOptions } from './client/calls.js'
 export { AuthClientError } from './client/error.js'
-export type { SessionAnswer } from './model/session-answer.js'
+export type { FieldError } from './errors.js'
+export type { ActorEntry, SessionAnswer } from './model/session-answer.js'
 export type { User, UserFields } from './model/user.js'
 
 /** All calls except `fetch` reject with an `AuthClientError`. */

@@ -20,6 +20,8 @@
  *
  * @module
  */
+export type { TestingRuntime } from './lib/runtime.js'
+export type { ActorEntry } from './model/session-answer.js'
 export type { SignedIn, TestAnswer } from './testing/answer.js'
 export {
   createTestClient,

@@ -4,9 +4,7 @@
 import { createServer } from 'node:http'
 import { isAbsolute, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { SettingsError } from '../dist/errors.js'
-import { createTemplates } from '../dist/templates/handlebars.js'
-import { samples } from '../dist/templates/samples.js'
+import { createTemplates, SettingsError, samples } from '../dist/preview.js'
 import { previewPage } from './preview-page.js'
 
 const usage = `node node_modules/latchkey/templates/preview.js [options]

@@ -13,17 +13,17 @@ async function partsOfTheBuild(): Promise<[file: string, name: string][]> {
   const scripts = [folder, join(folder, 'peers')].map(async (place) => {
     const files = (await readdir(place)).filter((file) => file.endsWith('.js'))
     const texts = await Promise.all(files.map((file) => readFile(join(place, file), 'utf8')))
-    return texts.flatMap((text) => [...text.matchAll(/import \{([^}]*)\} from '([./]+\/dist\/[^']+)'/g)])
+    return texts.flatMap((text) => [...text.matchAll(/import \{([^}]*)\} from '([./]+\/(?:\.build|dist)\/[^']+)'/g)])
   })
   return (await Promise.all(scripts)).flat().flatMap(([, names = '', path = '']) => {
-    const file = path.slice(path.indexOf('dist/'))
+    const file = path.replace(/^(\.\.\/)+/, '')
     return names.split(',').map((name): [string, string] => [file, name.trim()])
   })
 }
 
 test('every part of the build that a benchmark uses is there', async () => {
   const parts = await partsOfTheBuild()
-  expect(parts).toContainEqual(['dist/guard/rotation-proofs.js', 'RotationProofs'])
+  expect(parts).toContainEqual(['.build/guard/rotation-proofs.js', 'RotationProofs'])
   for (const [file, name] of parts) {
     const exported: unknown = await import(new URL(`../${file}`, import.meta.url).href)
     expect([file, name in Object(exported)]).toEqual([file, true])

@@ -90,7 +90,7 @@ describe('the example of', () => {
     const folder = await applicationFolder(...packages)
     await rm(join(folder, 'package.json'))
     // What npm install would put there.
-    const tool = '#!/bin/sh\nexec node node_modules/latchkey/dist/cli/main.js "$@"\n'
+    const tool = '#!/bin/sh\nexec node node_modules/latchkey/dist/cli.js "$@"\n'
     await writeFiles(folder, { 'node_modules/.bin/latchkey': tool })
     await chmod(join(folder, 'node_modules/.bin/latchkey'), 0o755)
     const [prepare = '', start = ''] = codesBelow(page('guides/quickstart'), 'Let the command-line tool do it', 'sh')

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { llmsFull, llmsIndex } from '../.ci/llms.js'
+import { llmsIndex } from '../.ci/llms.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -20,17 +20,5 @@ describe('llms.txt', () => {
     expect(summary).toMatch(/^> .{40,}/)
     const listed = [...llmsIndex().matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, path]) => path)
     expect(listed.sort()).toEqual(pages.sort())
-  })
-})
-
-describe('llms-full.txt', () => {
-  test('has every page', () => {
-    for (const page of ['README.md', ...pages]) expect(llmsFull()).toContain(`<!-- ${page} -->\n\n# `)
-  })
-
-  test('has links that lead from the top of the repository', () => {
-    const targets = [...llmsFull().matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path)
-    expect(targets.length).toBeGreaterThan(50)
-    expect(targets.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 })

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { parseJsonObject } from '../lib/json-object.js'
 
-/** The version of this package. `package.json` is as far from `src/cli` as from `dist/cli`. */
+/** The version of this package. */
 export function version(): string {
-  const { version: text } = parseJsonObject(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) ?? {}
+  const { resolve } = createRequire(import.meta.url)
+  const { version: text } = parseJsonObject(readFileSync(resolve('latchkey/package.json'), 'utf8')) ?? {}
   return typeof text === 'string' ? text : 'unknown'
 }

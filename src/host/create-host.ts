@@ -1,13 +1,17 @@
-// First, so that SIGUSR1 opens no inspector while the rest loads: it would show the master key to every process of this user.
-import './runner/ignore-debugger.js'
 import type { Host, HostOptions } from './host-options.js'
 import { lazyHost } from './lazy-host.js'
+import { ignoreDebugger } from './runner/ignore-debugger.js'
 import { parseHostSettings } from './settings/host-settings.js'
 import type { HostSettingsInput } from './settings/input.js'
 
+export type { MailInput } from '../settings/input.js'
 export type { Host, HostOptions } from './host-options.js'
+
 export type { CompatInput, HostAccountsInput, HostLimitsInput, HostSettingsInput } from './settings/input.js'
 export type { Size } from './settings/size.js'
+
+// When the module loads, not when a host is made: from then on the process may hold secrets.
+ignoreDebugger()
 
 /**
  * Creates a host: it runs applications below `baseUrl` and is administered at `adminUrl`. Nothing is opened before `listen`.

@@ -1,10 +1,9 @@
-// First, so that SIGUSR1 opens no inspector while the rest loads.
-import './runner/ignore-debugger.js'
 import { dirname, resolve } from 'node:path'
 import { realTimer, within } from '../lib/runtime.js'
 import { createConsoleLogger } from '../settings/logger.js'
 import type { Logger } from '../settings.js'
 import { lazyHost } from './lazy-host.js'
+import { ignoreDebugger } from './runner/ignore-debugger.js'
 import { readConfig } from './settings/config-file.js'
 import { type HostSettings, parseHostSettings } from './settings/host-settings.js'
 import type { StopTimes } from './sockets/stop.js'
@@ -38,6 +37,7 @@ const failedCloseMs = 10_000
  * @throws {SettingsError} when the host cannot start
  */
 export async function serve({ config, masterKeyFile, stopTimes }: ServeOptions): Promise<boolean> {
+  ignoreDebugger()
   process.umask(privateMask)
   const masterKey = takeMasterKey()
   const logger: { current: Logger } = { current: createConsoleLogger() }

@@ -76,7 +76,7 @@ export class HashWorkers {
     try {
       const filename = fileURLToPath(this.#file ?? new URL('./hash-worker.js', import.meta.url))
       // A bundler copies the file under another name, without the files that it imports.
-      const isCopy = this.#file === null && !/[\\/]passwords[\\/]hash-worker\.js$/.test(filename)
+      const isCopy = this.#file === null && !/[\\/](passwords|dist)[\\/]hash-worker\.js$/.test(filename)
       // Checked first: piscina would leave the job in its queue.
       if (isCopy || !existsSync(filename)) throw new WorkerLost('the worker file is missing', false)
 

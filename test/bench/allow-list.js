@@ -1,6 +1,6 @@
 // What an allow-list of 10,000 networks costs a request: the addresses of requests that were never seen before, and one that
 // asks again. In one process, without HTTP; batches in turn, medians.
-import { createAllowList } from '../../dist/guard/allow-list.js'
+import { createAllowList } from '../../.build/guard/allow-list.js'
 import { median, shuffled, timings } from './numbers.js'
 
 const batch = 5_000

@@ -1,8 +1,8 @@
 // A server of documents.js: `space` as the host serves it, or `bare`.
 import { createServer } from 'node:http'
 import Database from 'better-sqlite3'
-import { serveData } from '../../dist/host/storage/server.js'
-import { createDataThreads } from '../../dist/host/storage/threads.js'
+import { serveData } from '../../.build/host/storage/server.js'
+import { createDataThreads } from '../../.build/host/storage/threads.js'
 
 const [name, file, socketPath, key, count] = process.argv.slice(2)
 const rows = Array.from({ length: Number(count) }, (_, n) => ({

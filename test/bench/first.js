@@ -1,12 +1,12 @@
 // What the first sight of a session token costs, beside the shortest check that anybody would write by hand: HMAC, comparison
 // in constant time, JSON, expiry. In one process, without HTTP; batches of fresh tokens in turn, medians.
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto'
-import { RotationProofs } from '../../dist/guard/rotation-proofs.js'
-import { checkBearer, checkCookie, recallSession } from '../../dist/guard/session.js'
-import { realMonotonic } from '../../dist/lib/runtime.js'
-import { createSharedClock } from '../../dist/lib/shared-clock.js'
-import { createTokens } from '../../dist/tokens/jwt.js'
-import { createVerifiedCache } from '../../dist/tokens/verified-cache.js'
+import { RotationProofs } from '../../.build/guard/rotation-proofs.js'
+import { checkBearer, checkCookie, recallSession } from '../../.build/guard/session.js'
+import { realMonotonic } from '../../.build/lib/runtime.js'
+import { createSharedClock } from '../../.build/lib/shared-clock.js'
+import { createTokens } from '../../.build/tokens/jwt.js'
+import { createVerifiedCache } from '../../.build/tokens/verified-cache.js'
 import { median, shuffled, timings } from './numbers.js'
 import { signedLike } from './session-tokens.js'
 

@@ -3,8 +3,8 @@
 // one process, on SQLite, through `auth.fetch`.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { routes } from '../../.build/routes/index.js'
 import { createAuth } from '../../dist/index.js'
-import { routes } from '../../dist/routes/index.js'
 import { testSettings } from '../../dist/testing.js'
 import { table } from './numbers.js'
 

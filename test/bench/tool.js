@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { median, shuffled, spread, table } from './numbers.js'
 import { ask, launch, message } from './process.js'
 
-const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
 export async function benchTool({ runs = 21 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))

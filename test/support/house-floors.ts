@@ -27,6 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Runs in browsers: of the server's code only what the types say.
   client: ['client', 'type:contract', 'type:model', 'type:errors'],
   react: ['type:client', 'type:model', 'type:errors'],
+  preview: ['templates', 'errors'],
   // The command-line tool. What is slow to load waits until a command needs it.
   cli: [
     ...['cli', 'errors', 'lib', 'model', 'contract/admin-command', 'type:contract', 'lazy:index'],

@@ -2,7 +2,7 @@
 // NODE_EXTRA_CA_CERTS when it starts.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { openRedis } from '../../dist/store/redis/open.js'
+import { openRedis } from '../../.build/store/redis/open.js'
 
 const { 2: url = '' } = process.argv
 const { counters, close } = await openRedis({

@@ -1,5 +1,5 @@
-import './ignore-debugger.js'
 import { closeBuiltIns } from './built-ins.js'
+import { ignoreDebugger } from './ignore-debugger.js'
 import { openPipe } from './pipe.js'
 import { logFault, start } from './start.js'
 import { readStartOptions } from './start-options.js'
@@ -9,6 +9,7 @@ const heartbeatMs = 1_000
 /** The exit code of a release that cannot start. */
 const failed = 1
 
+ignoreDebugger()
 const pipe = openPipe({
   onClosed: () => process.exit(0),
   // As a signal, because applications may listen for it too. In a sandbox the signal itself would end bubblewrap.

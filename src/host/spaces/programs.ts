@@ -18,7 +18,7 @@ export interface ChildPrograms {
 
 /** Those of this package. @throws {SettingsError} when a package that the host needs is not installed */
 export function ownPrograms(): ChildPrograms {
-  return { runner: fileURLToPath(new URL('../runner.mjs', import.meta.url)), mingo: findPackages() }
+  return { runner: fileURLToPath(new URL('./runner.mjs', import.meta.url)), mingo: findPackages() }
 }
 
 /** Finds mingo. The host loads tar-stream with the first deploy, which is too late to miss it. */

@@ -90,7 +90,7 @@ export async function prepareHost(settings = {}) {
 
 /** `latchkey serve` in this folder. */
 export function startHost(folder, { execArgv = [], env = process.env } = {}) {
-  return spawn(process.execPath, [...execArgv, join(root, 'dist/cli/main.js'), 'serve'], {
+  return spawn(process.execPath, [...execArgv, join(root, 'dist/cli.js'), 'serve'], {
     cwd: folder,
     stdio: 'pipe',
     env,

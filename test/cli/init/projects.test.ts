@@ -94,7 +94,7 @@ async function project({ type, dependencies = [], compiler, files = {} }: Projec
 
 /** Runs `latchkey` of the package in the folder. */
 async function latchkey(folder: string, ...args: readonly string[]) {
-  const tool = join(folder, 'node_modules/latchkey/dist/cli/main.js')
+  const tool = join(folder, 'node_modules/latchkey/dist/cli.js')
   return run('node', [tool, ...args], { cwd: folder }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),

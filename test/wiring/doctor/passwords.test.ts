@@ -42,9 +42,9 @@ const permission = process.allowedNodeEnvironmentFlags.has('--permission')
 
 /** Hashes once, then prints what the check finds. */
 const hashing = `
-  const { createEarly } = await import(DIST + 'wiring/early.js')
-  const { passwordChecks } = await import(DIST + 'wiring/doctor/passwords.js')
-  const { testSettings } = await import(DIST + 'testing.js')
+  const { createEarly } = await import(BUILD + 'wiring/early.js')
+  const { passwordChecks } = await import(BUILD + 'wiring/doctor/passwords.js')
+  const { testSettings } = await import(BUILD + 'testing.js')
   const warned = []
   const logger = { warn: (fields, text) => warned.push(text), error: () => {} }
   const early = createEarly(testSettings({ logger, limits: {}, password: { cost: 10 } }))
@@ -55,9 +55,9 @@ const hashing = `
 `
 
 test('a process that may start no worker threads is found', async () => {
-  const dist = new URL('../../../dist/', import.meta.url).href
+  const build = new URL('../../../.build/', import.meta.url).href
   const script = join(temporaryFolder(), 'script.mjs')
-  writeFileSync(script, `const DIST = ${JSON.stringify(dist)}\n${hashing}`)
+  writeFileSync(script, `const BUILD = ${JSON.stringify(build)}\n${hashing}`)
   const run = async (flags: readonly string[]) => {
     const { stdout } = await promisify(execFile)(process.execPath, [...flags, script])
     return JSON.parse(stdout)
