@@ -44,6 +44,8 @@ export interface SpawnedChild {
   isGone(): boolean
   /** Why `kill` was called; null when it was not. */
   killedFor(): string | null
+  /** bubblewrap had not made the sandbox in time, and was ended. */
+  isSandboxLate: boolean
 }
 
 const keptErrors = 200
@@ -100,7 +102,8 @@ export async function spawnChild(options: SpawnOptions): Promise<SpawnedChild> {
     })
   })
   pipe.write(`${JSON.stringify(options.options)}\n`)
-  if (status !== null) pid = (await pidInTime(status, () => child.kill('SIGKILL'), options)) ?? pid
+  const made = status === null ? null : await pidInTime(status, () => child.kill('SIGKILL'), options)
+  pid = made?.pid ?? pid
   return {
     pid,
     ownPid: child.pid ?? 0,
@@ -113,6 +116,7 @@ export async function spawnChild(options: SpawnOptions): Promise<SpawnedChild> {
     terminate: () => void pipe.write('end\n'),
     isGone,
     killedFor: () => reason,
+    isSandboxLate: made?.isLate ?? false,
   }
 }
 
@@ -133,18 +137,22 @@ function openSandbox(child: ChildProcess, { args, filter }: NonNullable<Command[
 }
 
 /** Without bubblewrap its report ends, and the start fails as one whose sandbox came to an end. */
-function pidInTime(
-  { pid }: SandboxStatus,
+async function pidInTime(
+  status: SandboxStatus,
   end: () => void,
   { world, startMs, signal }: SpawnOptions,
-): Promise<number | null> {
-  const cancel = world.timer(startMs, end)
+): Promise<{ pid: number | null; isLate: boolean }> {
+  let isLate = false
+  const cancel = world.timer(startMs, () => {
+    isLate = true
+    end()
+  })
   signal.addEventListener('abort', end, { once: true })
   if (signal.aborted) end()
-  return pid.finally(() => {
-    cancel()
-    signal.removeEventListener('abort', end)
-  })
+  const pid = await status.pid
+  cancel()
+  signal.removeEventListener('abort', end)
+  return { pid, isLate }
 }
 
 function pipeOf({ stdio }: ChildProcess, descriptor: number): Duplex {

@@ -3,7 +3,7 @@ import { access, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { SettingsError } from '../../errors.js'
 import { findLauncher, type Isolation, type NoSandbox, processIsolation } from './isolation.js'
-import { probe } from './probe.js'
+import { type ProbeFault, probe } from './probe.js'
 import { mountedAbove, sandboxIsolation, systemMounts } from './sandbox.js'
 import { seccompFilter } from './seccomp.js'
 import type { Premises } from './start.js'
@@ -22,8 +22,8 @@ interface Asked {
 /**
  * Finds out how children are kept apart on this machine.
  *
- * @throws {SettingsError} `isolation`, when a sandbox is asked for and does not work; `data`, when every sandbox would show the
- * folder
+ * @throws {SettingsError} `isolation`, when a sandbox is asked for and does not work, or cannot be tried; `data`, when every
+ * sandbox would show the folder, or the disk is full
  */
 export async function chooseIsolation(asked: Asked): Promise<Isolation> {
   const launcher = await findLauncher()
@@ -72,8 +72,8 @@ async function findSandbox(asked: Asked, launcher: readonly string[]): Promise<I
     [sandboxIsolation({ ...ground, optionsOf: () => [] }), false],
     [sandboxIsolation(ground), true],
   ] as const) {
-    const lines = await probe({ ...premises, isolation }, data, hasNetwork)
-    if (lines !== null) return explain(lines)
+    const found = await probe({ ...premises, isolation }, { data, hasNetwork })
+    if (found !== null) return explain(found)
   }
   return sandboxIsolation(ground)
 }
@@ -115,7 +115,13 @@ async function versionOf(bubblewrap: string): Promise<string | null> {
 }
 
 /** What bubblewrap prints, and what it means on this machine. */
-async function explain(lines: readonly string[]): Promise<NoSandbox> {
+export async function explain({ lines, lateMs }: ProbeFault): Promise<NoSandbox> {
+  if (lateMs !== null) {
+    return {
+      cause: `A first try of it was not ready after ${lateMs / 1_000} s.`,
+      cure: 'The machine is too slow or has too much to do: start the host again when it has less.',
+    }
+  }
   const own = lines.find((line) => line.startsWith('bwrap: ')) ?? lines[0] ?? 'It ended without a word.'
   const cause = `A first try of it failed: ${own}`
   if (/mount proc/i.test(own)) {

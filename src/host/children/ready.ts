@@ -30,11 +30,14 @@ type Failed = { code: 'bundle_invalid' | 'application_timeout'; how: string }
 export class SandboxFault extends AuthError {
   /** What was printed, which may be words of the application too. */
   readonly lines: readonly string[]
+  /** It was not made in time. */
+  readonly isLate: boolean
 
-  constructor(lines: readonly string[]) {
+  constructor(lines: readonly string[], isLate: boolean) {
     super('application_starting', { detail: 'The host could not make a sandbox for it.', retryAfterSeconds: 1 })
     this.name = 'SandboxFault'
     this.lines = lines
+    this.isLate = isLate
   }
 }
 
@@ -81,7 +84,7 @@ async function serves(awaited: Awaited): Promise<ChildSocket | Failed> {
 
 async function endsEarly(process: SpawnedChild): Promise<Failed> {
   const end = await process.exited
-  if (end === null) throw new SandboxFault(process.errors)
+  if (end === null) throw new SandboxFault(process.errors, process.isSandboxLate)
   const how = process.killedFor() ?? `The process ended with ${end.signal ?? `code ${end.code}`} before it was ready.`
   return { code: 'bundle_invalid', how }
 }

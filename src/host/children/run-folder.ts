@@ -16,6 +16,9 @@ export interface RunFolder {
   remove(paths: readonly string[]): Promise<void>
 }
 
+/** Folders in it with a name that begins so are of first tries of the sandbox. */
+export const probePrefix = 'probe-'
+
 /** The kernel's bound less the zero byte at its end. Node cuts longer paths silently, so two spaces would share a socket. */
 const longestPathBytes = 103
 /** 16 bytes as base64url. */
@@ -58,7 +61,8 @@ export async function openRunFolder(path: string, random: RandomSource, facts: P
 async function sweep(path: string, facts: ProcessFacts): Promise<void> {
   for (const name of await readdir(path)) {
     if (name.endsWith('.pid')) await endLeftover(await readFile(join(path, name), 'utf8'), facts)
-    if (/\.(pid|sock|upload)$/.test(name)) await rm(join(path, name), { force: true })
+    const isOver = /\.(pid|sock|upload)$/.test(name) || name.startsWith(probePrefix)
+    if (isOver) await rm(join(path, name), { recursive: true, force: true })
   }
 }
 

@@ -98,6 +98,8 @@ describe('leftovers of an earlier host', () => {
       other: 'stays',
     }
     for (const [name, text] of Object.entries(notes)) await writeFile(join(folder, name), text)
+    await mkdir(join(folder, 'probe-x'))
+    await writeFile(join(folder, 'probe-x/bundle.mjs'), '')
     await openRunFolder(folder, random, facts)
     expect(await isAlive(ours)).toBe(false)
     expect(await isAlive(foreign)).toBe(true)
