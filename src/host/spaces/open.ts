@@ -35,7 +35,7 @@ import { openIsolation } from './open-isolation.js'
 import { openOwnSchemas, withSchemas } from './own-schemas.js'
 import { type ChildPrograms, ownPrograms } from './programs.js'
 import { rememberedTokens } from './remembered-tokens.js'
-import { settleGenerations, sweepEachHour } from './settle-generations.js'
+import { removeTemporaryFiles, settleGenerations, sweepEachHour } from './settle-generations.js'
 
 /** Spaces that are open, and what their flows reach. */
 export interface RunningSpaces extends OpenSpaces {
@@ -103,6 +103,7 @@ export async function openSpaces(
     for (const spaceId of await sweepRemovedSpaces(ports)) reportLeft(logger, spaceId)
     const spaces = await fillDirectory(ports)
     await settleGenerations(ports, { folder, spaces, logger })
+    if (supervisor.isolation.mode === 'sandbox') await removeTemporaryFiles(ports, { spaces, logger })
     startDeployed(supervisor, ground, spaces)
   } catch (error) {
     await close()

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import type { World } from '../../lib/runtime.js'
 import type { Logger } from '../../settings.js'
 import type { BackupPorts } from '../flows/backups/ports.js'
@@ -34,6 +35,20 @@ export async function settleGenerations(
     await data.removeGenerations(id, isOver).catch(() => reportLeft(logger, id))
   }
   await sweepAll(ports, { spaces: known, logger })
+}
+
+/** Removes what applications wrote while they had no sandbox. In one, their temporary files are in memory. */
+export async function removeTemporaryFiles(
+  { files }: Pick<BackupPorts, 'files'>,
+  { spaces, logger }: { spaces: readonly Pick<SpaceRecord, 'id'>[]; logger: Logger },
+): Promise<void> {
+  for (const { id } of spaces) {
+    await rm(files.temporary(id), { recursive: true, force: true }).catch(() => {
+      const message =
+        'Temporary files of a space, from before it had a sandbox, could not be removed. The next start tries again.'
+      logger.error({ event: 'temporary_files_left', spaceId: id }, message)
+    })
+  }
 }
 
 /** Removes the data that restores have replaced, a day later, and that of killed ones. The result ends it. */
