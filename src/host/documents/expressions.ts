@@ -156,13 +156,6 @@ function boundedBefore(expressions: Expressions, name: string, operator: Operato
       return operator(value, Object.fromEntries(given), options)
     }
   }
-  if (name === '$dateFromString') {
-    // mingo makes a regular expression of its format.
-    return (value, expression, options) => {
-      meter.expect(Number.POSITIVE_INFINITY)
-      return operator(value, expression, options)
-    }
-  }
   const isSearch = name === '$regexMatch' || name === '$regexFind' || name === '$regexFindAll'
   return isSearch ? searching(expressions, name, operator) : operator
 }
@@ -195,7 +188,8 @@ function walkingAll({ meter, evaluate }: Expressions, name: string, operator: Op
       return operator(value, { ...expression, vars: Object.fromEntries(vars) }, options)
     }
   }
-  if (sorting.has(name)) {
+  // mingo makes a regular expression of the format of a date.
+  if (sorting.has(name) || name === '$dateFromString') {
     return (value, expression, options) => {
       meter.expect(Number.POSITIVE_INFINITY)
       return operator(value, expression, options)
@@ -291,8 +285,11 @@ function createCache<T>(make: (expression: object) => T): (expression: unknown) 
   }
 }
 
+/** An expression with this value. mingo reads numbers, booleans and texts that name no path faster as they are. */
 function literal(value: unknown): unknown {
-  return { $literal: value }
+  const isOwn =
+    typeof value === 'string' ? !value.startsWith('$') : typeof value === 'number' || typeof value === 'boolean'
+  return isOwn ? value : { $literal: value }
 }
 
 function literals(values: unknown): unknown {

@@ -351,7 +351,11 @@ describe('what applications ask for is within the bounds', () => {
     const number = fc.integer({ min: -3, max: 6 })
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '-', ''), maxLength: 6 })
     const list = fc.array(fc.oneof(number, text), { maxLength: 5 })
+    const path = fc.constantFrom('$n', '$text', '$list', '$none', '$one', '$flag', '$like', true, 'a', 2)
     const expression = fc.oneof(
+      ...['$eq', '$gt', '$lte', '$cmp', '$in'].map((name) => fc.record({ [name]: fc.tuple(path, path) })),
+      fc.record({ $let: fc.record({ vars: fc.record({ x: path }), in: fc.constant({ $eq: ['$$x', '$like'] }) }) }),
+      fc.record({ $concat: fc.tuple(fc.constant('$like'), fc.constant('$text')) }),
       fc.record({ $concatArrays: fc.tuple(list, fc.constantFrom('$list', '$none', '$text')) }),
       fc.record({ $setUnion: fc.tuple(list, fc.constantFrom('$list', '$none')) }),
       fc.record({ $concat: fc.tuple(text, fc.constantFrom('$text', '$none', '$n')) }),
@@ -394,6 +398,9 @@ describe('what applications ask for is within the bounds', () => {
       n: number,
       rows: fc.array(fc.record({ n: number }), { maxLength: 4 }),
       one: fc.record({ a: number }),
+      flag: fc.boolean(),
+      // What a document holds is no path and no variable.
+      like: fc.constantFrom('$n', '$$ROOT', '$$nothing', '$', '', 'a'),
     })
     const outcome = async (run: () => Promise<unknown> | unknown) => {
       try {
