@@ -41,8 +41,8 @@ const inPart: Readonly<Record<string, readonly string[]>> = {
     ...['SCHED_NONE', 'SCHED_RR', 'settings', 'workers'],
   ],
   inspector: ['url'],
-  // createRequire and its innards: what they load is what is left of it. `require` looks for files by _findPath, so it stays, and
-  // in the mode `process` it and `require.resolve` tell which files exist outside of the space.
+  // createRequire and its innards: what they load is what is left of it. `require` looks for files by _findPath, so it stays. In
+  // the mode `process`, it, `require.resolve` and `import` tell which files exist outside of the space.
   module: [
     ...['_cache', '_debug', '_extensions', '_findPath', '_initPaths', '_load', '_nodeModulePaths', '_pathCache'],
     ...['_preloadModules', '_resolveFilename', '_resolveLookupPaths', 'builtinModules', 'constants'],
