@@ -12,7 +12,7 @@ import { createSpaceKey } from '../../../src/host/sealing/space-keys.js'
 import { freePort } from '../../support/program.js'
 import { hasSandbox, ordinaryUser } from '../../support/sandboxed.js'
 
-const main = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url))
+const main = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 const user = process.getuid?.() === 0 ? { uid: ordinaryUser, gid: ordinaryUser } : {}
 
 const spaceId = 'S'.repeat(22)
