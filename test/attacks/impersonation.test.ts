@@ -102,13 +102,9 @@ describe('ATK-174 acting too far', () => {
       for (const client of [world.acting, old]) {
         const answer = await send(client, method, to)
         expect({ method, to, status: answer.status }).toEqual({ method, to, status: 403 })
-        // A script may not call this one at all.
-        const isCallback = method === 'GET' && path.startsWith('/oauthcallback/')
-        expect(codeOf(answer)).toBe(isCallback ? 'csrf_rejected' : 'impersonation_forbidden')
+        expect({ to, code: codeOf(answer) }).toEqual({ to, code: 'impersonation_forbidden' })
       }
     }
-    const headers = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-    expect((await world.acting.get('/auth/oauthcallback/google', { headers })).status).toBe(403)
     expect((await world.auth.audit.list({ limit: 200 })).items).toHaveLength(before)
     expect((await world.acting.get<SignedIn>('/auth/me')).body.user.email).toBe(ada.email)
   })
@@ -360,8 +356,11 @@ describe('ATK-196 tabs around impersonation', () => {
   })
 })
 
+/** As an older browser that goes to the address, because a script may not call what a GET changes. The answer is JSON. */
+const unmarked = { 'sec-fetch-mode': null, 'sec-fetch-dest': null }
+
 async function send(client: TestClient, method: string, path: string): Promise<TestAnswer> {
-  if (method === 'GET') return client.get(path)
+  if (method === 'GET') return client.get(path, { headers: unmarked })
   if (method === 'POST') return client.post(path, {})
   return method === 'PATCH' ? client.patch(path, {}) : client.delete(path, {})
 }

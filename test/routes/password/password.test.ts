@@ -256,8 +256,7 @@ describe('a password change', () => {
     const { client } = await testAuth()
     const browser = client()
     await browser.signUp(ada)
-    // More of one user at once find no place in the queue of password computations.
-    const passwords = Array.from({ length: 6 }, (_, index) => `analytical engine ${index}`)
+    const passwords = Array.from({ length: 10 }, (_, index) => `analytical engine ${index}`)
     const answers = await Promise.all(
       passwords.map((password) =>
         browser.copy().post('/auth/password/change', { currentPassword: ada.password, newPassword: password }),
@@ -265,7 +264,9 @@ describe('a password change', () => {
     )
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(1)
-    expect(new Set(statuses)).toEqual(new Set([200, 401]))
+    expect(statuses).toContain(401)
+    // On a machine with few cores, some find no place in the queue of password computations, which change nothing either.
+    for (const status of statuses) expect([200, 401, 503]).toContain(status)
     const winner = passwords[statuses.indexOf(200)] ?? ''
     const again = client()
     await again.signIn({ ...ada, password: winner })
