@@ -1,13 +1,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { AuthError } from '../../src/errors.js'
 import { findLauncher, processIsolation } from '../../src/host/children/isolation.js'
 import type { PlanOf } from '../../src/host/children/life.js'
 import type { LogLimits, LogLine } from '../../src/host/children/logs.js'
 import { type ChildLimits, type ChildPlan, defaultChildLimits } from '../../src/host/children/plan.js'
 import { createSupervisor, type Supervisor, type SupervisorOptions } from '../../src/host/children/supervisor.js'
 import { createRandom } from '../../src/lib/random.js'
-import { createWorld, type World } from '../../src/lib/runtime.js'
+import { createWorld, sleep, type World } from '../../src/lib/runtime.js'
 import { type Answer, ask } from './space-child.js'
 import { buildRunner, hashOfRelease, makeRelease, mingo } from './space-release.js'
 import { createSpaceStore } from './space-store.js'
@@ -44,6 +45,8 @@ export interface Supervised {
   temporaryFolder(spaceId: string): string
   /** Asks the child that takes new requests, and counts the request as the front does. */
   ask(spaceId: string, path: string, body?: object): Promise<Answer>
+  /** Asks again while the space is starting, as a client does that reads `Retry-After`. On a busy machine a start takes long. */
+  askAgain(spaceId: string, path: string): Promise<Answer>
   /** Text of all lines of the log. */
   log(spaceId: string): string
   close(): Promise<void>
@@ -149,6 +152,14 @@ async function openSupervised({
     random: createRandom(),
     ...(logLimits && { logLimits }),
   })
+
+  async function askNow(spaceId: string, path: string, body?: object): Promise<Answer> {
+    const child = await supervisor.child(spaceId)
+    const end = child.begin()
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+    return ask(child.socketPath, child.hopKey, path, body ? json : {}).finally(end)
+  }
+
   return {
     supervisor,
     runFolder,
@@ -157,11 +168,16 @@ async function openSupervised({
     crashes,
     open,
     temporaryFolder,
-    async ask(spaceId, path, body) {
-      const child = await supervisor.child(spaceId)
-      const end = child.begin()
-      const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-      return ask(child.socketPath, child.hopKey, path, body ? json : {}).finally(end)
+    ask: askNow,
+    async askAgain(spaceId, path) {
+      for (;;) {
+        const answer = await askNow(spaceId, path).catch((error: unknown) => {
+          if (!(error instanceof AuthError && error.code === 'application_starting')) throw error
+          return null
+        })
+        if (answer !== null) return answer
+        await sleep(100)
+      }
     },
     log: (spaceId) =>
       supervisor

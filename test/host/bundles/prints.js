@@ -1,6 +1,7 @@
 // Prints what it is sent, as it is sent, and ends in many ways.
 import { app } from 'codehooks-js'
 
+const held = []
 app.auth('/*', (_req, _res, next) => next())
 app.get('/release', (_req, res) => res.json({ pid: process.pid, release: process.env.RELEASE ?? null }))
 app.post('/print', (req, res) => {
@@ -13,6 +14,11 @@ app.get('/exit/:code', (req, res) => {
   res.writable.on('close', () => process.exit(Number(req.params.code)))
 })
 app.get('/slow/:ms', (req, res) => setTimeout(() => res.end('slow'), Number(req.params.ms)))
+app.get('/held', (_req, res) => void held.push(res))
+app.get('/let-go', (_req, res) => {
+  for (const each of held) each.end('held')
+  res.end(String(held.length))
+})
 app.get('/stubborn', (_req, res) => {
   process.removeAllListeners('SIGTERM')
   process.on('SIGTERM', () => {})

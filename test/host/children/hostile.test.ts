@@ -111,7 +111,7 @@ test('ATK-166 nothing of a value of the environment reaches the log of the space
     ...['GET /x?apikey=0123-4567&y Bearer abcdef.ghi', '\n'],
   ]
   await host.ask('secret', '/dev/print', { out, err: out })
-  await vi.waitFor(() => expect(host.log('secret').match(/apikey=\*\*\*&y Bearer \*\*\*/g)).toHaveLength(2))
+  await expect.poll(() => host.log('secret').match(/apikey=\*\*\*&y Bearer \*\*\*/g)).toHaveLength(2)
   expect(host.log('secret').match(/\*\*\*/g)).toHaveLength(16)
   for (const part of ['T0p', '& v', 'long', 'VDBw', '0123', 'abcdef']) expect(host.log('secret')).not.toContain(part)
 })

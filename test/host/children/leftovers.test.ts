@@ -76,7 +76,7 @@ describe('kill -9 of the process that supervises', () => {
     expect(await isAlive(pid)).toBe(true)
     host.kill('SIGKILL')
     await once(host, 'exit')
-    await vi.waitFor(async () => expect(await isAlive(pid)).toBe(false))
+    await expect.poll(() => isAlive(pid)).toBe(false)
     // The next host removes the pid file and the socket.
     expect(await readdir(runFolder)).toHaveLength(2)
   })
@@ -115,7 +115,7 @@ describe('leftovers of an earlier host', () => {
     const file = await run.note('space', pid)
     expect(await readFile(file, 'utf8')).toBe(`${pid} ${await facts.startOf(pid)}\n`)
     await openRunFolder(folder, random, facts)
-    await vi.waitFor(async () => expect(await isAlive(pid)).toBe(false))
+    await expect.poll(() => isAlive(pid)).toBe(false)
   })
 })
 
@@ -182,7 +182,7 @@ describe('close', () => {
     const host = await workshop.open()
     host.deployed.set('dev', { bundle: 'prints' })
     await host.supervisor.start('dev')
-    await vi.waitFor(() => expect(host.log('dev')).toContain('started'))
+    await expect.poll(() => host.log('dev')).toContain('started')
     await host.supervisor.remove('dev')
     expect(host.log('dev')).toBe('')
     expect(await readdir(host.runFolder)).toEqual([])

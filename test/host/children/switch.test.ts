@@ -4,7 +4,11 @@ import type { RunningChild } from '../../../src/host/children/start.js'
 import { retire } from '../../../src/host/children/switch.js'
 import { createTestClock } from '../../../src/testing/clock.js'
 import { startFront } from '../../support/host-front.js'
+import { ask } from '../../support/space-child.js'
 import { isAlive, openSupervisedWorkshop, type SupervisedWorkshop } from '../../support/supervised.js'
+
+// Many starts, and one takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 180_000 })
 
 let workshop: SupervisedWorkshop
 beforeAll(async () => {
@@ -53,14 +57,17 @@ describe('a switch', () => {
     const host = await workshop.open()
     host.deployed.set('dev', { bundle: 'prints' })
     const { pid } = await host.supervisor.start('dev')
-    const slow = host.ask('dev', '/dev/slow/1500')
+    const former = await host.supervisor.child('dev')
+    const held = host.ask('dev', '/dev/held')
     host.deployed.set('dev', { bundle: 'prints', release: 2 })
     await host.supervisor.start('dev')
     expect(host.supervisor.status('dev')).toMatchObject({ release: 2, draining: [1] })
     expect(JSON.parse((await host.ask('dev', '/dev/release')).text).pid).not.toBe(pid)
     expect(await isAlive(pid)).toBe(true)
     expect(host.open.size).toBe(2)
-    expect(await slow).toMatchObject({ status: 200, text: 'slow' })
+    const letGo = () => ask(former.socketPath, former.hopKey, '/dev/let-go', {})
+    await expect.poll(async () => (await letGo()).text).toBe('1')
+    expect(await held).toMatchObject({ status: 200, text: 'held' })
     await expect.poll(() => host.open.size).toBe(1)
     expect(await isAlive(pid)).toBe(false)
     expect(host.log('dev')).not.toContain('was ended')
