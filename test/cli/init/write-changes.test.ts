@@ -115,7 +115,7 @@ test('a read-only folder is reported, and nothing is left in it', async () => {
   fs.chmodSync(folder, 0o555)
   const before = content()
   // As a user without the rights of root.
-  const program = `import('${new URL('../../../dist/cli/init/write-changes.js', import.meta.url)}').then(({ writeChanges }) =>
+  const program = `import('${new URL('../../../.build/cli/init/write-changes.js', import.meta.url)}').then(({ writeChanges }) =>
     writeChanges(process.argv[1], JSON.parse(process.argv[2])))`
   const user = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
   const given = JSON.stringify([{ path: 'index.js', before: null, after: 'a', isSecret: false }])
