@@ -59,12 +59,17 @@ function userOptions(ambient: readonly string[]): string[] {
   return ['--reuid', String(ordinary), '--regid', String(ordinary), '--clear-groups', '--inh-caps', ...given]
 }
 
-/** The user may not reach a Node below the home folder of root. @returns the path of one that it may */
-async function handOver(home: string, programs: string): Promise<string> {
-  const node = join(programs, 'node')
-  await chmod(programs, 0o755)
+/** An ordinary user may not reach a Node below the home folder of root. @returns the path of one in this folder, which it may */
+export async function reachableNode(folder: string): Promise<string> {
+  const node = join(folder, 'node')
+  await chmod(folder, 0o755)
   await rm(node, { force: true })
   await link(process.execPath, node).catch(() => copyFile(process.execPath, node))
+  return node
+}
+
+async function handOver(home: string, programs: string): Promise<string> {
+  const node = await reachableNode(programs)
   await chmod(home, 0o700)
   for (const path of [home, ...(await readdir(home, { recursive: true })).map((name) => join(home, name))]) {
     await chown(path, ordinary, ordinary)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest'
 import { findLauncher } from '../../src/host/children/isolation.js'
 import { sandboxIsolation, systemMounts } from '../../src/host/children/sandbox.js'
 import { seccompFilter } from '../../src/host/children/seccomp.js'
+import { reachableNode } from './ordinary-user.js'
 import { mingo } from './space-release.js'
 
 const bubblewrap = '/usr/bin/bwrap'
@@ -39,7 +40,7 @@ export async function tryInSandbox(
 ): Promise<Tried & { host: string }> {
   const host = await mkdtemp(join(tmpdir(), 'latchkey-sandbox-'))
   onTestFinished(() => rm(host, { recursive: true, force: true }))
-  await chmod(host, 0o755)
+  const node = await reachableNode(host)
   const [releaseFolder, runner, data] = [join(host, 'release'), join(host, 'runner.mjs'), join(host, 'data.sock')]
   await mkdir(releaseFolder)
   await writeFile(runner, script)
@@ -72,7 +73,7 @@ export async function tryInSandbox(
   child.stdout?.on('data', (chunk) => (texts[1] += chunk))
   child.stderr?.on('data', (chunk) => (texts[2] += chunk))
   for (const [descriptor, bytes] of [
-    [4, command.sandbox?.args],
+    [4, command.sandbox && replaced(command.sandbox.args, process.execPath, node)],
     [5, command.sandbox?.filter],
   ] as const) {
     const pipe = pipes[descriptor]
@@ -81,4 +82,9 @@ export async function tryInSandbox(
   await new Promise<void>((resolve) => child.once('close', () => resolve()))
   const [, stdout = '', stderr = '', , , , status = ''] = texts
   return { stdout, stderr, status, host }
+}
+
+/** The first path only: Node keeps its place inside. */
+function replaced(bytes: Buffer, from: string, to: string): string {
+  return bytes.toString().replace(from, to)
 }
