@@ -1,9 +1,9 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { AuthError } from '../../errors.js'
 import type { RandomSource } from '../../lib/random.js'
 import type { World } from '../../lib/runtime.js'
 import type { Child } from '../front/space.js'
-import { lastInherited } from './descriptors.js'
 import type { Isolation } from './isolation.js'
 import { type PlanOf, SpaceLife, type SpaceStatus, type StartReport } from './life.js'
 import { createLog, defaultLogLimits, type LogLimits, type LogLine, type OpenLog, type SpaceLog } from './logs.js'
@@ -165,4 +165,28 @@ function knownSpaces({ world, planOf, onCrashed, logLimits }: SupervisorOptions,
 
 function requireOpen(isClosed: boolean): void {
   if (isClosed) throw new AuthError('application_starting', { retryAfterSeconds: 1 })
+}
+
+/** O_CLOEXEC, in the octal digits of `/proc`. */
+const closesOnExec = 0o2000000
+/** The largest descriptor of standard input, output and error. */
+const standardError = 2
+/** Beyond this a host is started by a program that leaks, and all numbers below would be opened for each child. */
+const mostNumbers = 1_024
+
+/**
+ * The largest descriptor that this process would hand on to every process that it starts: what the program that started the host
+ * left open. Without such a descriptor this is 2, that of standard error.
+ */
+async function lastInherited(): Promise<number> {
+  // Elsewhere than on Linux there is no such folder.
+  const names = await readdir('/proc/self/fd').catch(() => [])
+  const inherited = await Promise.all(names.map(async (name) => ((await isHandedOn(name)) ? Number(name) : 0)))
+  return Math.min(mostNumbers, Math.max(standardError, ...inherited))
+}
+
+async function isHandedOn(descriptor: string): Promise<boolean> {
+  const facts = await readFile(`/proc/self/fdinfo/${descriptor}`, 'utf8').catch(() => '')
+  const [, flags] = /^flags:\s+([0-7]+)$/m.exec(facts) ?? []
+  return flags !== undefined && (Number.parseInt(flags, 8) & closesOnExec) === 0
 }
