@@ -79,7 +79,7 @@ const withoutWall = {
   name: 'without-wall',
   setup({ onLoad }: { onLoad(options: { filter: RegExp }, load: () => { contents: string }): void }) {
     onLoad({ filter: /runner[/\\]built-ins\.ts$/ }, () => ({ contents: 'export function closeBuiltIns() {}' }))
-    onLoad({ filter: /runner[/\\]ignore-debugger\.ts$/ }, () => ({ contents: '' }))
+    onLoad({ filter: /runner[/\\]ignore-debugger\.ts$/ }, () => ({ contents: 'export function ignoreDebugger() {}' }))
   },
 }
 
