@@ -13,6 +13,7 @@ export type { Gate } from './adapters/adapter.js'
 export type { FetchGate } from './adapters/fetch-gate.js'
 export type { Auth } from './auth.js'
 export { createAuth } from './auth.js'
+export type { ApiTokenEntry, CreatedApiToken } from './contract/api-tokens.js'
 export { AuthError, type ErrorCode, SettingsError, type SettingsFault } from './errors.js'
 export type { Hook, HookInput, Hooks } from './hooks.js'
 export { init } from './init.js'
@@ -21,13 +22,7 @@ export type { Runtime } from './lib/runtime.js'
 export type { AccessView } from './model/access.js'
 export type { Account, AccountChanges, AccountFilter, AccountState, NewAccount, Page } from './model/account.js'
 export type { Actor } from './model/actor.js'
-export type {
-  ApiTokenEntry,
-  ApiTokenFilter,
-  ApiTokenRotation,
-  CreatedApiToken,
-  NewApiToken,
-} from './model/api-token.js'
+export type { ApiTokenFilter, ApiTokenRotation, NewApiToken } from './model/api-token.js'
 export type { AuditEntry, AuditFilter } from './model/audit-event.js'
 export type { Health } from './model/health.js'
 export type {

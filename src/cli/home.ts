@@ -1,7 +1,6 @@
-import type { AccessView } from '../model/access.js'
-import type { Account, Page } from '../model/account.js'
-import type { ApiTokenEntry, ApiTokenRotation, CreatedApiToken, NewApiToken } from '../model/api-token.js'
-import type { AuditEntry } from '../model/audit-event.js'
+import type { contract } from '../contract/contract.js'
+import type { AnswerOf, BodyOf, FilterOf, ItemOf, PageOf } from '../contract/reading.js'
+import type { Actor } from '../model/actor.js'
 import type { DoctorReport } from '../model/doctor/report.js'
 import type { ImportedAccount, ImportReport } from '../model/imported-account.js'
 import type { Migrations } from '../model/migrations.js'
@@ -25,13 +24,13 @@ export interface Home {
   /** That space, read. Null: an application. */
   readSpace(): Promise<SpaceSummary | null>
 
-  createApiToken(token: NewApiToken): Promise<CreatedApiToken>
+  createApiToken(token: BodyOf<Contract['apiTokens']['create']>): Promise<CreatedApiToken>
   /** Newest first. */
-  listApiTokens(page: PageInput): Promise<Page<ApiTokenEntry>>
+  listApiTokens(page: PageInput): Promise<PageOf<ApiToken>>
   /** @throws `not_found` */
   removeApiToken(id: string): Promise<void>
   /** @throws `not_found` */
-  rotateApiToken(id: string, rotation: ApiTokenRotation): Promise<CreatedApiToken>
+  rotateApiToken(id: string, rotation: BodyOf<Contract['apiTokens']['rotate']>): Promise<CreatedApiToken>
 
   readAccess(): Promise<AccessReport>
   /** Fetches a key set and stores nothing. */
@@ -44,14 +43,14 @@ export interface Home {
   disallowNetwork(change: NetworkChange): Promise<void>
 
   /** Newest first. */
-  listUsers(filter: UserFilter): Promise<Page<Account>>
+  listUsers(filter: UserFilter): Promise<PageOf<Account>>
   /** By id, or by any spelling of the address. Null when there is no such account. */
   findUser(addressOrId: string): Promise<Account | null>
   /** @throws `not_found` */
   readUser(id: string): Promise<UserReport>
   /** @throws `email_taken` */
   createUser(user: NewUser): Promise<Account>
-  disableUser(id: string, options: { reason: string; until?: string }): Promise<Account>
+  disableUser(id: string, options: BodyOf<Contract['users']['disable']>): Promise<Account>
   enableUser(id: string): Promise<Account>
   /** `confirm` repeats the address of the account. */
   deleteUser(id: string, confirm: string): Promise<void>
@@ -61,7 +60,7 @@ export interface Home {
   removeTwoFactor(id: string): Promise<void>
 
   /** Newest first. */
-  listAudit(filter: AuditQuery & PageInput): Promise<Page<AuditLine>>
+  listAudit(filter: AuditQuery & PageInput): Promise<PageOf<AuditLine>>
   /** Every event of the filter, read page by page, with all fields that the log has, also those that this release does not know. */
   exportAudit(filter: AuditQuery): AsyncIterable<object>
   verifyAudit(): Promise<AuditVerdict>
@@ -96,9 +95,9 @@ export interface LocalDatabase {
 export interface RemoteHome extends Home {
   readonly mode: 'remote'
   /** Newest first. */
-  listSessions(page: PageInput): Promise<Page<SessionLine>>
+  listSessions(page: PageInput): Promise<PageOf<SessionLine>>
   endSession(id: string): Promise<void>
-  listMail(filter: { state?: string } & PageInput): Promise<Page<MailLine>>
+  listMail(filter: FilterOf<Contract['mail']['list']> & PageInput): Promise<PageOf<MailLine>>
   retryMail(id: string): Promise<void>
   dropMail(id: string): Promise<void>
   readDoctor(): Promise<DoctorReport>
@@ -139,42 +138,28 @@ export interface SpaceAddress {
   release: number | null
 }
 
+type Contract = typeof contract
+
+/** With the fields of the application beside those that are named. */
+export type Account = ItemOf<Contract['users']['list']>
+
+export type ApiToken = ItemOf<Contract['apiTokens']['list']>
+export type CreatedApiToken = AnswerOf<Contract['apiTokens']['create']>
+
+export type AccessView = Pick<AnswerOf<Contract['access']['read']>, 'jwksUrl' | 'fixedJwksUrl' | 'allowList'>
+
 export interface AccessReport extends AccessView {
   /** The caller's own address, and whether it may use the API. Null in local mode, which has none. */
   you: { ip: string; allowed: boolean } | null
   /** The state of the key set in force; null where it is not known. */
-  keySet: (KeySetCheck & { fetchedAt: string | null }) | null
+  keySet: AnswerOf<Contract['access']['read']>['keySet']
 }
 
-export interface KeySetCheck {
-  ok: boolean
-  keys: readonly { kid: string | null; alg: string | null; use: string | null }[]
-  /** `not_allowed`, `unreachable`, `redirected`, `too_large` or `not_a_key_set`. */
-  fault: string | null
-}
+export type KeySetCheck = AnswerOf<Contract['access']['checkKeySet']>
+export type NetworkChange = BodyOf<Contract['access']['allow']>
 
-export interface NetworkChange {
-  /** An IP address or a CIDR. */
-  network: string
-  force?: boolean
-  /** The caller's own address with `force`; `everyone` when the last entry is removed. */
-  confirm?: string
-}
-
-export interface UserFilter extends PageInput {
-  /** A part of the address or the name. */
-  query?: string
-  role?: string
-  state?: string
-}
-
-export interface NewUser {
-  email: string
-  name?: string
-  roles?: readonly string[]
-  /** Whether to mail an invitation that leads to setting a password. */
-  invite: boolean
-}
+export type UserFilter = FilterOf<Contract['users']['list']> & PageInput
+export type NewUser = BodyOf<Contract['users']['create']>
 
 export interface UserReport {
   account: Account
@@ -183,46 +168,22 @@ export interface UserReport {
   events: readonly AuditLine[]
 }
 
-export interface SessionLine {
-  id: string
-  userId: string
+export interface SessionLine
+  extends Pick<ItemOf<Contract['sessions']['list']>, 'id' | 'userId' | 'device' | 'ip' | 'createdAt' | 'lastSeenAt'> {
   /** The address of the user, where the list is of several users. */
   email: string | null
-  device: string | null
-  ip: string | null
-  createdAt: string
-  lastSeenAt: string | null
 }
 
-export interface MailLine {
-  id: string
-  template: string
-  domain: string
-  state: string
-  attempts: number
-  nextAt: string | null
-  lastReason: string | null
-}
+export type MailLine = ItemOf<Contract['mail']['list']>
 
-export interface AuditQuery {
-  userId?: string
-  event?: string
-  /** The id of a user or an admin token. */
-  actor?: string
-  from?: string
-  to?: string
-}
+export type AuditQuery = FilterOf<Contract['audit']['list']>
 
 /** An audit event. Its name may be one that only a newer release knows. */
-export interface AuditLine extends Omit<AuditEntry, 'event'> {
-  event: string
+export interface AuditLine extends Omit<ItemOf<Contract['audit']['list']>, 'actor'> {
+  actor: Actor | null
 }
 
-export interface AuditVerdict {
-  ok: boolean
-  /** The id of the first event that does not fit the chain. */
-  brokenAt: string | null
-}
+export type AuditVerdict = AnswerOf<Contract['audit']['verify']>
 
 /** How the checks of the network reach an application. */
 export interface NetworkTarget {

@@ -1,6 +1,6 @@
-import type { AdminCommand } from '../contract/admin-command.js'
+import type { contract } from '../contract/contract.js'
+import type { AnswerOf, BodyOf, ItemOf, PageOf } from '../contract/reading.js'
 import type { KeyRotation, KeyRotationInput } from '../host/tool/calls.js'
-import type { Page } from '../model/account.js'
 import type { Right } from '../model/right.js'
 import type { DataCalls } from './collection-calls.js'
 import type { HomeDescription, LocalHome, PageInput } from './home.js'
@@ -16,7 +16,7 @@ export interface HostHome extends SpaceCalls, DataCalls, BackupCalls, AdminToken
   describe(): Promise<HomeDescription>
 
   /** By name. */
-  listSpaces(page: PageInput): Promise<Page<SpaceEntry>>
+  listSpaces(page: PageInput): Promise<PageOf<SpaceEntry>>
   /** @throws `space_not_found` */
   readSpace(name: string): Promise<SpaceEntry>
   /** @throws `space_exists` */
@@ -40,7 +40,7 @@ export interface HostHome extends SpaceCalls, DataCalls, BackupCalls, AdminToken
   /** Resolves to the team tokens that this person made. */
   removeTeamMember(id: string, userId: string): Promise<readonly AdminTokenEntry[]>
 
-  createAdminToken(token: NewAdminToken): Promise<AdminTokenEntry & { token: string }>
+  createAdminToken(token: NewAdminToken): Promise<CreatedAdminToken>
 }
 
 /** The admin tokens of the project: through the control API of the host, or in its folder. */
@@ -134,94 +134,27 @@ export interface Restored {
   warnings: readonly string[]
 }
 
-export interface SpaceEntry {
-  name: string
-  url: string
-  createdAt: string
-  /** The number of the release in force; null: nothing is deployed. */
-  release: number | null
-  /** `stopped`, `starting`, `ready` or `crashed`. */
-  state: string
-  memoryBytes: number
-  restarts: number
-}
+type Contract = typeof contract
 
-export interface ProjectUser {
-  id: string
-  email: string
-  name: string | null
-  /** Their own; null: by teams only. */
-  right: string | null
-  teams: readonly { id: string; name: string; right: string }[]
-  /** What they may do now; null until the address is verified. */
-  inForce: string | null
-}
+export type SpaceEntry = Pick<
+  ItemOf<Contract['spaces']['list']>,
+  'name' | 'url' | 'createdAt' | 'release' | 'state' | 'memoryBytes' | 'restarts'
+>
+export type ProjectUser = ItemOf<Contract['projectUsers']['list']>
+export type Team = ItemOf<Contract['teams']['list']>
 
-export interface Team {
-  id: string
-  name: string
-  right: string
-  createdAt: string
-  members: readonly { id: string; email: string; name: string | null }[]
-}
+export type NewAdminToken = BodyOf<Contract['adminTokens']['create']>
+export type AdminTokenEntry = ItemOf<Contract['adminTokens']['list']>
+export type CreatedAdminToken = AnswerOf<Contract['adminTokens']['create']>
 
-export interface NewAdminToken {
-  /** `personal`, or the id of a team. */
-  owner: string
-  name?: string
-  /** Null: never. Left out: in 365 days. */
-  expiresAt?: string | null
-  cidrs?: readonly string[]
-  spaces?: readonly string[]
-  commands?: readonly AdminCommand[]
-}
-
-export interface AdminTokenEntry {
-  id: string
-  /** The first five characters. */
-  start: string
-  name: string
-  owner: { kind: 'personal' | 'team'; id: string; name: string }
-  /** The address is null when the account is gone. */
-  madeBy: { id: string; email: string | null }
-  /** Null: all. */
-  spaces: readonly string[] | null
-  /** Null: all of those that admin tokens are for. */
-  commands: readonly string[] | null
-  cidrs: readonly string[]
-  createdAt: string
-  expiresAt: string | null
-  lastUse: { day: string; network: string | null } | null
-}
-
+export type Variable = ItemOf<Contract['environment']['list']>
 /** Who changed something: the id of a user or an admin token. */
-export interface ActorEntry {
-  kind: string
-  id: string | null
-}
+export type ActorEntry = NonNullable<Variable['setBy']>
 
-export interface Variable {
-  name: string
-  encrypted: boolean
-  version: number
-  setAt: string
-  setBy: ActorEntry | null
-  /** Null: encrypted. */
-  value: string | null
-}
-
-export interface Release {
-  number: number
-  /** `current`, `starting`, `failed` or `former`. */
-  state: string
-  bytes: number
-  git: { hash: string; branch: string | null } | null
-  dirty: boolean | null
-  author: ActorEntry | null
-  createdAt: string
-  /** Why it did not start. */
-  fault: string | null
-}
+export type Release = Pick<
+  ItemOf<Contract['releases']['list']>,
+  'number' | 'state' | 'bytes' | 'git' | 'dirty' | 'author' | 'createdAt' | 'fault'
+>
 
 /** A part of a deploy that is done: `uploaded`, `started` or `serving`. */
 export interface DeployStep {

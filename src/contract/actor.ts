@@ -6,3 +6,6 @@ export const actorSchema = z
     id: z.string().nullable().describe('Of the user or the admin token.'),
   })
   .nullable()
+
+/** Who changed something, for administrators and members: no session. `id`: of the user or the admin token; null for the other kinds. */
+export type ActorEntry = NonNullable<z.output<typeof actorSchema>>

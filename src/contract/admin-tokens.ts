@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { adminCommands } from './admin-command.js'
 import { optionalList, optionalText, time } from './fields.js'
 import { defineOperations } from './operation.js'
+import type { Entry } from './reading.js'
 
 const commandField = z.enum(adminCommands)
 
@@ -27,6 +28,9 @@ const adminTokenEntry = {
 }
 
 const adminTokenSchema = z.object(adminTokenEntry).describe('An admin token, without its text.')
+
+/** An admin token without its text. Times are ISO 8601 in UTC. */
+export type AdminTokenEntry = Entry<typeof adminTokenSchema>
 
 export const teamTokensSchema = z
   .object({ tokens: z.array(adminTokenSchema) })

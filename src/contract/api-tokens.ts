@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import { durationField, listField, optionalText, pageSchema, pagingQuery, time } from './fields.js'
 import { defineOperations } from './operation.js'
+import type { Entry } from './reading.js'
+
+const access = z.enum(['READ', 'READWRITE'])
+
+/** What a token may do: `READ` allows the safe methods GET, HEAD and OPTIONS (RFC 9110 §9.2.1). */
+export type ApiTokenAccess = z.output<typeof access>
 
 const entry = {
   id: z.string(),
   name: z.string(),
-  access: z.enum(['READ', 'READWRITE']),
+  access,
   cidrs: z.array(z.string()).describe('Networks that it is accepted from; empty: all.'),
   createdAt: time('When it was created.'),
   expiresAt: time('When it ends.').nullable(),
@@ -15,9 +21,15 @@ const entry = {
 
 const entrySchema = z.object(entry).describe('An API token, without its text.')
 
+/** An API token as the application's own server-side calls see it. Times are ISO 8601 in UTC. */
+export type ApiTokenEntry = Entry<typeof entrySchema>
+
 const createdSchema = z
   .object({ ...entry, token: z.string().describe('The token itself. Later requests do not show it again.') })
   .describe('A new API token.')
+
+/** A new API token. This is the only time that the token itself is shown: a UUID, for the header `x-apikey` or the query parameter `apikey`. */
+export type CreatedApiToken = Entry<typeof createdSchema>
 
 const expiresAt = optionalText.describe('When it ends, ISO 8601. Default: never.')
 
@@ -38,7 +50,7 @@ export const apiTokens = defineOperations({
     path: '/tokens',
     body: z.strictObject({
       name: z.string().describe('One line of at most 100 characters.'),
-      access: z.enum(['READ', 'READWRITE']).optional().describe('Default: READWRITE.'),
+      access: access.optional().describe('Default: READWRITE.'),
       expiresAt,
       cidrs: listField.optional().describe('Networks that it is accepted from. Default: all.'),
     }),

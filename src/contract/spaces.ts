@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { actorSchema } from './actor.js'
 import { confirmField, pageSchema, pagingQuery, time } from './fields.js'
 import { defineOperations } from './operation.js'
+import type { Entry } from './reading.js'
 
 const changes = ['deploy', 'activate', 'undeploy', 'env', 'restore', 'remove', 'hold'] as const
 
@@ -27,9 +28,15 @@ const spaceSchema = z
   })
   .describe('A space.')
 
+/** A space as administrators and members see it. */
+export type SpaceEntry = Entry<typeof spaceSchema>
+
 const endedSchema = z
   .object({ kind: z.enum(changes), by: actorSchema, since: time('Since when.') })
   .describe('What was ended.')
+
+/** What was ended when a space was taken over. */
+export type EndedWork = Entry<typeof endedSchema>
 
 export const spaces = defineOperations({
   list: {

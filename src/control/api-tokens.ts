@@ -1,12 +1,7 @@
+import type { ApiTokenEntry, CreatedApiToken } from '../contract/api-tokens.js'
 import { createApiToken, listApiTokens, removeApiToken, rotateApiToken } from '../flows/control/api-tokens.js'
 import type { Page } from '../model/account.js'
-import type {
-  ApiTokenEntry,
-  ApiTokenFilter,
-  ApiTokenRotation,
-  CreatedApiToken,
-  NewApiToken,
-} from '../model/api-token.js'
+import type { ApiTokenFilter, ApiTokenRotation, NewApiToken } from '../model/api-token.js'
 import type { Ports } from '../ports.js'
 import { applicationVisitor } from './application-visitor.js'
 import { missing } from './missing.js'

@@ -1,8 +1,6 @@
+import type { ApiTokenAccess, ApiTokenEntry } from '../contract/api-tokens.js'
 import type { Duration } from '../lib/duration.js'
 import { isoTime } from '../lib/iso-time.js'
-
-/** What a token may do: `READ` allows the safe methods GET, HEAD and OPTIONS (RFC 9110 §9.2.1). */
-export type ApiTokenAccess = 'READ' | 'READWRITE'
 
 /** A token that another program sends instead of signing in. Times are Unix seconds. */
 export interface ApiTokenRecord {
@@ -19,25 +17,6 @@ export interface ApiTokenRecord {
   lastUsedAt: number | null
   /** Id of the token that replaced this one. This one then ends at `expiresAt`. */
   replacedBy: string | null
-}
-
-/** An API token as the application's own server-side calls see it. Times are ISO 8601 in UTC. */
-export interface ApiTokenEntry {
-  id: string
-  name: string
-  access: ApiTokenAccess
-  cidrs: readonly string[]
-  createdAt: string
-  expiresAt: string | null
-  /** Written a few seconds late. */
-  lastUsedAt: string | null
-  replacedBy: string | null
-}
-
-/** A new API token. This is the only time that the token itself is shown. */
-export interface CreatedApiToken extends ApiTokenEntry {
-  /** A UUID, for the header `x-apikey` or the query parameter `apikey`. It cannot be shown again. */
-  token: string
 }
 
 /** The input of `auth.apiTokens.create`. */
@@ -68,16 +47,12 @@ export interface ApiTokenFilter {
   cursor?: string
 }
 
-export function toApiTokenEntry(record: ApiTokenRecord): ApiTokenEntry {
+export function toApiTokenEntry({ tokenHash: _, ...token }: ApiTokenRecord): ApiTokenEntry {
   return {
-    id: record.id,
-    name: record.name,
-    access: record.access,
-    cidrs: record.cidrs,
-    createdAt: isoTime(record.createdAt),
-    expiresAt: orNull(record.expiresAt),
-    lastUsedAt: orNull(record.lastUsedAt),
-    replacedBy: record.replacedBy,
+    ...token,
+    createdAt: isoTime(token.createdAt),
+    expiresAt: orNull(token.expiresAt),
+    lastUsedAt: orNull(token.lastUsedAt),
   }
 }
 

@@ -1,5 +1,5 @@
+import type { ApiTokenAccess } from '../contract/api-tokens.js'
 import type { VerifiedBy } from '../model/admin-role.js'
-import type { ApiTokenAccess } from '../model/api-token.js'
 import type { AuditEvent, AuditEventName } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { OneTimePurpose } from '../model/one-time-token.js'

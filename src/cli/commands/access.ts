@@ -1,7 +1,14 @@
 import { parseCidr } from '../../lib/ip-address.js'
 import { createIpSet } from '../../lib/ip-ranges.js'
-import type { ApiTokenEntry } from '../../model/api-token.js'
-import type { AccessReport, Home, HomeDescription, KeySetCheck, NetworkChange, SpaceSummary } from '../home.js'
+import type {
+  AccessReport,
+  ApiToken,
+  Home,
+  HomeDescription,
+  KeySetCheck,
+  NetworkChange,
+  SpaceSummary,
+} from '../home.js'
 import type { Output } from '../output.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
@@ -33,7 +40,7 @@ export const info = defineCommand({
 function infoLines(
   { home, url, version }: HomeDescription,
   access: AccessReport,
-  tokens: readonly ApiTokenEntry[],
+  tokens: readonly ApiToken[],
 ): string[] {
   const keySet = access.keySet
   const keys =
@@ -50,7 +57,7 @@ function infoLines(
 }
 
 /** The store keeps a digest, so no part of the token itself can be shown. */
-function masked({ id, name, access }: ApiTokenEntry): string {
+function masked({ id, name, access }: ApiToken): string {
   return `********  ${access}  ${name}  (${id})`
 }
 

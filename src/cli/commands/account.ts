@@ -1,6 +1,6 @@
 import { createWorld } from '../../lib/runtime.js'
-import { type Account, isAccountDisabled } from '../../model/account.js'
-import type { Home } from '../home.js'
+import { isAccountDisabled } from '../../model/account.js'
+import type { Account, Home } from '../home.js'
 import { ToolError } from '../tool-error.js'
 import { shortTime } from './units.js'
 

@@ -1,4 +1,4 @@
-import type { Page } from '../../model/account.js'
+import type { PageOf } from '../../contract/reading.js'
 import type { PageInput } from '../home.js'
 import type { Output } from '../output.js'
 import { usage } from '../tool-error.js'
@@ -32,7 +32,7 @@ export function printList<Item>(
 }
 
 /** Prints a page of a list, and how to see the next one. */
-export function printPage<Item>(output: Output, page: Page<Item>, columns: Columns<Item>, none?: string): void {
+export function printPage<Item>(output: Output, page: PageOf<Item>, columns: Columns<Item>, none?: string): void {
   printList(output, page.items, columns, { value: page, ...(none !== undefined && { none }) })
   if (page.nextCursor !== null) output.note(`There is more. Add: --cursor ${page.nextCursor}`)
 }

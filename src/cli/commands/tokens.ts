@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { ApiTokenEntry, CreatedApiToken } from '../../model/api-token.js'
+import type { ApiToken, CreatedApiToken } from '../home.js'
 import type { Output } from '../output.js'
 import { defineCommand, repeated } from './command.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
@@ -30,7 +30,7 @@ export const addToken = defineCommand({
   },
 })
 
-const columns: Columns<ApiTokenEntry> = {
+const columns: Columns<ApiToken> = {
   ID: ({ id }) => id,
   NAME: ({ name }) => name,
   ACCESS: ({ access }) => access,

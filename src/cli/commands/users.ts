@@ -1,7 +1,6 @@
-import type { Account } from '../../model/account.js'
 import type { ImportedRecord, ImportReport } from '../../model/imported-account.js'
 import { readRecordLines } from '../files/record-lines.js'
-import type { Home, UserReport } from '../home.js'
+import type { Account, Home, UserReport } from '../home.js'
 import { aligned } from '../output.js'
 import { startProgress } from '../progress.js'
 import type { Tool } from '../tool.js'

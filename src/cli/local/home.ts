@@ -31,7 +31,7 @@ export function createLocalHome(
       const { account, sessions, events } = await calls.readUser(id)
       return { account, sessions: sessions.map((session) => ({ ...session, email: null })), events }
     },
-    createUser: ({ email, name, roles, invite }) => calls.createUser({ email, name, roles, invite }),
+    createUser: ({ email, name, roles, invite = true }) => calls.createUser({ email, name, roles, invite }),
     async listAudit({ event, ...filter }) {
       return calls.listAudit({ ...filter, ...eventOf(event) })
     },

@@ -1,8 +1,10 @@
-import { type Fields, fieldsIn, nullOr, numberIn, textIn, textsIn, WrongField } from '../../lib/json-fields.js'
+import { type Fields, fieldsIn, nullOr, numberIn, textIn, textsIn } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
 import type { ArrivingBackup, BackupCalls, Restored, RestoreUpload } from '../host-home.js'
-import type { Client } from './calls.js'
-import { notOurs } from './send.js'
+import type { Client, StreamCall } from './calls.js'
+import { inSpace } from './contract-calls.js'
+import { contract } from './contract-table.js'
+import { asOurs, notOurs } from './send.js'
 
 /** Longer than the host takes to check an index, or to start an application. */
 const idleMs = 300_000
@@ -11,19 +13,21 @@ const progressBytes = 64 * 1024 * 1024
 
 /** The calls on the backups of one space. @param below its path */
 export function backupCalls(client: Client, address: Address, below: () => string): BackupCalls {
+  const { create, restore: restoring, undo } = contract.backups
   return {
-    backUp: () => backUp(client, address, `${below()}/backup`),
-    restore: (upload) => restore(client, address, `${below()}/restore`, upload),
+    backUp: () => backUp(client, address, inSpace(below(), create)),
+    restore: (upload) => restore(client, address, inSpace(below(), restoring), upload),
     async undoRestore() {
-      const path = `${below()}/restore/undo`
-      const { rows } = await client.stream({ method: 'POST', path, idleMs, mostBytes: progressBytes })
+      const { rows } = await client.stream({ ...inSpace(below(), undo), idleMs, mostBytes: progressBytes })
       for await (const row of rows('done')) if (row.done !== undefined) return
     },
   }
 }
 
-async function backUp(client: Client, { site }: Address, path: string): Promise<ArrivingBackup> {
-  const { header, bytes } = await client.stream({ method: 'GET', path, idleMs, mostBytes: null })
+type Target = Pick<StreamCall, 'method' | 'path'>
+
+async function backUp(client: Client, { site }: Address, target: Target): Promise<ArrivingBackup> {
+  const { header, bytes } = await client.stream({ ...target, idleMs, mostBytes: null })
   const [, name] =
     /^attachment; filename="([a-z0-9-]+-\d{8}T\d{4}Z\.tar\.gz)"$/.exec(header('content-disposition') ?? '') ?? []
   const count = (of: string) => Number(header(`x-latchkey-${of}`) ?? Number.NaN)
@@ -37,15 +41,14 @@ async function backUp(client: Client, { site }: Address, path: string): Promise<
 async function restore(
   client: Client,
   { site }: Address,
-  path: string,
+  target: Target,
   { open, size, confirm, verify, release, settings, foreign, onSent, onStep }: RestoreUpload,
 ): Promise<Restored> {
   const flags = Object.entries({ verify, release, settings, foreign }).filter(([, isSet]) => isSet)
   const query = { confirm, ...Object.fromEntries(flags.map(([name]) => [name, 'true'])) }
   const upload = { open, size, type: 'application/gzip' }
   const { rows } = await client.stream({
-    method: 'POST',
-    path,
+    ...target,
     query,
     upload,
     onSent,
@@ -73,13 +76,5 @@ function readRestored(row: Fields): Restored {
     release: nullOr(row, 'release', numberIn),
     setAgain: { environment: textsIn(setAgain, 'environment'), apiTokens: textsIn(setAgain, 'apiTokens') },
     warnings: textsIn(row, 'warnings'),
-  }
-}
-
-function asOurs<T>(site: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof WrongField ? notOurs(site, error.message) : error
   }
 }

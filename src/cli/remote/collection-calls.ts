@@ -1,9 +1,12 @@
-import { type Fields, listIn, numberIn, textIn, WrongField } from '../../lib/json-fields.js'
+import type { Operation } from '../../contract/operation.js'
+import { type Fields, listIn, numberIn, textIn } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
 import type { DataCalls, Imported, OnIndexStep, Rows } from '../collection-calls.js'
 import { ToolError } from '../tool-error.js'
-import { type Call, type Client, path, type StreamCall } from './calls.js'
-import { notOurs } from './send.js'
+import type { Call, Client, StreamCall } from './calls.js'
+import { type CallLine, inSpace } from './contract-calls.js'
+import { contract } from './contract-table.js'
+import { asOurs, notOurs } from './send.js'
 
 /** Longer than the host lets a query or a batch take. */
 const idleMs = 120_000
@@ -12,27 +15,28 @@ const progressBytes = 64 * 1024 * 1024
 
 /** The calls on the data of one space. @param below its path */
 export function dataCalls(client: Client, address: Address, below: () => string): DataCalls {
-  const target = (collection: string, call: string) => `${below()}${path('collections', collection, call)}`
-  const post = (call: Omit<StreamCall, 'method' | 'idleMs' | 'mostBytes'>): StreamCall => {
-    return { ...call, method: 'POST', idleMs, mostBytes: progressBytes }
-  }
+  const { createIndexes, removeIndexes, query, import: imports } = contract.collections
+  const at = <Of extends Operation>(line: CallLine<Of>, c: string) => inSpace(below(), line, { c })
+  const bounds = { idleMs, mostBytes: progressBytes }
   return {
     createIndex: (collection, { fields, unique }, onStep) => {
       const body = { fields, ...(unique && { unique }) }
-      return createIndex(client, address, post({ path: target(collection, 'indexes'), body }), onStep)
+      return createIndex(client, address, { ...at(createIndexes, collection), ...bounds, body }, onStep)
     },
     removeIndex: (collection, field) => {
       const body = { fields: [field], confirm: field }
-      return removeIndex(client, { method: 'DELETE', path: target(collection, 'indexes'), body })
+      return removeIndex(client, { ...at(removeIndexes, collection), body })
     },
-    query: async (collection, query) => readRows(client, post({ path: target(collection, 'query'), body: query })),
-    count: (collection, query) => count(client, address, post({ path: target(collection, 'query'), body: query })),
-    exportRows: async (collection) =>
-      readRows(client, { method: 'GET', path: target(collection, 'export'), idleMs, mostBytes: null }),
+    query: (collection, body) => readRows(client, { ...at(query, collection), ...bounds, body }),
+    count: (collection, body) => count(client, address, { ...at(query, collection), ...bounds, body }),
+    exportRows: (collection) => {
+      const target = inSpace(below(), contract.backups.exportCollection, { collection })
+      return readRows(client, { ...target, idleMs, mostBytes: null })
+    },
     importRows: (collection, { open, dryrun, upsert }) => {
-      const query = { ...(dryrun && { dryrun: 'true' }), ...(upsert && { upsert: 'true' }) }
+      const flags = { ...(dryrun && { dryrun: 'true' }), ...(upsert && { upsert: 'true' }) }
       const upload = { open, type: 'application/jsonl' }
-      return importRows(client, address, post({ path: target(collection, 'import'), query, upload }))
+      return importRows(client, address, { ...at(imports, collection), ...bounds, query: flags, upload })
     },
   }
 }
@@ -112,12 +116,4 @@ function withImported({ exitCode, code, message, details }: ToolError, imported:
 function readImported(row: Fields): Imported {
   const fault = (item: Fields) => ({ line: numberIn(item, 'line'), fault: textIn(item, 'fault') })
   return { imported: numberIn(row, 'imported'), failed: listIn(row, 'failed', fault) }
-}
-
-function asOurs<T>(site: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof WrongField ? notOurs(site, error.message) : error
-  }
 }

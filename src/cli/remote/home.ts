@@ -1,23 +1,11 @@
-import { listIn, textIn } from '../../lib/json-fields.js'
+import { textIn } from '../../lib/json-fields.js'
+import { parseActor } from '../../model/actor.js'
 import type { Address } from '../address.js'
-import type { AuditQuery, PageInput, RemoteHome, SpaceSummary } from '../home.js'
+import type { AuditLine, AuditQuery, PageInput, RemoteHome, SessionLine, SpaceSummary } from '../home.js'
 import { ToolError } from '../tool-error.js'
-import {
-  readAccessReport,
-  readAccessView,
-  readAccount,
-  readApiToken,
-  readAuditLine,
-  readAuditVerdict,
-  readCreatedApiToken,
-  readDoctorReport,
-  readKeySetCheck,
-  readMailLine,
-  readPage,
-  readSession,
-  readUserReport,
-} from './answers.js'
-import { type Call, type Client, path } from './calls.js'
+import type { Client } from './calls.js'
+import { createRun, type Run } from './contract-calls.js'
+import { contract } from './contract-table.js'
 import { createScope, type Scope } from './scope.js'
 import { notOurs, readAnswer } from './send.js'
 
@@ -34,20 +22,18 @@ const mostPages = 50
  */
 export function createRemoteHome(client: Client, address: Address, chooseSpace: () => string): RemoteHome {
   const scope = createScope(client, address, chooseSpace)
-  const done = async (call: Call): Promise<void> => {
-    await client.answer(call)
-  }
+  const run = createRun(client, address, scope.below)
   return {
     mode: 'remote',
     target: `remote ${address.site} ${client.caller}`,
     describe: scope.describe,
     space: scope.space,
-    readSpace: () => readSpace(client, scope),
-    ...tokenCalls(client, scope, done),
-    ...accessCalls(client, scope, done),
-    ...userCalls(client, address, done),
-    ...auditCalls(client, address),
-    ...runningCalls(client, done),
+    readSpace: () => readSpace(run, scope),
+    ...tokenCalls(run),
+    ...accessCalls(run),
+    ...userCalls(run, address),
+    ...auditCalls(run, client, address),
+    ...runningCalls(run),
     async networkTarget() {
       const headers = await client.credential()
       return { auth: address.auth, credential: () => headers, installationId: null }
@@ -56,52 +42,48 @@ export function createRemoteHome(client: Client, address: Address, chooseSpace: 
   }
 }
 
-type Done = (call: Call) => Promise<void>
-
-async function readSpace(client: Client, { describe, space }: Scope): Promise<SpaceSummary | null> {
+async function readSpace(run: Run, { describe, space }: Scope): Promise<SpaceSummary | null> {
   const name = await space()
   if (name === null) return null
   const { spaces = [] } = await describe()
-  const target = `${path('spaces', name)}/env`
-  const environment = await client.call({ method: 'GET', path: target }, (fields) =>
-    listIn(fields, 'items', (item) => textIn(item, 'name')),
-  )
+  const { items } = await run(contract.environment.list)
+  const environment = items.map((variable) => variable.name)
   return { ...(spaces.find((each) => each.name === name) ?? { name, url: null, release: null }), environment }
 }
 
-function tokenCalls(client: Client, { below }: Scope, done: Done) {
+function tokenCalls(run: Run) {
+  const { create, list, remove, rotate } = contract.apiTokens
   return {
-    createApiToken: async (body) =>
-      client.call({ method: 'POST', path: await below('/tokens'), body }, readCreatedApiToken),
-    listApiTokens: async (page) =>
-      client.call({ method: 'GET', path: await below('/tokens'), query: pageQuery(page) }, (fields) =>
-        readPage(fields, readApiToken),
-      ),
-    removeApiToken: async (id) => done({ method: 'DELETE', path: await below(path('tokens', id)) }),
-    rotateApiToken: async (id, body) =>
-      client.call({ method: 'POST', path: await below(path('tokens', id, 'rotate')), body }, readCreatedApiToken),
+    createApiToken: (body) => run(create, { body }),
+    listApiTokens: (query) => run(list, { query }),
+    removeApiToken: (id) => run(remove, { params: { id } }),
+    rotateApiToken: (id, body) => run(rotate, { params: { id }, body }),
   } satisfies Partial<RemoteHome>
 }
 
-function accessCalls(client: Client, { below }: Scope, done: Done) {
+const accessFields = ['jwksUrl', 'fixedJwksUrl', 'allowList'] as const
+
+function accessCalls(run: Run) {
+  const { read, checkKeySet, setSpaceKeySet, allow, disallow } = contract.access
   return {
-    readAccess: async () => client.call({ method: 'GET', path: await below('/access') }, readAccessReport),
-    checkKeySet: async (url) =>
-      client.call({ method: 'POST', path: await below('/access/jwks/check'), body: { url } }, readKeySetCheck),
-    setKeySet: async (url) =>
-      client.call({ method: 'POST', path: await below('/access/jwks'), body: { url } }, readAccessView),
-    allowNetwork: async (body) =>
-      client.call({ method: 'POST', path: await below('/access/networks'), body }, readAccessView),
-    disallowNetwork: async (body) => done({ method: 'DELETE', path: await below('/access/networks'), body }),
+    async readAccess() {
+      const { you, ...report } = await run(read, {}, [...accessFields, 'you', 'keySet'])
+      return { ...report, you: you.ip === null ? null : { ip: you.ip, allowed: you.allowed } }
+    },
+    checkKeySet: (url) => run(checkKeySet, { body: { url } }),
+    setKeySet: (url) => run(setSpaceKeySet, { body: { url } }, accessFields),
+    allowNetwork: (body) => run(allow, { body }, accessFields),
+    disallowNetwork: (body) => run(disallow, { body }),
   } satisfies Partial<RemoteHome>
 }
 
-function userCalls(client: Client, { site }: Address, done: Done) {
-  const readUser = (id: string) => client.call({ method: 'GET', path: path('users', id) }, readUserReport)
-  const listUsers: RemoteHome['listUsers'] = ({ query, role, state, ...page }) =>
-    client.call({ method: 'GET', path: '/users', query: { query, role, state, ...pageQuery(page) } }, (fields) =>
-      readPage(fields, readAccount),
-    )
+function userCalls(run: Run, { site }: Address) {
+  const { users, sessions } = contract
+  const listUsers: RemoteHome['listUsers'] = (query) => run(users.list, { query })
+  const readUser: RemoteHome['readUser'] = async (id) => {
+    const report = await run(users.read, { params: { id } }, ['account', 'sessions', 'events'])
+    return { ...report, sessions: report.sessions.map(withoutEmail), events: report.events.map(withActor) }
+  }
   return {
     listUsers,
     readUser,
@@ -117,52 +99,56 @@ function userCalls(client: Client, { site }: Address, done: Done) {
       }
       throw notOurs(site, `more than ${mostPages} pages`)
     },
-    createUser: (body) => client.call({ method: 'POST', path: '/users', body }, readAccount),
-    disableUser: (id, body) => client.call({ method: 'POST', path: path('users', id, 'disable'), body }, readAccount),
-    enableUser: (id) => client.call({ method: 'POST', path: path('users', id, 'enable') }, readAccount),
-    deleteUser: (id, confirm) => done({ method: 'DELETE', path: path('users', id), body: { confirm } }),
-    resetPassword: (id) => done({ method: 'POST', path: path('users', id, 'reset-password') }),
-    endUserSessions: (id) => done({ method: 'DELETE', path: path('users', id, 'sessions') }),
-    removeTwoFactor: (id) => done({ method: 'DELETE', path: path('users', id, 'two-factor') }),
+    createUser: (body) => run(users.create, { body }),
+    disableUser: (id, body) => run(users.disable, { params: { id }, body }),
+    enableUser: (id) => run(users.enable, { params: { id } }),
+    deleteUser: (id, confirm) => run(users.remove, { params: { id }, body: { confirm } }),
+    async resetPassword(id) {
+      await run(users.resetPassword, { params: { id } })
+    },
+    endUserSessions: (id) => run(sessions.endAllOfUser, { params: { id } }),
+    removeTwoFactor: (id) => run(users.removeTwoFactor, { params: { id } }),
   } satisfies Partial<RemoteHome>
 }
 
-function auditCalls(client: Client, address: Address) {
+function auditCalls(run: Run, client: Client, address: Address) {
+  const { list, verify } = contract.audit
   return {
-    listAudit: ({ limit, cursor, ...filter }) =>
-      client.call({ method: 'GET', path: '/audit', query: { ...filter, limit, cursor } }, (fields) =>
-        readPage(fields, readAuditLine),
-      ),
+    async listAudit(query) {
+      const { items, nextCursor } = await run(list, { query })
+      return { items: items.map(withActor), nextCursor }
+    },
     exportAudit: (filter) => exportAudit(client, address, filter),
-    verifyAudit: () => client.call({ method: 'POST', path: '/audit/verify' }, readAuditVerdict),
+    verifyAudit: () => run(verify),
   } satisfies Partial<RemoteHome>
 }
+
+const sessionFields = ['id', 'userId', 'email', 'device', 'ip', 'createdAt', 'lastSeenAt'] as const
 
 /** What needs a running application. */
-function runningCalls(client: Client, done: Done) {
+function runningCalls(run: Run) {
+  const { sessions, mail, doctor } = contract
   return {
-    listSessions: (page) =>
-      client.call({ method: 'GET', path: '/sessions', query: pageQuery(page) }, (fields) =>
-        readPage(fields, readSession),
-      ),
-    endSession: (id) => done({ method: 'DELETE', path: path('sessions', id) }),
-    listMail: ({ state, ...page }) =>
-      client.call({ method: 'GET', path: '/mail', query: { state, ...pageQuery(page) } }, (fields) =>
-        readPage(fields, readMailLine),
-      ),
-    retryMail: (id) => done({ method: 'POST', path: path('mail', id, 'retry') }),
-    dropMail: (id) => done({ method: 'DELETE', path: path('mail', id) }),
-    readDoctor: () => client.call({ method: 'GET', path: '/doctor' }, readDoctorReport),
+    listSessions: (query) => run(sessions.list, { query }, sessionFields),
+    endSession: (id) => run(sessions.end, { params: { id } }),
+    listMail: (query) => run(mail.list, { query }),
+    retryMail: (id) => run(mail.retry, { params: { id } }),
+    dropMail: (id) => run(mail.drop, { params: { id } }),
+    async readDoctor() {
+      const { checkedAt, checks } = await run(doctor.read)
+      return { checkedAt, checks: checks.map((each) => ({ ...each, level: each.level === 'warn' ? 'warn' : 'error' })) }
+    },
   } satisfies Partial<RemoteHome>
 }
 
 async function* exportAudit(client: Client, { site }: Address, filter: AuditQuery): AsyncGenerator<object> {
+  const { method, path } = contract.audit.export
   let cursor: string | null = null
   do {
     const query = { ...filter, ...(cursor !== null && { cursor }) }
-    const answer = await client.answer({ method: 'GET', path: '/audit.jsonl', query, limitBytes: exportBytes })
+    const answer = await client.answer({ method, path, query, limitBytes: exportBytes })
     for (const line of answer.text.split('\n')) {
-      if (line !== '') yield readAnswer({ text: line }, site, (fields) => ({ ...fields, id: readAuditLine(fields).id }))
+      if (line !== '') yield readAnswer({ text: line }, site, (fields) => ({ ...fields, id: textIn(fields, 'id') }))
     }
     const next: string | null = answer.header('x-next-cursor')
     if (next !== null && next === cursor) throw notOurs(site, 'the same cursor twice')
@@ -170,8 +156,13 @@ async function* exportAudit(client: Client, { site }: Address, filter: AuditQuer
   } while (cursor !== null)
 }
 
-function pageQuery({ limit, cursor }: PageInput) {
-  return { limit, cursor }
+/** A session of a list that is of one user. */
+function withoutEmail({ id, userId, device, ip, createdAt, lastSeenAt }: Omit<SessionLine, 'email'>): SessionLine {
+  return { id, userId, email: null, device, ip, createdAt, lastSeenAt }
+}
+
+function withActor<Line extends object>(line: Line & { actor: unknown }): Line & Pick<AuditLine, 'actor'> {
+  return { ...line, actor: line.actor === null ? null : parseActor(JSON.stringify(line.actor)) }
 }
 
 /** Null where the server knows no such thing. */

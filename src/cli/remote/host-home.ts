@@ -1,23 +1,13 @@
-import { type Fields, listIn } from '../../lib/json-fields.js'
-import { parseJson } from '../../lib/json-object.js'
 import type { Address } from '../address.js'
 import type { HomeDescription } from '../home.js'
-import type { HostHome } from '../host-home.js'
+import type { AdminTokenEntry, HostHome } from '../host-home.js'
 import { ToolError } from '../tool-error.js'
-import { readPage } from './answers.js'
 import { backupCalls } from './backup-calls.js'
-import { type Call, type Client, path } from './calls.js'
+import { type Client, path } from './calls.js'
 import { dataCalls } from './collection-calls.js'
-import {
-  readAdminToken,
-  readCreatedAdminToken,
-  readProjectUser,
-  readRemovedCount,
-  readSpace,
-  readTeam,
-} from './host-answers.js'
+import { createRun, type Run } from './contract-calls.js'
+import { contract } from './contract-table.js'
 import { createScope } from './scope.js'
-import { readAnswer } from './send.js'
 import { spaceCalls } from './space-calls.js'
 
 /**
@@ -30,15 +20,16 @@ export async function openHostHome(client: Client, address: Address, chooseSpace
   const { describe } = createScope(client, address, chooseSpace)
   requireHost(await describe(), address)
   const below = () => path('spaces', chooseSpace())
+  const run = createRun(client, address, (target) => `${below()}${target}`)
   return {
     target: `remote ${address.site} ${client.caller}`,
     space: chooseSpace,
     describe,
-    ...spacesCalls(client),
-    ...peopleCalls(client, address),
-    ...teamCalls(client, address),
-    ...tokenCalls(client, address),
-    ...spaceCalls(client, address, below),
+    ...spacesCalls(run),
+    ...peopleCalls(run),
+    ...teamCalls(run),
+    ...tokenCalls(run),
+    ...spaceCalls(run, client, address, chooseSpace),
     ...dataCalls(client, address, below),
     ...backupCalls(client, address, below),
   }
@@ -49,72 +40,51 @@ function requireHost({ home }: HomeDescription, { site }: Address): void {
   throw new ToolError(4, 'not_here', `${site} is an application. This command needs a space host, see: latchkey serve.`)
 }
 
-function spacesCalls(client: Client) {
+const spaceFields = ['name', 'url', 'createdAt', 'release', 'state', 'memoryBytes', 'restarts'] as const
+
+function spacesCalls(run: Run) {
+  const { list, read, create, remove } = contract.spaces
   return {
-    listSpaces: (page) =>
-      client.call({ method: 'GET', path: '/spaces', query: { ...page } }, (fields) => readPage(fields, readSpace)),
-    readSpace: (name) => client.call({ method: 'GET', path: path('spaces', name) }, readSpace),
-    createSpace: (name) => client.call({ method: 'POST', path: '/spaces', body: { name } }, readSpace),
-    async removeSpace(name, confirm) {
-      await client.answer({ method: 'DELETE', path: path('spaces', name), body: { confirm } })
-    },
+    listSpaces: (query) => run(list, { query }, spaceFields),
+    readSpace: (space) => run(read, { params: { space } }, spaceFields),
+    createSpace: (name) => run(create, { body: { name } }, spaceFields),
+    removeSpace: (space, confirm) => run(remove, { params: { space }, body: { confirm } }),
   } satisfies Partial<HostHome>
 }
 
-function peopleCalls(client: Client, address: Address) {
+function peopleCalls(run: Run) {
+  const { list, grant, change, remove } = contract.projectUsers
   return {
-    listProjectUsers: () => listOf(client, address, '/project/users', readProjectUser),
-    grantRight: (email, right) =>
-      client.call({ method: 'POST', path: '/project/users', body: { email, right } }, readProjectUser),
-    changeRight: (id, right) =>
-      client.call({ method: 'PATCH', path: path('project', 'users', id), body: { right } }, readProjectUser),
-    removeProjectUser: (id, confirm) =>
-      leftTokens(client, address, { method: 'DELETE', path: path('project', 'users', id), body: { confirm } }),
+    listProjectUsers: () => run(list),
+    grantRight: (email, right) => run(grant, { body: { email, right } }),
+    changeRight: (id, right) => run(change, { params: { id }, body: { right } }),
+    removeProjectUser: async (id, confirm) => leftTokens(await run(remove, { params: { id }, body: { confirm } })),
   } satisfies Partial<HostHome>
 }
 
-function teamCalls(client: Client, address: Address) {
+function teamCalls(run: Run) {
+  const { list, create, change, remove, addMember, removeMember } = contract.teams
   return {
-    listTeams: () => listOf(client, address, '/teams', readTeam),
-    createTeam: (body) => client.call({ method: 'POST', path: '/teams', body }, readTeam),
-    changeTeam: (id, body) => client.call({ method: 'PATCH', path: path('teams', id), body }, readTeam),
-    async removeTeam(id, confirm) {
-      await client.answer({ method: 'DELETE', path: path('teams', id), body: { confirm } })
-    },
-    addTeamMember: (id, email) =>
-      client.call({ method: 'POST', path: path('teams', id, 'members'), body: { email } }, readTeam),
-    removeTeamMember: (id, userId) =>
-      leftTokens(client, address, { method: 'DELETE', path: path('teams', id, 'members', userId) }),
+    listTeams: () => run(list),
+    createTeam: (body) => run(create, { body }),
+    changeTeam: (id, body) => run(change, { params: { id }, body }),
+    removeTeam: (id, confirm) => run(remove, { params: { id }, body: { confirm } }),
+    addTeamMember: (id, email) => run(addMember, { params: { id }, body: { email } }),
+    removeTeamMember: async (id, userId) => leftTokens(await run(removeMember, { params: { id, userId } })),
   } satisfies Partial<HostHome>
 }
 
-function tokenCalls(client: Client, address: Address) {
+function tokenCalls(run: Run) {
+  const { list, create, remove, removeAll } = contract.adminTokens
   return {
-    listAdminTokens: () => listOf(client, address, '/admintokens', readAdminToken),
-    createAdminToken: (body) => client.call({ method: 'POST', path: '/admintokens', body }, readCreatedAdminToken),
-    async removeAdminToken(id) {
-      await client.answer({ method: 'DELETE', path: path('admintokens', id) })
-    },
-    removeAllAdminTokens: () =>
-      client.call({ method: 'DELETE', path: '/admintokens', body: { confirm: 'all' } }, readRemovedCount),
+    listAdminTokens: () => run(list),
+    createAdminToken: (body) => run(create, { body }),
+    removeAdminToken: (id) => run(remove, { params: { id } }),
+    removeAllAdminTokens: async () => (await run(removeAll, { body: { confirm: 'all' } })).removed,
   } satisfies Partial<HostHome>
-}
-
-/** A list that is no page, because it is short. */
-async function listOf<T>(
-  client: Client,
-  { site }: Address,
-  target: string,
-  read: (item: Fields) => T,
-): Promise<readonly T[]> {
-  const { text } = await client.answer({ method: 'GET', path: target })
-  return readAnswer({ text: JSON.stringify({ list: parseJson(text) ?? null }) }, site, (fields) =>
-    listIn(fields, 'list', read),
-  )
 }
 
 /** An empty answer says that there are no such tokens. */
-async function leftTokens(client: Client, { site }: Address, call: Call) {
-  const { status, text } = await client.answer(call)
-  return status === 204 ? [] : readAnswer({ text }, site, (fields) => listIn(fields, 'tokens', readAdminToken))
+function leftTokens(answer: { tokens: readonly AdminTokenEntry[] } | undefined): readonly AdminTokenEntry[] {
+  return answer?.tokens ?? []
 }

@@ -1,7 +1,8 @@
+import { choiceIn, type Fields, fieldsIn, listIn, nullOr, numberIn, textIn } from '../../lib/json-fields.js'
+import { isObject } from '../../lib/json-object.js'
 import type { Address } from '../address.js'
-import type { HomeDescription } from '../home.js'
+import type { HomeDescription, SpaceAddress } from '../home.js'
 import { ToolError } from '../tool-error.js'
-import { readDescription } from './answers.js'
 import { type Client, path } from './calls.js'
 
 /** Where the tokens and access settings of a home are: in the host, each space has its own. */
@@ -39,4 +40,42 @@ export function createScope(client: Client, { site }: Address, chooseSpace: () =
       return name === null ? target : `${path('spaces', name)}${target}`
     },
   }
+}
+
+/** What a home says of itself. Older hosts say less of their spaces. */
+function readDescription(fields: Fields, url: string): HomeDescription {
+  const home = choiceIn(fields, 'home', ['application', 'host'])
+  const isToken = home === 'host' && isObject(fields.adminToken)
+  return {
+    home,
+    version: textIn(fields, 'version'),
+    url,
+    user: isToken ? null : readUser(fieldsIn(fields, 'user')),
+    ...(home === 'host' && {
+      project: textOrNull(fields, 'project') ?? 'default',
+      spaces: fields.spaces === undefined ? [] : listIn(fields, 'spaces', readSpaceAddress),
+    }),
+  }
+}
+
+function readUser(user: Fields): NonNullable<HomeDescription['user']> {
+  return {
+    id: textIn(user, 'id'),
+    email: textIn(user, 'email'),
+    name: nullOr(user, 'name', textIn),
+    right: textIn(user, 'right'),
+  }
+}
+
+function readSpaceAddress(space: Fields): SpaceAddress {
+  return {
+    name: textIn(space, 'name'),
+    url: textOrNull(space, 'url'),
+    release: space.release === undefined ? null : nullOr(space, 'release', numberIn),
+  }
+}
+
+/** A field that may also be missing. */
+function textOrNull(fields: Fields, name: string): string | null {
+  return fields[name] === undefined ? null : nullOr(fields, name, textIn)
 }

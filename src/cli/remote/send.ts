@@ -63,8 +63,13 @@ export async function send(sent: Sent): Promise<Answer> {
 export function readAnswer<T>({ text }: Pick<Answer, 'text'>, site: string, read: (fields: Fields) => T): T {
   const fields = parseJsonObject(text)
   if (fields === null) throw notOurs(site, 'no JSON object')
+  return asOurs(site, () => read(fields))
+}
+
+/** @throws {ToolError} when `read` finds a field that is missing or has another type */
+export function asOurs<T>(site: string, read: () => T): T {
   try {
-    return read(fields)
+    return read()
   } catch (error) {
     throw error instanceof WrongField ? notOurs(site, error.message) : error
   }

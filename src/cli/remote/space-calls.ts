@@ -1,9 +1,10 @@
-import { type Fields, listIn, WrongField } from '../../lib/json-fields.js'
+import { type Fields, numberIn, textIn, textsIn } from '../../lib/json-fields.js'
 import type { Address } from '../address.js'
-import type { Deployed, LogQuery, OnStep, SpaceCalls, Upload } from '../host-home.js'
+import type { Deployed, DeployStep, LogLine, LogQuery, OnStep, SpaceCalls, Upload } from '../host-home.js'
 import { type Client, path, type StreamCall } from './calls.js'
-import { readDone, readEnded, readLogLine, readRelease, readStep, readVariable } from './host-answers.js'
-import { notOurs } from './send.js'
+import { inSpace, type Run } from './contract-calls.js'
+import { contract } from './contract-table.js'
+import { asOurs, notOurs } from './send.js'
 
 /** Longer than a release may take to be unpacked and to start. */
 const idleMs = 120_000
@@ -12,44 +13,46 @@ const progressBytes = 8 * 1024 * 1024
 /** Of the last lines of a log. */
 const logBytes = 64 * 1024 * 1024
 
-/** The calls on one space. @param below its path */
-export function spaceCalls(client: Client, address: Address, below: () => string): SpaceCalls {
-  const items = <T>(target: string, read: (item: Fields) => T) =>
-    client.call({ method: 'GET', path: `${below()}${target}` }, (fields) => listIn(fields, 'items', read))
+const releaseFields = ['number', 'state', 'bytes', 'git', 'dirty', 'author', 'createdAt', 'fault'] as const
+
+/** The calls on one space. */
+export function spaceCalls(run: Run, client: Client, address: Address, chooseSpace: () => string): SpaceCalls {
+  const below = () => path('spaces', chooseSpace())
+  const { environment, releases, spaces } = contract
   return {
-    listVariables: () => items('/env', readVariable),
-    async setVariable(body) {
-      await client.answer({ method: 'POST', path: `${below()}/env`, body })
-    },
-    async removeVariable(name) {
-      await client.answer({ method: 'DELETE', path: `${below()}${path('env', name)}` })
-    },
-    listReleases: () => items('/releases', readRelease),
-    deploy: (upload) => deploy(client, address, `${below()}/releases`, upload),
+    listVariables: async () => (await run(environment.list)).items,
+    setVariable: (body) => run(environment.set, { body }),
+    removeVariable: (name) => run(environment.remove, { params: { name } }),
+    listReleases: async () => (await run(releases.list, {}, releaseFields)).items,
+    deploy: (upload) => deploy(client, address, inSpace(below(), releases.deploy), upload),
     activate: (number, onStep) => {
-      const target = `${below()}${path('releases', String(number), 'activate')}`
-      const call = { method: 'POST', path: target, idleMs, mostBytes: progressBytes } as const
+      const call = { ...inSpace(below(), releases.activate, { n: String(number) }), idleMs, mostBytes: progressBytes }
       return followSteps(client, address, { call, onStep, wait: true })
     },
-    async undeploy(confirm) {
-      await client.answer({ method: 'DELETE', path: `${below()}/releases/current`, body: { confirm } })
+    undeploy: (confirm) => run(releases.undeploy, { body: { confirm } }),
+    async takeOver() {
+      const { kind, by, since } = await run(spaces.takeOver, { params: { space: chooseSpace() } })
+      return { kind, by: by && (by.id === null ? by.kind : `${by.kind} ${by.id}`), since }
     },
-    takeOver: () => client.call({ method: 'POST', path: `${below()}/take-over` }, readEnded),
-    readLog: (query) => readLog(client, address, `${below()}/logs`, query),
+    readLog: (query) => readLog(client, address, inSpace(below(), releases.log), query),
   }
 }
 
-function deploy(client: Client, address: Address, target: string, upload: Upload): Promise<Deployed> {
+function deploy(
+  client: Client,
+  address: Address,
+  target: Pick<StreamCall, 'method' | 'path'>,
+  upload: Upload,
+): Promise<Deployed> {
   const { archive, git, wait, onSent, onStep } = upload
   const call = {
-    method: 'POST',
-    path: target,
+    ...target,
     headers: gitHeaders(git),
     upload: archive,
     onSent,
     idleMs,
     mostBytes: progressBytes,
-  } as const
+  }
   return followSteps(client, address, { call, onStep, wait })
 }
 
@@ -81,11 +84,15 @@ async function followSteps(
   throw notOurs(site, 'no last row')
 }
 
-async function* readLog(client: Client, { site }: Address, target: string, query: LogQuery) {
+async function* readLog(
+  client: Client,
+  { site }: Address,
+  target: Pick<StreamCall, 'method' | 'path'>,
+  query: LogQuery,
+) {
   const { follow, since, level } = query
   const { rows } = await client.stream({
-    method: 'GET',
-    path: target,
+    ...target,
     query: { since, level, ...(follow && { follow: 'true' }) },
     idleMs: follow ? null : idleMs,
     mostBytes: follow ? null : logBytes,
@@ -95,10 +102,14 @@ async function* readLog(client: Client, { site }: Address, target: string, query
   }
 }
 
-function asOurs<T>(site: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw error instanceof WrongField ? notOurs(site, error.message) : error
-  }
+function readStep(fields: Fields): DeployStep {
+  return { step: textIn(fields, 'step'), ms: numberIn(fields, 'ms') }
+}
+
+function readDone(fields: Fields): { release: number; warnings: string[] } {
+  return { release: numberIn(fields, 'release'), warnings: textsIn(fields, 'warnings') }
+}
+
+function readLogLine(fields: Fields): LogLine {
+  return { at: textIn(fields, 'at'), level: textIn(fields, 'level'), text: textIn(fields, 'text') }
 }

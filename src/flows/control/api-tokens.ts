@@ -1,11 +1,10 @@
+import type { ApiTokenEntry, CreatedApiToken } from '../../contract/api-tokens.js'
 import { AuthError } from '../../errors.js'
 import type { Page } from '../../model/account.js'
 import {
-  type ApiTokenEntry,
   type ApiTokenFilter,
   type ApiTokenRecord,
   type ApiTokenRotation,
-  type CreatedApiToken,
   type NewApiToken,
   toApiTokenEntry,
 } from '../../model/api-token.js'

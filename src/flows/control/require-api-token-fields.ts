@@ -1,7 +1,7 @@
+import type { ApiTokenAccess } from '../../contract/api-tokens.js'
 import { AuthError, invalidField } from '../../errors.js'
 import { parseDuration } from '../../lib/duration.js'
 import { parseCidr } from '../../lib/ip-address.js'
-import type { ApiTokenAccess } from '../../model/api-token.js'
 import { requireName } from '../steps/require-account-fields.js'
 
 /** The limit is low, because every request checks the list. */

@@ -1,8 +1,8 @@
+import type { AdminTokenEntry } from '../../contract/admin-tokens.js'
 import type { HttpResponse } from '../../http/message.js'
 import { empty, json } from '../../http/problem.js'
 import type { ControlForm } from '../../routes/admin/control-route.js'
 import type { DoneCode } from '../../routes/admin/pages/outcomes.js'
-import type { AdminTokenEntry } from '../flows/people/admin-token-entry.js'
 import type { PeoplePorts } from '../flows/people/ports.js'
 
 /** The host's own ports. They stand once the store is open, before the first request. */

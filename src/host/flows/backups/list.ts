@@ -1,7 +1,8 @@
+import type { ActorEntry } from '../../../contract/actor.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { BackupRecord } from '../../store/backups.js'
-import { type ActorEntry, toActorEntry } from '../spaces/actor-entry.js'
+import { toActorEntry } from '../spaces/actor-entry.js'
 import { findJudged } from '../spaces/find-space.js'
 import type { BackupPorts } from './ports.js'
 

@@ -1,29 +1,7 @@
-import type { AdminCommand } from '../../../contract/admin-command.js'
+import type { AdminTokenEntry } from '../../../contract/admin-tokens.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { ListedAdminToken } from '../../store/admin-tokens.js'
 import type { SpaceNames } from './ports.js'
-
-/** An admin token without its text. Times are ISO 8601 in UTC. */
-export interface AdminTokenEntry {
-  id: string
-  /** The first five characters of the token. */
-  start: string
-  name: string
-  /** `name`: the address of the account, or the name of the team. */
-  owner: { kind: 'personal' | 'team'; id: string; name: string }
-  /** `email`: null when the account is gone. */
-  madeBy: { id: string; email: string | null }
-  /** Names of spaces, or the id of a removed one; null: all. */
-  spaces: readonly string[] | null
-  /** null: all that admin tokens may be used for. */
-  commands: readonly AdminCommand[] | null
-  /** Empty: from everywhere. */
-  cidrs: readonly string[]
-  createdAt: string
-  expiresAt: string | null
-  /** `day`: such as `2026-11-24`; `network`: a /24 or /48. Written a few seconds late. */
-  lastUse: { day: string; network: string | null } | null
-}
 
 export async function toEntries(
   { spaces }: { spaces: Pick<SpaceNames, 'namesOf'> },

@@ -1,13 +1,7 @@
+import type { ActorEntry } from '../../../contract/actor.js'
 import { type Actor, actorId } from '../../../model/actor.js'
 import type { Ports } from '../../../ports.js'
 import type { AdminTokens } from '../../store/admin-tokens.js'
-
-/** Who changed something, for administrators and members: no session. */
-export interface ActorEntry {
-  kind: Actor['kind']
-  /** Of the user or the admin token; null for the other kinds. */
-  id: string | null
-}
 
 export function toActorEntry(actor: Actor): ActorEntry
 export function toActorEntry(actor: Actor | null): ActorEntry | null

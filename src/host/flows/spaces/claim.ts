@@ -1,10 +1,11 @@
+import type { EndedWork } from '../../../contract/spaces.js'
 import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Actor } from '../../../model/actor.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Claim, ClaimKind, HeldClaim } from '../../store/claims.js'
-import { type ActorEntry, toActorEntry } from './actor-entry.js'
+import { toActorEntry } from './actor-entry.js'
 import { findJudged, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
 
@@ -101,13 +102,6 @@ export function requireHeld(isHeld: boolean): void {
 /** Asks before something that no step of the store can undo. @throws {AuthError} `not_current` */
 export async function requireClaim({ claims }: Pick<SpacePorts, 'claims'>, claim: Claim): Promise<void> {
   requireHeld(await claims.renew(claim, leaseMs))
-}
-
-/** What was ended when a space was taken over. */
-export interface EndedWork {
-  kind: ClaimKind
-  by: ActorEntry | null
-  since: string
 }
 
 /**

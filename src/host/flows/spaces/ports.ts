@@ -1,3 +1,4 @@
+import type { ActorEntry } from '../../../contract/actor.js'
 import type { World } from '../../../lib/runtime.js'
 import type { ReleaseLimits } from '../../../model/release.js'
 import type { Ports } from '../../../ports.js'
@@ -5,7 +6,6 @@ import type { OpenSpaceDirectory } from '../../front/directory.js'
 import type { Children, Sealer, SpaceFiles } from '../../ports.js'
 import type { VariableLimits } from '../../sealing/variables.js'
 import type { SpaceNouns } from '../../store/space-nouns.js'
-import type { ActorEntry } from './actor-entry.js'
 import type { Uploads } from './uploads.js'
 
 /** What flows about spaces may reach. */

@@ -1,3 +1,4 @@
+import type { SpaceEntry } from '../../../contract/spaces.js'
 import { AuthError, invalidField } from '../../../errors.js'
 import { apiTokenMemorySeconds } from '../../../flows/control/api-tokens.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
@@ -5,33 +6,12 @@ import { requireLimit } from '../../../flows/steps/paging.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Page } from '../../../model/account.js'
 import type { Visitor } from '../../../model/visitor.js'
-import type { ChildStatus } from '../../ports.js'
-import type { ClaimKind } from '../../store/claims.js'
 import type { SpaceRecord } from '../../store/spaces.js'
-import { type ActorEntry, toActorEntry } from './actor-entry.js'
+import { toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findSpace, requireConfirmed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
 import { settle } from './settle.js'
-
-/** A space as administrators and members see it. */
-export interface SpaceEntry {
-  id: string
-  name: string
-  url: string
-  createdAt: string
-  /** The number of the release in force; null: nothing is deployed. */
-  release: number | null
-  state: ChildStatus['state']
-  memoryBytes: number
-  restarts: number
-  /** Running now. */
-  requests: number
-  busyWith: ClaimKind | null
-  /** Who changes it; null also where that is unknown. */
-  busyBy: ActorEntry | null
-  busySince: string | null
-}
 
 const namePattern = /^[a-z][a-z0-9-]{0,30}$/
 /** `{baseUrl}/health` is the host's, and cookies with the suffix `host` are. */

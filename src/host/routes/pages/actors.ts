@@ -1,5 +1,5 @@
+import type { ActorEntry } from '../../../contract/actor.js'
 import type { Ports } from '../../../ports.js'
-import type { ActorEntry } from '../../flows/spaces/actor-entry.js'
 
 /** An actor by name: the address of a user, the beginning of a token; `text` is the label of any other kind. */
 export interface ShownActor {

@@ -1,9 +1,10 @@
 import { pagingQuery } from '../../../contract/fields.js'
+import type { SpaceEntry } from '../../../contract/spaces.js'
 import type { Route } from '../../../http/route.js'
 import { paging, queryText } from '../../../routes/admin/fields.js'
 import { defineAdminPage, listed } from '../../../routes/admin/pages/admin-page.js'
 import type { SpacePorts } from '../../flows/spaces/ports.js'
-import { listSpaces, readSpace, type SpaceEntry } from '../../flows/spaces/spaces.js'
+import { listSpaces, readSpace } from '../../flows/spaces/spaces.js'
 import { shownBytes } from './shown-bytes.js'
 
 export function spacesPage(ports: () => SpacePorts): Route {
