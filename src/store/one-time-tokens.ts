@@ -1,7 +1,13 @@
 import type { AuditEvent } from '../model/audit-event.js'
 import type { OneTimePurpose, OneTimeToken } from '../model/one-time-token.js'
 import type { OutboxMail } from '../model/outbox-mail.js'
-import type { Places } from './surplus.js'
+import { expiredAtOnce } from './devices.js'
+import { writeMail } from './outbox.js'
+import { Refused } from './refused.js'
+import type { OneTimeTokensTable } from './rows.js'
+import { type Places, surplusTokens } from './surplus.js'
+import { oneTimeTokens } from './tables.js'
+import type { Query, Steps, Unit } from './unit.js'
 
 export interface PutOptions extends Places {
   now: number
@@ -67,4 +73,197 @@ export interface OneTimeTokens {
 
   /** Drops up to `count` expired tokens; returns how many. */
   prune(now: number, count: number): Promise<number>
+}
+
+const newestFirst = { created_at: -1, ordinal: -1 } as const
+
+export function createOneTimeTokens(steps: Steps): OneTimeTokens {
+  return {
+    ...findTokens(steps),
+
+    put: (token, mail, { audit, ...places }) =>
+      steps.transaction(async (unit) => {
+        await keepToken(unit, token, places)
+        if (mail) await writeMail(unit, mail)
+        if (audit) unit.audit(audit)
+      }),
+
+    countTry: (id, limit) => steps.write(oneTimeTokens, { query: { id, tries: { lt: limit } }, raise: ['tries'] }),
+
+    renew: (id, { tokenHash, codeHash, expiresAt }, mail, { now, audit }) =>
+      steps.transaction(async (unit) => {
+        const row = await unit.get(oneTimeTokens, { id })
+        if (!row || row.expires_at <= now) return false
+        const renewed = { token_hash: tokenHash, code_hash: codeHash, expires_at: expiresAt, tries: 0 }
+        await unit.put(oneTimeTokens, { ...row, ...renewed })
+        await writeMail(unit, mail)
+        unit.audit(audit)
+        return true
+      }),
+
+    claim: (id, from, to, now) =>
+      steps.write(oneTimeTokens, {
+        query: { id, purpose: from, expires_at: { gt: now } },
+        set: { purpose: to, payload: null },
+      }),
+
+    reseal: (id, payload, { purpose, tries, now, audit }) =>
+      steps.transaction(async (unit) => {
+        const row = await unit.get(oneTimeTokens, { id })
+        if (!row || row.purpose !== purpose || row.tries !== tries || row.expires_at <= now) return false
+        await unit.put(oneTimeTokens, { ...row, payload, tries: tries + 1 })
+        if (audit) unit.audit(audit)
+        return true
+      }),
+
+    async note(id, payload) {
+      await steps.write(oneTimeTokens, { query: { id }, set: { payload } })
+    },
+
+    prune: (now, limit) =>
+      steps.removeDue(oneTimeTokens, { expires_at: { lte: now } }, { sort: { expires_at: 1 }, limit }),
+  }
+}
+
+function findTokens(steps: Steps): Pick<OneTimeTokens, 'findByHash' | 'listByHandle' | 'listByEmail' | 'listByUser'> {
+  async function live(purpose: OneTimePurpose, now: number, query: Query): Promise<OneTimeToken[]> {
+    const all = { ...query, purpose, expires_at: { gt: now } }
+    const rows = await steps.glance((view) => view.find(oneTimeTokens, all, { sort: newestFirst }))
+    return rows.map(toToken)
+  }
+  return {
+    findByHash: async (purpose, hashes, now) => (await live(purpose, now, { token_hash: { in: hashes } }))[0] ?? null,
+    listByHandle: (purpose, handleHashes, now) => live(purpose, now, { handle_hash: { in: handleHashes } }),
+    listByEmail: (purpose, email, now) => live(purpose, now, { email }),
+    listByUser: (purpose, userId, now) => live(purpose, now, { user_id: userId }),
+  }
+}
+
+/** The part of `put` that is about tokens, for steps of another noun. */
+export async function keepToken(
+  unit: Unit,
+  token: OneTimeToken,
+  { now, ...places }: Places & { now: number },
+): Promise<void> {
+  const sharedBy = places.sharedBy ?? 'subject'
+  // No row stands for "the tokens of this subject", so steps that put one at the same time wait for each other by name.
+  await unit.alone(`latchkey:${token.purpose}:${token[sharedBy]}`)
+  // Sooner than housekeeping: abandoned tokens hold addresses and hashes.
+  const expired = await unit.find(oneTimeTokens, { expires_at: { lte: now } }, { limit: expiredAtOnce })
+  const query = { [sharedBy]: token[sharedBy], purpose: token.purpose }
+  const others = await unit.find(oneTimeTokens, query, { sort: newestFirst })
+  const live = others.filter(({ expires_at }) => expires_at > now)
+  const over = others.filter(({ expires_at }) => expires_at <= now)
+  await unit.remove(oneTimeTokens, [...new Set([...expired, ...over]), ...surplusTokens(live, token, places)])
+  await unit.put(oneTimeTokens, toTokenRow(token, unit))
+}
+
+/**
+ * The token of a user, which is not locked yet: the user's row is locked before it. The owner of a token never changes.
+ *
+ * @throws {Refused} when there is no such token
+ */
+export async function requireOwned(
+  unit: Unit,
+  id: string,
+  purpose: OneTimePurpose,
+): Promise<OneTimeTokensTable & { user_id: string }> {
+  const [row] = await unit.find(oneTimeTokens, { id, purpose })
+  if (!row || row.user_id === null) throw new Refused()
+  return { ...row, user_id: row.user_id }
+}
+
+/**
+ * Uses the token up: of concurrent steps that hold it, one goes on, and the others undo all they did.
+ *
+ * @throws {Refused} when it is gone or expired
+ */
+export async function consumeToken(
+  unit: Unit,
+  id: string,
+  { purpose, now, userId }: { purpose: OneTimePurpose; now: number; userId?: string },
+): Promise<void> {
+  const row = await unit.get(oneTimeTokens, { id })
+  if (!row || row.purpose !== purpose || row.expires_at <= now) throw new Refused()
+  if (userId !== undefined && row.user_id !== userId) throw new Refused()
+  await unit.remove(oneTimeTokens, [row])
+}
+
+/** Whether a user has a token of this purpose that has not expired. */
+export async function hasToken(
+  unit: Unit,
+  userId: string,
+  { purpose, now }: { purpose: OneTimePurpose; now: number },
+): Promise<boolean> {
+  const live = { user_id: userId, purpose, expires_at: { gt: now } }
+  return (await unit.find(oneTimeTokens, live, { limit: 1 })).length > 0
+}
+
+/** Which one-time tokens of the account are dropped. */
+export type DroppedTokens = 'all' | 'all_but_undos' | 'all_but_undos_and_deletion' | readonly OneTimePurpose[]
+
+/** What `all_but_undos_and_deletion` keeps: what an administrator does to an account that waits for its deletion must not end the wait. */
+const keptWithDeletion: readonly OneTimePurpose[] = ['email_undo', 'account_deletion']
+
+/**
+ * Whether a token of that purpose is dropped. An undo of an address change stays unless it is named: an attacker who has
+ * taken the account over can reset its password, and must not remove the undo that way.
+ */
+export function isDropped(dropped: DroppedTokens, purpose: OneTimePurpose): boolean {
+  if (dropped === 'all') return true
+  if (dropped === 'all_but_undos') return purpose !== 'email_undo'
+  if (dropped === 'all_but_undos_and_deletion') return !keptWithDeletion.includes(purpose)
+  return dropped.includes(purpose)
+}
+
+/** The user's tokens that must not outlive a step of another noun. */
+export async function dropTokens(unit: Unit, userId: string, dropped: DroppedTokens): Promise<void> {
+  if (typeof dropped !== 'string') {
+    return unit.drop(oneTimeTokens, { user_id: userId, purpose: { in: dropped } })
+  }
+  const rows = await unit.find(oneTimeTokens, { user_id: userId })
+  await unit.remove(
+    oneTimeTokens,
+    rows.filter(({ purpose }) => isDropped(dropped, purpose)),
+  )
+}
+
+/** Every step that gives an address to an account ends the registrations that wait for it. */
+export function dropRegistrations(unit: Unit, email: string): Promise<void> {
+  return unit.drop(oneTimeTokens, { email, purpose: 'registration' })
+}
+
+export function toTokenRow(token: OneTimeToken, unit: { ordinal(): number }): OneTimeTokensTable {
+  return {
+    id: token.id,
+    ordinal: unit.ordinal(),
+    purpose: token.purpose,
+    subject: token.subject,
+    user_id: token.userId,
+    email: token.email,
+    token_hash: token.tokenHash,
+    code_hash: token.codeHash,
+    handle_hash: token.handleHash,
+    payload: token.payload,
+    tries: token.tries,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+  }
+}
+
+function toToken(row: OneTimeTokensTable): OneTimeToken {
+  return {
+    id: row.id,
+    purpose: row.purpose,
+    subject: row.subject,
+    userId: row.user_id,
+    email: row.email,
+    tokenHash: row.token_hash,
+    codeHash: row.code_hash,
+    handleHash: row.handle_hash,
+    payload: row.payload,
+    tries: Number(row.tries),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+  }
 }

@@ -3,7 +3,6 @@ import type { VerifiedBy } from '../model/admin-role.js'
 import type { AuditEvent, AuditEventName } from '../model/audit-event.js'
 import type { Change } from '../model/change.js'
 import type { OneTimePurpose } from '../model/one-time-token.js'
-import { applicationScope } from '../model/scope.js'
 import type { SessionMode } from '../model/session.js'
 import type { FactorColumns } from './factor-columns.js'
 
@@ -15,9 +14,9 @@ import type { FactorColumns } from './factor-columns.js'
  */
 export type Flag = 0 | 1
 
-/** '' for the application, otherwise the id of a space. Documents from before migration 0004 have null: the application's. */
+/** '' for the application, otherwise the id of a space. */
 interface Scoped {
-  scope: string | null
+  scope: string
 }
 
 /** Seconds are too coarse to order rows. `ordinal` rises with every row that a process writes. */
@@ -243,10 +242,18 @@ export interface AccessEntriesTable extends Scoped {
   created_at: number
 }
 
-/** The scope of a row. In a Datastore, documents of releases before migration 0004 have none. */
-export function scopeOf(row: Scoped): string {
-  return row.scope ?? applicationScope
-}
+/**
+ * The columns that hold numbers, each in every table that has it. Drivers of PostgreSQL may return a bigint as text.
+ */
+export const numberColumns: readonly string[] = [
+  ...['algorithm', 'at_ms', 'attempts', 'auth_time', 'backed_up', 'backup_eligible', 'counter'],
+  ...['created_at', 'disabled_at', 'disabled_until', 'email_verified', 'ends_at', 'exclusive'],
+  ...['expires_at', 'first_used_at', 'floor_seq', 'hash_ms', 'hits', 'last_login_at', 'last_seen_at'],
+  ...['last_used_at', 'lease_until', 'linked_at', 'long_ends_at', 'long_hits', 'matters_until'],
+  ...['must_reset', 'next_attempt_at', 'ordinal', 'proven_at_ms', 'refresh_expires_at'],
+  ...['refresh_issued_at', 'seq', 'set_aside', 'sign_count', 'slot', 'suspended_at', 'totp_at'],
+  ...['totp_step', 'tries', 'version'],
+]
 
 export function toNumber(value: number | null): number | null {
   return value === null ? null : Number(value)

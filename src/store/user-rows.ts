@@ -52,3 +52,7 @@ export function toUserRow(user: UserRecord): UsersTable {
     last_login_at: user.lastLoginAt,
   }
 }
+
+export function isEnabled(row: Pick<UsersTable, 'disabled_at' | 'disabled_until'>, now: number): boolean {
+  return row.disabled_at === null || (row.disabled_until !== null && row.disabled_until <= now)
+}

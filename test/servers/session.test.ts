@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { isLastByRole } from '../../src/store/accounts/last-admin.js'
 import { connect } from '../../src/store/sql/engine/connect.js'
 import { createSteps, type Steps } from '../../src/store/sql/engine/steps.js'
-import { isLastByRole } from '../../src/store/sql/last-admin.js'
 import { openSqlStore } from '../../src/store/sql/store.js'
 import { createdUser, now } from '../contracts/store/rows.js'
 import { storeOptions } from '../support/databases.js'
@@ -77,7 +77,7 @@ describe.each<ServerKind>(['postgres', 'mysql'])('a session on %s', (kind) => {
   })
 
   test('tells nothing of rows and values when a statement is refused', async () => {
-    const row = { network: "o'hara@example.test", created_at: now }
+    const row = { scope: '', network: "o'hara@example.test", created_at: now }
     const insert = () => steps.step((db) => db.insertInto('latchkey_access_entries').values(row).execute())
     await insert()
     const error = await insert().catch((refused: unknown) => refused)

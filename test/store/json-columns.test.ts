@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AuthError } from '../../src/errors.js'
 import type { ApiTokenRecord } from '../../src/model/api-token.js'
-import { toApiToken, toApiTokenRow } from '../../src/store/api-token-rows.js'
+import { toApiToken, toApiTokenRow } from '../../src/store/api-tokens.js'
 import { toEvent } from '../../src/store/audit/rows.js'
 import { parseRecord } from '../../src/store/datastore/engine/queue-record.js'
 import { toSession, toSessionRow } from '../../src/store/session-rows.js'

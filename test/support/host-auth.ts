@@ -7,7 +7,7 @@ import type { LatchkeySettings } from '../../src/index.js'
 import type { Right } from '../../src/model/right.js'
 import type { SpaceName } from '../../src/model/visitor.js'
 import type { AdminTokenCaller, AdminTokens } from '../../src/ports.js'
-import { isLastByRole } from '../../src/store/sql/last-admin.js'
+import { isLastByRole } from '../../src/store/accounts/last-admin.js'
 import {
   createTestClient,
   createTestMailbox,

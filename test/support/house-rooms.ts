@@ -92,7 +92,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/http': { levels: [['openapi', 'streams']], above: [] },
   'src/model': { levels: [['doctor', 'factors']], above: 'all' },
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
-  'src/store': { levels: [['audit'], ['datastore', 'redis', 'sql']], above: [] },
+  'src/store': { levels: [['audit'], ['accounts'], ['datastore', 'redis', 'sql']], above: [] },
   'src/store/datastore': { levels: [['engine']], above: 'all' },
   'src/wiring': { levels: [['doctor', 'tool']], above: ['open', 'opening', 'when-open', 'for-host', 'for-tool'] },
   'src/store/sql': { levels: [['engine'], ['migrations']], above: 'all' },
@@ -104,9 +104,6 @@ const fullFolders: Readonly<Record<string, number>> = {
   'src/model': 38,
   'src/settings': 36,
   'src/wiring': 37,
-  'src/store': 36,
-  'src/store/sql': 38,
-  'src/store/datastore': 33,
 }
 const maximumFiles = 30
 

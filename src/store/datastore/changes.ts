@@ -1,10 +1,8 @@
-import type { Change } from '../../model/change.js'
-import { keptMs, toChange } from '../change-rows.js'
 import type { ChangePage, Changes } from '../changes.js'
+import { keptMs, toChange } from '../changes.js'
+import { changes } from '../tables.js'
+import type { View } from '../unit.js'
 import type { Steps } from './engine/steps.js'
-import { changes } from './engine/tables.js'
-import type { Unit, View } from './engine/unit.js'
-import { removeDue } from './prune.js'
 
 /**
  * The feed by the clocks of the processes, as a Datastore has none. Steps are made one after another, and the rows of each
@@ -42,15 +40,13 @@ export function createChanges(steps: Steps): Changes {
       return seen(page)
     },
 
-    prune: (now, count) =>
+    async prune(now, limit) {
+      const headMs = await steps.glance(readHead)
+      if (headMs === null) return 0
       // The newest row stays: without it the head would go back, which means to readers that the store did.
-      removeDue(steps, changes, async (view) => {
-        const headMs = await readHead(view)
-        if (headMs === null) return []
-        const before = Math.min(headMs, nowMs(steps, headMs) - keptMs)
-        const due = { matters_until: { lt: now }, at_ms: { lt: before } }
-        return view.find(changes, due, { sort: { matters_until: 1 }, limit: count })
-      }),
+      const query = { matters_until: { lt: now }, at_ms: { lt: Math.min(headMs, nowMs(steps, headMs) - keptMs) } }
+      return steps.removeDue(changes, query, { sort: { matters_until: 1 }, limit })
+    },
   }
 }
 
@@ -61,20 +57,4 @@ async function readHead(view: View): Promise<number | null> {
 
 function nowMs(steps: Steps, headMs: number | null): number {
   return Math.max(steps.nowMs(), headMs ?? 0)
-}
-
-/** Writes one row for each subject. They are written once everything else of the step is. */
-export function writeChanges(
-  unit: Unit,
-  kind: Change['kind'],
-  subjects: readonly string[],
-  until: number,
-  version: number | null = null,
-): void {
-  const atMs = unit.changeMs()
-  for (const subject of subjects) {
-    const row = { id: unit.randomId(), at_ms: atMs, kind, subject, version, matters_until: until }
-    unit.put(changes, row)
-    unit.changes.push(toChange(row))
-  }
 }

@@ -12,9 +12,9 @@ import {
 } from '../counter-windows.js'
 import type { Counters } from '../counters.js'
 import type { CountersTable } from '../rows.js'
+import { counters } from '../tables.js'
+import type { View } from '../unit.js'
 import { queueOf, type Steps } from './engine/steps.js'
-import { counters } from './engine/tables.js'
-import type { View } from './engine/unit.js'
 
 /**
  * Counters have queues of their own, apart from those of accounts, one for each group. Counters that are counted together
@@ -23,12 +23,12 @@ import type { View } from './engine/unit.js'
 export function createCounters(steps: Steps): Counters {
   return {
     async hit(id, rule, now) {
-      const seen = await steps.glance((view) => view.get(counters, id))
+      const seen = await steps.glance((view) => view.get(counters, { id }))
       // A read alone recognises a full counter, so a flood of refused requests never waits in the queue.
       const refused = seen && refusal(seen, rule, now)
       if (refused) return refused
       return steps.apart(counterGroup(id), async (unit) => {
-        const row = await unit.get(counters, id)
+        const row = await unit.get(counters, { id })
         if (!row) {
           unit.put(counters, firstRow(id, rule, now))
           return firstHit(rule, now)
@@ -77,7 +77,7 @@ export function createCounters(steps: Steps): Counters {
 }
 
 async function withRow(view: Pick<View, 'get'>, hit: CounterHit): Promise<CounterHit & { row: CountersTable | null }> {
-  return { ...hit, row: await view.get(counters, hit.id) }
+  return { ...hit, row: await view.get(counters, { id: hit.id }) }
 }
 
 function refusal(row: CountersTable, rule: CounterRule, now: number): Hit | null {
@@ -112,7 +112,7 @@ async function dropIf(
   const [name] = ids
   if (name === undefined) return 0
   return steps.apart(counterGroup(name), async (unit) => {
-    const rows = await Promise.all(ids.map((id) => unit.get(counters, id)))
+    const rows = await Promise.all(ids.map((id) => unit.get(counters, { id })))
     const due = rows.filter((row) => row !== null).filter(condition)
     unit.remove(counters, due)
     return due.length

@@ -3,30 +3,36 @@ import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import { applicationScope, requireScope } from '../../model/scope.js'
 import type { CodehooksDatastore } from '../../settings/database.js'
+import { createAccessSettings } from '../access-settings.js'
+import { createIdentities } from '../accounts/identities.js'
+import { createPasskeys } from '../accounts/passkeys.js'
+import { createSecondFactors } from '../accounts/second-factors.js'
+import { createSessions } from '../accounts/sessions.js'
+import { createUsers } from '../accounts/users.js'
+import { createApiTokens } from '../api-tokens.js'
 import { type AuditSeal, markedText } from '../audit/chain.js'
+import { createAudit } from '../audit/log.js'
+import { createDevices } from '../devices.js'
+import { createHashKinds } from '../hash-kinds.js'
+import { createKeyIds } from '../key-ids.js'
+import { createOneTimeTokens } from '../one-time-tokens.js'
+import { createOutbox } from '../outbox.js'
 import type { ScopedParts, Store } from '../store.js'
-import { createAccessSettings } from './access-settings.js'
-import { createApiTokens } from './api-tokens.js'
-import { createAudit } from './audit.js'
+import { auditHead, indexedFields, installation, onlyRow } from '../tables.js'
+import { readAccounts } from './account-reads.js'
+import { noteApiTokenUses } from './api-token-uses.js'
+import { readSnapshot } from './audit-snapshot.js'
 import { createChanges } from './changes.js'
 import { createCounters } from './counters.js'
-import { createDevices } from './devices.js'
 import type { Connection } from './engine/connection.js'
 import type { Timing } from './engine/lock.js'
 import { probe } from './engine/probe.js'
 import { createSteps, type Steps } from './engine/steps.js'
-import { auditHead, indexedFields, installation, onlyRow } from './engine/tables.js'
 import type { Unit } from './engine/unit.js'
-import { createHashKinds } from './hash-kinds.js'
-import { createIdentities } from './identities.js'
-import { createKeyIds } from './key-ids.js'
 import { keysInUse } from './keys-in-use.js'
-import { createOneTimeTokens } from './one-time-tokens.js'
-import { createOutbox } from './outbox.js'
-import { createPasskeys } from './passkeys.js'
-import { createSecondFactors } from './second-factors.js'
-import { createSessions } from './sessions.js'
-import { createUsers } from './users.js'
+import { leaseMails } from './outbox-leases.js'
+import { rotateSessions } from './rotate-sessions.js'
+import { searchUsers } from './user-search.js'
 
 export interface DatastoreOptions {
   datastore: CodehooksDatastore
@@ -72,7 +78,7 @@ export async function openDatastoreStore(options: DatastoreOptions): Promise<Sto
   options.onLimits({ manyProcesses: incrementsApart })
   await createIndexes(connection)
   const steps = createSteps({ ...options, connection, timing, monotonic: realMonotonic })
-  return join(steps, await prepare(steps))
+  return join(steps, await prepare(steps, options.seal))
 }
 
 /** One after another, as some platforms build them while they answer. */
@@ -80,44 +86,45 @@ async function createIndexes(connection: Connection): Promise<void> {
   for (const { collection, fields } of indexedFields) await connection.createIndex(collection, fields)
 }
 
-function prepare(steps: Steps): Promise<string> {
-  return steps.step(async (unit) => {
+function prepare(steps: Steps, seal: AuditSeal): Promise<string> {
+  return steps.transaction(async (unit) => {
     const row = await unit.get(installation, onlyRow)
     if (row) return row.id
     const id = unit.randomId()
     unit.put(installation, { slot: 1, id, hash_name: null, hash_ms: 0, jwks_url: null })
-    beginLog(unit)
+    beginLog(unit, seal)
     return id
   })
 }
 
 /** The ends of an empty log. */
-function beginLog(unit: Unit): void {
+function beginLog(unit: Unit, seal: AuditSeal): void {
   const start = { seq: 0, hash: unit.randomId() }
   unit.put(auditHead, {
     slot: 1,
     ...start,
-    mac: unit.seal.sealAudit(markedText('head', start)),
+    mac: seal.sealAudit(markedText('head', start)),
     floor_seq: start.seq,
     floor_hash: start.hash,
-    floor_mac: unit.seal.sealAudit(markedText('floor', start)),
+    floor_mac: seal.sealAudit(markedText('floor', start)),
   })
 }
 
 function join(steps: Steps, installationId: string): Store {
+  const reads = readAccounts(steps)
   return {
-    users: createUsers(steps),
-    identities: createIdentities(steps),
-    passkeys: createPasskeys(steps),
-    sessions: createSessions(steps),
+    users: { ...createUsers(steps), ...searchUsers(steps), ...reads.users },
+    identities: { ...createIdentities(steps), ...reads.identities },
+    passkeys: { ...createPasskeys(steps), ...reads.passkeys },
+    sessions: { ...createSessions(steps), ...rotateSessions(steps), ...reads.sessions },
     oneTimeTokens: createOneTimeTokens(steps),
     secondFactors: createSecondFactors(steps),
     devices: createDevices(steps),
     hashKinds: createHashKinds(steps),
     keyIds: createKeyIds(steps),
     counters: createCounters(steps),
-    outbox: createOutbox(steps),
-    audit: createAudit(steps),
+    outbox: { ...createOutbox(steps), ...leaseMails(steps) },
+    audit: createAudit(steps, () => readSnapshot(steps)),
     changes: createChanges(steps),
     ...partsOf(steps, applicationScope),
     at: (scope) => partsOf(steps, requireScope(scope)),
@@ -131,5 +138,8 @@ function join(steps: Steps, installationId: string): Store {
 }
 
 function partsOf(steps: Steps, scope: string): ScopedParts {
-  return { apiTokens: createApiTokens(steps, scope), accessSettings: createAccessSettings(steps, scope) }
+  return {
+    apiTokens: { ...createApiTokens(steps, scope), touch: noteApiTokenUses(steps, scope) },
+    accessSettings: createAccessSettings(steps, scope),
+  }
 }

@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely'
 import type { Flavour } from './engine/flavour.js'
 import type { Tables } from './engine/schema.js'
 import type { Steps } from './engine/steps.js'
-import { factorKeys } from './second-factors.js'
 
 /** Ids of the encryption keys that further tables name, for `keysInUse`. `now`: Unix seconds. */
 export type FurtherKeys = (db: Kysely<Tables>, flavour: Flavour, now: number) => Promise<readonly string[]>
@@ -39,4 +38,20 @@ export async function keysInUse(steps: Steps, now: number, further: FurtherKeys)
     return [...others, ...ofFactors, ...(await further(db, flavour, now))]
   })
   return [...new Set(found.map((id) => id ?? ''))].filter((id) => id !== '').sort()
+}
+
+/** Ids of the encryption keys that made the stored second factors and backup codes. */
+async function factorKeys(db: Kysely<Tables>, flavour: Flavour): Promise<(string | null)[]> {
+  const ofSecrets = await db
+    .selectFrom('latchkey_users')
+    .select(flavour.beforeDot('totp_secret').as('key_id'))
+    .distinct()
+    .where('totp_secret', 'is not', null)
+    .execute()
+  const ofBackupCodes = await db
+    .selectFrom('latchkey_backup_codes')
+    .select(flavour.beforeDot('code_hash').as('key_id'))
+    .distinct()
+    .execute()
+  return [...ofSecrets, ...ofBackupCodes].map(({ key_id }) => key_id)
 }

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { gathered } from '../../lib/gather.js'
 import { unavailable } from '../refused.js'
 import type { Proof, Rotation, SessionState, Sessions } from '../sessions.js'
+import { readState } from './account-reads.js'
 import { type Batches, mostTogether } from './engine/batches.js'
 import type { Flavour } from './engine/flavour.js'
 import { parts } from './engine/parts.js'
@@ -9,8 +10,7 @@ import { untilHeldUp, wasHeldUp } from './engine/retry.js'
 import type { Tables } from './engine/schema.js'
 import { type StateRow, toState } from './engine/session-rows.js'
 import type { Steps, Unit } from './engine/steps.js'
-import { readState } from './session-state.js'
-import { isEnabled } from './user-rows.js'
+import { isEnabled } from './user-conditions.js'
 
 export function rotateSessions(steps: Steps): Pick<Sessions, 'rotate' | 'prove'> {
   const { batches } = steps.flavour

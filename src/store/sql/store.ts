@@ -1,32 +1,38 @@
 import type { AuditEvent } from '../../model/audit-event.js'
 import type { Change } from '../../model/change.js'
 import { applicationScope, requireScope } from '../../model/scope.js'
+import { createAccessSettings } from '../access-settings.js'
+import { createIdentities } from '../accounts/identities.js'
+import { isLastByRole } from '../accounts/last-admin.js'
+import { createPasskeys } from '../accounts/passkeys.js'
+import { createSecondFactors } from '../accounts/second-factors.js'
+import { createSessions } from '../accounts/sessions.js'
+import { createUsers } from '../accounts/users.js'
+import { createApiTokens } from '../api-tokens.js'
 import type { AuditSeal } from '../audit/chain.js'
+import { createAudit } from '../audit/log.js'
+import { createDevices } from '../devices.js'
+import { createHashKinds } from '../hash-kinds.js'
+import { createKeyIds } from '../key-ids.js'
+import { createOneTimeTokens } from '../one-time-tokens.js'
+import { createOutbox } from '../outbox.js'
 import type { ScopedParts, Store } from '../store.js'
-import { createAccessSettings } from './access-settings.js'
-import { createApiTokens } from './api-tokens.js'
-import { createAudit } from './audit.js'
+import { readAccounts } from './account-reads.js'
+import { noteApiTokenUses } from './api-token-uses.js'
+import { readSnapshot } from './audit-snapshot.js'
 import { createChanges } from './changes.js'
 import { createCounters } from './counters.js'
-import { createDevices } from './devices.js'
 import { type Connection, connect, type SqlDatabase } from './engine/connect.js'
 import { isBusy, retrying } from './engine/retry.js'
 import { createSteps, type LastAdminCheck, type Steps } from './engine/steps.js'
-import { createHashKinds } from './hash-kinds.js'
-import { createIdentities } from './identities.js'
-import { createKeyIds } from './key-ids.js'
 import { type FurtherKeys, keysInUse } from './keys-in-use.js'
-import { isLastByRole } from './last-admin.js'
 import { migrations, migrationsTable } from './migrations/list.js'
 import { migrate } from './migrations/migrate.js'
 import type { MigrationSet } from './migrations/migration.js'
 import { planOn } from './migrations/plan.js'
-import { createOneTimeTokens } from './one-time-tokens.js'
-import { createOutbox } from './outbox.js'
-import { createPasskeys } from './passkeys.js'
-import { createSecondFactors } from './second-factors.js'
-import { createSessions } from './sessions.js'
-import { createUsers } from './users.js'
+import { leaseMails } from './outbox-leases.js'
+import { rotateSessions } from './rotate-sessions.js'
+import { searchUsers } from './user-search.js'
 
 export interface SqlStoreOptions {
   database: SqlDatabase
@@ -131,24 +137,25 @@ function join(
     extension,
   }: { installationId: string; extension: Pick<StoreExtension<unknown>, 'keysInUse' | 'pruneTokens'> },
 ): Store {
+  const reads = readAccounts(steps)
   let closing: Promise<void> | null = null
   async function closeAll(): Promise<void> {
     await steps.drain()
     await db.destroy()
   }
   return {
-    users: createUsers(steps),
-    identities: createIdentities(steps),
-    passkeys: createPasskeys(steps),
-    sessions: createSessions(steps),
+    users: { ...createUsers(steps), ...searchUsers(steps), ...reads.users },
+    identities: { ...createIdentities(steps), ...reads.identities },
+    passkeys: { ...createPasskeys(steps), ...reads.passkeys },
+    sessions: { ...createSessions(steps), ...rotateSessions(steps), ...reads.sessions },
     oneTimeTokens: createOneTimeTokens(steps),
     secondFactors: createSecondFactors(steps),
     devices: createDevices(steps),
     hashKinds: createHashKinds(steps),
     keyIds: createKeyIds(steps),
     counters: createCounters(steps),
-    outbox: createOutbox(steps),
-    audit: createAudit(steps),
+    outbox: { ...createOutbox(steps), ...leaseMails(steps) },
+    audit: createAudit(steps, () => readSnapshot(steps)),
     changes: createChanges(steps),
     ...partsOf(steps, applicationScope),
     at: (scope) => partsOf(steps, requireScope(scope)),
@@ -164,5 +171,8 @@ function join(
 }
 
 function partsOf(steps: Steps, scope: string): ScopedParts {
-  return { apiTokens: createApiTokens(steps, scope), accessSettings: createAccessSettings(steps, scope) }
+  return {
+    apiTokens: { ...createApiTokens(steps, scope), touch: noteApiTokenUses(steps, scope) },
+    accessSettings: createAccessSettings(steps, scope),
+  }
 }

@@ -7,10 +7,9 @@ import { createSetupKey } from '../../../src/host/folder/setup-key.js'
 import { setupRoutes } from '../../../src/host/routes/setup.js'
 import type { FirstAdmin } from '../../../src/host/store/first-admin.js'
 import { createRandom } from '../../../src/lib/random.js'
+import { isLastByRole } from '../../../src/store/accounts/last-admin.js'
 import { Refused } from '../../../src/store/refused.js'
-import { writeAudit } from '../../../src/store/sql/audit.js'
 import type { Steps } from '../../../src/store/sql/engine/steps.js'
-import { isLastByRole } from '../../../src/store/sql/last-admin.js'
 import { toUserRow } from '../../../src/store/user-rows.js'
 import { createTestClient, createTestMailbox, createTestRuntime, testSettings } from '../../../src/testing.js'
 import { createHostAuth } from '../../../src/wiring/for-host.js'
@@ -35,7 +34,7 @@ function firstAdminIn(steps: Steps): FirstAdmin {
           })
         const all = await unit.db.selectFrom('latchkey_users').select('id').execute()
         if (all.length > 1) throw new Refused()
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return 'created'
       }, 'exists'),
   }

@@ -1,5 +1,3 @@
-import { writeAudit } from '../../../store/sql/audit.js'
-import { writeChanges } from '../../../store/sql/changes.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { FurtherKeys } from '../../../store/sql/keys-in-use.js'
 import type { AdminTokenRecord, AdminTokens, ListedAdminToken } from '../admin-tokens.js'
@@ -17,7 +15,7 @@ export function createAdminTokens(steps: Steps): AdminTokens {
         await lockProject(unit)
         if (!(await mayOwn(unit, token))) return false
         await withPeople(unit.db).insertInto('latchkey_admin_tokens').values(toAdminTokenRow(token)).execute()
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
 
@@ -25,8 +23,8 @@ export function createAdminTokens(steps: Steps): AdminTokens {
       steps.transaction(async (unit) => {
         const gone = withPeople(unit.db).deleteFrom('latchkey_admin_tokens').where('id', '=', id)
         if ((await gone.executeTakeFirst()).numDeletedRows === 0n) return false
-        await writeAudit(unit, audit)
-        await writeChanges(unit, 'admin_token', [id], until)
+        unit.audit(audit)
+        unit.change('admin_token', [id], until)
         return true
       }),
 
@@ -37,9 +35,9 @@ export function createAdminTokens(steps: Steps): AdminTokens {
         const tokens = await withPeople(unit.db).selectFrom('latchkey_admin_tokens').select('id').execute()
         if (tokens.length === 0) return 0
         await withPeople(unit.db).deleteFrom('latchkey_admin_tokens').execute()
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         const ids = tokens.map(({ id }) => id)
-        await writeChanges(unit, 'admin_token', ids, until)
+        unit.change('admin_token', ids, until)
         return ids.length
       }),
 

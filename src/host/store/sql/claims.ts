@@ -1,6 +1,5 @@
 import type { Updateable } from 'kysely'
 import type { Actor } from '../../../model/actor.js'
-import { writeAudit } from '../../../store/sql/audit.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { Claim, ClaimKind, Claims, HeldClaim } from '../claims.js'
 import { actorIn, actorText, reading, type SpacesTable, writing } from './space-tables.js'
@@ -25,7 +24,7 @@ function takeClaims(steps: Steps): Pick<Claims, 'take' | 'takeOver'> {
         const held = await lockedHolder(unit, spaceId)
         if (held === null || held === 'free') return null
         await give(unit, spaceId, { kind: 'hold', leaseMs, by })
-        await writeAudit(unit, audit(held))
+        unit.audit(audit(held))
         return held
       }),
   }

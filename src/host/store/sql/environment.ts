@@ -1,5 +1,4 @@
 import type { Kysely } from 'kysely'
-import { writeAudit } from '../../../store/sql/audit.js'
 import type { Tables } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { SealedVariable, SpaceKey } from '../../ports.js'
@@ -53,7 +52,7 @@ function changeEnvironment(steps: Steps): Pick<Environment, 'set' | 'remove'> {
           .values({ space_id, name, ...columns })
           .onConflict((conflict) => conflict.columns(['space_id', 'name']).doUpdateSet(columns))
           .execute()
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
 
@@ -66,7 +65,7 @@ function changeEnvironment(steps: Steps): Pick<Environment, 'set' | 'remove'> {
           .where('name', '=', name)
           .executeTakeFirst()
         if (numDeletedRows === 0n) return 'absent'
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return 'removed'
       }),
   }
@@ -81,7 +80,7 @@ function rotateEnvironment(steps: Steps): Pick<Environment, 'rewrap' | 'reseal'>
         const rows = await db.selectFrom('latchkey_spaces').select(['id', 'data_key']).execute()
         const changed = change(rows.map(({ id, data_key }) => ({ space: id, wrapped: data_key })))
         for (const key of changed) await writeKey(unit, key)
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return changed.length
       }),
 
@@ -101,7 +100,7 @@ function rotateEnvironment(steps: Steps): Pick<Environment, 'rewrap' | 'reseal'>
           const stored = await readOne(unit.db, id)
           if (stored) await writeSealed(unit, change(stored))
         }
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return { spaces: ids.length }
       }),
   }

@@ -1,6 +1,4 @@
 import { Refused } from '../../../store/refused.js'
-import { writeAudit } from '../../../store/sql/audit.js'
-import { writeChanges } from '../../../store/sql/changes.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import { toUserRow } from '../../../store/user-rows.js'
 import type { Appointments, FirstAdmin } from '../first-admin.js'
@@ -22,8 +20,8 @@ export function createFirstAdmin(steps: Steps): FirstAdmin & Appointments {
         await unit.db.insertInto('latchkey_users').values(toUserRow(user)).execute()
         await host.insertInto('latchkey_rights').values({ user_id: user.id, granted: 'ADMIN' }).execute()
         await host.insertInto('latchkey_set_up').values({ slot: 1, at }).execute()
-        await writeAudit(unit, audit)
-        await writeChanges(unit, 'right', [user.id], at)
+        unit.audit(audit)
+        unit.change('right', [user.id], at)
         return 'created'
       }, 'taken'),
 

@@ -1,4 +1,3 @@
-import { writeAudit } from '../../../store/sql/audit.js'
 import { toNumber } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { Claim } from '../claims.js'
@@ -107,7 +106,7 @@ function switchGenerations(steps: Steps): Pick<Generations, 'switchTo' | 'forget
           .where('claim_epoch', '=', claim.epoch)
           .executeTakeFirst()
         if (numUpdatedRows === 0n) return false
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
 

@@ -1,6 +1,4 @@
 import { Refused } from '../../../store/refused.js'
-import { writeAudit } from '../../../store/sql/audit.js'
-import { writeChanges } from '../../../store/sql/changes.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { PeopleStep } from '../rights.js'
 import { lockProject, usableAdmins } from './usable-admins.js'
@@ -32,8 +30,8 @@ export function keepingAdmin<T>(steps: Steps, now: number, run: (unit: Unit) => 
 
 /** The last writes of a step over rights. The change row's subject is what changed: a user's or a team's id. */
 export async function recordRight(unit: Unit, subject: string, { audit, until }: PeopleStep): Promise<void> {
-  await writeAudit(unit, audit)
-  await writeChanges(unit, 'right', [subject], until)
+  unit.audit(audit)
+  unit.change('right', [subject], until)
 }
 
 /** Unix seconds of a step. */

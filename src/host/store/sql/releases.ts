@@ -1,4 +1,3 @@
-import { writeAudit } from '../../../store/sql/audit.js'
 import { toNumber } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { Claim } from '../claims.js'
@@ -80,7 +79,7 @@ function switchReleases(steps: Steps): Pick<Releases, 'putInForce' | 'fail' | 'u
       steps.transaction(async (unit) => {
         if (!(await updateClaimed(unit, claim, { current_release: number }))) return false
         await writeOutcome(unit, claim, { number, outcome: 'healthy', fault: null })
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
 
@@ -88,7 +87,7 @@ function switchReleases(steps: Steps): Pick<Releases, 'putInForce' | 'fail' | 'u
       steps.transaction(async (unit) => {
         if (!(await holdsClaim(unit, claim))) return false
         await writeOutcome(unit, claim, { number, outcome: 'failed', fault })
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
 
@@ -96,7 +95,7 @@ function switchReleases(steps: Steps): Pick<Releases, 'putInForce' | 'fail' | 'u
       steps.transaction(async (unit) => {
         if (!(await updateClaimed(unit, claim, { current_release: null }))) return false
         await writing(unit.db).deleteFrom('latchkey_releases').where('space_id', '=', claim.spaceId).execute()
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
   }

@@ -1,7 +1,5 @@
 import type { Selectable } from 'kysely'
 import { subjectIn } from '../../../model/scope.js'
-import { writeAudit } from '../../../store/sql/audit.js'
-import { writeChanges } from '../../../store/sql/changes.js'
 import { toNumber } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { Claim } from '../claims.js'
@@ -60,7 +58,7 @@ function changeSpaces(steps: Steps): Pick<Spaces, 'create' | 'remove' | 'forget'
           .executeTakeFirst()
         if (numInsertedOrUpdatedRows === 0n) return false
         await db.updateTable('latchkey_spaces').set({ data_key: dataKey() }).where('id', '=', id).execute()
-        await writeAudit(unit, audit)
+        unit.audit(audit)
         return true
       }),
 
@@ -69,9 +67,9 @@ function changeSpaces(steps: Steps): Pick<Spaces, 'create' | 'remove' | 'forget'
         if (!(await holdsClaim(unit, claim))) return false
         const gone = await deleteScope(unit, claim)
         await deleteSpace(unit, claim)
-        await writeAudit(unit, audit)
-        await writeChanges(unit, 'api_token', gone.tokens, until)
-        await writeChanges(unit, 'setting', gone.settings, Math.floor(audit.atMs / 1000))
+        unit.audit(audit)
+        unit.change('api_token', gone.tokens, until)
+        unit.change('setting', gone.settings, Math.floor(audit.atMs / 1000))
         return true
       }),
 

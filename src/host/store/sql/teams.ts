@@ -1,4 +1,3 @@
-import { writeChanges } from '../../../store/sql/changes.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { TeamChanges, Teams, TeamWithMembers } from '../teams.js'
 import { keepingAdmin, projectStep, recordRight, timeOf } from './keep-admin.js'
@@ -50,7 +49,7 @@ function changeTeams(steps: Steps): Pick<Teams, 'create' | 'change' | 'remove'> 
         if (numDeletedRows === 0n) return null
         await recordRight(unit, id, step)
         const gone = tokens.map((token) => token.id)
-        if (gone.length > 0) await writeChanges(unit, 'admin_token', gone, step.until)
+        if (gone.length > 0) unit.change('admin_token', gone, step.until)
         return 'removed'
       }),
   }

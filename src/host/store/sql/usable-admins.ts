@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { provingWays } from '../../../model/admin-role.js'
 import type { Tables } from '../../../store/sql/engine/schema.js'
 import type { LastAdminCheck, Unit } from '../../../store/sql/engine/steps.js'
-import { isEnabled, needsNoReset } from '../../../store/sql/user-rows.js'
+import { isEnabled, needsNoReset } from '../../../store/sql/user-conditions.js'
 import { withPeople } from './people-tables.js'
 
 /**

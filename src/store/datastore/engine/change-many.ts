@@ -1,5 +1,5 @@
+import type { Table } from '../../tables.js'
 import type { Steps } from './steps.js'
-import type { Table } from './tables.js'
 
 /**
  * How many rows one step changes. Its writes stand in one text, which must not grow without bound; and they fit into a
@@ -18,14 +18,14 @@ export interface ManyChanges<R extends object, Item> {
  * Changes rows that are decided each for itself, some in one step; what is gone is passed over. The rows of a step are
  * read by one call: one after another, they would take longer than a turn lasts, and a step that is too late is thrown away.
  */
-export async function changeMany<R extends object, Item>(
+export async function changeMany<R extends object, K extends keyof R, Item>(
   steps: Steps,
-  table: Table<R>,
+  table: Table<R, K>,
   { items, keyOf, change }: ManyChanges<R, Item>,
 ): Promise<void> {
   for (let start = 0; start < items.length; start += changedAtOnce) {
     const share = items.slice(start, start + changedAtOnce)
-    await steps.step(async (unit) => {
+    await steps.transaction(async (unit) => {
       const found = await unit.find(table, { key: { in: share.map(keyOf) } })
       const rows = new Map(found.map((row) => [table.keyOf(row), row]))
       for (const item of share) {

@@ -1,8 +1,9 @@
 import { hasMethods, memberOf } from '../../../lib/members.js'
 import type { CodehooksDatastore } from '../../../settings/database.js'
+import type { Condition, Page, Query } from '../../unit.js'
 import type { Found, Row } from './document.js'
 import { isNotFound, methodOf, rowOf, textOf } from './platform-values.js'
-import { type Condition, matches, type Page, type Query, sortAndCut } from './query.js'
+import { matches, sortAndCut } from './query.js'
 
 /** The few calls that the store is built on. Each rejects when the platform does, or takes longer than a call may. */
 export interface Connection {

@@ -1,19 +1,4 @@
-/** What a column must be. */
-export type Condition =
-  | string
-  | number
-  | { in: readonly string[] }
-  | { lt?: number; lte?: number; gt?: number; gte?: number }
-  | { ne: string }
-
-/** All of it must hold. */
-export type Query = Readonly<Record<string, Condition | undefined>>
-
-export interface Page {
-  /** 1: ascending, -1: descending; the first column counts most. */
-  sort?: Readonly<Record<string, 1 | -1>>
-  limit?: number
-}
+import type { Condition, Page, Query } from '../../unit.js'
 
 type Values = Readonly<Record<string, string | number | null | undefined>>
 

@@ -1,36 +1,24 @@
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
-import type { ImpersonatedSession } from '../../../model/session.js'
-import type { AuditSeal } from '../../audit/chain.js'
+import { isLastByRole } from '../../accounts/last-admin.js'
+import { toChange } from '../../changes.js'
+import { Taken } from '../../refused.js'
+import { changes, rowOf, type Table } from '../../tables.js'
+import type { Page, Query, Unit as SharedUnit, View } from '../../unit.js'
 import type { Connection } from './connection.js'
 import type { Found, Row } from './document.js'
 import type { Write } from './journal.js'
-import { matches, type Page, type Query, sortAndCut } from './query.js'
-import type { Table } from './tables.js'
+import { newestBefore } from './newest-before.js'
+import { matches, sortAndCut } from './query.js'
 
-/** Rows as they are read. */
-export interface View {
-  get<R extends object>(table: Table<R>, key: string): Promise<R | null>
-  find<R extends object>(table: Table<R>, query: Query, page?: Page): Promise<R[]>
-}
-
-/** A step under way. It sees its own writes; they are stored only after the decision. */
-export interface Unit extends View {
-  seal: AuditSeal
-  randomId(): string
-  ordinal(): number
-  /** The time of this step's change rows: this process's clock, but later than any stored row. Unix milliseconds. */
-  changeMs(): number
+/** A step under way, whose writes are stored after the decision. Steps run one after another, so rows need no lock. */
+export interface Unit extends SharedUnit {
   /** Replaces the row under that key if this step has read it. Otherwise the row is new, and the step fails if it exists. */
-  put<R extends object>(table: Table<R>, row: R): void
-  /** Removes rows that this step has read or put. */
-  remove<R extends object>(table: Table<R>, rows: readonly R[]): void
+  put<R extends object, K extends keyof R>(table: Table<R, K>, ...rows: readonly R[]): void
+  remove<R extends object, K extends keyof R>(table: Table<R, K>, rows: readonly R[]): void
   /** Changes that this process publishes after the step. */
   changes: Change[]
   audited: AuditEvent[]
-  mailed: boolean
-  /** The impersonated sessions that the step has removed and whose end it has not recorded yet. */
-  unrecorded: ImpersonatedSession[]
 }
 
 /** The writes that the unit has collected. */
@@ -40,22 +28,68 @@ export interface Collected {
   writes(): Promise<Write[]>
 }
 
-export type UnitOptions = Pick<Unit, 'seal' | 'randomId' | 'ordinal' | 'changeMs'>
-
-export function createView(connection: Connection): View {
-  const { find } = createRows(connection)
-  return { find, get: async (table, key) => (await find(table, { key }))[0] ?? null }
+export interface UnitOptions extends Pick<Unit, 'randomId' | 'ordinal'> {
+  /** The time of this step's change rows: this process's clock, but later than any stored row. Unix milliseconds. */
+  changeMs(): number
 }
 
-export function createUnit(connection: Connection, options: UnitOptions): Collected {
+export function createView(connection: Connection): View {
+  return viewBy(createRows(connection).find)
+}
+
+function viewBy(find: View['find']): View {
+  return {
+    find,
+    get: async (table, key) => (await find(table, { key: table.keyOf(key) }))[0] ?? null,
+    newest: (table, after, page) => newestBefore({ find }, table, after, page),
+  }
+}
+
+export function createUnit(connection: Connection, { changeMs, ...tools }: UnitOptions): Collected {
+  const { find, stage, writes } = stageRows(connection)
+  const unit: Unit = {
+    ...tools,
+    ...viewBy(find),
+    put: (table, ...rows) => {
+      for (const row of rows) stage(table, row, true)
+    },
+    remove: (table, removed) => {
+      for (const row of removed) stage(table, row, false)
+    },
+    drop: async (table, query) => unit.remove(table, await find(table, query)),
+    alone: async () => {},
+    isLastAdmin: (id, emails, now) => isLastByRole(unit, id, emails, now),
+    audit: (event) => void unit.audited.push(event),
+    change(kind, subjects, until, version) {
+      const at_ms = changeMs()
+      for (const subject of subjects) {
+        const row = { id: unit.randomId(), at_ms, kind, subject, version: version ?? null, matters_until: until }
+        unit.put(changes, row)
+        unit.changes.push(toChange(row))
+      }
+    },
+    changes: [],
+    audited: [],
+    mailed: false,
+    unrecorded: [],
+  }
+  return { unit, writes }
+}
+
+/** The rows of a step: those that are stored, under those that it has written. */
+function stageRows(connection: Connection) {
   const rows = createRows(connection)
   const pending = new Map<string, Write>()
+  const claims = new Map<string, () => Promise<boolean>>()
+  const former = new Map<string, object>()
 
-  function stage<R extends object>(table: Table<R>, row: R, kept: boolean): void {
-    const { collection, last } = table
+  function stage<R extends object, K extends keyof R>(table: Table<R, K>, row: R, kept: boolean): void {
+    const { name: collection, last } = table
     const key = table.keyOf(row)
     const place = placeOf(collection, key)
     const ids = rows.idsOf(place)
+    claims.delete(place)
+    if (kept && table.unique) claims.set(place, () => isTaken(table, row, { stored: former.get(place), find }))
     // A row that this step itself put was never stored.
     if (!kept && ids.length === 0) pending.delete(place)
     else {
@@ -64,41 +98,51 @@ export function createUnit(connection: Connection, options: UnitOptions): Collec
     }
   }
 
-  async function find<R extends object>(table: Table<R>, query: Query, page: Page = {}): Promise<R[]> {
-    const staged = [...pending.values()].filter(({ collection }) => collection === table.collection)
+  async function find<R extends object, K extends keyof R>(
+    table: Table<R, K>,
+    query: Query,
+    { sort, limit: most }: Page = {},
+  ): Promise<R[]> {
+    const page = { ...(sort && { sort }), ...(most !== undefined && { limit: most }) }
+    const staged = [...pending.values()].filter(({ collection }) => collection === table.name)
     // More than asked for, because the step may have removed some of them.
     const limit = page.limit === undefined ? {} : { limit: page.limit + staged.length }
     const stored: R[] = await rows.find(table, query, { ...page, ...limit })
+    if (table.unique) for (const row of stored) former.set(placeOf(table.name, table.keyOf(row)), row)
     if (staged.length === 0) return stored
-    const kept = stored.filter((row) => !pending.has(placeOf(table.collection, table.keyOf(row))))
+    const kept = stored.filter((row) => !pending.has(placeOf(table.name, table.keyOf(row))))
     const own = staged.flatMap(({ row, key }) => (row && matches({ ...row, key }, query) ? [row] : []))
     return sortAndCut(
       [...kept.map((row) => toRow(row)), ...own].map((row) => ({ row })),
       page,
-    ).map(({ row }) => fromRow(row))
+    ).map(({ row }) => rowOf(row))
   }
 
-  const unit: Unit = {
-    ...options,
-    find,
-    get: async (table, key) => (await find(table, { key }))[0] ?? null,
-    put: (table, row) => stage(table, row, true),
-    remove: (table, removed) => {
-      for (const row of removed) stage(table, row, false)
-    },
-    changes: [],
-    audited: [],
-    mailed: false,
-    unrecorded: [],
-  }
   return {
-    unit,
+    find,
+    stage,
     async writes() {
+      for (const taken of claims.values()) if (await taken()) throw new Taken()
       const writes = [...pending.values()]
-      await requireNew(connection, writes)
+      await requireNew(connection, writes, (place) => claims.has(place))
       return writes
     },
   }
+}
+
+/** Whether another row has the key, or unique columns that the step has changed. */
+async function isTaken<R extends object, K extends keyof R>(
+  table: Table<R, K>,
+  row: R,
+  { stored, find }: { stored: object | undefined; find: View['find'] },
+): Promise<boolean> {
+  const key = table.keyOf(row)
+  for (const columns of table.unique ?? []) {
+    const query = Object.fromEntries(Object.entries(row).filter(([column]) => columns.some((each) => each === column)))
+    if (stored && matches(toRow(stored), query)) continue
+    if ((await find(table, query)).some((other) => table.keyOf(other) !== key)) return true
+  }
+  return false
 }
 
 /** Reads rows, and keeps the platform's ids of every document that it has seen. */
@@ -106,9 +150,9 @@ function createRows(connection: Connection) {
   const known = new Map<string, string[]>()
   return {
     idsOf: (place: string): readonly string[] => known.get(place) ?? [],
-    async find<R extends object>(table: Table<R>, query: Query, page?: Page): Promise<R[]> {
-      const { collection, nullable } = table
-      const found = await connection.find(collection, query, page)
+    async find<R extends object, K extends keyof R>(table: Table<R, K>, query: Query, page?: Page): Promise<R[]> {
+      const { name: collection, nullable, defaults } = table
+      const found = await ask(connection, table, query, page)
       const nulls = Object.fromEntries(nullable.map((column) => [column, null]))
       const firsts: Found[] = []
       const fresh = new Map<string, string[]>()
@@ -122,21 +166,61 @@ function createRows(connection: Connection) {
         }
       }
       for (const [place, ids] of fresh) known.set(place, ids)
-      return firsts.map(({ row }) => fromRow({ ...nulls, ...row }))
+      return firsts.map(({ row }) => rowOf({ ...nulls, ...row, ...lacking(row, defaults) }))
     },
   }
 }
 
+/**
+ * Documents of earlier releases lack columns with a default, so those stand in no query that the platform answers. A key column
+ * is asked for by the field `key`, which has an index.
+ */
+async function ask<R extends object, K extends keyof R>(
+  connection: Connection,
+  { name, key, defaults = {} }: Table<R, K>,
+  query: Query,
+  page: Page = {},
+): Promise<Found[]> {
+  const isLate = (column: string) => column in defaults && query[column] !== undefined
+  const isKey = (column: string) => key.length === 1 && column === key[0] && typeof query[column] === 'string'
+  const columns = Object.entries(query).map(([column, condition]) => ({ column, condition }))
+  const asked = Object.fromEntries(
+    columns
+      .filter(({ column }) => !isLate(column))
+      .map(({ column, condition }) => [isKey(column) ? 'key' : column, condition]),
+  )
+  const judged = Object.fromEntries(
+    columns.filter(({ column }) => isLate(column)).map(({ column, condition }) => [column, condition]),
+  )
+  if (Object.keys(judged).length === 0) return connection.find(name, asked, page)
+  const found = await connection.find(name, asked)
+  return sortAndCut(
+    found.filter(({ row }) => matches({ ...row, ...lacking(row, defaults) }, judged)),
+    page,
+  )
+}
+
+/** The defaults of the columns that the document lacks. */
+function lacking(row: Row, defaults: object = {}): Row {
+  return Object.fromEntries(Object.entries(defaults).filter(([column]) => (row[column] ?? null) === null))
+}
+
 /** Keys should be unique by design. They are checked all the same, because other databases do so. */
-async function requireNew(connection: Connection, writes: readonly Write[]): Promise<void> {
+async function requireNew(
+  connection: Connection,
+  writes: readonly Write[],
+  isClaim: (place: string) => boolean,
+): Promise<void> {
   const added = writes.filter(({ ids }) => ids.length === 0)
-  const found = await Promise.all(
-    [...new Set(added.map(({ collection }) => collection))].map((collection) => {
+  const existing = await Promise.all(
+    [...new Set(added.map(({ collection }) => collection))].map(async (collection) => {
       const keys = added.filter((write) => write.collection === collection).map(({ key }) => key)
-      return connection.find(collection, { key: { in: keys } })
+      const found = await connection.find(collection, { key: { in: keys } })
+      return found.map(({ key }) => placeOf(collection, key))
     }),
   )
-  if (found.some((documents) => documents.length > 0)) throw new Error('A document with that key exists already.')
+  if (existing.flat().some(isClaim)) throw new Taken()
+  if (existing.flat().length > 0) throw new Error('A document with that key exists already.')
 }
 
 function placeOf(collection: string, key: string): string {
@@ -146,9 +230,4 @@ function placeOf(collection: string, key: string): string {
 /** A copy, because the platform may keep the given object. */
 function toRow(row: object): Row {
   return Object.fromEntries(Object.entries(row))
-}
-
-/** Boundary: only this store writes these documents. */
-function fromRow<R>(row: Row): R {
-  return Object.assign(Object.create(Object.prototype), row)
 }

@@ -1,11 +1,13 @@
-import type { Dialect, Kysely, RawBuilder, Selectable, Sql, Transaction } from 'kysely'
+import type { Dialect, Kysely, RawBuilder, Sql, Transaction } from 'kysely'
 import { hasMethods } from '../../../lib/members.js'
 import { type Batches, postgresBatches } from './batches.js'
-import type { AuditHeadTable, Tables } from './schema.js'
+import type { Tables } from './schema.js'
 
 /** What differs between the databases; everything else is written once. */
 export interface Flavour {
   name: 'sqlite' | 'postgres' | 'mysql'
+  /** The template tag of Kysely, which is loaded late. */
+  sql: Sql
   /**
    * Milliseconds of the store's clock plus `offset`, at the time the statement runs. All processes on this store share this
    * clock, and change rows and proofs are dated by it. SQLite runs on the machine of the process, so it uses the clock of
@@ -27,11 +29,6 @@ export interface Flavour {
   before(columns: readonly [string, string], place: readonly [number, number | string]): RawBuilder<boolean>
   /** Makes transactions with the same name wait for this one to end. For steps that no single row can decide. */
   serialise(transaction: Transaction<Tables>, name: string): Promise<void>
-  /**
-   * Locks the head of the audit log until the transaction ends, and reads its newest committed state, in one statement. It is
-   * a write if the database needs transactions to begin with one.
-   */
-  lockAuditHead(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>>
   /** Statements for many rows at once; null if the database gets one statement a row. */
   batches: Batches | null
   /** The type of a column for more than the 64 KiB of MySQL's `text`. */
@@ -50,6 +47,7 @@ function sqlite(sql: Sql, now: () => number): Flavour {
   const integer = (value: number) => sql<number>`cast(${Math.floor(value)} as integer)`
   return {
     name: 'sqlite',
+    sql,
     storeNowMs: (offset = 0) => integer(now() + offset),
     storeNowSeconds: (offsetMs) => integer((now() + offsetMs) / 1000),
     beforeDot: (column) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, '.') - 1)`,
@@ -58,12 +56,6 @@ function sqlite(sql: Sql, now: () => number): Flavour {
     before: (columns, place) => beforeBy(sql, columns, place),
     // One writer at a time: the first write of a transaction makes the others wait.
     serialise: async () => {},
-    lockAuditHead: (transaction) =>
-      transaction
-        .updateTable('latchkey_audit_head')
-        .set((eb) => ({ seq: eb.ref('seq') }))
-        .returningAll()
-        .executeTakeFirstOrThrow(),
     batches: null,
     longText: 'text',
     tableEnd: sql``,
@@ -75,6 +67,7 @@ function postgres(sql: Sql): Flavour {
   const clockMs = (offset: number) => sql`extract(epoch from clock_timestamp()) * 1000 + ${Math.floor(offset)}::bigint`
   return {
     name: 'postgres',
+    sql,
     storeNowMs: (offset = 0) => sql<number>`floor(${clockMs(offset)})::bigint`,
     storeNowSeconds: (offsetMs) => sql<number>`floor((${clockMs(offsetMs)}) / 1000)::bigint`,
     beforeDot: (column) => sql`split_part(${sql.ref(column)}, '.', 1)`,
@@ -84,7 +77,6 @@ function postgres(sql: Sql): Flavour {
     async serialise(transaction, name) {
       await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction)
     },
-    lockAuditHead: lockByReading,
     batches: postgresBatches(sql),
     longText: 'text',
     tableEnd: sql``,
@@ -96,6 +88,7 @@ function mysql(sql: Sql): Flavour {
   const clockMs = (offset: number) => sql`unix_timestamp(sysdate(3)) * 1000 + ${Math.floor(offset)}`
   return {
     name: 'mysql',
+    sql,
     storeNowMs: (offset = 0) => sql<number>`cast(floor(${clockMs(offset)}) as signed)`,
     storeNowSeconds: (offsetMs) => sql<number>`cast(floor((${clockMs(offsetMs)}) / 1000) as signed)`,
     beforeDot: (column) => sql`substring_index(${sql.ref(column)}, '.', 1)`,
@@ -106,18 +99,12 @@ function mysql(sql: Sql): Flavour {
     async serialise(transaction) {
       await transaction.selectFrom('latchkey_installation').select('slot').forUpdate().execute()
     },
-    lockAuditHead: lockByReading,
     batches: null,
     longText: sql`mediumtext`,
     // The default collations of MySQL and MariaDB ignore case and accents: 'Ab' and 'aB' would be one id, and two
     // addresses one account. Binary collation for whole tables, so that no column can be forgotten.
     tableEnd: sql`character set utf8mb4 collate utf8mb4_bin`,
   }
-}
-
-/** A locking read sees the newest commit, whatever the transaction has read before. */
-function lockByReading(transaction: Transaction<Tables>): Promise<Selectable<AuditHeadTable>> {
-  return transaction.selectFrom('latchkey_audit_head').selectAll().forUpdate().executeTakeFirstOrThrow()
 }
 
 /** `lower` of SQLite only converts ASCII letters, so the text is also searched unchanged. */

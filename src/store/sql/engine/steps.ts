@@ -1,14 +1,18 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { AuditEvent } from '../../../model/audit-event.js'
 import type { Change } from '../../../model/change.js'
-import type { ImpersonatedSession } from '../../../model/session.js'
+import { appendEvents } from '../../audit/append.js'
 import type { AuditSeal } from '../../audit/chain.js'
 import { Refused, unavailable } from '../../refused.js'
 import { createOrdinal } from '../../rows.js'
+import type { Unit as RowUnit, Steps as SharedSteps } from '../../unit.js'
 import type { AdminEmails } from '../../users.js'
+import { insertChanges, type PendingChange } from './change-inserts.js'
 import type { Flavour } from './flavour.js'
 import { createProgress, type Progress, watched } from './progress.js'
 import { retrying, stepPatienceMs, type Waiting } from './retry.js'
+import { createRowStatements } from './row-statements.js'
+import { createRows, createView } from './rows.js'
 import type { Tables } from './schema.js'
 import { isCut } from './server-faults.js'
 
@@ -44,8 +48,8 @@ export interface StepOptions extends Waiting {
  */
 export type LastAdminCheck = (unit: Unit, id: string, emails: AdminEmails, now: number) => Promise<boolean>
 
-/** The tools that every noun of the store uses. */
-export interface Steps {
+/** The tools that every noun of the store uses, and those of the nouns that have SQL of their own. */
+export interface Steps extends SharedSteps {
   flavour: Flavour
   /** Whether calls of one turn of the event loop may share a statement. */
   gathers: boolean
@@ -71,14 +75,11 @@ export interface Steps {
 }
 
 /** A transaction under way, and the notifications to send after its commit. */
-export interface Unit extends Pick<Steps, 'flavour' | 'randomId' | 'seal' | 'ordinal'> {
-  isLastAdmin: LastAdminCheck
+export interface Unit extends RowUnit, Pick<Steps, 'flavour' | 'seal'> {
   db: Transaction<Tables>
-  changes: Change[]
   audited: AuditEvent[]
-  mailed: boolean
-  /** The impersonated sessions that the step has deleted and whose end it has not recorded yet. */
-  unrecorded: ImpersonatedSession[]
+  /** Change rows to write as the last write of the transaction. */
+  pending: PendingChange[]
 }
 
 /**
@@ -108,17 +109,19 @@ export function createSteps(options: StepOptions): Steps {
     return running
   }
 
+  const alone: Steps['step'] = (run, repeatable) =>
+    step((progress) => run(options.breakable && !repeatable ? watched(db, progress) : db))
+
   async function commit<T>(run: (unit: Unit) => Promise<T>): Promise<T> {
-    const { unit, answer } = await step((progress) => {
+    const { unit, changes, answer } = await step((progress) => {
       const begun = isolation ? db.transaction().setIsolationLevel(isolation) : db.transaction()
       return begun.execute(async (transaction) => {
-        const unit = unitIn(transaction, { ...tools, isLastAdmin })
-        const answer = await run(unit)
+        const done = await runIn(unitIn(transaction, { ...tools, isLastAdmin }), run)
         progress.send('write')
-        return { unit, answer }
+        return done
       })
     })
-    for (const change of unit.changes) options.onChange(change)
+    for (const change of changes) options.onChange(change)
     for (const event of unit.audited) options.onAudit?.(event)
     if (unit.mailed) options.onMail()
     return answer
@@ -127,7 +130,8 @@ export function createSteps(options: StepOptions): Steps {
   return {
     ...tools,
     gathers,
-    step: (run, repeatable) => step((progress) => run(options.breakable && !repeatable ? watched(db, progress) : db)),
+    step: alone,
+    ...rowSteps(flavour, alone),
     async transaction(run, refused) {
       try {
         return await commit(run)
@@ -143,6 +147,48 @@ export function createSteps(options: StepOptions): Steps {
   }
 }
 
-function unitIn(db: Unit['db'], tools: Pick<Unit, 'flavour' | 'randomId' | 'seal' | 'ordinal' | 'isLastAdmin'>): Unit {
-  return { ...tools, db, changes: [], audited: [], mailed: false, unrecorded: [] }
+/** Runs a step in its transaction, with the writes that end it. */
+async function runIn<T>(unit: Unit, run: (unit: Unit) => Promise<T>) {
+  const answer = await run(unit)
+  if (unit.audited.length > 0) await appendEvents(unit, unit.audited, unit.seal)
+  return { unit, answer, changes: await insertChanges(unit, unit.pending) }
+}
+
+/** Steps on rows that need no transaction. */
+function rowSteps(flavour: Flavour, step: Steps['step']): Pick<Steps, 'glance' | 'read' | 'write' | 'removeDue'> {
+  const glance: Steps['glance'] = (run) => step((db) => run(createView(flavour, db)))
+  return {
+    glance,
+    read: glance,
+    write: (table, { query, ...changes }) =>
+      step(async (db) => (await createRowStatements(flavour, db).change(table, query, changes)) > 0),
+    // Two small statements, because MySQL cannot delete by a limited subquery. In between, another process can only remove rows.
+    async removeDue(table, query, page) {
+      const columns = table.key
+      const due = await step((db) => createRowStatements(flavour, db).select(table, query, { ...page, columns }))
+      if (due.length === 0) return 0
+      return step((db) => createRowStatements(flavour, db).remove(table, due), 'repeatable')
+    },
+  }
+}
+
+type Tools = Pick<Unit, 'flavour' | 'randomId' | 'seal' | 'ordinal'> & Pick<StepOptions, 'isLastAdmin'>
+
+function unitIn(db: Unit['db'], { isLastAdmin, ...tools }: Tools): Unit {
+  const unit: Unit = {
+    ...tools,
+    ...createRows(tools.flavour, db),
+    db,
+    audited: [],
+    pending: [],
+    mailed: false,
+    unrecorded: [],
+    alone: (name) => tools.flavour.serialise(db, name),
+    isLastAdmin: (id, emails, now) => isLastAdmin(unit, id, emails, now),
+    audit: (event) => void unit.audited.push(event),
+    change(kind, subjects, until, version) {
+      for (const subject of subjects) unit.pending.push({ kind, subject, until, version: version ?? null })
+    },
+  }
+  return unit
 }

@@ -2,12 +2,13 @@ import { chmod, mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { CompiledQuery } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createAudit } from '../../../../src/store/sql/audit.js'
+import { isLastByRole } from '../../../../src/store/accounts/last-admin.js'
+import { createAudit } from '../../../../src/store/audit/log.js'
+import { readSnapshot } from '../../../../src/store/sql/audit-snapshot.js'
 import { type Connection, connect } from '../../../../src/store/sql/engine/connect.js'
 import { sqliteCodeOf } from '../../../../src/store/sql/engine/retry.js'
 import { explainFileError } from '../../../../src/store/sql/engine/sqlite-file.js'
 import { createSteps } from '../../../../src/store/sql/engine/steps.js'
-import { isLastByRole } from '../../../../src/store/sql/last-admin.js'
 import { migrations, migrationsTable } from '../../../../src/store/sql/migrations/list.js'
 import { migrate } from '../../../../src/store/sql/migrations/migrate.js'
 import { openSqlStore } from '../../../../src/store/sql/store.js'
@@ -201,7 +202,7 @@ describe('a full disk', () => {
     const steps = createSteps({ ...storeOptions(), ...connection, isLastAdmin: isLastByRole })
     const pages = await pragma(connection, 'page_count')
     await pragma(connection, `max_page_count = ${pages}`)
-    return createAudit(steps)
+    return createAudit(steps, () => readSnapshot(steps))
   }
 
   const large = () => anEvent({ userAgent: 'x'.repeat(200_000) })
