@@ -129,7 +129,7 @@ const owners: Readonly<Record<string, readonly string[]>> = {
   cookie: ['http/cookies'],
   react: ['react'],
   mingo: ['type:host/documents/mingo', 'host/spaces/programs'],
-  commander: ['cli/main', 'cli/program', 'type:cli/commands'],
+  commander: ['cli/main', 'cli/program', 'type:cli/command'],
   '@clack/prompts': ['cli/prompts', 'cli/progress'],
   undici: ['host/front/proxy'],
   'tar-stream': ['host/archives', 'cli/bundle'],

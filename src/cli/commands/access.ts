@@ -1,5 +1,6 @@
 import { parseCidr } from '../../lib/ip-address.js'
 import { createIpSet } from '../../lib/ip-ranges.js'
+import { defineCommand } from '../command.js'
 import type {
   AccessReport,
   ApiToken,
@@ -12,7 +13,6 @@ import type {
 import type { Output } from '../output.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
-import { defineCommand } from './command.js'
 
 export const info = defineCommand({
   example: 'latchkey info --examples',
@@ -62,7 +62,7 @@ function masked({ id, name, access }: ApiToken): string {
 }
 
 /** @param url of the application, or of the space */
-export function exampleLines(url: string): string[] {
+function exampleLines(url: string): string[] {
   const route = `${url}/<route>`
   return [
     '',
@@ -75,7 +75,7 @@ export function exampleLines(url: string): string[] {
 }
 
 /** What `info` adds in a space host. */
-export function spaceLines(space: SpaceSummary | null): string[] {
+function spaceLines(space: SpaceSummary | null): string[] {
   if (space === null) return []
   const { name, url, release, environment } = space
   return [
@@ -86,7 +86,7 @@ export function spaceLines(space: SpaceSummary | null): string[] {
 }
 
 /** The allow-list, and whether the caller is on it. */
-export function networkLines({ allowList, you }: AccessReport): string[] {
+function networkLines({ allowList, you }: AccessReport): string[] {
   const { fixed, added } = allowList
   const lines = [...fixed.map((network) => `${network}  (in the settings)`), ...added]
   const everyone = lines.length === 0 ? ['The whitelist is empty: every IP address may use the API.'] : []
@@ -163,7 +163,7 @@ type LockOutOptions = Pick<NetworkChange, 'force' | 'confirm'>
  *
  * @throws {ToolError} `would_lock_out`, with the options that confirm it
  */
-export async function changeNetworks<T>(
+async function changeNetworks<T>(
   { prompts }: Pick<Tool, 'prompts'>,
   { change, options, ownIp }: { change: NetworkChange; options: LockOutOptions; ownIp: string | null },
   send: (change: NetworkChange) => Promise<T>,

@@ -1,10 +1,10 @@
 import { type AdminCommand, adminCommands } from '../../contract/admin-command.js'
 import { isAdminCommand } from '../admin-token.js'
+import { type CommandFile, defineCommand, type OptionsOf, repeated, separated } from '../command.js'
 import type { AdminTokenCalls, AdminTokenEntry, HostHome } from '../host-home.js'
 import type { Prompts } from '../prompts.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
-import { type CommandFile, defineCommand, type OptionsOf, repeated, separated } from './command.js'
 import { type Columns, printList } from './lists.js'
 import { futureTime, shortTime } from './units.js'
 
@@ -55,7 +55,7 @@ const question = 'Select personal account or team to add admin token to'
  *
  * @throws {ToolError} `not_found`; usage without a terminal
  */
-export async function chooseOwner(host: HostHome, prompts: Prompts, given: string | undefined): Promise<string> {
+async function chooseOwner(host: HostHome, prompts: Prompts, given: string | undefined): Promise<string> {
   if (given === personal) return personal
   const { user } = await host.describe()
   const teams = (await host.listTeams()).filter(({ members }) => members.some(({ id }) => id === user?.id))

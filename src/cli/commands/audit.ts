@@ -1,9 +1,9 @@
 import type { Actor } from '../../model/actor.js'
+import { defineCommand, type OptionsOf } from '../command.js'
+import { exportOptions, exportRecords } from '../files/exported-records.js'
 import type { AuditLine, AuditQuery, Home } from '../home.js'
 import { ToolError } from '../tool-error.js'
 import { accountOf } from './account.js'
-import { defineCommand, type OptionsOf } from './command.js'
-import { exportOptions, exportRecords } from './exported-records.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
 import { pastTime, shortTime } from './units.js'
 

@@ -1,4 +1,4 @@
-import type { CommandFile } from './command.js'
+import type { CommandFile } from '../command.js'
 
 /**
  * The name, one sentence without its full stop, and the file. A command of a group has two words and stands below its group:

@@ -1,8 +1,8 @@
+import { defineCommand, separated } from '../command.js'
 import type { HostHome } from '../host-home.js'
 import { startProgress } from '../progress.js'
 import { ToolError, usage } from '../tool-error.js'
 import { requireCollection } from './collections.js'
-import { defineCommand, separated } from './command.js'
 
 const collection = ['[collection]', 'the collection'] as const
 const indexOptions = [

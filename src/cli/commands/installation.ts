@@ -1,8 +1,8 @@
 import { newSecret } from '../../lib/random.js'
+import { defineCommand } from '../command.js'
 import { examineHere, examineRemotely } from '../doctor/examine.js'
 import { showReport } from '../doctor/show-report.js'
 import { ToolError } from '../tool-error.js'
-import { defineCommand } from './command.js'
 
 export const init = defineCommand({
   example: 'latchkey init --yes',

@@ -1,5 +1,5 @@
+import { defineCommand } from '../command.js'
 import type { MailLine } from '../home.js'
-import { defineCommand } from './command.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
 import { shortTime } from './units.js'
 

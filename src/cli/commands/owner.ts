@@ -3,13 +3,13 @@ import { SettingsError } from '../../errors.js'
 import type { KeyRotation } from '../../host/tool/calls.js'
 import { parseEmailAddress } from '../../lib/email-address.js'
 import { newSecret } from '../../lib/random.js'
+import { type CommandFile, defineCommand } from '../command.js'
 import { variable } from '../environment.js'
 import type { LocalHome } from '../home.js'
 import { readSecret } from '../secret-input.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
 import { isDisabledNow } from './account.js'
-import { type CommandFile, defineCommand } from './command.js'
 
 export const createAdmin = defineCommand({
   example: 'latchkey create-admin ann@example.org',

@@ -1,5 +1,5 @@
+import { defineCommand } from '../command.js'
 import type { ProjectUser } from '../host-home.js'
-import { defineCommand } from './command.js'
 import { type Columns, printList } from './lists.js'
 import {
   projectUserOf,

@@ -1,17 +1,16 @@
 import type { Imported, Rows } from '../collection-calls.js'
+import { defineCommand } from '../command.js'
 import { isInteractive } from '../environment.js'
 import { requireTarget, writePartFile } from '../files/part-file.js'
 import type { HostHome } from '../host-home.js'
 import { startProgress } from '../progress.js'
 import { toCsv } from '../rows/csv-text.js'
 import { type ImportBody, importBody } from '../rows/import-body.js'
-import { openRows, type RowSource } from '../rows/read-rows.js'
-import type { Row } from '../rows/row.js'
+import { begun, openRows, type RowSource } from '../rows/read-rows.js'
 import { counted, jsonLines } from '../rows/streamed.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
 import { requireCollection, requireOneForm } from './collections.js'
-import { defineCommand } from './command.js'
 import { size } from './units.js'
 
 export const importRows = defineCommand({
@@ -50,16 +49,6 @@ export const importRows = defineCommand({
     showImported(tool, { collection, dryrun, unit: source.unit }, body, imported)
   },
 })
-
-/** Reads the first row, and gives all of them. */
-async function begun(rows: AsyncIterable<Row>): Promise<AsyncGenerator<Row>> {
-  const iterator = rows[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  async function* all() {
-    for (let next = first; !next.done; next = await iterator.next()) yield next.value
-  }
-  return all()
-}
 
 /** The text of the progress, and its part of 1 where the size is known. */
 function progressOf({ read, size: total }: RowSource, sent: number): [string, number?] {

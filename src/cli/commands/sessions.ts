@@ -1,6 +1,6 @@
+import { defineCommand } from '../command.js'
 import type { RemoteHome, SessionLine } from '../home.js'
 import { accountOf } from './account.js'
-import { defineCommand } from './command.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
 import { shortTime } from './units.js'
 

@@ -1,8 +1,8 @@
+import { defineCommand, type OptionsOf } from '../command.js'
 import { variable } from '../environment.js'
 import { writeProjectFile } from '../files/project-file.js'
 import type { PasswordOptions, Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
-import { defineCommand, type OptionsOf } from './command.js'
 
 const loginOptions = [
   ['--no-browser', 'Do not open the page in a browser'],

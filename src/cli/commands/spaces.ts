@@ -1,8 +1,8 @@
+import { defineCommand } from '../command.js'
 import { writeSpace } from '../files/project-file.js'
 import type { SpaceEntry } from '../host-home.js'
 import { requireSpaceName } from '../space-name.js'
 import { usage } from '../tool-error.js'
-import { defineCommand } from './command.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
 import { megabytes, shortTime } from './units.js'
 

@@ -1,6 +1,6 @@
+import { defineCommand } from '../command.js'
 import type { Team } from '../host-home.js'
 import { ToolError, usage } from '../tool-error.js'
-import { defineCommand } from './command.js'
 import { type Columns, printList } from './lists.js'
 import { requireRight, requireTokensChoice, rightOption, settleLeftTokens, teamOf, tokensOption } from './people.js'
 

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os'
+import { defineCommand, repeated } from '../command.js'
 import type { ApiToken, CreatedApiToken } from '../home.js'
 import type { Output } from '../output.js'
-import { defineCommand, repeated } from './command.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
 import { duration, futureTime, shortTime } from './units.js'
 
 /** Prints a new token, this one time. */
-export function printCreated(output: Output, created: CreatedApiToken): void {
+function printCreated(output: Output, created: CreatedApiToken): void {
   output.result(created, [`Created new token ${created.token} with access ${created.access}`])
   output.note('Keep it now, it is not shown again. Use it server side only, never in a web page.')
 }

@@ -160,3 +160,13 @@ function separatorOf(given: string): string {
     throw usage('--separator takes one character, such as ";" or tab.')
   return separator
 }
+
+/** Reads the first row, and gives all of them. */
+export async function begun(rows: AsyncIterable<Row>): Promise<AsyncGenerator<Row>> {
+  const iterator = rows[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  async function* all() {
+    for (let next = first; !next.done; next = await iterator.next()) yield next.value
+  }
+  return all()
+}

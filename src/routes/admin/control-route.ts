@@ -28,7 +28,7 @@ interface DescribedRoute<Schema extends z.ZodType, Context>
   path: string
   who: 'admin' | 'member'
   /** The admin page whose form posts here. Without it, a form gets the answer of a program. */
-  form?: ControlForm
+  form?: ControlForm<Extract<keyof z.input<Schema>, string>>
   /** Where only some requests need a recent sign-in: whether this one does. */
   needsRecent?(body: z.output<Schema>): boolean
   handle(context: Context, body: z.output<Schema>): Promise<HttpResponse>
@@ -50,7 +50,7 @@ interface FormPlace {
 }
 
 /** How a form of an admin page is answered: with a 303 to its page, unless the route has an answer of its own. */
-export interface ControlForm {
+export interface ControlForm<Field extends string = string> {
   /** Its path below `/admin`; it may name segments of the route's path. */
   page: string
   /** The section of that page that shows the outcome. */
@@ -59,8 +59,8 @@ export interface ControlForm {
   done?: DoneCode | ((answer: HttpResponse) => DoneCode)
   /** Where a success is shown instead, when the page is gone then. */
   donePage?: FormPlace | ((answer: HttpResponse) => FormPlace | null)
-  /** Fields of a refused form that its page shows again. */
-  keeps?: readonly string[]
+  /** Fields of the body that the page shows again when the form is refused. */
+  keeps?: readonly Field[]
   /** The route answers a success itself: where `asPage` is set, with a page; no address may hold a secret. */
   ownAnswer?: true
 }
@@ -172,7 +172,7 @@ function assembled<Schema extends z.ZodType, Context>(
 /** The page that shows a success of the form. */
 function afterForm(
   context: RouteContext,
-  form: ControlForm,
+  form: Omit<ControlForm, 'keeps'>,
   { place, answer }: { place: string; answer: HttpResponse },
 ): string {
   const { authPath, params } = context

@@ -1,6 +1,6 @@
-import { writeExport } from '../files/export-file.js'
 import { startProgress } from '../progress.js'
 import type { Tool } from '../tool.js'
+import { writeExport } from './export-file.js'
 
 /** The options of a command that writes many records to a file. */
 export const exportOptions = [

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Tool } from '../tool.js'
+import type { Tool } from './tool.js'
 
 /** A command, loaded when its name is typed. */
 export interface CommandFile {
