@@ -168,10 +168,11 @@ export interface UserReport {
   events: readonly AuditLine[]
 }
 
-export interface SessionLine
-  extends Pick<ItemOf<Contract['sessions']['list']>, 'id' | 'userId' | 'device' | 'ip' | 'createdAt' | 'lastSeenAt'> {
+export interface SessionLine extends Pick<ItemOf<Contract['sessions']['list']>, 'id' | 'userId' | 'ip' | 'createdAt'> {
   /** The address of the user, where the list is of several users. */
   email: string | null
+  device: string | null
+  lastSeenAt: string | null
 }
 
 export type MailLine = ItemOf<Contract['mail']['list']>

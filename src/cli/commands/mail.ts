@@ -17,7 +17,8 @@ export const mail = defineCommand({
   example: 'latchkey mail',
   options: [...listOptions, ['--state <state>', 'Only mail in this state, as the table shows it']],
   async run({ output, remoteHome }, { limit, cursor, ...filter }) {
-    printPage(output, await (await remoteHome()).listMail({ ...pageInput({ limit, cursor }), ...filter }), columns)
+    const query = { ...pageInput({ limit, cursor }), ...filter }
+    printPage(output, await (await remoteHome()).listMail(query), columns)
   },
 })
 

@@ -30,7 +30,8 @@ export const users = defineCommand({
     ['--role <role>', 'Only accounts that have this role'],
   ],
   async run({ output, home }, { limit, cursor, ...filter }) {
-    printPage(output, await (await home()).listUsers({ ...pageInput({ limit, cursor }), ...filter }), columns)
+    const query = { ...pageInput({ limit, cursor }), ...filter }
+    printPage(output, await (await home()).listUsers(query), columns)
   },
 })
 

@@ -5,7 +5,7 @@ import { isObject, parseJson } from '../../lib/json-object.js'
 import type { Address } from '../address.js'
 import { type Client, path as pathOf } from './calls.js'
 import { asOurs, notOurs } from './send.js'
-import { narrowed, readShape, type Shape } from './shape.js'
+import { narrowed, type Only, readShape, type Shape } from './shape.js'
 
 /** An operation of the control API as the tool calls it. */
 export interface CallLine<Of extends Operation = Operation> {
@@ -44,19 +44,29 @@ export interface CallInput<Of extends Operation> {
 export interface Run {
   <Of extends Operation>(line: CallLine<Of>, input?: CallInput<Of>): Promise<AnswerOf<Of>>
   /** `only`: the fields of an entry that are read, so that an older server need not have the others. */
-  <Of extends Operation, Name extends string>(
+  <Of extends Operation, const Kept extends Only>(
     line: CallLine<Of>,
     input: CallInput<Of>,
-    only: readonly Name[],
-  ): Promise<Kept<AnswerOf<Of>, Name>>
+    only: Kept,
+  ): Promise<KeptOf<AnswerOf<Of>, Kept>>
 }
 
-type Kept<Answer, Name extends string> =
+type KeptOf<Answer, Kept extends Only> =
   Answer extends PageOf<infer Item>
-    ? PageOf<Pick<Item, Name & keyof Item>>
+    ? PageOf<Picked<Item, Kept>>
     : Answer extends { items: readonly (infer Item)[] }
-      ? { items: readonly Pick<Item, Name & keyof Item>[] }
-      : Pick<Answer, Name & keyof Answer>
+      ? { items: readonly Picked<Item, Kept>[] }
+      : Picked<Answer, Kept>
+
+type Picked<Entry, Kept extends Only> = {
+  [Name in keyof Kept & keyof Entry]: Kept[Name] extends 'or null'
+    ? Entry[Name] | null
+    : Kept[Name] extends Only
+      ? Entry[Name] extends readonly (infer Item)[]
+        ? readonly Picked<Item, Kept[Name]>[]
+        : Entry[Name]
+      : Entry[Name]
+}
 
 /** @param below the path of a space's route, as it is in this home */
 export function createRun(client: Client, { site }: Address, below: (target: string) => Promise<string> | string): Run {
@@ -64,15 +74,15 @@ export function createRun(client: Client, { site }: Address, below: (target: str
 
   // The build writes the shape of an answer from its schema, and `readShape` reads by it: so the value has the type of the schema.
   function run<Of extends Operation>(line: CallLine<Of>, input?: CallInput<Of>): Promise<AnswerOf<Of>>
-  function run<Of extends Operation, Name extends string>(
+  function run<Of extends Operation, const Kept extends Only>(
     line: CallLine<Of>,
     input: CallInput<Of>,
-    only: readonly Name[],
-  ): Promise<Kept<AnswerOf<Of>, Name>>
+    only: Kept,
+  ): Promise<KeptOf<AnswerOf<Of>, Kept>>
   async function run<Of extends Operation>(
     line: CallLine<Of>,
     { params = {}, query, body }: CallInput<Of> = {},
-    only: readonly string[] | null = null,
+    only: Only | null = null,
   ): Promise<unknown> {
     const target = pathIn(line, params)
     const path = line.inSpace ? await below(target) : target

@@ -1,7 +1,7 @@
 import { textIn } from '../../lib/json-fields.js'
 import { parseActor } from '../../model/actor.js'
 import type { Address } from '../address.js'
-import type { AuditLine, AuditQuery, PageInput, RemoteHome, SessionLine, SpaceSummary } from '../home.js'
+import type { AuditLine, AuditQuery, PageInput, RemoteHome, SpaceSummary } from '../home.js'
 import { ToolError } from '../tool-error.js'
 import type { Client } from './calls.js'
 import { createRun, type Run } from './contract-calls.js'
@@ -46,7 +46,7 @@ async function readSpace(run: Run, { describe, space }: Scope): Promise<SpaceSum
   const name = await space()
   if (name === null) return null
   const { spaces = [] } = await describe()
-  const { items } = await run(contract.environment.list)
+  const { items } = await run(contract.environment.list, {}, { name: true })
   const environment = items.map((variable) => variable.name)
   return { ...(spaces.find((each) => each.name === name) ?? { name, url: null, release: null }), environment }
 }
@@ -61,13 +61,13 @@ function tokenCalls(run: Run) {
   } satisfies Partial<RemoteHome>
 }
 
-const accessFields = ['jwksUrl', 'fixedJwksUrl', 'allowList'] as const
+const accessFields = { jwksUrl: true, fixedJwksUrl: true, allowList: true } as const
 
 function accessCalls(run: Run) {
   const { read, checkKeySet, setSpaceKeySet, allow, disallow } = contract.access
   return {
     async readAccess() {
-      const { you, ...report } = await run(read, {}, [...accessFields, 'you', 'keySet'])
+      const { you, ...report } = await run(read, {}, { ...accessFields, you: true, keySet: true })
       return { ...report, you: you.ip === null ? null : { ip: you.ip, allowed: you.allowed } }
     },
     checkKeySet: (url) => run(checkKeySet, { body: { url } }),
@@ -77,12 +77,26 @@ function accessCalls(run: Run) {
   } satisfies Partial<RemoteHome>
 }
 
+const sessionFields = {
+  id: true,
+  userId: true,
+  email: 'or null',
+  device: 'or null',
+  ip: true,
+  createdAt: true,
+  lastSeenAt: 'or null',
+} as const
+
 function userCalls(run: Run, { site }: Address) {
   const { users, sessions } = contract
   const listUsers: RemoteHome['listUsers'] = (query) => run(users.list, { query })
   const readUser: RemoteHome['readUser'] = async (id) => {
-    const report = await run(users.read, { params: { id } }, ['account', 'sessions', 'events'])
-    return { ...report, sessions: report.sessions.map(withoutEmail), events: report.events.map(withActor) }
+    const report = await run(users.read, { params: { id } }, { account: true, sessions: sessionFields, events: true })
+    return {
+      ...report,
+      sessions: report.sessions.map((each) => ({ ...each, email: null })),
+      events: report.events.map(withActor),
+    }
   }
   return {
     listUsers,
@@ -104,7 +118,7 @@ function userCalls(run: Run, { site }: Address) {
     enableUser: (id) => run(users.enable, { params: { id } }),
     deleteUser: (id, confirm) => run(users.remove, { params: { id }, body: { confirm } }),
     async resetPassword(id) {
-      await run(users.resetPassword, { params: { id } })
+      await run(users.resetPassword, { params: { id } }, {})
     },
     endUserSessions: (id) => run(sessions.endAllOfUser, { params: { id } }),
     removeTwoFactor: (id) => run(users.removeTwoFactor, { params: { id } }),
@@ -122,8 +136,6 @@ function auditCalls(run: Run, client: Client, address: Address) {
     verifyAudit: () => run(verify),
   } satisfies Partial<RemoteHome>
 }
-
-const sessionFields = ['id', 'userId', 'email', 'device', 'ip', 'createdAt', 'lastSeenAt'] as const
 
 /** What needs a running application. */
 function runningCalls(run: Run) {
@@ -154,11 +166,6 @@ async function* exportAudit(client: Client, { site }: Address, filter: AuditQuer
     if (next !== null && next === cursor) throw notOurs(site, 'the same cursor twice')
     cursor = next
   } while (cursor !== null)
-}
-
-/** A session of a list that is of one user. */
-function withoutEmail({ id, userId, device, ip, createdAt, lastSeenAt }: Omit<SessionLine, 'email'>): SessionLine {
-  return { id, userId, email: null, device, ip, createdAt, lastSeenAt }
 }
 
 function withActor<Line extends object>(line: Line & { actor: unknown }): Line & Pick<AuditLine, 'actor'> {

@@ -40,7 +40,15 @@ function requireHost({ home }: HomeDescription, { site }: Address): void {
   throw new ToolError(4, 'not_here', `${site} is an application. This command needs a space host, see: latchkey serve.`)
 }
 
-const spaceFields = ['name', 'url', 'createdAt', 'release', 'state', 'memoryBytes', 'restarts'] as const
+const spaceFields = {
+  name: true,
+  url: true,
+  createdAt: true,
+  release: true,
+  state: true,
+  memoryBytes: true,
+  restarts: true,
+} as const
 
 function spacesCalls(run: Run) {
   const { list, read, create, remove } = contract.spaces

@@ -55,13 +55,24 @@ function factIn(fields: Fields, name: string): unknown {
   throw new WrongField(name, 'a fact')
 }
 
+/** The fields of an entry to read. `or null`: an older server may leave it out. A table of its own: those of each entry of its list. */
+export interface Only {
+  readonly [name: string]: true | 'or null' | Only
+}
+
 /** The shape with only these fields of its entries, or of itself where it is no list. */
-export function narrowed(shape: Shape, only: readonly string[]): Shape {
-  if (typeof shape !== 'object' || !('fields' in shape)) return shape
+export function narrowed(shape: Shape, only: Only): Shape {
+  if (typeof shape !== 'object') return shape
+  if ('list' in shape) return { list: narrowed(shape.list, only) }
+  if (!('fields' in shape)) return shape
   const { fields } = shape
-  const items = fields.items
-  if (typeof items === 'object' && 'list' in items) {
-    return { fields: { ...fields, items: { list: narrowed(items.list, only) } } }
-  }
-  return { fields: Object.fromEntries(Object.entries(fields).filter(([name]) => only.includes(name))) }
+  const { items } = fields
+  if (items !== undefined) return { fields: { ...fields, items: narrowed(items, only) } }
+  const kept = Object.entries(fields).flatMap(([name, field]): [string, Shape][] => {
+    const how = only[name]
+    if (how === undefined) return []
+    if (how === 'or null') return [[name, { orNull: field }]]
+    return [[name, how === true ? field : narrowed(field, how)]]
+  })
+  return { fields: Object.fromEntries(kept) }
 }

@@ -13,7 +13,16 @@ const progressBytes = 8 * 1024 * 1024
 /** Of the last lines of a log. */
 const logBytes = 64 * 1024 * 1024
 
-const releaseFields = ['number', 'state', 'bytes', 'git', 'dirty', 'author', 'createdAt', 'fault'] as const
+const releaseFields = {
+  number: true,
+  state: true,
+  bytes: true,
+  git: true,
+  dirty: true,
+  author: true,
+  createdAt: true,
+  fault: true,
+} as const
 
 /** The calls on one space. */
 export function spaceCalls(run: Run, client: Client, address: Address, chooseSpace: () => string): SpaceCalls {
