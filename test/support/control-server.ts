@@ -151,7 +151,7 @@ export function approveAfter(server: ControlServer, questions: number, interval 
 function honestAnswers(): Record<string, Answer> {
   const page = (item: unknown): Reply => ({ body: { items: [item], nextCursor: null } })
   const none: Reply = { status: 204 }
-  const report = { ...user, sessions: [line.session], events: [line.event] }
+  const report = { account: user, identities: [], sessions: [line.session], events: [line.event] }
   return {
     'POST /auth/refresh': { body: session(2) },
     'POST /auth/logout': none,
