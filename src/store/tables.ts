@@ -229,12 +229,13 @@ export const indexedFields: readonly { collection: string; fields: readonly stri
   keyIds,
 ].map(({ name, indexes }) => ({ collection: name, fields: ['key', ...indexes] }))
 
+const numbers: ReadonlySet<string> = new Set(numberColumns)
+
 /** Boundary: only this store writes these rows. Columns of a newer release stay in the row. */
 export function rowOf<R extends object>(values: Readonly<Record<string, unknown>>): R {
-  const row = { ...values }
-  for (const column of numberColumns) {
-    const value = row[column]
-    if (value !== null && value !== undefined) row[column] = Number(value)
+  const row = Object.create(Object.prototype)
+  for (const [column, value] of Object.entries(values)) {
+    row[column] = (value ?? null) !== null && numbers.has(column) ? Number(value) : value
   }
-  return Object.assign(Object.create(Object.prototype), row)
+  return row
 }

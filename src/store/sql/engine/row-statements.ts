@@ -60,7 +60,10 @@ export function createRowStatements(flavour: Flavour, db: Kysely<Tables>): RowSt
 
   async function insert(table: StatedTable, rows: readonly object[]): Promise<void> {
     const columns = Object.keys(rows[0] ?? {})
-    const values = rows.map((row) => sql`(${sql.join(columns.map((column) => valueIn(row, column)))})`)
+    const values = rows.map((row) => {
+      const cells = cellsOf(row)
+      return sql`(${sql.join(columns.map((column) => cells.get(column)))})`
+    })
     const names = sql.join(columns.map((column) => sql.ref(column)))
     const insert = sql`insert into ${sql.table(table.name)} (${names}) values ${sql.join(values)}`
     await insert.execute(db).catch((error) => explain(table, error))
@@ -71,7 +74,8 @@ export function createRowStatements(flavour: Flavour, db: Kysely<Tables>): RowSt
     change,
     insert,
     async update(table, former, row) {
-      const changed = Object.entries(row).filter(([column, value]) => valueIn(former, column) !== value)
+      const cells = cellsOf(former)
+      const changed = Object.entries(row).filter(([column, value]) => cells.get(column) !== value)
       if (changed.length === 0) return
       const changes = { set: Object.fromEntries(changed) }
       // A row that the step itself has dropped is new again.
@@ -127,8 +131,8 @@ function explain({ unique }: StatedTable, error: unknown): never {
   throw unique && isUniqueViolation(error) ? new Taken() : error
 }
 
-function valueIn(row: object, column: string): unknown {
-  return new Map<string, unknown>(Object.entries(row)).get(column)
+function cellsOf(row: object): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(row))
 }
 
 /** The condition that a row has the key of this one. */
@@ -142,7 +146,7 @@ function keysOf(flavour: Flavour, table: StatedTable, rows: readonly object[]): 
   if (row && further.length === 0) return conditionsOf(flavour, table, keyIn(table, row))
   const [column, ...others] = table.key
   if (column !== undefined && others.length === 0) {
-    return sql<boolean>`${sql.ref(column)} in (${sql.join(rows.map((row) => valueIn(row, column)))})`
+    return sql<boolean>`${sql.ref(column)} in (${sql.join(rows.map((each) => cellsOf(each).get(column)))})`
   }
   const each = rows.map((row) => sql`(${conditionsOf(flavour, table, keyIn(table, row))})`)
   return sql<boolean>`${sql.join(each, sql` or `)}`
