@@ -68,10 +68,11 @@ export function narrowed(shape: Shape, only: Only): Shape {
   const { fields } = shape
   const { items } = fields
   if (items !== undefined) return { fields: { ...fields, items: narrowed(items, only) } }
-  const kept = Object.entries(fields).flatMap(([name, field]): [string, Shape][] => {
-    const how = only[name]
-    if (how === undefined) return []
-    if (how === 'or null') return [[name, { orNull: field }]]
+  // In the order of `only`, which is that of the JSON that the tool prints.
+  const kept = Object.entries(only).flatMap(([name, how]): [string, Shape][] => {
+    const field = fields[name]
+    if (how === 'or null') return [[name, { orNull: field ?? 'any' }]]
+    if (field === undefined) return []
     return [[name, how === true ? field : narrowed(field, how)]]
   })
   return { fields: Object.fromEntries(kept) }
