@@ -26,7 +26,7 @@ export interface Home {
 
   createApiToken(token: BodyOf<Contract['apiTokens']['create']>): Promise<CreatedApiToken>
   /** Newest first. */
-  listApiTokens(page: PageInput): Promise<PageOf<ApiToken>>
+  listApiTokens(page: PageInput): Promise<PageOf<ApiTokenLine>>
   /** @throws `not_found` */
   removeApiToken(id: string): Promise<void>
   /** @throws `not_found` */
@@ -143,7 +143,7 @@ type Contract = typeof contract
 /** With the fields of the application beside those that are named. */
 export type Account = ItemOf<Contract['users']['list']>
 
-export type ApiToken = ItemOf<Contract['apiTokens']['list']>
+export type ApiTokenLine = ItemOf<Contract['apiTokens']['list']>
 export type CreatedApiToken = AnswerOf<Contract['apiTokens']['create']>
 
 export type AccessView = Pick<AnswerOf<Contract['access']['read']>, 'jwksUrl' | 'fixedJwksUrl' | 'allowList'>

@@ -16,20 +16,20 @@ export interface HostHome extends SpaceCalls, DataCalls, BackupCalls, AdminToken
   describe(): Promise<HomeDescription>
 
   /** By name. */
-  listSpaces(page: PageInput): Promise<PageOf<SpaceEntry>>
+  listSpaces(page: PageInput): Promise<PageOf<SpaceLine>>
   /** @throws `space_not_found` */
-  readSpace(name: string): Promise<SpaceEntry>
+  readSpace(name: string): Promise<SpaceLine>
   /** @throws `space_exists` */
-  createSpace(name: string): Promise<SpaceEntry>
+  createSpace(name: string): Promise<SpaceLine>
   /** `confirm` repeats the name. @throws `space_not_found`, `space_busy` */
   removeSpace(name: string, confirm: string): Promise<void>
 
-  listProjectUsers(): Promise<readonly ProjectUser[]>
-  grantRight(email: string, right: Right): Promise<ProjectUser>
+  listProjectUsers(): Promise<readonly ProjectUserLine[]>
+  grantRight(email: string, right: Right): Promise<ProjectUserLine>
   /** @throws `not_found`, `last_admin` */
-  changeRight(id: string, right: Right): Promise<ProjectUser>
+  changeRight(id: string, right: Right): Promise<ProjectUserLine>
   /** Resolves to the team tokens that this person made. `confirm` repeats the address. @throws `not_found`, `last_admin` */
-  removeProjectUser(id: string, confirm: string): Promise<readonly AdminTokenEntry[]>
+  removeProjectUser(id: string, confirm: string): Promise<readonly AdminTokenLine[]>
 
   listTeams(): Promise<readonly Team[]>
   createTeam(team: { name: string; right: Right }): Promise<Team>
@@ -38,7 +38,7 @@ export interface HostHome extends SpaceCalls, DataCalls, BackupCalls, AdminToken
   removeTeam(id: string, confirm: string): Promise<void>
   addTeamMember(id: string, email: string): Promise<Team>
   /** Resolves to the team tokens that this person made. */
-  removeTeamMember(id: string, userId: string): Promise<readonly AdminTokenEntry[]>
+  removeTeamMember(id: string, userId: string): Promise<readonly AdminTokenLine[]>
 
   createAdminToken(token: NewAdminToken): Promise<CreatedAdminToken>
 }
@@ -48,7 +48,7 @@ export interface AdminTokenCalls {
   /** As of every home, printed before a change. */
   readonly target: string
   /** Newest first. */
-  listAdminTokens(): Promise<readonly AdminTokenEntry[]>
+  listAdminTokens(): Promise<readonly AdminTokenLine[]>
   /** @throws `not_found` */
   removeAdminToken(id: string): Promise<void>
   /** All of the project in one step. Resolves to how many there were. */
@@ -136,20 +136,20 @@ export interface Restored {
 
 type Contract = typeof contract
 
-export type SpaceEntry = Pick<
+export type SpaceLine = Pick<
   ItemOf<Contract['spaces']['list']>,
   'name' | 'url' | 'createdAt' | 'release' | 'state' | 'memoryBytes' | 'restarts'
 >
-export type ProjectUser = ItemOf<Contract['projectUsers']['list']>
+export type ProjectUserLine = ItemOf<Contract['projectUsers']['list']>
 export type Team = ItemOf<Contract['teams']['list']>
 
 export type NewAdminToken = BodyOf<Contract['adminTokens']['create']>
-export type AdminTokenEntry = ItemOf<Contract['adminTokens']['list']>
+export type AdminTokenLine = ItemOf<Contract['adminTokens']['list']>
 export type CreatedAdminToken = AnswerOf<Contract['adminTokens']['create']>
 
 export type Variable = ItemOf<Contract['environment']['list']>
 /** Who changed something: the id of a user or an admin token. */
-export type ActorEntry = NonNullable<Variable['setBy']>
+export type ActorLine = NonNullable<Variable['setBy']>
 
 export type Release = Pick<
   ItemOf<Contract['releases']['list']>,

@@ -3,7 +3,7 @@ import { createIpSet } from '../../lib/ip-ranges.js'
 import { defineCommand } from '../command.js'
 import type {
   AccessReport,
-  ApiToken,
+  ApiTokenLine,
   Home,
   HomeDescription,
   KeySetCheck,
@@ -40,7 +40,7 @@ export const info = defineCommand({
 function infoLines(
   { home, url, version }: HomeDescription,
   access: AccessReport,
-  tokens: readonly ApiToken[],
+  tokens: readonly ApiTokenLine[],
 ): string[] {
   const keySet = access.keySet
   const keys =
@@ -57,7 +57,7 @@ function infoLines(
 }
 
 /** The store keeps a digest, so no part of the token itself can be shown. */
-function masked({ id, name, access }: ApiToken): string {
+function masked({ id, name, access }: ApiTokenLine): string {
   return `********  ${access}  ${name}  (${id})`
 }
 

@@ -1,7 +1,7 @@
 import { type AdminCommand, adminCommands } from '../../contract/admin-command.js'
 import { isAdminCommand } from '../admin-token.js'
 import { type CommandFile, defineCommand, type OptionsOf, repeated, separated } from '../command.js'
-import type { AdminTokenCalls, AdminTokenEntry, HostHome } from '../host-home.js'
+import type { AdminTokenCalls, AdminTokenLine, HostHome } from '../host-home.js'
 import type { Prompts } from '../prompts.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
@@ -69,7 +69,7 @@ async function chooseOwner(host: HostHome, prompts: Prompts, given: string | und
   return prompts.select(question, [own, ...others], '--owner personal or --owner <team>')
 }
 
-const columns: Columns<AdminTokenEntry> = {
+const columns: Columns<AdminTokenLine> = {
   ID: ({ id }) => id,
   '5 first characters': ({ start }) => start,
   NAME: ({ name }) => name,
@@ -102,7 +102,7 @@ export const removeAdminToken = defineCommand({
   },
 })
 
-async function chosen({ prompts }: Tool, tokens: readonly AdminTokenEntry[], id: string | undefined) {
+async function chosen({ prompts }: Tool, tokens: readonly AdminTokenLine[], id: string | undefined) {
   const choices = tokens.map((token) => ({ value: token.id, label: `${token.start}…  ${token.name}` }))
   if (id === undefined && choices.length === 0) throw new ToolError(1, 'not_found', 'There are no admin tokens.')
   const wanted =
@@ -112,7 +112,7 @@ async function chosen({ prompts }: Tool, tokens: readonly AdminTokenEntry[], id:
   return found
 }
 
-async function removeOne({ output }: Tool, host: AdminTokenCalls, { id, owner }: AdminTokenEntry): Promise<void> {
+async function removeOne({ output }: Tool, host: AdminTokenCalls, { id, owner }: AdminTokenLine): Promise<void> {
   await host.removeAdminToken(id)
   const whose = owner.kind === 'team' ? `team ${owner.name}` : 'personal account'
   output.result({ id, removed: true }, [`Admin token removed successfully from ${whose}`])
@@ -121,7 +121,7 @@ async function removeOne({ output }: Tool, host: AdminTokenCalls, { id, owner }:
 async function removeAll(
   { output, prompts }: Tool,
   host: AdminTokenCalls,
-  tokens: readonly AdminTokenEntry[],
+  tokens: readonly AdminTokenLine[],
 ): Promise<void> {
   await prompts.agree(
     `This removes all ${tokens.length} admin tokens of the project, those of other people too. Go on?`,

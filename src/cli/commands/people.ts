@@ -1,6 +1,6 @@
 import type { Right } from '../../model/right.js'
 import { isInteractive } from '../environment.js'
-import type { ActorEntry, AdminTokenEntry, HostHome, ProjectUser, Team } from '../host-home.js'
+import type { ActorLine, AdminTokenLine, HostHome, ProjectUserLine, Team } from '../host-home.js'
 import type { Tool } from '../tool.js'
 import { ToolError, usage } from '../tool-error.js'
 
@@ -14,7 +14,7 @@ export function requireRight(text: string | undefined): Right {
 }
 
 /** By id or address. @throws {ToolError} `not_found` */
-export async function projectUserOf(host: HostHome, addressOrId: string): Promise<ProjectUser> {
+export async function projectUserOf(host: HostHome, addressOrId: string): Promise<ProjectUserLine> {
   const sought = addressOrId.trim().toLowerCase()
   const users = await host.listProjectUsers()
   const found = users.find(({ id, email }) => id === addressOrId || email.toLowerCase() === sought)
@@ -50,7 +50,7 @@ export async function settleLeftTokens(
     tokens,
     choice,
     email,
-  }: { tokens: readonly AdminTokenEntry[]; choice: 'keep' | 'remove' | undefined; email: string },
+  }: { tokens: readonly AdminTokenLine[]; choice: 'keep' | 'remove' | undefined; email: string },
 ): Promise<number> {
   if (tokens.length === 0 || choice === 'keep') return 0
   const lines = tokens.map(({ id, start, name, owner }) => `  ${id}  ${start}…  ${name}  (team ${owner.name})`)
@@ -67,7 +67,7 @@ export async function settleLeftTokens(
 }
 
 /** Names people where the caller may read them; without, their ids stand for them. */
-export async function actorNames(host: HostHome): Promise<(actor: ActorEntry | null) => string> {
+export async function actorNames(host: HostHome): Promise<(actor: ActorLine | null) => string> {
   const { user = null } = await host.describe()
   const users = user?.right === 'ADMIN' ? await host.listProjectUsers() : []
   const names = new Map(users.map(({ id, name, email }) => [id, name ?? email]))

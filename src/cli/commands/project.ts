@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.js'
-import type { ProjectUser } from '../host-home.js'
+import type { ProjectUserLine } from '../host-home.js'
 import { type Columns, printList } from './lists.js'
 import {
   projectUserOf,
@@ -10,7 +10,7 @@ import {
   tokensOption,
 } from './people.js'
 
-const columns: Columns<ProjectUser> = {
+const columns: Columns<ProjectUserLine> = {
   EMAIL: ({ email }) => email,
   NAME: ({ name }) => name,
   RIGHT: ({ right }) => right ?? 'none',

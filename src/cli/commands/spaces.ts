@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.js'
 import { writeSpace } from '../files/project-file.js'
-import type { SpaceEntry } from '../host-home.js'
+import type { SpaceLine } from '../host-home.js'
 import { requireSpaceName } from '../space-name.js'
 import { usage } from '../tool-error.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
@@ -19,7 +19,7 @@ export const use = defineCommand({
   },
 })
 
-const columns: Columns<SpaceEntry> = {
+const columns: Columns<SpaceLine> = {
   NAME: ({ name }) => name,
   STATE: ({ state }) => state,
   RELEASE: ({ release }) => release ?? 'none',

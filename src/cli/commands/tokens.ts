@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { defineCommand, repeated } from '../command.js'
-import type { ApiToken, CreatedApiToken } from '../home.js'
+import type { ApiTokenLine, CreatedApiToken } from '../home.js'
 import type { Output } from '../output.js'
 import { type Columns, listOptions, pageInput, printPage } from './lists.js'
 import { duration, futureTime, shortTime } from './units.js'
@@ -30,7 +30,7 @@ export const addToken = defineCommand({
   },
 })
 
-const columns: Columns<ApiToken> = {
+const columns: Columns<ApiTokenLine> = {
   ID: ({ id }) => id,
   NAME: ({ name }) => name,
   ACCESS: ({ access }) => access,

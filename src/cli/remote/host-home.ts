@@ -1,6 +1,6 @@
 import type { Address } from '../address.js'
 import type { HomeDescription } from '../home.js'
-import type { AdminTokenEntry, HostHome } from '../host-home.js'
+import type { AdminTokenLine, HostHome } from '../host-home.js'
 import { ToolError } from '../tool-error.js'
 import { backupCalls } from './backup-calls.js'
 import { type Client, path } from './calls.js'
@@ -93,6 +93,6 @@ function tokenCalls(run: Run) {
 }
 
 /** An empty answer says that there are no such tokens. */
-function leftTokens(answer: { tokens: readonly AdminTokenEntry[] } | undefined): readonly AdminTokenEntry[] {
+function leftTokens(answer: { tokens: readonly AdminTokenLine[] } | undefined): readonly AdminTokenLine[] {
   return answer?.tokens ?? []
 }
