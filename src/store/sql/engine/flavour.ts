@@ -1,4 +1,4 @@
-import type { Dialect, Kysely, RawBuilder, Sql, Transaction } from 'kysely'
+import type { CompiledQuery, Dialect, Kysely, RawBuilder, Sql, Transaction } from 'kysely'
 import { hasMethods } from '../../../lib/members.js'
 import { type Batches, postgresBatches } from './batches.js'
 import type { Tables } from './schema.js'
@@ -8,6 +8,8 @@ export interface Flavour {
   name: 'sqlite' | 'postgres' | 'mysql'
   /** The template tag of Kysely, which is loaded late. */
   sql: Sql
+  /** Reads of rows that were compiled before, by their shape. */
+  selections: Map<string, CompiledQuery<Readonly<Record<string, string | number | null>>>>
   /**
    * Milliseconds of the store's clock plus `offset`, at the time the statement runs. All processes on this store share this
    * clock, and change rows and proofs are dated by it. SQLite runs on the machine of the process, so it uses the clock of
@@ -48,6 +50,7 @@ function sqlite(sql: Sql, now: () => number): Flavour {
   return {
     name: 'sqlite',
     sql,
+    selections: new Map(),
     storeNowMs: (offset = 0) => integer(now() + offset),
     storeNowSeconds: (offsetMs) => integer((now() + offsetMs) / 1000),
     beforeDot: (column) => sql`substr(${sql.ref(column)}, 1, instr(${sql.ref(column)}, '.') - 1)`,
@@ -68,6 +71,7 @@ function postgres(sql: Sql): Flavour {
   return {
     name: 'postgres',
     sql,
+    selections: new Map(),
     storeNowMs: (offset = 0) => sql<number>`floor(${clockMs(offset)})::bigint`,
     storeNowSeconds: (offsetMs) => sql<number>`floor((${clockMs(offsetMs)}) / 1000)::bigint`,
     beforeDot: (column) => sql`split_part(${sql.ref(column)}, '.', 1)`,
@@ -89,6 +93,7 @@ function mysql(sql: Sql): Flavour {
   return {
     name: 'mysql',
     sql,
+    selections: new Map(),
     storeNowMs: (offset = 0) => sql<number>`cast(floor(${clockMs(offset)}) as signed)`,
     storeNowSeconds: (offsetMs) => sql<number>`cast(floor((${clockMs(offsetMs)}) / 1000) as signed)`,
     beforeDot: (column) => sql`substring_index(${sql.ref(column)}, '.', 1)`,

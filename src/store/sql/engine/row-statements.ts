@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely'
+import type { CompiledQuery, Kysely, RawBuilder } from 'kysely'
 import { Taken } from '../../refused.js'
 import type { Condition, Page, PagePlace, Query } from '../../unit.js'
 import type { Flavour } from './flavour.js'
@@ -96,21 +96,46 @@ export function createRowStatements(flavour: Flavour, db: Kysely<Tables>): RowSt
   }
 }
 
-async function select(
-  flavour: Flavour,
-  db: Kysely<Tables>,
-  {
-    table,
-    query,
-    sort = {},
-    limit,
-    lock = false,
-    after = null,
-    columns,
-  }: Reading & { table: StatedTable; query: Query },
-): Promise<Values[]> {
+type Selection = Reading & { table: StatedTable; query: Query }
+
+/** Reads of one shape differ in their values alone, and compiling a statement takes longer than running it. */
+async function select(flavour: Flavour, db: Kysely<Tables>, selection: Selection): Promise<Values[]> {
+  if (Object.values(selection.query).some(asksForNone)) return []
+  const [shape, values] = [shapeOf(selection), valuesOf(selection)]
+  const known = flavour.selections.get(shape)
+  const again: CompiledQuery<Values> | undefined = known && { ...known, parameters: values }
+  if (again) return (await db.executeQuery(again)).rows
+  const compiled = selectionOn(flavour, db, selection).compile()
+  const isInOrder = compiled.parameters.every((value, index) => value === values[index])
+  if (isInOrder && compiled.parameters.length === values.length) flavour.selections.set(shape, compiled)
+  return (await db.executeQuery(compiled)).rows
+}
+
+function shapeOf({ table, query, sort, limit, lock, after, columns }: Selection): string {
+  const conditions = Object.entries(query).map(([column, condition]) => {
+    if (typeof condition !== 'object') return [column, condition === undefined]
+    if ('in' in condition) return [column, condition.in.length]
+    return [column, Object.entries(condition).flatMap(([bound, value]) => (value === undefined ? [] : [bound]))]
+  })
+  return JSON.stringify([table.name, conditions, sort, limit === undefined, lock, Boolean(after), columns])
+}
+
+/** In the order in which a statement has them. */
+function valuesOf({ query, limit, after }: Selection): unknown[] {
+  const conditions = Object.values(query).flatMap((condition): unknown[] => {
+    if (typeof condition !== 'object') return condition === undefined ? [] : [condition]
+    if ('in' in condition) return [...condition.in]
+    if ('ne' in condition) return [condition.ne]
+    const { lt, lte, gt, gte } = condition
+    return [lt, lte, gt, gte].filter((bound) => bound !== undefined)
+  })
+  const place = after ? [after.createdAt, after.createdAt, after.id] : []
+  return [...conditions, ...place, ...(limit === undefined ? [] : [limit])]
+}
+
+function selectionOn(flavour: Flavour, db: Kysely<Tables>, selection: Selection) {
   const { sql } = flavour
-  if (Object.values(query).some(asksForNone)) return []
+  const { table, query, sort = {}, limit, lock = false, after = null, columns } = selection
   const from = db.selectFrom(sql<Values>`${sql.table(table.name)}`.as(table.name))
   let rows = columns
     ? from.select(columns.map((column) => sql<string>`${sql.ref(column)}`.as(column)))
@@ -123,7 +148,7 @@ async function select(
   if (limit !== undefined) rows = rows.limit(limit)
   // PostgreSQL: foreign keys to a row that is locked in this way can still be written.
   if (lock && flavour.name !== 'sqlite') rows = flavour.name === 'mysql' ? rows.forUpdate() : rows.forNoKeyUpdate()
-  return rows.execute()
+  return rows
 }
 
 /** A unique index refuses the row. */

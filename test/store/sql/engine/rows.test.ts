@@ -8,6 +8,7 @@ import { createSteps } from '../../../../src/store/sql/engine/steps.js'
 import { migrations, migrationsTable } from '../../../../src/store/sql/migrations/list.js'
 import { migrate } from '../../../../src/store/sql/migrations/migrate.js'
 import { devices, identities, oneTimeTokens } from '../../../../src/store/tables.js'
+import type { Page, Query } from '../../../../src/store/unit.js'
 import { aRegistration, now } from '../../../contracts/store/rows.js'
 import { storeOptions, temporaryFolder } from '../../../support/databases.js'
 import { watchedDatabase } from '../../../support/watched-database.js'
@@ -77,6 +78,27 @@ describe('a step on rows of a SQL database', () => {
     const { steps } = await openSteps()
     const key = { provider: 'google', subject: 'x', linked_at: now, user_id: 'unknown' }
     expect(await steps.glance((view) => view.get(identities, key))).toBeNull()
+  })
+
+  test('answers each read of one shape for its own values', async () => {
+    const { steps, token } = await withToken()
+    const find = (query: Query, page?: Page) => steps.glance((view) => view.find(oneTimeTokens, query, page))
+    const counts = async (queries: readonly Query[]) => {
+      const found = await Promise.all(queries.map((query) => find(query, { sort: { id: 1 }, limit: 1 })))
+      return found.map((rows) => rows.length)
+    }
+    const { id, expiresAt } = token
+    expect(await counts([{ id }, { id: 'unknown' }, { id: { ne: id } }, { id: { in: [id] } }])).toEqual([1, 0, 0, 1])
+    const late = { expires_at: { gt: expiresAt } }
+    const bounds = [{ gt: expiresAt - 1 }, { gte: expiresAt }, { lt: expiresAt }, { lte: expiresAt }]
+    expect(await counts([late, ...bounds.map((expires_at) => ({ expires_at }))])).toEqual([0, 1, 1, 0, 1])
+    expect(
+      await counts([
+        { id, ...late },
+        { id, expires_at: { gt: 0 } },
+        { ...late, id },
+      ]),
+    ).toEqual([0, 1, 0])
   })
 
   test('asks the database for nothing that is in an empty list', async () => {
